@@ -1,0 +1,3 @@
+//! The command `acp-sessions`.
+
+fn main() {}
