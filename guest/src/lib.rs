@@ -6,7 +6,10 @@
 
 pub mod engine;
 pub mod environment;
+pub mod search;
 pub mod storage;
+pub mod store;
+pub mod time;
 
 #[cfg(target_arch = "wasm32")]
 mod bindings;

@@ -1,0 +1,99 @@
+//! How the engine lays its data out in a storage: keys, the session record, its list rows, and transactions.
+//!
+//! | key | what |
+//! |---|---|
+//! | `s/<id>` | the session's record: the truth about it |
+//! | `g/<id>` | its state: mode, model, configuration, plan, commands, usage, as last seen |
+//! | `i/<shelf>/u/<updated>/<id>` | list row, by last activity |
+//! | `i/<shelf>/c/<directory>/<updated>/<id>` | the same row, by directory |
+//! | `e/<created>/<id>` | sessions that never got a prompt |
+//! | `r` | the revision: one number, raised by every commit that changes a session |
+//! | `t/<revision>/<id>` | each session under the revision that last changed it |
+//! | `a/<agent>/<agent's id>` | which session an agent knows by another id |
+//! | `x/<id>`, `y/<agent>/<agent's id>` | tombstones |
+//! | `l/<log>` | who shares a log, where anybody but its session does |
+//! | `o/<id>/<connection>` | a connection that has the session open, and until when that may be believed |
+//!
+//! The logs and texts of a session bear its id. Everything under `i`, `e`, `t` and every text is derived.
+
+mod change;
+pub mod directory;
+pub mod keys;
+mod row;
+mod session;
+
+use std::cell::Cell;
+
+pub use change::{Change, Changed};
+pub use row::{Row, Shelf};
+pub use session::{Origin, Segment, Session, State, Title};
+
+use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
+
+/// A storage as the engine uses it.
+#[derive(Debug)]
+pub struct Store<S> {
+    storage: S,
+    /// Whether the storage takes texts; learnt from its first refusal.
+    texts: Cell<bool>,
+}
+
+impl<S: Storage> Store<S> {
+    /// Uses this storage.
+    pub fn new(storage: S) -> Self {
+        Self { storage, texts: Cell::new(true) }
+    }
+
+    /// The storage itself, for reading.
+    pub fn storage(&self) -> &S {
+        &self.storage
+    }
+
+    /// One record.
+    pub fn record(&self, key: String) -> Result<Option<String>> {
+        Ok(self.storage.get(&[key])?.pop().flatten())
+    }
+
+    /// A session by its id.
+    pub fn session(&self, id: &str) -> Result<Option<Session>> {
+        self.record(keys::session(id))?.map(|text| Session::parse(&text)).transpose()
+    }
+
+    /// A session's state; empty where nothing was recorded.
+    pub fn state(&self, id: &str) -> Result<State> {
+        Ok(self.record(keys::state(id))?.map(|text| State::parse(&text)).transpose()?.unwrap_or_default())
+    }
+
+    /// Whether a session of this id was deleted.
+    pub fn is_deleted(&self, id: &str) -> Result<bool> {
+        Ok(self.record(keys::tombstone(id))?.is_some())
+    }
+
+    /// The number of the last change to any session.
+    pub fn revision(&self) -> Result<u64> {
+        change::parse_revision(self.record(keys::REVISION.to_owned())?.as_deref())
+    }
+
+    /// Commits, without the texts where the storage has no text search.
+    pub fn commit(&self, expected: &[Expectation], writes: Vec<Write>, durability: Durability) -> Result<()> {
+        let is_text = |write: &Write| matches!(write, Write::IndexText { .. } | Write::DropText { .. });
+        let without_texts = |writes: Vec<Write>| writes.into_iter().filter(|write| !is_text(write)).collect();
+        if !self.texts.get() {
+            return self.storage.commit(expected, without_texts(writes), durability);
+        }
+        let has_texts = writes.iter().any(is_text);
+        let again = if has_texts { writes.clone() } else { Vec::new() };
+        match self.storage.commit(expected, writes, durability) {
+            Err(StorageError::Unsupported) if has_texts => {
+                self.texts.set(false);
+                self.storage.commit(expected, without_texts(again), durability)
+            }
+            result => result,
+        }
+    }
+
+    /// Starts a change of one session; see [`Change`].
+    pub fn change<'a>(&'a self, id: &'a str) -> Change<'a, S> {
+        Change::new(self, id)
+    }
+}

@@ -1,0 +1,128 @@
+//! Changing a session: read, decide, commit with everything that is derived from it; again if somebody was faster.
+
+use super::{Row, Session, Store, keys};
+use crate::search;
+use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
+use crate::store::directory;
+
+/// How often a change is tried. Somebody wins every round, so this many losses mean a broken store.
+const ATTEMPTS: usize = 10_000;
+
+/// A change of one session, its record and its indexes in one commit.
+#[derive(Debug)]
+pub struct Change<'a, S> {
+    store: &'a Store<S>,
+    id: &'a str,
+    durability: Durability,
+}
+
+/// What a change came to.
+#[derive(Debug, Clone)]
+pub enum Changed {
+    /// The session as it is now; as it was, where it had been there.
+    Done {
+        /// Before the change.
+        before: Option<Box<Session>>,
+        /// After the change.
+        after: Option<Box<Session>>,
+    },
+    /// The change was not wanted after all.
+    Nothing,
+}
+
+impl<'a, S: Storage> Change<'a, S> {
+    pub(super) fn new(store: &'a Store<S>, id: &'a str) -> Self {
+        Self { store, id, durability: Durability::Relaxed }
+    }
+
+    /// Survives the loss of power.
+    #[must_use]
+    pub fn durable(mut self) -> Self {
+        self.durability = Durability::Durable;
+        self
+    }
+
+    /// Decides and commits.
+    ///
+    /// `decide` gets the session as it is, if it is there and not deleted, and what else the commit is to write or
+    /// expect. It returns the session as it shall be (`None` removes it), or `None` to leave everything alone.
+    /// It may be called several times, each time with what the store holds by then.
+    pub fn commit(
+        self,
+        mut decide: impl FnMut(Option<&Session>, &mut Vec<Expectation>, &mut Vec<Write>) -> Result<Option<Option<Session>>>,
+    ) -> Result<Changed> {
+        for _ in 0..ATTEMPTS {
+            let record = keys::session(self.id);
+            let read = [record.clone(), keys::REVISION.to_owned(), keys::tombstone(self.id)];
+            let mut values = self.store.storage.get(&read)?.into_iter();
+            let (text, revision, tombstone) = (values.next().flatten(), values.next().flatten(), values.next().flatten());
+            let before = text.as_deref().filter(|_| tombstone.is_none()).map(Session::parse).transpose()?;
+            let [_, revision_key, tombstone_key] = read;
+            let next = parse_revision(revision.as_deref())? + 1;
+            let mut expected = vec![
+                Expectation { key: record, value: text },
+                Expectation { key: revision_key, value: revision },
+                Expectation { key: tombstone_key, value: tombstone },
+            ];
+            let mut writes = Vec::new();
+            let Some(mut after) = decide(before.as_ref(), &mut expected, &mut writes)? else {
+                return Ok(Changed::Nothing);
+            };
+            if let Some(session) = &mut after {
+                session.revision = next;
+                if before.is_none() {
+                    session.born = next;
+                }
+            }
+            writes.push(Write::Put { key: keys::REVISION.to_owned(), value: next.to_string() });
+            writes.extend(derived(before.as_ref(), after.as_ref()));
+            match self.store.commit(&expected, writes, self.durability) {
+                Ok(()) => return Ok(Changed::Done { before: before.map(Box::new), after: after.map(Box::new) }),
+                Err(StorageError::Conflict) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(StorageError::Unavailable("other processes keep changing it; try again".to_owned()))
+    }
+}
+
+pub(super) fn parse_revision(text: Option<&str>) -> Result<u64> {
+    text.map_or(Ok(0), |text| text.parse().map_err(|_| StorageError::Corrupt("the revision".to_owned())))
+}
+
+/// The record and every index entry of a session: what goes with its old shape, what comes with the new.
+fn derived(before: Option<&Session>, after: Option<&Session>) -> Vec<Write> {
+    let mut writes = Vec::new();
+    let old_keys = before.map(index_keys).unwrap_or_default();
+    let new_keys = after.map(index_keys).unwrap_or_default();
+    writes.extend(old_keys.into_iter().filter(|key| !new_keys.contains(key)).map(|key| Write::Delete { key }));
+    if let Some(session) = after {
+        writes.push(Write::Put { key: keys::session(&session.id), value: session.to_text() });
+        let row = Row::text(session);
+        for key in new_keys {
+            let value = if key.starts_with("i/") { row.clone() } else { String::new() };
+            writes.push(Write::Put { key, value });
+        }
+        let tokens = search::heading(session);
+        if before.is_none_or(|before| search::heading(before) != tokens) {
+            writes.push(Write::IndexText { owner: session.id.clone(), part: search::HEADING, tokens });
+        }
+    } else if let Some(session) = before {
+        writes.push(Write::Delete { key: keys::session(&session.id) });
+    }
+    writes
+}
+
+/// The keys of a session's index entries.
+pub(super) fn index_keys(session: &Session) -> Vec<String> {
+    let shelf = session.shelf().letter();
+    let place = keys::row_place(session.updated, &session.id);
+    let mut index = vec![keys::rows(shelf, None) + &place, keys::changed(session.revision, &session.id)];
+    if let Some(cwd) = directory::normalise(&session.cwd) {
+        index.push(keys::rows(shelf, Some(&cwd)) + &place);
+    }
+    if session.is_unprompted() {
+        index.push(keys::unprompted(session.created, &session.id));
+    }
+    index
+}

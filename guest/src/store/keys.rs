@@ -1,0 +1,121 @@
+//! The layout of keys. Everything in them is ASCII: ids and names in other scripts are percent-encoded.
+
+use std::fmt::Write as _;
+
+use super::directory;
+
+/// The record that counts changes.
+pub const REVISION: &str = "r";
+
+/// The end of the range of all keys that begin with `prefix`, which must end in a character below `~`.
+pub fn range_end(prefix: &str) -> String {
+    format!("{prefix}~")
+}
+
+/// An id as a part of a key: no separators, ASCII, one to one, and sorted like nothing in particular.
+pub fn encode(id: &str) -> String {
+    let mut encoded = String::with_capacity(id.len());
+    for byte in id.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') {
+            encoded.push(char::from(byte));
+        } else {
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
+}
+
+/// The id that was encoded; `None` for what [`encode`] does not make.
+pub fn decode(encoded: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(encoded.len());
+    let mut rest = encoded.as_bytes();
+    while let [first, tail @ ..] = rest {
+        if *first == b'%' {
+            let digits = tail.get(..2)?;
+            bytes.push(u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?);
+            rest = &tail[2..];
+        } else {
+            bytes.push(*first);
+            rest = tail;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// A session's record.
+pub fn session(id: &str) -> String {
+    format!("s/{}", encode(id))
+}
+
+/// A session's state.
+pub fn state(id: &str) -> String {
+    format!("g/{}", encode(id))
+}
+
+/// The mark of a deleted session.
+pub fn tombstone(id: &str) -> String {
+    format!("x/{}", encode(id))
+}
+
+/// The mark of a deleted session, by the id its agent knows it by.
+pub fn agent_tombstone(agent: &str, agent_id: &str) -> String {
+    format!("y/{}/{}", encode(agent), encode(agent_id))
+}
+
+/// Which session an agent knows by this id.
+pub fn agent_session(agent: &str, agent_id: &str) -> String {
+    format!("a/{}/{}", encode(agent), encode(agent_id))
+}
+
+/// Who shares a log.
+pub fn log_holders(log: &str) -> String {
+    format!("l/{}", encode(log))
+}
+
+/// A connection that has a session open.
+pub fn open_mark(id: &str, connection: &str) -> String {
+    format!("o/{}/{}", encode(id), encode(connection))
+}
+
+/// All connections that have a session open.
+pub fn open_marks(id: &str) -> String {
+    format!("o/{}/", encode(id))
+}
+
+/// A session under the revision that last changed it.
+pub fn changed(revision: u64, id: &str) -> String {
+    format!("t/{revision:016}/{}", encode(id))
+}
+
+/// A session that never got a prompt.
+pub fn unprompted(created: i64, id: &str) -> String {
+    format!("e/{created:015}/{}", encode(id))
+}
+
+/// Where the list rows of a shelf begin, all or those of one directory (normalised).
+pub fn rows(shelf: char, cwd: Option<&str>) -> String {
+    match cwd {
+        None => format!("i/{shelf}/u/"),
+        Some(cwd) => format!("i/{shelf}/c/{:032x}/", directory::hash(cwd)),
+    }
+}
+
+/// Where in a range of rows a session stands.
+pub fn row_place(updated: i64, id: &str) -> String {
+    format!("{updated:015}/{}", encode(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_in_any_script_come_back() {
+        for id in ["", "sess_1", "a/b", "100%", "ключ", "会話", "\u{0}\n~"] {
+            assert!(encode(id).is_ascii());
+            assert_eq!(decode(&encode(id)).as_deref(), Some(id));
+        }
+        assert_eq!(decode("%4"), None);
+        assert_eq!(decode("%zz"), None);
+    }
+}
