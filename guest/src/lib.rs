@@ -6,10 +6,13 @@
 
 pub mod engine;
 pub mod environment;
+pub mod rpc;
 pub mod search;
+pub mod sessions;
 pub mod storage;
 pub mod store;
 pub mod time;
+pub mod transcript;
 
 #[cfg(target_arch = "wasm32")]
 mod bindings;

@@ -1,5 +1,7 @@
 //! Text search: what is indexed, how it is folded and split, and how a query finds it.
 
+pub mod text;
+
 use crate::store::Session;
 
 /// The part of an owner's texts that holds its title and metadata; log entries are parts by their number.

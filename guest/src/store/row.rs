@@ -61,7 +61,9 @@ impl<'a> Row<'a> {
         if let Some(title) = session.title.text() {
             info.insert("title".to_owned(), json!(title));
         }
-        info.insert("updatedAt".to_owned(), json!(time::format(session.updated)));
+        if !session.undated {
+            info.insert("updatedAt".to_owned(), json!(time::format(session.updated)));
+        }
         info.insert("archived".to_owned(), json!(session.archived));
         let mut own = serde_json::Map::new();
         own.insert("createdAt".to_owned(), json!(time::format(session.created)));

@@ -64,6 +64,9 @@ pub struct Session {
     pub created: i64,
     /// Its last activity.
     pub updated: i64,
+    /// Whether the agent took back the time of last activity: it then only orders, and is not shown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undated: bool,
     /// The revision that last changed it; see [`super::Store::revision`].
     #[serde(default)]
     pub revision: u64,
@@ -107,6 +110,7 @@ impl Session {
             cwd,
             created: now,
             updated: now,
+            undated: false,
             revision: 0,
             born: 0,
             title: Title::None,
@@ -136,6 +140,12 @@ impl Session {
         Shelf { archived: self.archived, subagent: self.parent.is_some() }
     }
 
+    /// Notes activity.
+    pub fn touch(&mut self, now: i64) {
+        self.updated = now.clamp(0, crate::time::LAST);
+        self.undated = false;
+    }
+
     /// Whether it never got a prompt, here or where it was forked from.
     pub fn is_unprompted(&self) -> bool {
         self.prompts == 0 && self.origin == Origin::Layer && self.inherited.is_empty()
@@ -154,9 +164,6 @@ pub struct State {
     /// The model set by `session/set_model`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// `models` as the agent last gave them; clients of old still read it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub models: Option<Box<RawValue>>,
     /// The complete configuration options as last seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Box<RawValue>>,

@@ -1,0 +1,114 @@
+//! The settings a host may give, by name.
+
+/// Whether an agent that starts afresh is told what was said before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rehydrate {
+    /// Where the agent could not restore the session itself.
+    Auto,
+    /// The same; an agent that says it restored the session is believed.
+    On,
+    /// Never.
+    Off,
+}
+
+/// How the engine behaves on a connection.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// `page-size`: rows in a page of a plain `session/list`, 1 to 1000. Default 100.
+    pub page_size: u32,
+    /// `dialect`: `stable`, or `draft` to also advertise `listSessions: true`. Default stable.
+    pub draft: bool,
+    /// `rehydrate`: `auto`, `on` or `off`. Default auto.
+    pub rehydrate: Rehydrate,
+    /// `retain-days`: sessions idle for longer are removed; 0, the default, keeps them.
+    pub retain_days: u32,
+    /// `prune-empty-hours`: sessions without a prompt that are idle for longer are removed; 0 keeps them. Default 24.
+    pub prune_empty_hours: u32,
+    /// `flush-ms`: how long recorded updates may wait for their batch, 1 to 200. Default 100.
+    pub flush_ms: u32,
+    /// `agent-timeout-ms`: how long the agent may take to answer what the engine itself asks while it opens or closes
+    /// a session. Default 30000.
+    pub agent_timeout_ms: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            page_size: 100,
+            draft: false,
+            rehydrate: Rehydrate::Auto,
+            retain_days: 0,
+            prune_empty_hours: 24,
+            flush_ms: 100,
+            agent_timeout_ms: 30_000,
+        }
+    }
+}
+
+impl Settings {
+    /// Reads settings; an unknown name or a bad value is refused with a sentence that says which.
+    pub fn read(settings: impl IntoIterator<Item = (String, String)>) -> Result<Self, String> {
+        let mut read = Self::default();
+        for (name, value) in settings {
+            read.set(&name, &value)?;
+        }
+        Ok(read)
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let number = |least: u32, most: u32| {
+            value
+                .parse()
+                .ok()
+                .filter(|number| (least..=most).contains(number))
+                .ok_or_else(|| format!("the setting `{name}` takes a number from {least} to {most}, not `{value}`"))
+        };
+        let one_of = |choices: &str| format!("the setting `{name}` takes {choices}, not `{value}`");
+        match name {
+            "page-size" => self.page_size = number(1, 1000)?,
+            "retain-days" => self.retain_days = number(0, 100_000)?,
+            "prune-empty-hours" => self.prune_empty_hours = number(0, 1_000_000)?,
+            "flush-ms" => self.flush_ms = number(1, 200)?,
+            "agent-timeout-ms" => self.agent_timeout_ms = number(1, 3_600_000)?,
+            "dialect" => {
+                self.draft = match value {
+                    "stable" => false,
+                    "draft" => true,
+                    _ => return Err(one_of("`stable` or `draft`")),
+                }
+            }
+            "rehydrate" => {
+                self.rehydrate = match value {
+                    "auto" => Rehydrate::Auto,
+                    "on" => Rehydrate::On,
+                    "off" => Rehydrate::Off,
+                    _ => return Err(one_of("`auto`, `on` or `off`")),
+                }
+            }
+            _ => return Err(format!("there is no setting `{name}`")),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_settings_are_named() {
+        for (name, value, ok) in [
+            ("page-size", "1000", true),
+            ("page-size", "0", false),
+            ("page-size", "many", false),
+            ("dialect", "draft", true),
+            ("dialect", "Draft", false),
+            ("rehydrate", "off", true),
+            ("colour", "red", false),
+        ] {
+            let read = Settings::read([(name.to_owned(), value.to_owned())]);
+            assert_eq!(read.is_ok(), ok, "{name}={value}");
+            assert!(read.err().is_none_or(|message| message.contains(name)));
+        }
+    }
+}

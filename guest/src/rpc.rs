@@ -1,0 +1,16 @@
+//! JSON-RPC 2.0, one message a line: the envelope, ids and errors.
+//!
+//! Parsing borrows. What passes is never rebuilt: where one value in a line has to change, it is spliced in place, so
+//! that every byte around it, unknown fields and all, stays as it was sent.
+
+mod error;
+mod id;
+mod line;
+mod message;
+mod object;
+
+pub use error::{Code, RpcError};
+pub use id::Id;
+pub use line::{failure, notification, request, response, splice};
+pub use message::{Malformed, Message, Outcome};
+pub use object::Object;

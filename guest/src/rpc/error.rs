@@ -1,0 +1,81 @@
+//! Errors as they go over the wire.
+
+use serde_json::{Value, json};
+
+use crate::storage::StorageError;
+
+/// The codes the engine itself answers with (protocol v1, `ErrorCode`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    /// The line was not JSON.
+    ParseError = -32700,
+    /// The line was JSON, but no message that may come now.
+    InvalidRequest = -32600,
+    /// Something the engine could not do for a reason of its own.
+    InternalError = -32603,
+    /// A field is missing, mistyped or out of range.
+    InvalidParams = -32602,
+    /// The client cancelled the request.
+    RequestCancelled = -32800,
+    /// There is no such session, or it is not open.
+    ResourceNotFound = -32002,
+}
+
+/// An error answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RpcError {
+    /// What kind.
+    pub code: i64,
+    /// For people.
+    pub message: String,
+    /// For programs.
+    pub data: Option<Value>,
+}
+
+impl RpcError {
+    /// An error of this kind.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code: code as i64, message: message.into(), data: None }
+    }
+
+    /// A bad field of the request's params.
+    pub fn invalid_params(field: &str, message: impl std::fmt::Display) -> Self {
+        Self {
+            code: Code::InvalidParams as i64,
+            message: format!("Invalid params: `{field}` {message}"),
+            data: Some(json!({ "field": field })),
+        }
+    }
+
+    /// A session that nobody knows (protocol v1, `Error::session_not_found`).
+    pub fn session_not_found(id: &str) -> Self {
+        Self::session(id, "Resource not found: no session has this id")
+    }
+
+    /// A session that is known but not open on this connection.
+    pub fn session_not_open(id: &str) -> Self {
+        Self::session(id, "Resource not found: the session is not open on this connection; load or resume it first")
+    }
+
+    fn session(id: &str, message: &str) -> Self {
+        Self {
+            code: Code::ResourceNotFound as i64,
+            message: message.to_owned(),
+            data: Some(json!({ "sessionId": id })),
+        }
+    }
+
+    /// Its JSON.
+    pub fn to_json(&self) -> String {
+        match &self.data {
+            Some(data) => json!({ "code": self.code, "message": self.message, "data": data }).to_string(),
+            None => json!({ "code": self.code, "message": self.message }).to_string(),
+        }
+    }
+}
+
+impl From<StorageError> for RpcError {
+    fn from(error: StorageError) -> Self {
+        Self::new(Code::InternalError, format!("Internal error: {error}"))
+    }
+}

@@ -1,0 +1,23 @@
+//! What of a transcript entry can be searched for: what the user and the agent said, and what tool calls were called.
+
+use serde_json::Value;
+
+use crate::transcript::Entry;
+
+/// The visible text of a log entry; empty where it has none.
+pub fn of_entry(value: &str) -> String {
+    let Some(entry) = Entry::parse(value) else { return String::new() };
+    let texts = entry.updates();
+    texts.iter().filter_map(|update| of_update(update)).collect::<Vec<_>>().join("\n")
+}
+
+fn of_update(update: &str) -> Option<String> {
+    let update: Value = serde_json::from_str(update).ok()?;
+    match update["sessionUpdate"].as_str()? {
+        "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk" => {
+            update["content"]["text"].as_str().map(str::to_owned)
+        }
+        "tool_call" | "tool_call_update" => update["title"].as_str().map(str::to_owned),
+        _ => None,
+    }
+}

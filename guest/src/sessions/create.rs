@@ -1,0 +1,44 @@
+//! Creating a session's record, under the agent's own id where that is free.
+
+use crate::environment::Environment;
+use crate::storage::{Result, Storage, Write};
+use crate::store::{Changed, Session, Store, keys};
+
+/// Stores a session under the id it asks for or, where that is taken or was once deleted, under a new one. Returns it
+/// as stored; on disk before it returns.
+pub fn create<S: Storage, E: Environment>(store: &Store<S>, environment: &E, session: &Session) -> Result<Session> {
+    create_with(store, environment, session, |_| Ok(Vec::new()))
+}
+
+/// The same, with what `writes` makes of the final id in the same commit.
+pub fn create_with<S: Storage, E: Environment>(
+    store: &Store<S>,
+    environment: &E,
+    session: &Session,
+    writes: impl Fn(&str) -> Result<Vec<Write>>,
+) -> Result<Session> {
+    let mut wanted = session.id.clone();
+    loop {
+        let mut created = Session { id: wanted.clone(), ..session.clone() };
+        let changed = store.change(&wanted).durable().commit(|before, _, also| {
+            if before.is_some() || wanted.is_empty() || store.is_deleted(&wanted)? {
+                return Ok(None);
+            }
+            if let (Some(agent), Some(agent_id)) = (&created.agent, &created.agent_id) {
+                also.push(Write::Put { key: keys::agent_session(agent, agent_id), value: wanted.clone() });
+            }
+            also.extend(writes(&wanted)?);
+            Ok(Some(Some(created.clone())))
+        })?;
+        if let Changed::Done { after: Some(after), .. } = changed {
+            created = *after;
+            return Ok(created);
+        }
+        wanted = mint(environment);
+    }
+}
+
+/// A new session id.
+pub fn mint<E: Environment>(environment: &E) -> String {
+    format!("sess_{:016x}{:016x}", environment.random(), environment.random())
+}

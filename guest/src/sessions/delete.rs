@@ -1,0 +1,99 @@
+//! Deleting: the record, every index entry, the text, the log, all in one commit with the tombstones.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::search;
+use crate::storage::{Expectation, Result, Storage, StorageError, Write};
+use crate::store::{Changed, Session, Store, keys};
+
+/// Who shares a log with its own session, and up to which entry.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+pub struct Holders {
+    /// By session id.
+    pub holders: BTreeMap<String, u64>,
+    /// Whether the session whose log it is has been deleted, so that only the holders keep it.
+    #[serde(default)]
+    pub orphaned: bool,
+}
+
+impl Holders {
+    /// Reads the record of a log; empty where nobody shares it.
+    pub fn parse(text: Option<&str>) -> Result<Self> {
+        text.map_or(Ok(Self::default()), |text| {
+            serde_json::from_str(text).map_err(|error| StorageError::Corrupt(format!("a log's holders: {error}")))
+        })
+    }
+
+    /// The record's text.
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The last entry that anybody but the log's own session needs.
+    fn needed_until(&self) -> u64 {
+        self.holders.values().copied().max().unwrap_or(0)
+    }
+}
+
+/// Deletes a session for good and returns it; `None` if there is none. What forks of it share of its log stays, for
+/// them alone, until the last of them is deleted.
+pub fn delete<S: Storage>(store: &Store<S>, id: &str, now: i64) -> Result<Option<Session>> {
+    let changed = store.change(id).durable().commit(|before, expected, writes| {
+        let Some(session) = before else { return Ok(None) };
+        writes.push(Write::Put { key: keys::tombstone(id), value: now.to_string() });
+        writes.push(Write::Delete { key: keys::state(id) });
+        if let (Some(agent), Some(agent_id)) = (&session.agent, &session.agent_id) {
+            writes.push(Write::Put { key: keys::agent_tombstone(agent, agent_id), value: now.to_string() });
+            writes.push(Write::Delete { key: keys::agent_session(agent, agent_id) });
+        }
+        release_logs(store, session, expected, writes)?;
+        Ok(Some(None))
+    })?;
+    Ok(match changed {
+        Changed::Done { before, .. } => before.map(|session| *session),
+        Changed::Nothing => None,
+    })
+}
+
+/// Lets go of the session's own log and of those it inherited from; drops what nobody needs any more.
+fn release_logs<S: Storage>(
+    store: &Store<S>,
+    session: &Session,
+    expected: &mut Vec<Expectation>,
+    writes: &mut Vec<Write>,
+) -> Result<()> {
+    let mut logs: Vec<&str> = session.inherited.iter().map(|segment| segment.log.as_str()).collect();
+    logs.push(&session.id);
+    logs.dedup();
+    for log in logs {
+        let key = keys::log_holders(log);
+        let text = store.record(key.clone())?;
+        let mut holders = Holders::parse(text.as_deref())?;
+        expected.push(Expectation { key: key.clone(), value: text });
+        if log == session.id {
+            holders.orphaned = true;
+        } else {
+            holders.holders.remove(&session.id);
+        }
+        if holders.orphaned {
+            let from = holders.needed_until() + 1;
+            writes.push(Write::CutLog { log: log.to_owned(), from });
+            if from == 1 {
+                writes.push(Write::DropText { owner: log.to_owned(), from: 0 });
+                writes.push(Write::Delete { key });
+                continue;
+            }
+            // The shared part stays searchable; the deleted session's title and all that came later do not.
+            writes.push(Write::DropText { owner: log.to_owned(), from });
+            writes.push(Write::IndexText { owner: log.to_owned(), part: search::HEADING, tokens: String::new() });
+        }
+        let write = if holders.holders.is_empty() && !holders.orphaned {
+            Write::Delete { key }
+        } else {
+            Write::Put { key, value: holders.to_text() }
+        };
+        writes.push(write);
+    }
+    Ok(())
+}

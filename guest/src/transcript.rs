@@ -1,0 +1,16 @@
+//! The transcript of a session: recording, replay, and the digest given to an agent that remembers nothing.
+//!
+//! A session's transcript is its own log, preceded by the parts of other logs it was forked from. State (modes,
+//! plan, commands, …) is no part of it: see [`crate::store::State`].
+
+mod digest;
+mod echo;
+mod entry;
+mod recorder;
+mod replay;
+
+pub use digest::digest;
+pub use echo::Echo;
+pub use entry::{Entry, Kind, UpdateKind};
+pub use recorder::{Flushed, Recorder};
+pub use replay::{Position, Progress, Replay, Span, Start};

@@ -1,0 +1,159 @@
+//! One entry of a transcript, as it stands in the log: a letter, the time in milliseconds, a space, JSON.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// What an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The params of a `session/update` without their `sessionId`.
+    Update,
+    /// A turn begins: `{"prompt":[ContentBlock…],"messageId":"…"}`.
+    Prompt,
+    /// A turn ends: `{"stopReason":"…"}` or `{"error":{…}}`.
+    TurnEnd,
+    /// The agent asked for permission: the request's params without their `sessionId`.
+    PermissionAsked,
+    /// What the client answered: `{"outcome":{…}}`.
+    PermissionAnswered,
+    /// Another session was forked from here: `{"fork":"…"}`.
+    Fork,
+}
+
+impl Kind {
+    fn letter(self) -> char {
+        match self {
+            Self::Update => 'u',
+            Self::Prompt => 'p',
+            Self::TurnEnd => 'e',
+            Self::PermissionAsked => 'q',
+            Self::PermissionAnswered => 'a',
+            Self::Fork => 'f',
+        }
+    }
+
+    fn from_letter(letter: u8) -> Option<Self> {
+        Some(match letter {
+            b'u' => Self::Update,
+            b'p' => Self::Prompt,
+            b'e' => Self::TurnEnd,
+            b'q' => Self::PermissionAsked,
+            b'a' => Self::PermissionAnswered,
+            b'f' => Self::Fork,
+            _ => return None,
+        })
+    }
+}
+
+/// An entry, borrowed from the log's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// What it is.
+    pub kind: Kind,
+    /// When it was recorded, milliseconds since 1970.
+    pub time: i64,
+    /// Its JSON.
+    pub json: &'a str,
+}
+
+impl<'a> Entry<'a> {
+    /// Reads an entry; `None` where it is damaged or of a kind that a later version writes.
+    pub fn parse(text: &'a str) -> Option<Self> {
+        let kind = Kind::from_letter(*text.as_bytes().first()?)?;
+        let (time, json) = text.get(1..)?.split_once(' ')?;
+        Some(Self { kind, time: time.parse().ok()?, json })
+    }
+
+    /// The entry as the log holds it.
+    pub fn text(kind: Kind, time: i64, json: &str) -> String {
+        format!("{}{time} {json}", kind.letter())
+    }
+
+    /// The `update` members this entry comes back as: one for an update, one a block for a prompt.
+    pub fn updates(&self) -> Vec<String> {
+        match self.kind {
+            Kind::Update => {
+                let params = crate::rpc::Object::parse_or_empty(self.json);
+                params.get("update").map(str::to_owned).into_iter().collect()
+            }
+            Kind::Prompt => prompt_updates(self.json),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The params of the `session/update`s this entry comes back as, for this session id (JSON).
+    pub fn replayed(&self, session_id: &str) -> Vec<String> {
+        match self.kind {
+            Kind::Update => self
+                .json
+                .strip_prefix('{')
+                .map(|rest| format!("{{\"sessionId\":{session_id},{rest}"))
+                .into_iter()
+                .collect(),
+            Kind::Prompt => prompt_updates(self.json)
+                .into_iter()
+                .map(|update| format!("{{\"sessionId\":{session_id},\"update\":{update}}}"))
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Prompt<'a> {
+    #[serde(borrow)]
+    prompt: Vec<&'a RawValue>,
+    #[serde(borrow, rename = "messageId")]
+    message_id: &'a RawValue,
+}
+
+fn prompt_updates(json: &str) -> Vec<String> {
+    let Ok(prompt) = serde_json::from_str::<Prompt<'_>>(json) else { return Vec::new() };
+    let id = prompt.message_id.get();
+    let update = |block: &&RawValue| {
+        format!("{{\"sessionUpdate\":\"user_message_chunk\",\"content\":{},\"messageId\":{id}}}", block.get())
+    };
+    prompt.prompt.iter().map(update).collect()
+}
+
+/// What a `session/update` is to the layer (protocol v1, `SessionUpdate`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UpdateKind {
+    /// A piece of something the user said.
+    UserChunk,
+    /// Any other piece of a message; adjacent ones are kept as one.
+    Chunk,
+    /// `current_mode_update`.
+    Mode,
+    /// `config_option_update`.
+    Options,
+    /// `session_info_update`.
+    Info,
+    /// State of which only the last counts: plan, commands, usage.
+    State,
+    /// `subagent_update`: another session was started by this one.
+    Subagent,
+    /// Anything else, known or not: history.
+    Event,
+}
+
+impl UpdateKind {
+    /// Of this `sessionUpdate`.
+    pub fn of(discriminator: &str) -> Self {
+        match discriminator {
+            "user_message_chunk" => Self::UserChunk,
+            "agent_message_chunk" | "agent_thought_chunk" => Self::Chunk,
+            "current_mode_update" => Self::Mode,
+            "config_option_update" => Self::Options,
+            "session_info_update" => Self::Info,
+            "plan" | "available_commands_update" | "usage_update" => Self::State,
+            "subagent_update" => Self::Subagent,
+            _ => Self::Event,
+        }
+    }
+
+    /// Whether it belongs to the conversation rather than to the session's present state.
+    pub fn is_history(self) -> bool {
+        matches!(self, Self::UserChunk | Self::Chunk | Self::Event | Self::Subagent)
+    }
+}
