@@ -1,0 +1,135 @@
+//! What the agent does with a prompt. The last text block of the prompt is a command:
+//!
+//! `stream N` sends N chunks; `tool` makes a tool call; `permission` asks first; `read PATH` reads a file through the
+//! client; `wait` goes on until it is cancelled; `big BYTES` sends a large tool result; `colourful` sends one update of
+//! every other kind; `title TEXT` sets the title; `mode ID` changes the mode; `crash` ends the process. Anything else
+//! is said back.
+
+use std::sync::{Arc, Mutex};
+
+use agent_client_protocol::v1::ConnectionTo;
+use agent_client_protocol::v1::schema::{
+    ContentBlock, PromptRequest, PromptResponse, ReadTextFileRequest, RequestPermissionOutcome,
+    RequestPermissionRequest, SessionNotification, StopReason,
+};
+use agent_client_protocol::{Client, Error};
+use serde_json::{Value, json};
+
+use super::state::{Sessions, shape};
+
+/// One turn of a session.
+pub(super) struct Turn {
+    sessions: Arc<Mutex<Sessions>>,
+    client: ConnectionTo<Client>,
+    id: String,
+}
+
+impl Turn {
+    pub(super) fn new(sessions: Arc<Mutex<Sessions>>, client: ConnectionTo<Client>, request: &PromptRequest) -> Self {
+        Self { sessions, client, id: request.session_id.to_string() }
+    }
+
+    pub(super) async fn run(self, prompt: Vec<ContentBlock>) -> Result<PromptResponse, Error> {
+        self.start(&prompt)?;
+        let command = prompt.iter().rev().find_map(|block| match block {
+            ContentBlock::Text(text) => Some(text.text.clone()),
+            _ => None,
+        });
+        let command = command.unwrap_or_default();
+        let (verb, rest) = command.split_once(' ').unwrap_or((&command, ""));
+        match verb {
+            "stream" => (0..rest.parse().unwrap_or(10)).try_for_each(|number| self.say(&format!("word-{number} ")))?,
+            "tool" => self.call_tool("call-1", "the result")?,
+            "big" => self.call_tool("call-big", &"x".repeat(rest.parse().unwrap_or(1 << 20)))?,
+            "permission" => self.ask_permission().await?,
+            "read" => self.read(rest).await?,
+            "wait" => return self.wait().await,
+            "colourful" => self.be_colourful()?,
+            "title" => self.send(json!({"sessionUpdate": "session_info_update", "title": rest}))?,
+            "mode" => self.send(json!({"sessionUpdate": "current_mode_update", "currentModeId": rest}))?,
+            "crash" => std::process::exit(3),
+            _ => format!("You said: {command}").split_inclusive(' ').try_for_each(|word| self.say(word))?,
+        }
+        Ok(PromptResponse::new(StopReason::EndTurn))
+    }
+
+    fn start(&self, prompt: &[ContentBlock]) -> Result<(), Error> {
+        let chunks = prompt.iter().map(|block| json!({"sessionUpdate": "user_message_chunk", "content": block}));
+        let chunks: Vec<Value> = chunks.collect();
+        let mut sessions = self.sessions();
+        let echoes = sessions.options.echo_user;
+        sessions.change(&self.id, |session| session.history.extend(chunks.iter().cloned()))?;
+        drop(sessions);
+        if echoes {
+            chunks.into_iter().try_for_each(|chunk| self.notify(chunk))?;
+        }
+        Ok(())
+    }
+
+    fn say(&self, text: &str) -> Result<(), Error> {
+        self.send(json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}))
+    }
+
+    fn call_tool(&self, call: &str, result: &str) -> Result<(), Error> {
+        self.send(json!({"sessionUpdate": "tool_call", "toolCallId": call, "title": "Look it up", "kind": "read",
+            "status": "pending", "rawInput": {"what": "it"}}))?;
+        self.send(json!({"sessionUpdate": "tool_call_update", "toolCallId": call, "status": "in_progress"}))?;
+        self.send(json!({"sessionUpdate": "tool_call_update", "toolCallId": call, "status": "completed",
+            "content": [{"type": "content", "content": {"type": "text", "text": result}}]}))?;
+        self.say("Looked it up.")
+    }
+
+    async fn ask_permission(&self) -> Result<(), Error> {
+        self.send(json!({"sessionUpdate": "tool_call", "toolCallId": "call-2", "title": "Remove it", "kind": "delete",
+            "status": "pending"}))?;
+        let call = shape(json!({"toolCallId": "call-2", "title": "Remove it"}));
+        let options = shape(json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"},
+            {"optionId": "no", "name": "No", "kind": "reject_once"}]));
+        let request = RequestPermissionRequest::new(self.id.clone(), call, options);
+        let answer = self.client.send_request(request).block_task().await?;
+        let allowed = matches!(&answer.outcome, RequestPermissionOutcome::Selected(choice)
+            if choice.option_id.to_string() == "yes");
+        let status = if allowed { "completed" } else { "failed" };
+        self.send(json!({"sessionUpdate": "tool_call_update", "toolCallId": "call-2", "status": status}))
+    }
+
+    async fn read(&self, path: &str) -> Result<(), Error> {
+        let file = self.client.send_request(ReadTextFileRequest::new(self.id.clone(), path)).block_task().await?;
+        self.say(&file.content)
+    }
+
+    async fn wait(&self) -> Result<PromptResponse, Error> {
+        let cancelled = self.sessions().wait(&self.id);
+        self.say("waiting")?;
+        // The sender is dropped, never used.
+        cancelled.await.unwrap_or_default();
+        Ok(PromptResponse::new(StopReason::Cancelled))
+    }
+
+    fn be_colourful(&self) -> Result<(), Error> {
+        self.send(json!({"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "Hm."}}))?;
+        self.send(json!({"sessionUpdate": "plan", "entries": [
+            {"content": "First", "priority": "high", "status": "in_progress"}]}))?;
+        self.send(json!({"sessionUpdate": "plan", "entries": [
+            {"content": "First", "priority": "high", "status": "completed"}]}))?;
+        self.send(json!({"sessionUpdate": "available_commands_update", "availableCommands": [
+            {"name": "help", "description": "Helps"}]}))?;
+        self.send(json!({"sessionUpdate": "usage_update", "used": 10, "size": 1000}))?;
+        self.send(json!({"sessionUpdate": "usage_update", "used": 20, "size": 1000}))?;
+        self.send(json!({"sessionUpdate": "agent_message_chunk",
+            "content": {"type": "resource_link", "name": "notes", "uri": "file:///notes"}}))
+    }
+
+    fn send(&self, update: Value) -> Result<(), Error> {
+        self.sessions().change(&self.id, |session| session.history.push(update.clone()))?;
+        self.notify(update)
+    }
+
+    fn notify(&self, update: Value) -> Result<(), Error> {
+        self.client.send_notification(SessionNotification::new(self.id.clone(), shape(update)))
+    }
+
+    fn sessions(&self) -> std::sync::MutexGuard<'_, Sessions> {
+        self.sessions.lock().expect("no turn panics with the sessions in hand")
+    }
+}

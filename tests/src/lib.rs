@@ -1,0 +1,18 @@
+//! What the whole-program tests are made of: a client that speaks raw lines, agents of every kind, the official JSON
+//! schema as a judge, and a model for agents that need one.
+
+pub mod agent;
+pub mod client;
+pub mod clients;
+pub mod launch;
+pub mod model_stub;
+pub mod process;
+pub mod real_agents;
+pub mod schema;
+pub mod tap;
+pub mod transcript;
+
+use std::time::Duration;
+
+/// How long a test waits for anything before it fails: far longer than anything takes, on a busy machine too.
+pub const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,0 +1,103 @@
+//! The judge of the other tests is itself tried: it must catch what is wrong and let pass what is right.
+
+use acp_sessions_tests::schema::{Checker, Role};
+use serde_json::{Value, json};
+
+fn violations(request: &Value, response: &Value) -> Vec<String> {
+    let mut checker = Checker::new(Role::Agent);
+    checker.heard(request);
+    checker.violations(response)
+}
+
+fn list_with(params: &Value, row: &Value) -> Vec<String> {
+    violations(
+        &json!({"jsonrpc": "2.0", "id": 1, "method": "session/list", "params": params}),
+        &json!({"jsonrpc": "2.0", "id": 1, "result": {"sessions": [row]}}),
+    )
+}
+
+fn update(update: &Value) -> Vec<String> {
+    let params = json!({"sessionId": "s", "update": update});
+    Checker::new(Role::Agent).violations(&json!({"jsonrpc": "2.0", "method": "session/update", "params": params}))
+}
+
+#[test]
+fn lets_pass_what_is_right() {
+    let row = json!({"sessionId": "s", "cwd": "/x", "title": null, "_meta": {"acp-sessions": {"createdAt": "2026"}}});
+    assert_eq!(list_with(&json!({}), &row), [""; 0]);
+    let chunk = json!({"sessionUpdate": "agent_message_chunk", "messageId": "m", "_meta": {"any": {"thing": 1}},
+        "content": {"type": "resource", "resource": {"uri": "file:///x", "text": "t", "mimeType": "text/plain"}}});
+    assert_eq!(update(&chunk), [""; 0]);
+    let call = json!({"sessionUpdate": "tool_call_update", "toolCallId": "1", "rawInput": {"any": "thing"},
+        "content": [{"type": "diff", "path": "/x", "oldText": null, "newText": "n"}]});
+    assert_eq!(update(&call), [""; 0]);
+    let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "Parse error"}});
+    assert_eq!(Checker::new(Role::Agent).violations(&error), [""; 0]);
+}
+
+#[test]
+fn catches_what_is_wrong() {
+    let wrong_results = [
+        ("initialize", json!({"protocolVersion": "1"})),
+        ("initialize", json!({"protocolVersion": 1, "agentCapabilities": {"sessionCapabilities": {"list": true}}})),
+        ("initialize", json!({"protocolVersion": 1, "agentCapabilities": {"listSessions": true}})),
+        ("session/new", json!({})),
+        ("session/new", json!({"sessionId": "s", "createdAt": "2026-01-01T00:00:00Z"})),
+        ("session/load", Value::Null),
+        ("session/list", json!({"sessions": "none"})),
+        ("session/list", json!({"sessions": [], "total": 0})),
+        ("session/prompt", json!({"stopReason": "done"})),
+    ];
+    for (method, result) in wrong_results {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {}});
+        let found = violations(&request, &json!({"jsonrpc": "2.0", "id": 1, "result": result}));
+        assert!(!found.is_empty(), "{method} {result} passed");
+    }
+    let wrong_updates = [
+        json!({"sessionUpdate": "state_update", "state": "running"}),
+        json!({"sessionUpdate": "agent_message_chunk", "content": "text"}),
+        json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "t", "language": "en"}}),
+        json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "t"}, "toolCallId": "1"}),
+        json!({"sessionUpdate": "session_info_update", "createdAt": "2026-01-01T00:00:00Z"}),
+        json!({"sessionUpdate": "tool_call", "toolCallId": "1"}),
+    ];
+    for wrong in wrong_updates {
+        assert!(!update(&wrong).is_empty(), "{wrong} passed");
+    }
+}
+
+#[test]
+fn catches_a_broken_envelope() {
+    let wrong = [
+        json!({"id": 1, "result": {}}),
+        json!({"jsonrpc": "2.0", "id": 1, "result": {"stopReason": "end_turn"}, "error": {"code": 1, "message": ""}}),
+        json!({"jsonrpc": "2.0", "id": 1, "result": {"stopReason": "end_turn"}, "extra": 1}),
+        json!({"jsonrpc": "2.0", "id": 2, "result": {"stopReason": "end_turn"}}),
+        json!({"jsonrpc": "2.0", "id": 1, "error": {"code": "x", "message": "m"}}),
+        json!({"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "m", "reason": "r"}}),
+        json!({"jsonrpc": "2.0", "method": "session/invented", "params": {}}),
+    ];
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": {}});
+    for message in wrong {
+        assert!(!violations(&request, &message).is_empty(), "{message} passed");
+    }
+}
+
+#[test]
+fn requests_of_the_agent_are_judged_too() {
+    let ask = |params: Value| {
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "session/request_permission", "params": params});
+        Checker::new(Role::Agent).violations(&message)
+    };
+    let right = json!({"sessionId": "s", "toolCall": {"toolCallId": "1"}, "options": []});
+    assert_eq!(ask(right), [""; 0]);
+    assert!(!ask(json!({"sessionId": "s", "options": []})).is_empty());
+    assert!(!ask(json!({"sessionId": "s", "toolCall": {"toolCallId": "1"}, "options": [], "why": "x"})).is_empty());
+}
+
+#[test]
+fn created_at_at_the_root_is_for_those_who_used_the_draft() {
+    let row = json!({"sessionId": "s", "cwd": "/x", "createdAt": "2026-01-01T00:00:00Z"});
+    assert!(!list_with(&json!({"cwd": "/x"}), &row).is_empty());
+    assert_eq!(list_with(&json!({"limit": 5}), &row), [""; 0]);
+}
