@@ -11,6 +11,8 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use wit_component::ComponentEncoder;
 
+// It is public in the library, which includes it too.
+#[allow(unreachable_pub)]
 #[path = "src/engine_config.rs"]
 mod engine_config;
 #[path = "build/guest.rs"]

@@ -32,7 +32,7 @@ const KEPT: [&str; 8] = [
 
 /// Builds the package in the workspace at `root` below `target_dir`, which must not be the outer cargo's: that one is
 /// locked while it waits, and holds the work of another compiler. Returns the module's path.
-pub fn build(target: &WasmTarget, root: &Path, package: &str, target_dir: &Path) -> Result<PathBuf> {
+pub(crate) fn build(target: &WasmTarget, root: &Path, package: &str, target_dir: &Path) -> Result<PathBuf> {
     let target_dir = target_dir.join(target.source().to_string());
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     forget_outer_cargo(&mut cargo);

@@ -11,10 +11,10 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 /// The target's name.
-pub const TRIPLE: &str = "wasm32-unknown-unknown";
+pub(crate) const TRIPLE: &str = "wasm32-unknown-unknown";
 
 /// Environment variable that asks for one source: `rustup` or `debian`. Without it the first that is there serves.
-pub const SOURCE_VARIABLE: &str = "ACP_SESSIONS_WASM_TARGET";
+pub(crate) const SOURCE_VARIABLE: &str = "ACP_SESSIONS_WASM_TARGET";
 
 const DEBIAN_RUSTC: &str = "/usr/bin/rustc";
 
@@ -23,7 +23,7 @@ const OLDEST_MINOR: u32 = 95;
 
 /// Where the target comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub(crate) enum Source {
     /// The toolchain in use has the target's standard library, as `rustup target add` installs it.
     Rustup,
     /// Debian's compiler and the source of its standard library, packages `rustc-web` and `rust-web-src`.
@@ -41,7 +41,7 @@ impl fmt::Display for Source {
 
 /// A compiler that can build the guest.
 #[derive(Debug, Clone)]
-pub struct WasmTarget {
+pub(crate) struct WasmTarget {
     source: Source,
     rustc: OsString,
     linker: Option<PathBuf>,
@@ -49,7 +49,7 @@ pub struct WasmTarget {
 
 impl WasmTarget {
     /// The first source that is there, or the one that [`SOURCE_VARIABLE`] names.
-    pub fn detect() -> Result<Self> {
+    pub(crate) fn detect() -> Result<Self> {
         let found = match env::var(SOURCE_VARIABLE).as_deref() {
             Ok("rustup") => Self::find(Source::Rustup),
             Ok("debian") => Self::find(Source::Debian),
@@ -60,7 +60,7 @@ impl WasmTarget {
     }
 
     /// This source, if all it needs is there.
-    pub fn find(source: Source) -> Result<Self> {
+    pub(crate) fn find(source: Source) -> Result<Self> {
         match source {
             Source::Rustup => Self::find_rustup(),
             Source::Debian => Self::find_debian(),
@@ -94,17 +94,17 @@ impl WasmTarget {
     }
 
     /// Where this compiler comes from.
-    pub fn source(&self) -> Source {
+    pub(crate) fn source(&self) -> Source {
         self.source
     }
 
     /// What to take out of the paths that the compiler leaves in the module: the place of the library source.
-    pub fn sysroot(&self) -> Result<PathBuf> {
+    pub(crate) fn sysroot(&self) -> Result<PathBuf> {
         print(&self.rustc, &["--print", "sysroot"]).map(PathBuf::from)
     }
 
     /// Makes a cargo command use this compiler.
-    pub fn apply(&self, cargo: &mut Command) {
+    pub(crate) fn apply(&self, cargo: &mut Command) {
         cargo.env("RUSTC", &self.rustc);
         if let Some(linker) = &self.linker {
             // Debian ships no compiled standard library for the target, and building it takes an unstable flag. What
