@@ -195,3 +195,30 @@ impl connection::Guest for Component {
         with_engine(engine::Engine::idle)
     }
 }
+
+impl sessions::Guest for Component {
+    fn list(_: sessions::Filter, _: u32, _: Option<String>) -> Result<sessions::Page, sessions::Error> {
+        Err(sessions::Error::Invalid("TEMPORARY".to_owned()))
+    }
+    fn get(_: String) -> Result<sessions::Session, sessions::Error> {
+        Err(sessions::Error::Invalid("TEMPORARY".to_owned()))
+    }
+    fn transcript(_: String, _: Option<String>, _: u32) -> Result<sessions::TranscriptPage, sessions::Error> {
+        Err(sessions::Error::Invalid("TEMPORARY".to_owned()))
+    }
+    fn rename(_: String, _: String) -> Result<String, sessions::Error> {
+        Err(sessions::Error::Invalid("TEMPORARY".to_owned()))
+    }
+    fn archive(_: String, _: bool) -> Result<(), sessions::Error> {
+        Err(sessions::Error::Invalid("TEMPORARY".to_owned()))
+    }
+    fn delete(_: String) -> Result<(), sessions::Error> {
+        Err(sessions::Error::Invalid("TEMPORARY".to_owned()))
+    }
+    fn prune(_: String, _: Option<String>, _: u32, _: Option<String>, _: bool) -> Result<sessions::Page, sessions::Error> {
+        Err(sessions::Error::Invalid("TEMPORARY".to_owned()))
+    }
+    fn rebuild(_: Option<String>, _: u32) -> Result<(u32, Option<String>), sessions::Error> {
+        Err(sessions::Error::Invalid("TEMPORARY".to_owned()))
+    }
+}

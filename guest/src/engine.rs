@@ -1,5 +1,16 @@
 //! The engine as a host sees it: arrivals in, outputs out.
 
+mod settings;
+
+use std::collections::VecDeque;
+
+pub use settings::Settings;
+
+use crate::connection::Connection;
+use crate::environment::Environment;
+use crate::storage::Storage;
+use crate::store::Store;
+
 /// One side of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peer {
@@ -47,6 +58,16 @@ pub enum Output {
     Warn(String),
 }
 
+impl Output {
+    /// How much of it goes to the client.
+    pub(crate) fn client_bytes(&self) -> usize {
+        match self {
+            Self::ToClient(line) => line.len() + 1,
+            _ => 0,
+        }
+    }
+}
+
 /// Why an engine does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -56,4 +77,71 @@ pub enum OpenError {
     /// The store failed.
     #[error(transparent)]
     Storage(#[from] crate::storage::StorageError),
+}
+
+/// One connection's engine. See the `connection` interface of `wit/world.wit` for how a host drives it.
+#[derive(Debug)]
+pub struct Engine<S, E> {
+    pub(crate) store: Store<S>,
+    pub(crate) environment: E,
+    pub(crate) settings: Settings,
+    pub(crate) connection: Connection,
+    pub(crate) outputs: VecDeque<Output>,
+}
+
+impl<S: Storage, E: Environment> Engine<S, E> {
+    /// Starts on a new connection or, with what the host kept, carries on an old one.
+    pub fn open(
+        storage: S,
+        environment: E,
+        settings: impl IntoIterator<Item = (String, String)>,
+        kept: Vec<(String, String)>,
+        lost: Vec<Arrival>,
+    ) -> Result<Self, OpenError> {
+        let settings = Settings::read(settings).map_err(OpenError::BadSetting)?;
+        let connection = Connection::new(format!("{:016x}", environment.random()));
+        let mut engine =
+            Self { store: Store::new(storage), environment, settings, connection, outputs: VecDeque::new() };
+        engine.carry_on(kept, lost);
+        Ok(engine)
+    }
+
+    /// Takes what arrived, in order.
+    pub fn receive(&mut self, arrivals: impl IntoIterator<Item = Arrival>) {
+        for arrival in arrivals {
+            match (arrival.from, arrival.content) {
+                (Peer::Client, Content::Line(line)) => self.client_line(line),
+                (Peer::Agent, Content::Line(line)) => self.agent_line(line),
+                (Peer::Client, Content::TooLong(head)) => self.client_line_too_long(&head),
+                (Peer::Agent, Content::TooLong(head)) => self.agent_line_too_long(&head),
+                (Peer::Client, Content::NotText) => self.client_line_not_text(),
+                (Peer::Agent, Content::NotText) => self.warn("the agent sent a line that is not UTF-8; dropped"),
+            }
+        }
+        self.flush_full();
+    }
+
+    /// What to send and keep: all that is ready and, of replays, about as much as the client has room for.
+    pub fn pull(&mut self, client_room: u32) -> Vec<Output> {
+        self.replay_some(client_room);
+        self.outputs.drain(..).collect()
+    }
+
+    /// That side has ended.
+    pub fn closed(&mut self, peer: Peer) {
+        match peer {
+            Peer::Client => self.client_closed(),
+            Peer::Agent => self.agent_closed(),
+        }
+    }
+
+    /// Time has passed; after how many milliseconds to call again.
+    pub fn idle(&mut self) -> Option<u32> {
+        self.tick()
+    }
+
+    /// The store, for the operations that need no connection.
+    pub fn store(&self) -> &Store<S> {
+        &self.store
+    }
 }

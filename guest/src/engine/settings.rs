@@ -1,16 +1,5 @@
 //! The settings a host may give, by name.
 
-/// Whether an agent that starts afresh is told what was said before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rehydrate {
-    /// Where the agent could not restore the session itself.
-    Auto,
-    /// The same; an agent that says it restored the session is believed.
-    On,
-    /// Never.
-    Off,
-}
-
 /// How the engine behaves on a connection.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -18,8 +7,9 @@ pub struct Settings {
     pub page_size: u32,
     /// `dialect`: `stable`, or `draft` to also advertise `listSessions: true`. Default stable.
     pub draft: bool,
-    /// `rehydrate`: `auto`, `on` or `off`. Default auto.
-    pub rehydrate: Rehydrate,
+    /// `rehydrate`: whether an agent that starts a stored session afresh (because it cannot restore sessions, or has
+    /// lost this one) is told what was said before. `on`, `off`, or `auto`, the default, which is on.
+    pub rehydrate: bool,
     /// `retain-days`: sessions idle for longer are removed; 0, the default, keeps them.
     pub retain_days: u32,
     /// `prune-empty-hours`: sessions without a prompt that are idle for longer are removed; 0 keeps them. Default 24.
@@ -36,7 +26,7 @@ impl Default for Settings {
         Self {
             page_size: 100,
             draft: false,
-            rehydrate: Rehydrate::Auto,
+            rehydrate: true,
             retain_days: 0,
             prune_empty_hours: 24,
             flush_ms: 100,
@@ -79,9 +69,8 @@ impl Settings {
             }
             "rehydrate" => {
                 self.rehydrate = match value {
-                    "auto" => Rehydrate::Auto,
-                    "on" => Rehydrate::On,
-                    "off" => Rehydrate::Off,
+                    "auto" | "on" => true,
+                    "off" => false,
                     _ => return Err(one_of("`auto`, `on` or `off`")),
                 }
             }

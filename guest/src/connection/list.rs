@@ -1,0 +1,21 @@
+//! `session/list`: answered from the store alone.
+
+use super::Handling;
+use super::agent::DONE;
+use crate::engine::Engine;
+use crate::environment::Environment;
+use crate::rpc::{Id, RpcError};
+use crate::sessions::list::{self, ListError, Options};
+use crate::storage::Storage;
+
+impl<S: Storage, E: Environment> Engine<S, E> {
+    pub(super) fn list(&mut self, id: &Id, params: Option<&str>) -> Handling {
+        let options = Options { page_size: self.settings.page_size };
+        match list::list(&self.store, &options, params) {
+            Ok(page) => self.answer(id, &page),
+            Err(ListError::Invalid { field, message }) => return Err(RpcError::invalid_params(&field, message)),
+            Err(ListError::Storage(error)) => return Err(error.into()),
+        }
+        DONE
+    }
+}

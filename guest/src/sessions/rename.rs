@@ -1,0 +1,41 @@
+//! Setting a title by hand (unstable: `session/set_title`).
+
+use crate::storage::{Storage, StorageError};
+use crate::store::{Changed, Store, Title};
+
+/// The longest title, in characters.
+pub const LONGEST: usize = 500;
+
+/// Why a title was not set.
+#[derive(Debug, thiserror::Error)]
+pub enum RenameError {
+    /// The title cannot be one; the text says why.
+    #[error("the title {0}")]
+    Invalid(String),
+    /// There is no such session.
+    #[error("no session has this id")]
+    NotFound,
+    /// The store failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// Sets the title, without white space around it, and returns it as stored. The automatic title never replaces it.
+pub fn rename<S: Storage>(store: &Store<S>, id: &str, title: &str) -> Result<String, RenameError> {
+    let title = title.trim();
+    if title.is_empty() {
+        return Err(RenameError::Invalid("must not be empty".to_owned()));
+    }
+    if title.chars().count() > LONGEST {
+        return Err(RenameError::Invalid(format!("must not be longer than {LONGEST} characters")));
+    }
+    let changed = store.change(id).durable().commit(|before, _, _| {
+        let Some(mut session) = before.cloned() else { return Ok(None) };
+        session.title = Title::Set(title.to_owned());
+        Ok(Some(Some(session)))
+    })?;
+    match changed {
+        Changed::Done { .. } => Ok(title.to_owned()),
+        Changed::Nothing => Err(RenameError::NotFound),
+    }
+}
