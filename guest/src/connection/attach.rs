@@ -157,6 +157,18 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         }
     }
 
+    /// The state of what is being opened, to be stored once it is.
+    fn state_mut(&mut self, owner: &Owner) -> Option<&mut State> {
+        match owner {
+            Owner::Session(id) => {
+                let open = self.connection.sessions.get_mut(id)?;
+                open.state_dirty = true;
+                Some(&mut open.state)
+            }
+            Owner::Fork(request) => Some(&mut self.connection.forking.get_mut(&Id::parse(request)?)?.state),
+        }
+    }
+
     /// Tries the next way; when none is left, that is the outcome.
     pub(super) fn attach_next(&mut self, owner: &Owner) {
         let until = self.now() + i64::from(self.settings.agent_timeout_ms);
@@ -204,17 +216,18 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     /// The agent has the session open; its settings are put back.
     fn attached(&mut self, owner: &Owner, attached: Attached) {
         let until = self.now() + i64::from(self.settings.agent_timeout_ms);
-        let state = match owner {
+        let agent_id = match owner {
             Owner::Session(id) => {
                 if let Some(agent_id) = attached.agent_id.clone() {
                     self.rename_for_agent(id, agent_id);
                 }
-                self.connection.sessions.get(id).map(|open| (open.agent_id.clone(), open.state.clone()))
+                self.connection.sessions.get(id).map(|open| open.agent_id.clone())
             }
-            Owner::Fork(_) => self.fork_state(owner).zip(attached.agent_id.clone()).map(|(state, id)| (id, state)),
+            Owner::Fork(_) => attached.agent_id.clone(),
         };
-        let Some((agent_id, state)) = state else { return };
-        let wishes = wishes(&state, &attached, &agent_id);
+        let Some((agent_id, state)) = agent_id.zip(self.state_mut(owner)) else { return };
+        let wishes = wishes(state, &attached, &agent_id);
+        *state = state_given(&Object::parse_or_empty(&attached.answer), std::mem::take(state));
         let Some(attach) = self.attach_mut(owner) else { return };
         attach.outcome = Some(Ok(attached));
         attach.restore_until = until;
@@ -244,11 +257,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             }
             Outcome::Result(result) => {
                 let answer = Object::parse_or_empty(result);
-                if let (Owner::Session(session), Some(options)) = (owner, answer.get_some("configOptions"))
-                    && let Some(open) = self.connection.sessions.get_mut(session)
-                {
-                    open.state.options = RawValue::from_string(options.to_owned()).ok();
-                    open.state_dirty = true;
+                if let (Some(options), Some(state)) = (answer.get_some("configOptions"), self.state_mut(owner)) {
+                    state.options = RawValue::from_string(options.to_owned()).ok();
                 }
             }
             Outcome::Error(_) => {}

@@ -6,7 +6,6 @@ use serde_json::json;
 use super::agent::DONE;
 use super::attach::{Attach, Owner, Step};
 use super::awaiting::Awaiting;
-use super::new::state_given;
 use super::open::opened_result;
 use super::open_session::OpenSession;
 use super::params::Params;
@@ -23,7 +22,7 @@ use crate::store::{Session, State};
 pub(super) struct Forking {
     parent: String,
     cwd: String,
-    state: State,
+    pub(super) state: State,
     pub(super) attach: Attach,
 }
 
@@ -46,12 +45,6 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.connection.forking.insert(id.clone(), Forking { parent, cwd, state, attach });
         self.attach_next(&Owner::fork(id));
         DONE
-    }
-
-    /// The settings a fork takes over.
-    pub(super) fn fork_state(&self, owner: &Owner) -> Option<State> {
-        let Owner::Fork(request) = owner else { return None };
-        Some(self.connection.forking.get(&Id::parse(request)?)?.state.clone())
     }
 
     /// The agent has the fork, or has none to give.
@@ -79,8 +72,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let Some(session) = fork(&self.store, &self.environment, &wanted)? else {
             return Err(RpcError::session_not_found(&forking.parent));
         };
-        let answer = Object::parse_or_empty(&attached.answer);
-        let mut open = OpenSession::new(&session, wanted_id, state_given(&answer, forking.state));
+        let mut open = OpenSession::new(&session, wanted_id, forking.state);
         open.state_dirty = true;
         if attached.mode_refused {
             open.state.mode = None;

@@ -5,7 +5,6 @@ use serde_json::value::RawValue;
 
 use super::attach::{Attach, Attached, Owner, Step};
 use super::awaiting::Awaiting;
-use super::new::state_given;
 use super::open_session::OpenSession;
 use super::params::Params;
 use super::replay::{self, Replaying};
@@ -196,10 +195,6 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         };
         let mut mark = json!({ "attached": attached.as_ref().map_or("live", |attached| attached.step.name()) });
         if let Some(attached) = &attached {
-            let answer = Object::parse_or_empty(&attached.answer);
-            let had_options = open.state.options.is_some();
-            open.state = state_given(&answer, std::mem::take(&mut open.state));
-            open.state_dirty |= answer.get_some("modes").is_some() || (answer.get_some("configOptions").is_some() && !had_options);
             if attached.mode_refused {
                 open.state.mode = None;
             }

@@ -1,0 +1,175 @@
+//! A client, an agent and an engine between them, driven by hand.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use acp_sessions_guest::engine::{Arrival, Content, Engine, Output, Peer};
+use acp_sessions_guest::environment::Environment;
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+/// Room for any replay.
+const ROOM: u32 = u32::MAX;
+
+/// A clock that moves when it is told to, and random numbers that are not.
+#[derive(Debug, Default)]
+pub struct World {
+    pub now: Cell<i64>,
+    random: Cell<u64>,
+}
+
+impl Environment for &World {
+    fn now(&self) -> i64 {
+        1_760_000_000_000 + self.now.get()
+    }
+
+    fn random(&self) -> u64 {
+        self.random.set(self.random.get().wrapping_add(0x9e37_79b9_7f4a_7c15));
+        self.random.get()
+    }
+}
+
+/// One connection.
+pub struct Desk<'a> {
+    pub engine: Engine<&'a Memory, &'a World>,
+    pub memos: BTreeMap<String, String>,
+    pub warnings: Vec<String>,
+}
+
+/// What came out, parsed.
+#[derive(Debug, Default)]
+pub struct Out {
+    pub client: Vec<Value>,
+    pub agent: Vec<Value>,
+}
+
+impl<'a> Desk<'a> {
+    pub fn open(store: &'a Memory, world: &'a World, settings: &[(&str, &str)]) -> Self {
+        Self::carry_on(store, world, settings, BTreeMap::new(), Vec::new())
+    }
+
+    pub fn carry_on(
+        store: &'a Memory,
+        world: &'a World,
+        settings: &[(&str, &str)],
+        memos: BTreeMap<String, String>,
+        lost: Vec<Arrival>,
+    ) -> Self {
+        let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let kept = memos.clone().into_iter().collect();
+        let engine = Engine::open(store, world, settings, kept, lost).unwrap();
+        Self { engine, memos, warnings: Vec::new() }
+    }
+
+    /// A connection that is initialized, in front of an agent with these capabilities.
+    pub fn ready(store: &'a Memory, world: &'a World, capabilities: Value) -> Self {
+        let mut desk = Self::open(store, world, &[]);
+        desk.initialize(capabilities);
+        desk
+    }
+
+    pub fn initialize(&mut self, capabilities: Value) -> Value {
+        let out = self.client(json!({"id": 0, "method": "initialize", "params": {"protocolVersion": 1}}));
+        assert_eq!(out.agent.len(), 1);
+        let result = json!({"protocolVersion": 1, "agentInfo": {"name": "a", "version": "1"}, "agentCapabilities": capabilities});
+        let out = self.agent(json!({"id": 0, "result": result}));
+        out.client[0]["result"].clone()
+    }
+
+    pub fn line(&mut self, from: Peer, line: &str) -> Out {
+        self.engine.receive([Arrival { from, content: Content::Line(line.to_owned()) }]);
+        self.pull()
+    }
+
+    /// The client says something.
+    pub fn client(&mut self, message: Value) -> Out {
+        self.line(Peer::Client, &envelope(message))
+    }
+
+    /// The agent says something.
+    pub fn agent(&mut self, message: Value) -> Out {
+        self.line(Peer::Agent, &envelope(message))
+    }
+
+    pub fn pull(&mut self) -> Out {
+        let mut out = Out::default();
+        loop {
+            let outputs = self.engine.pull(ROOM);
+            if outputs.is_empty() {
+                return out;
+            }
+            for output in outputs {
+                match output {
+                    Output::ToClient(line) => out.client.push(serde_json::from_str(&line).unwrap()),
+                    Output::ToAgent(line) => out.agent.push(serde_json::from_str(&line).unwrap()),
+                    Output::Keep { key, value: Some(value) } => {
+                        self.memos.insert(key, value);
+                    }
+                    Output::Keep { key, value: None } => {
+                        self.memos.remove(&key);
+                    }
+                    Output::Warn(text) => self.warnings.push(text),
+                }
+            }
+        }
+    }
+
+    /// `session/new`, answered by the agent with this id.
+    pub fn new_session(&mut self, agent_id: &str, cwd: &str) -> String {
+        let out = self.client(json!({"id": "new", "method": "session/new", "params": {"cwd": cwd, "mcpServers": []}}));
+        assert_eq!(out.agent[0]["method"], "session/new");
+        let out = self.agent(json!({"id": "new", "result": {"sessionId": agent_id}}));
+        out.client[0]["result"]["sessionId"].as_str().unwrap().to_owned()
+    }
+
+    /// A whole turn: the prompt, the agent's answer in pieces, its end.
+    pub fn turn(&mut self, session: &str, prompt: &str, answer: &[&str]) -> Out {
+        let prompt = json!([{"type": "text", "text": prompt}]);
+        let out = self.client(
+            json!({"id": "turn", "method": "session/prompt", "params": {"sessionId": session, "prompt": prompt}}),
+        );
+        let agent_id = out.agent[0]["params"]["sessionId"].as_str().unwrap().to_owned();
+        let mut all = out;
+        for text in answer {
+            let out = self.agent(update(&agent_id, chunk("agent_message_chunk", text)));
+            all.client.extend(out.client);
+        }
+        let out = self.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+        all.client.extend(out.client);
+        all
+    }
+
+    /// A request that the layer answers by itself.
+    pub fn ask(&mut self, method: &str, params: Value) -> Value {
+        let out = self.client(json!({"id": "ask", "method": method, "params": params}));
+        out.client.into_iter().find(|message| message["id"] == "ask").unwrap_or_else(|| panic!("{method}: no answer"))
+    }
+
+    pub fn listed(&mut self) -> Vec<String> {
+        let answer = self.ask("session/list", json!({}));
+        let rows = answer["result"]["sessions"].as_array().unwrap();
+        rows.iter().map(|row| row["sessionId"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+fn envelope(mut message: Value) -> String {
+    message["jsonrpc"] = "2.0".into();
+    message.to_string()
+}
+
+pub fn update(session: &str, update: Value) -> Value {
+    json!({"method": "session/update", "params": {"sessionId": session, "update": update}})
+}
+
+pub fn chunk(kind: &str, text: &str) -> Value {
+    json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}})
+}
+
+/// The text of all updates of a kind, joined.
+pub fn text_of(messages: &[Value], kind: &str) -> String {
+    let updates = messages.iter().map(|message| &message["params"]["update"]);
+    updates
+        .filter(|update| update["sessionUpdate"] == kind)
+        .map(|update| update["content"]["text"].as_str().unwrap())
+        .collect()
+}

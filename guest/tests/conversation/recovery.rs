@@ -1,0 +1,47 @@
+//! An instance is lost; a fresh one carries on with what the host kept.
+
+use acp_sessions_guest::engine::{Arrival, Content, Peer};
+use acp_sessions_guest::storage::Memory;
+use serde_json::json;
+
+use crate::desk::{Desk, World, chunk, text_of, update};
+
+#[test]
+fn a_turn_goes_on_after_the_instance_was_lost() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, json!({}));
+    let id = desk.new_session("s1", "/");
+    desk.client(json!({"id": 1, "method": "session/prompt", "params": {"sessionId": id, "prompt": [{"type": "text", "text": "Go"}]}}));
+    desk.agent(update("s1", chunk("agent_message_chunk", "before ")));
+    world.now.set(500);
+    desk.engine.idle();
+    desk.pull();
+    let lost = [
+        r#"{"jsonrpc":"2.0","id":2,"method":"session/list"}"#,
+        r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}"#,
+    ];
+    let lost = lost.map(|line| Arrival { from: Peer::Client, content: Content::Line(line.to_owned()) });
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, lost.to_vec());
+    let out = desk.pull();
+    assert_eq!((out.client[0]["id"].as_i64(), out.client[0]["error"]["code"].as_i64()), (Some(2), Some(-32603)));
+    desk.agent(update("s1", chunk("agent_message_chunk", "after")));
+    let out = desk.agent(json!({"id": 1, "result": {"stopReason": "end_turn"}}));
+    assert_eq!(out.client.last().unwrap()["result"]["stopReason"], "end_turn");
+    let out = desk.client(json!({"id": 3, "method": "session/load", "params": {"sessionId": id, "cwd": "/", "mcpServers": []}}));
+    assert_eq!(text_of(&out.client, "agent_message_chunk"), "before after");
+    assert!(desk.memos.keys().all(|key| !key.starts_with("q/")), "{:?}", desk.memos);
+}
+
+#[test]
+fn a_load_that_was_under_way_is_answered_with_an_error() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, json!({}));
+    let id = desk.new_session("s1", "/");
+    drop(desk);
+    let mut desk = Desk::ready(&store, &world, json!({"sessionCapabilities": {"resume": {}}}));
+    let out = desk.client(json!({"id": 7, "method": "session/load", "params": {"sessionId": id, "cwd": "/", "mcpServers": []}}));
+    let asked = out.agent[0]["id"].clone();
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+    assert_eq!(desk.pull().client[0]["error"]["code"], -32603);
+    assert!(desk.agent(json!({"id": asked, "result": {}})).client.is_empty());
+}
