@@ -1,6 +1,8 @@
 //! A client that speaks raw lines, so that a test decides every byte. What the program sends is checked against the
 //! official schema as it comes.
 
+#![expect(clippy::needless_pass_by_value, reason = "params are written where they are used")]
+
 mod exchange;
 
 use std::collections::VecDeque;
@@ -34,9 +36,6 @@ pub struct Client {
 
 impl Client {
     /// Starts the program.
-    ///
-    /// # Panics
-    /// If it does not start.
     pub fn start(launch: &Launch) -> Self {
         let mut child = launch.command().spawn().unwrap_or_else(|error| panic!("{launch:?} does not start: {error}"));
         let stdout = child.stdout.take().expect("its output is piped");
@@ -203,7 +202,8 @@ impl Client {
 
     /// The updates of this session that came since they were last taken.
     pub fn take_updates(&mut self, session: &str) -> Vec<Value> {
-        let is_ours = |message: &Value| message["method"] == "session/update" && message["params"]["sessionId"] == session;
+        let is_ours =
+            |message: &Value| message["method"] == "session/update" && message["params"]["sessionId"] == session;
         let (ours, others) = self.inbox.drain(..).partition::<Vec<_>, _>(is_ours);
         self.inbox = others.into();
         ours.into_iter().map(|mut message| message["params"]["update"].take()).collect()
@@ -215,9 +215,6 @@ impl Client {
     }
 
     /// Reads the next message, whatever it is.
-    ///
-    /// # Panics
-    /// If none comes.
     pub fn read(&mut self) -> Value {
         match self.lines.recv_timeout(PATIENCE) {
             Ok(line) => self.accept(&line),
@@ -233,9 +230,6 @@ impl Client {
     }
 
     /// Reads what the program still says and waits for its end.
-    ///
-    /// # Panics
-    /// If it does not end.
     pub fn wait(&mut self) -> ExitStatus {
         loop {
             match self.lines.recv_timeout(PATIENCE) {

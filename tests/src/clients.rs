@@ -6,6 +6,9 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 use crate::launch::{Launch, built};
+use crate::scene::Scene;
+use crate::schema::Role;
+use crate::tap;
 
 /// An official SDK in the client's seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,24 +21,52 @@ pub enum Sdk {
     Rust,
 }
 
-/// What the story needs to know.
-pub struct Story<'a> {
-    /// The directory of its sessions.
-    pub cwd: &'a Path,
-    /// A prompt whose turn goes on until it is cancelled.
-    pub endless: &'a str,
-    /// The command that is the agent.
-    pub agent: &'a Launch,
+/// Who is behind the program in a telling of the story.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cast {
+    /// The program's own agent, with a command that answers.
+    Builtin,
+    /// The test agent with these flags.
+    Agent(&'static [&'static str]),
+}
+
+/// What the built-in agent runs: it says the prompt back, or waits if the prompt says so.
+const ANSWER: &str = r#"prompt=$(cat)
+case "$prompt" in
+    wait) echo waiting; exec sleep 600 ;;
+    *) echo "You said:"; echo "$prompt" ;;
+esac
+"#;
+
+/// Tells the story and judges every line that the program said, to the client and to the agent. Returns the client's
+/// report.
+pub fn tell(sdk: Sdk, cast: Cast) -> Value {
+    let scene = Scene::new();
+    let (front, back) = (scene.file("front.tap"), scene.file("back.tap"));
+    let program = match cast {
+        Cast::Builtin => {
+            let script = scene.file("answer.sh");
+            std::fs::write(&script, ANSWER).expect("the scene's folder is writable");
+            scene.builtin(&["--exec", &format!("sh {}", script.display())])
+        }
+        Cast::Agent(flags) => Launch::proxy(&scene.store(), &[], &scene.agent(flags).tapped(&back)),
+    };
+    let report = sdk.tell(&scene.cwd(), "wait", &program.tapped(&front));
+    assert_eq!(report["stopReason"], "cancelled", "{report}");
+    let said = tap::check(&front, Role::Agent);
+    assert!(said > 20, "only {said} messages were seen");
+    if let Cast::Agent(_) = cast {
+        tap::check_peer(&back, Role::Client);
+    }
+    report
 }
 
 impl Sdk {
-    /// Tells the story and returns the client's report.
-    ///
-    /// # Panics
-    /// If the client saw something that it should not have seen, or is not installed.
-    pub fn tell(self, story: &Story<'_>) -> Value {
+    /// Runs the client's script: sessions in `cwd`, a prompt whose turn is `endless`, and the command that is the
+    /// agent.
+    fn tell(self, cwd: &str, endless: &str, agent: &Launch) -> Value {
         let mut command = self.command();
-        command.arg(story.cwd).arg(story.endless).args(story.agent.argv());
+        command.arg(cwd).arg(endless).args(agent.argv());
         let Output { status, stdout, stderr } = command.output().expect("the client runs");
         let (said, complaints) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
         assert!(status.success(), "{self:?} client: {status}\n{said}\n{complaints}");

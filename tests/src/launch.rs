@@ -82,18 +82,15 @@ impl Launch {
     /// The command, with its input and output piped.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.argv[0]);
-        command.args(&self.argv[1..]).envs(self.env.iter().cloned());
         // A store set for the developer's own use is none of the tests' business.
         command.env_remove("ACP_SESSIONS_STORE");
+        command.args(&self.argv[1..]).envs(self.env.iter().cloned());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         command
     }
 }
 
 /// A program that the build has put beside this test.
-///
-/// # Panics
-/// If it is not there.
 pub fn built(name: &str) -> PathBuf {
     let this = std::env::current_exe().expect("the path of this test");
     let folder = this.ancestors().skip(1).find(|folder| !folder.ends_with("deps")).expect("a folder of build results");

@@ -1,6 +1,8 @@
 //! What the whole-program tests are made of: a client that speaks raw lines, agents of every kind, the official JSON
 //! schema as a judge, and a model for agents that need one.
 
+#![expect(clippy::missing_panics_doc, reason = "whatever is not as it should be fails the test")]
+
 pub mod agent;
 pub mod client;
 pub mod clients;
@@ -8,6 +10,7 @@ pub mod launch;
 pub mod model_stub;
 pub mod process;
 pub mod real_agents;
+pub mod scene;
 pub mod schema;
 pub mod tap;
 pub mod transcript;
@@ -15,4 +18,4 @@ pub mod transcript;
 use std::time::Duration;
 
 /// How long a test waits for anything before it fails: far longer than anything takes, on a busy machine too.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_mins(1);

@@ -20,9 +20,6 @@ pub struct ModelStub {
 
 impl ModelStub {
     /// Listens on a free port of the loopback.
-    ///
-    /// # Panics
-    /// If no port can be had.
     pub fn start() -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port on the loopback");
         let address = listener.local_addr().expect("the port of the model stub");
@@ -111,7 +108,10 @@ impl Reply {
         let last = messages.last().cloned().unwrap_or_default();
         let text = text_of(&last["content"]);
         if last["role"] == "tool" {
-            return Self::Text(format!("The tool returned {} lines; that is all I wanted to know.", text.lines().count()));
+            return Self::Text(format!(
+                "The tool returned {} lines; that is all I wanted to know.",
+                text.lines().count()
+            ));
         }
         let tools = request["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
         if let Some(file) = file_to_read(&text)
@@ -150,7 +150,9 @@ impl Reply {
         let mut push = |choice: Value, usage: Value| {
             let chunk = json!({"id": "stub-1", "object": "chat.completion.chunk", "created": 1, "model": "stub",
                 "choices": [choice], "usage": usage});
-            events.push_str(&format!("data: {chunk}\n\n"));
+            events.push_str("data: ");
+            events.push_str(&chunk.to_string());
+            events.push_str("\n\n");
         };
         for delta in deltas {
             push(json!({"index": 0, "delta": delta, "finish_reason": null}), Value::Null);

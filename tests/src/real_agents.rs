@@ -10,9 +10,6 @@ use crate::launch::Launch;
 use crate::model_stub::ModelStub;
 
 /// opencode, which gives its messages ids and has resume, load, list and fork.
-///
-/// # Panics
-/// If it is not installed.
 pub fn opencode(home: &Path, model: &ModelStub) -> Launch {
     let system = if cfg!(target_os = "macos") { "darwin" } else { "linux" };
     let machine = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
@@ -31,9 +28,6 @@ pub fn opencode(home: &Path, model: &ModelStub) -> Launch {
 }
 
 /// Qwen Code, which gives its messages no ids and has resume, load and list.
-///
-/// # Panics
-/// If it is not installed.
 pub fn qwen_code(home: &Path, model: &ModelStub) -> Launch {
     let program = installed(modules().join("@qwen-code/qwen-code/cli-entry.js"));
     let settings = json!({

@@ -36,9 +36,6 @@ pub struct Schema {
 
 impl Schema {
     /// The schema that comes with the official TypeScript SDK.
-    ///
-    /// # Panics
-    /// If the SDK is not installed.
     pub fn official() -> &'static Self {
         static SCHEMA: OnceLock<Schema> = OnceLock::new();
         SCHEMA.get_or_init(|| {

@@ -21,9 +21,6 @@ pub enum Tapped {
 }
 
 /// Reads a log.
-///
-/// # Panics
-/// If the log is missing, or what came from the program is not JSON.
 pub fn read(log: &Path) -> Vec<Tapped> {
     let text = std::fs::read_to_string(log).unwrap_or_else(|error| panic!("{}: {error}", log.display()));
     let parse = |json: &str| serde_json::from_str(json).unwrap_or_else(|error| panic!("not JSON ({error}): {json}"));
@@ -37,17 +34,11 @@ pub fn read(log: &Path) -> Vec<Tapped> {
 }
 
 /// Judges everything that the tapped program said in its role; returns how many messages that were.
-///
-/// # Panics
-/// At a message against the schema.
 pub fn check(log: &Path, role: Role) -> usize {
     judge(log, role, |line| line)
 }
 
 /// Judges everything that was said *to* the tapped program, by a peer in this role.
-///
-/// # Panics
-/// At a message against the schema.
 pub fn check_peer(log: &Path, role: Role) -> usize {
     judge(log, role, |line| match line {
         Tapped::To(message) => Tapped::From(message),

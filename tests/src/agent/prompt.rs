@@ -80,8 +80,10 @@ impl Turn {
     }
 
     async fn ask_permission(&self) -> Result<(), Error> {
-        self.send(json!({"sessionUpdate": "tool_call", "toolCallId": "call-2", "title": "Remove it", "kind": "delete",
-            "status": "pending"}))?;
+        self.send(
+            json!({"sessionUpdate": "tool_call", "toolCallId": "call-2", "title": "Remove it", "kind": "delete",
+            "status": "pending"}),
+        )?;
         let call = shape(json!({"toolCallId": "call-2", "title": "Remove it"}));
         let options = shape(json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"},
             {"optionId": "no", "name": "No", "kind": "reject_once"}]));

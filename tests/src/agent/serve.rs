@@ -30,12 +30,14 @@ pub async fn serve(options: Options) -> Result<()> {
         let noticed = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(signal_hook::consts::SIGTERM, noticed).map_err(Error::into_internal_error)?;
     }
-    let stubborn = options.stubborn;
+    let is_stubborn = options.stubborn;
     let transport = transport(options.log.as_deref());
     let state: Shared = Arc::new(Mutex::new(Sessions::open(options)));
     connect(&state, transport).await?;
-    while stubborn {
-        std::thread::park();
+    if is_stubborn {
+        loop {
+            std::thread::park();
+        }
     }
     Ok(())
 }

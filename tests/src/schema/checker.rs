@@ -56,9 +56,6 @@ impl Checker {
     }
 
     /// The peer said something.
-    ///
-    /// # Panics
-    /// If it is against the schema.
     pub fn said(&mut self, message: &Value) {
         let violations = self.violations(message);
         assert!(violations.is_empty(), "against the schema: {violations:#?}\n{message:#}");

@@ -8,9 +8,7 @@ use agent_client_protocol::v1::schema::{
     CancelNotification, ContentBlock, ContentChunk, Implementation, InitializeRequest, InitializeResponse,
     ListSessionsRequest, PromptRequest, PromptResponse, SessionInfo, SessionNotification, SessionUpdate,
 };
-use agent_client_protocol::{
-    AcpAgent, AcpAgentConfig, Agent, Client, Error, JsonRpcRequest, on_receive_notification,
-};
+use agent_client_protocol::{AcpAgent, AcpAgentConfig, Agent, Client, Error, JsonRpcRequest, on_receive_notification};
 use futures::StreamExt;
 use futures::channel::mpsc::{UnboundedReceiver, unbounded};
 
@@ -30,7 +28,10 @@ pub(crate) struct Seat {
 }
 
 /// Starts the agent, says hello, tells the scene, and waits for the agent's end.
-pub(crate) async fn play<T>(command: &[String], scene: impl AsyncFnOnce(&mut Seat) -> Result<T, Error>) -> Result<T, Error> {
+pub(crate) async fn play<T>(
+    command: &[String],
+    scene: impl AsyncFnOnce(&mut Seat) -> Result<T, Error>,
+) -> Result<T, Error> {
     let agent = AcpAgent::new(AcpAgentConfig::new(&command[0]).args(&command[1..]));
     let updates: Arc<Mutex<Vec<SessionNotification>>> = Arc::default();
     let (tell, told) = unbounded();
@@ -62,7 +63,11 @@ impl Seat {
         self.connection.send_request(request).block_task().await
     }
 
-    pub(crate) fn prompt(&self, session: &str, text: &str) -> impl Future<Output = Result<PromptResponse, Error>> + use<> {
+    pub(crate) fn prompt(
+        &self,
+        session: &str,
+        text: &str,
+    ) -> impl Future<Output = Result<PromptResponse, Error>> + use<> {
         let request = PromptRequest::new(session.to_owned(), vec![ContentBlock::from(text)]);
         self.connection.send_request(request).block_task()
     }

@@ -1,0 +1,368 @@
+//! Every kind of agent, and every operation on a session that an earlier process has had with it.
+
+use std::time::Instant;
+
+use acp_sessions_tests::PATIENCE;
+use acp_sessions_tests::client::Client;
+use acp_sessions_tests::launch::Launch;
+use acp_sessions_tests::scene::Scene;
+use acp_sessions_tests::transcript::{Entry, join, text_of};
+use serde_json::{Value, json};
+
+/// A kind of agent and what is to be seen of it.
+#[derive(Debug)]
+struct Kind {
+    name: &'static str,
+    flags: &'static [&'static str],
+    /// How a session of an earlier process comes back: the mark in `_meta`.
+    attached: &'static str,
+    /// The requests by which it comes back, in their order.
+    requests: &'static [&'static str],
+    /// Whether the agent is told by the next prompt what was said before.
+    rehydrates: bool,
+    /// Whether the agent has lost it, which the mark must say.
+    has_reason: bool,
+}
+
+const KINDS: [Kind; 6] = [
+    Kind {
+        name: "resume",
+        flags: &["--load", "--resume"],
+        attached: "resume",
+        requests: &["session/resume"],
+        rehydrates: false,
+        has_reason: false,
+    },
+    Kind {
+        name: "load only",
+        flags: &["--load"],
+        attached: "load",
+        requests: &["session/load"],
+        rehydrates: false,
+        has_reason: false,
+    },
+    Kind {
+        name: "neither",
+        flags: &[],
+        attached: "new",
+        requests: &["session/new"],
+        rehydrates: true,
+        has_reason: false,
+    },
+    Kind {
+        name: "forgets",
+        flags: &["--load", "--resume", "--forgets"],
+        attached: "new",
+        requests: &["session/resume", "session/load", "session/new"],
+        rehydrates: false,
+        has_reason: true,
+    },
+    Kind {
+        name: "own list",
+        flags: &["--load", "--list", "--delete"],
+        attached: "load",
+        requests: &["session/load"],
+        rehydrates: false,
+        has_reason: false,
+    },
+    Kind {
+        name: "own fork",
+        flags: &["--load", "--resume", "--fork"],
+        attached: "resume",
+        requests: &["session/resume"],
+        rehydrates: false,
+        has_reason: false,
+    },
+];
+
+/// A session that an earlier process has had.
+struct Past {
+    scene: Scene,
+    launch: Launch,
+    id: String,
+}
+
+impl Kind {
+    fn past(&self) -> Past {
+        let scene = Scene::new();
+        let launch = scene.proxy(&[], self.flags);
+        let mut client = Client::ready(&launch);
+        let id = client.new_session(&scene.cwd());
+        client.prompt(&id, "first question");
+        client.prompt(&id, "tool");
+        assert!(client.close().success());
+        scene.forget_heard();
+        Past { scene, launch, id }
+    }
+
+    fn check_mark(&self, result: &Value) {
+        let mark = &result["_meta"]["acp-sessions"];
+        assert_eq!(mark["attached"], self.attached, "{}: {result}", self.name);
+        if self.attached == "new" {
+            assert_eq!(mark["rehydrate"], self.rehydrates, "{}: {result}", self.name);
+        }
+        assert_eq!(mark["reason"].is_string(), self.has_reason, "{}: {result}", self.name);
+    }
+
+    fn check_requests(&self, scene: &Scene) {
+        let attaching = ["session/new", "session/load", "session/resume", "session/fork"];
+        let heard = scene.heard();
+        let methods = heard.iter().filter_map(|message| message["method"].as_str());
+        let methods: Vec<&str> = methods.filter(|method| attaching.contains(method)).collect();
+        assert_eq!(methods, self.requests, "{}", self.name);
+    }
+
+    /// A further prompt reaches the agent, with what was said before where it cannot know that.
+    fn check_prompt(&self, client: &mut Client, past: &Past, id: &str) {
+        let answer = client.prompt(id, "second question");
+        assert_eq!(text_of(&answer, "agent_message_chunk"), "You said: second question", "{}", self.name);
+        let prompts = past.scene.heard_of("session/prompt");
+        let blocks = prompts.last().expect("a prompt")["prompt"].as_array().expect("blocks").clone();
+        let last = &blocks[blocks.len() - 1];
+        assert_eq!(last["text"], "second question", "{}", self.name);
+        assert_eq!(blocks.len(), if self.rehydrates { 2 } else { 1 }, "{}: {blocks:?}", self.name);
+        if self.rehydrates {
+            let text = blocks[0]["text"].as_str().expect("text");
+            assert!(text.starts_with("[Earlier conversation"), "{text}");
+            assert!(text.contains("first question") && text.contains("You said: first question"), "{text}");
+            assert_eq!(blocks[0]["_meta"]["acp-sessions"]["rehydrated"], true);
+        }
+    }
+}
+
+fn tool_call() -> Entry {
+    let call = json!({"toolCallId": "call-1", "title": "Look it up", "kind": "read", "status": "completed",
+        "rawInput": {"what": "it"}, "content": [{"type": "content", "content": {"type": "text", "text": "the result"}}]});
+    Entry::ToolCall(call.as_object().expect("an object").clone())
+}
+
+/// The conversation that [`Kind::past`] had, then one turn more for each further question.
+fn conversation(further: &[&str]) -> Vec<Entry> {
+    let user = |text: &str| Entry::Text("user_message_chunk".into(), text.into());
+    let agent = |text: &str| Entry::Text("agent_message_chunk".into(), text.into());
+    let mut entries = vec![user("first question"), agent("You said: first question"), user("tool"), tool_call()];
+    entries.push(agent("Looked it up."));
+    for question in further {
+        entries.extend([user(question), agent(&format!("You said: {question}"))]);
+    }
+    entries
+}
+
+fn place(past: &Past, id: &str) -> Value {
+    json!({"sessionId": id, "cwd": past.scene.cwd(), "mcpServers": []})
+}
+
+fn listed(client: &mut Client) -> Vec<String> {
+    client.list().iter().map(|row| row["sessionId"].as_str().expect("an id").to_owned()).collect()
+}
+
+#[test]
+fn load() {
+    for kind in &KINDS {
+        let past = kind.past();
+        let mut client = Client::ready(&past.launch);
+        let (replay, result) = client.load(&past.id, &past.scene.cwd());
+        assert_eq!(join(&replay), conversation(&[]), "{}", kind.name);
+        kind.check_mark(&result);
+        kind.check_requests(&past.scene);
+        kind.check_prompt(&mut client, &past, &past.id);
+        client.close();
+        let (replay, _) = Client::ready(&past.launch).load(&past.id, &past.scene.cwd());
+        assert_eq!(join(&replay), conversation(&["second question"]), "{}: a second time", kind.name);
+    }
+}
+
+#[test]
+fn resume() {
+    for kind in &KINDS {
+        let past = kind.past();
+        let mut client = Client::ready(&past.launch);
+        let result = client.result("session/resume", place(&past, &past.id));
+        assert_eq!(join(&client.take_updates(&past.id)), [], "{}", kind.name);
+        kind.check_mark(&result);
+        kind.check_requests(&past.scene);
+        kind.check_prompt(&mut client, &past, &past.id);
+        client.close();
+        let (replay, _) = Client::ready(&past.launch).load(&past.id, &past.scene.cwd());
+        assert_eq!(join(&replay), conversation(&["second question"]), "{}", kind.name);
+    }
+}
+
+#[test]
+fn fork() {
+    for kind in &KINDS {
+        let past = kind.past();
+        let mut client = Client::ready(&past.launch);
+        let result = client.result("session/fork", place(&past, &past.id));
+        let fork = result["sessionId"].as_str().expect("an id").to_owned();
+        assert_ne!(fork, past.id);
+        let own = kind.flags.contains(&"--fork");
+        assert_eq!(past.scene.heard_of("session/fork").len(), usize::from(own), "{}", kind.name);
+        client.prompt(&fork, "a question of the fork");
+        let prompted = past.scene.heard_of("session/prompt");
+        let told = prompted[0]["prompt"][0]["text"].as_str().expect("text").contains("first question");
+        assert!(own || told, "{}: the fork's agent knows nothing of what was said: {prompted:?}", kind.name);
+        assert_eq!(listed(&mut client), [fork.clone(), past.id.clone()], "{}", kind.name);
+        client.close();
+
+        let mut client = Client::ready(&past.launch);
+        let (replay, _) = client.load(&fork, &past.scene.cwd());
+        assert_eq!(join(&replay), conversation(&["a question of the fork"]), "{}: the fork", kind.name);
+        let (replay, _) = client.load(&past.id, &past.scene.cwd());
+        assert_eq!(join(&replay), conversation(&[]), "{}: the parent", kind.name);
+        client.result("session/delete", json!({"sessionId": past.id}));
+        client.close();
+        let (replay, _) = Client::ready(&past.launch).load(&fork, &past.scene.cwd());
+        assert_eq!(join(&replay), conversation(&["a question of the fork"]), "{}: an orphan", kind.name);
+    }
+}
+
+#[test]
+fn delete() {
+    for kind in &KINDS {
+        let past = kind.past();
+        let mut client = Client::ready(&past.launch);
+        assert_eq!(client.result("session/delete", json!({"sessionId": past.id})), json!({}), "{}", kind.name);
+        assert_eq!(listed(&mut client), [""; 0], "{}", kind.name);
+        let error = client.error("session/load", place(&past, &past.id));
+        assert_eq!((error.code, &error.data["sessionId"]), (-32002, &json!(past.id)), "{}", kind.name);
+        assert_eq!(client.result("session/delete", json!({"sessionId": past.id})), json!({}), "{}", kind.name);
+        client.close();
+        let own = kind.flags.contains(&"--delete");
+        assert_eq!(past.scene.heard_of("session/delete").len(), usize::from(own), "{}", kind.name);
+        assert_eq!(listed(&mut Client::ready(&past.launch)), [""; 0], "{}: the next day", kind.name);
+    }
+}
+
+#[test]
+fn list() {
+    for kind in &KINDS {
+        let past = kind.past();
+        let mut client = Client::ready(&past.launch);
+        let rows = client.list();
+        assert_eq!(rows.len(), 1, "{}: {rows:?}", kind.name);
+        let row = &rows[0];
+        assert_eq!(row["sessionId"], json!(past.id), "{}", kind.name);
+        assert_eq!(row["cwd"], json!(past.scene.cwd()), "{}", kind.name);
+        assert_eq!(row["title"], "first question", "{}", kind.name);
+        let mark = &row["_meta"]["acp-sessions"];
+        assert!(mark["createdAt"].is_string(), "{}: {row}", kind.name);
+        assert!(mark["origin"].is_null(), "{}: it was made through the program: {row}", kind.name);
+    }
+}
+
+/// Sessions that the agent has had without the program in front of it.
+fn on_its_own(scene: &Scene, flags: &[&str], prompts: &[&str]) -> Vec<String> {
+    let mut client = Client::ready(&scene.agent(flags));
+    let ids = prompts.iter().map(|prompt| {
+        let id = client.new_session(&scene.cwd());
+        client.prompt(&id, prompt);
+        id
+    });
+    let ids = ids.collect();
+    client.close();
+    scene.forget_heard();
+    ids
+}
+
+/// The rows once there are so many. The agent's list is read in the background, so they come after a while.
+fn rows_once(client: &mut Client, count: usize) -> Vec<Value> {
+    let start = Instant::now();
+    loop {
+        let rows = client.list();
+        if rows.len() == count {
+            return rows;
+        }
+        assert!(start.elapsed() < PATIENCE, "{} rows instead of {count}: {rows:?}", rows.len());
+    }
+}
+
+#[test]
+fn sessions_of_the_agents_own_list_are_listed_and_loaded_through_it() {
+    let scene = Scene::new();
+    let flags = &["--list", "--load", "--resume"];
+    let ids = on_its_own(&scene, flags, &["one", "two", "three", "four", "five"]);
+    let launch = scene.proxy(&[], flags);
+    let mut client = Client::ready(&launch);
+    for row in rows_once(&mut client, ids.len()) {
+        assert_eq!(row["_meta"]["acp-sessions"]["origin"], "agent", "{row}");
+        assert_eq!(row["cwd"], json!(scene.cwd()));
+        let updated = row["updatedAt"].as_str().expect("a time");
+        assert!(updated.starts_with("2026-01-02T03:04:05"), "{row}");
+    }
+    let (replay, _) = client.load(&ids[2], &scene.cwd());
+    assert_eq!(text_of(&replay, "user_message_chunk"), "three");
+    assert_eq!(text_of(&replay, "agent_message_chunk"), "You said: three");
+    assert_eq!(scene.heard_of("session/load").len(), 1, "there is no other way to its history");
+    client.prompt(&ids[2], "and more");
+    client.close();
+
+    scene.forget_heard();
+    let mut client = Client::ready(&launch);
+    rows_once(&mut client, ids.len());
+    let (replay, result) = client.load(&ids[2], &scene.cwd());
+    assert_eq!(text_of(&replay, "user_message_chunk"), "threeand more", "kept, and not twice");
+    assert_eq!(text_of(&replay, "agent_message_chunk"), "You said: threeYou said: and more");
+    assert_eq!(result["_meta"]["acp-sessions"]["attached"], "resume");
+}
+
+#[test]
+fn a_deleted_session_stays_deleted_though_the_agent_still_lists_it() {
+    for can_delete in [false, true] {
+        let scene = Scene::new();
+        let mut flags = vec!["--list", "--load"];
+        flags.extend(can_delete.then_some("--delete"));
+        let ids = on_its_own(&scene, &flags, &["one", "two", "three"]);
+        let launch = scene.proxy(&[], &flags);
+        let mut client = Client::ready(&launch);
+        rows_once(&mut client, 3);
+        client.result("session/delete", json!({"sessionId": ids[1]}));
+        assert_eq!(client.list().len(), 2);
+        client.close();
+        assert_eq!(scene.heard_of("session/delete").len(), usize::from(can_delete));
+
+        // A session that the agent makes meanwhile shows when its list has been read to the end.
+        on_its_own(&scene, &flags, &["four"]);
+        let mut client = Client::ready(&launch);
+        let rows = rows_once(&mut client, 3);
+        assert!(rows.iter().all(|row| row["sessionId"] != json!(ids[1])), "{rows:?}");
+        let place = json!({"sessionId": ids[1], "cwd": scene.cwd(), "mcpServers": []});
+        assert_eq!(client.error("session/load", place).code, -32002);
+    }
+}
+
+#[test]
+fn an_agent_that_forgets_is_told_when_that_is_wanted() {
+    let scene = Scene::new();
+    let launch = scene.proxy(&["--rehydrate", "on"], &["--load", "--resume", "--forgets"]);
+    let mut client = Client::ready(&launch);
+    let id = client.new_session(&scene.cwd());
+    client.prompt(&id, "first question");
+    client.close();
+    let mut client = Client::ready(&launch);
+    let (_, result) = client.load(&id, &scene.cwd());
+    assert_eq!(result["_meta"]["acp-sessions"]["rehydrate"], true, "{result}");
+    client.prompt(&id, "second question");
+    let prompts = scene.heard_of("session/prompt");
+    assert_eq!(prompts[1]["prompt"][0]["_meta"]["acp-sessions"]["rehydrated"], true, "{prompts:?}");
+    client.prompt(&id, "third question");
+    let prompts = scene.heard_of("session/prompt");
+    assert_eq!(prompts[2]["prompt"].as_array().map(Vec::len), Some(1), "once is enough");
+}
+
+#[test]
+fn an_agent_that_keeps_nothing_is_not_told_when_that_is_not_wanted() {
+    let scene = Scene::new();
+    let launch = scene.proxy(&["--rehydrate", "off"], &[]);
+    let mut client = Client::ready(&launch);
+    let id = client.new_session(&scene.cwd());
+    client.prompt(&id, "first question");
+    client.close();
+    let mut client = Client::ready(&launch);
+    let (replay, result) = client.load(&id, &scene.cwd());
+    assert_eq!(text_of(&replay, "user_message_chunk"), "first question");
+    assert_eq!(result["_meta"]["acp-sessions"]["attached"], "new");
+    assert_eq!(result["_meta"]["acp-sessions"]["rehydrate"], false);
+    client.prompt(&id, "second question");
+    assert_eq!(scene.heard_of("session/prompt")[1]["prompt"].as_array().map(Vec::len), Some(1));
+}

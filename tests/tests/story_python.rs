@@ -1,0 +1,30 @@
+//! The life of a session as the official Python SDK sees it, with every kind of agent behind the program.
+
+use acp_sessions_tests::clients::{Cast, Sdk, tell};
+
+#[test]
+fn in_front_of_the_builtin_agent() {
+    tell(Sdk::Python, Cast::Builtin);
+}
+
+#[test]
+fn in_front_of_an_agent_that_keeps_nothing() {
+    tell(Sdk::Python, Cast::Agent(&["--modes"]));
+}
+
+#[test]
+fn in_front_of_an_agent_with_load_only() {
+    tell(Sdk::Python, Cast::Agent(&["--modes", "--load"]));
+}
+
+#[test]
+fn in_front_of_an_agent_with_load_and_resume() {
+    tell(Sdk::Python, Cast::Agent(&["--modes", "--load", "--resume"]));
+}
+
+#[test]
+fn in_front_of_an_agent_that_has_everything_itself() {
+    let flags =
+        &["--modes", "--config", "--load", "--resume", "--list", "--fork", "--delete", "--close", "--echo-user"];
+    tell(Sdk::Python, Cast::Agent(flags));
+}

@@ -1,0 +1,30 @@
+//! The life of a session as the official Rust SDK sees it, with every kind of agent behind the program.
+
+use acp_sessions_tests::clients::{Cast, Sdk, tell};
+
+#[test]
+fn in_front_of_the_builtin_agent() {
+    tell(Sdk::Rust, Cast::Builtin);
+}
+
+#[test]
+fn in_front_of_an_agent_that_keeps_nothing() {
+    tell(Sdk::Rust, Cast::Agent(&["--modes"]));
+}
+
+#[test]
+fn in_front_of_an_agent_with_load_only() {
+    tell(Sdk::Rust, Cast::Agent(&["--modes", "--load"]));
+}
+
+#[test]
+fn in_front_of_an_agent_with_load_and_resume() {
+    tell(Sdk::Rust, Cast::Agent(&["--modes", "--load", "--resume"]));
+}
+
+#[test]
+fn in_front_of_an_agent_that_has_everything_itself() {
+    let flags =
+        &["--modes", "--config", "--load", "--resume", "--list", "--fork", "--delete", "--close", "--echo-user"];
+    tell(Sdk::Rust, Cast::Agent(flags));
+}
