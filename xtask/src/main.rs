@@ -1,3 +1,50 @@
 //! The project's own commands: `cargo xtask help`.
 
-fn main() {}
+mod commands;
+mod imports;
+mod style;
+mod workspace;
+
+// The build script of the host uses these too, so that both find the same compiler and build the same module.
+#[path = "../../host/build/guest.rs"]
+mod guest;
+#[path = "../../host/build/wasm_target.rs"]
+mod wasm_target;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// The project's own commands.
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask", disable_help_subcommand = false)]
+enum Command {
+    /// Get what builds the engine for WebAssembly
+    WasmTarget(commands::wasm_target::Options),
+    /// Build the program `acp-sessions` and the engine component
+    Build,
+    /// Build, play a conversation of an editor with the built-in agent, and show what happened
+    Demo,
+    /// Check everything: format, lints, unit tests, whole-program tests, official clients, the component
+    Test,
+    /// Measure
+    #[command(subcommand)]
+    Bench(commands::bench::Bench),
+}
+
+fn main() -> ExitCode {
+    let done = match Command::parse() {
+        Command::WasmTarget(options) => commands::wasm_target::run(&options),
+        Command::Build => commands::build::run(),
+        Command::Demo => commands::demo::run(),
+        Command::Test => commands::test::run(),
+        Command::Bench(bench) => commands::bench::run(&bench),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{} {error:#}", style::error("error:"));
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! One module a command.
+
+pub(crate) mod bench;
+pub(crate) mod build;
+pub(crate) mod demo;
+pub(crate) mod test;
+pub(crate) mod wasm_target;

@@ -1,0 +1,20 @@
+//! `cargo xtask bench …`: one module a bench.
+
+mod figures;
+mod startup;
+
+use anyhow::Result;
+
+/// What to measure. Every bench measures what it compares in the same run, interleaved: read the ratios.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Bench {
+    /// From exec to the answer to `initialize`, against a bare agent; memory at rest
+    Startup(startup::Options),
+}
+
+/// Runs one.
+pub(crate) fn run(bench: &Bench) -> Result<()> {
+    match bench {
+        Bench::Startup(options) => startup::run(options),
+    }
+}

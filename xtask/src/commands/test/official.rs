@@ -1,0 +1,107 @@
+//! Official clients and real agents, installed inside the checkout for the whole-program tests.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+
+use super::super::wasm_target::apt_get;
+use super::report::Outcome;
+use crate::workspace;
+
+/// Something to install from a registry, by its lock file.
+pub(super) struct Package {
+    /// What it is, for people.
+    pub(super) name: &'static str,
+    /// What is in the names of the test files that need it.
+    pub(super) tests: &'static str,
+    folder: &'static str,
+    registry: Registry,
+}
+
+enum Registry {
+    Npm,
+    Python,
+}
+
+/// All that the tests need.
+pub(super) const PACKAGES: [Package; 3] = [
+    Package {
+        name: "The official TypeScript client",
+        tests: "typescript",
+        folder: "tests/clients/ts",
+        registry: Registry::Npm,
+    },
+    Package {
+        name: "The official Python client",
+        tests: "python",
+        folder: "tests/clients/python",
+        registry: Registry::Python,
+    },
+    Package {
+        name: "Agents of the npm registry",
+        tests: "real_agent",
+        folder: "tests/real_agents",
+        registry: Registry::Npm,
+    },
+];
+
+impl Package {
+    /// Installs it, unless what is installed is what the lock file says.
+    pub(super) fn install(&self) -> Outcome {
+        let folder = workspace::root().join(self.folder);
+        let (lock, installed) = match self.registry {
+            Registry::Npm => ("package-lock.json", "node_modules"),
+            Registry::Python => ("requirements.txt", ".venv"),
+        };
+        let stamp = folder.join(installed).join(".installed");
+        let result = fs::read(folder.join(lock)).with_context(|| format!("cannot read {}/{lock}", self.folder));
+        let result = result.and_then(|wanted| {
+            if fs::read(&stamp).is_ok_and(|present| present == wanted) {
+                println!("already installed");
+                return Ok(());
+            }
+            match self.registry {
+                Registry::Npm => npm(&folder)?,
+                Registry::Python => python(&folder)?,
+            }
+            fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))
+        });
+        result.map_or_else(
+            |error| Outcome::Missing(format!("{error:#}; the tests that need it did not run")),
+            |()| Outcome::Passed,
+        )
+    }
+}
+
+/// Without install scripts: none of these packages needs its own.
+fn npm(folder: &Path) -> Result<()> {
+    workspace::run(Command::new("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(folder))
+}
+
+fn python(folder: &Path) -> Result<()> {
+    let make = || workspace::run(Command::new("python3").args(["-m", "venv", "--clear", ".venv"]).current_dir(folder));
+    // Debian's own Python leaves out what makes an environment.
+    make().or_else(|error| {
+        apt_get(&["update", "--quiet"])
+            .and_then(|()| apt_get(&["install", "--quiet", "--yes", "python3-venv"]))
+            .map_err(|_| error)?;
+        make()
+    })?;
+    let pip = [".venv/bin/python", ".venv/Scripts/python.exe"].map(|path| folder.join(path));
+    let pip = pip.iter().find(|path| path.exists()).context("the new environment has no python")?;
+    workspace::run(
+        Command::new(pip)
+            .args([
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--requirement",
+                "requirements.txt",
+            ])
+            .current_dir(folder),
+    )
+}

@@ -1,0 +1,58 @@
+//! Where things are, and how to run the tools that make them.
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+
+/// The folder of the workspace.
+pub(crate) fn root() -> PathBuf {
+    let own = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    own.parent().map(Path::to_owned).unwrap_or(own)
+}
+
+/// The folder that holds the programs cargo builds, this one among them.
+pub(crate) fn programs() -> Result<PathBuf> {
+    let own = env::current_exe().context("cannot tell where this program is")?;
+    Ok(own.parent().context("this program is in no folder")?.to_owned())
+}
+
+/// Cargo's target directory.
+pub(crate) fn target_dir() -> Result<PathBuf> {
+    Ok(programs()?.parent().context("the programs are in no target directory")?.to_owned())
+}
+
+/// A program that cargo has built.
+pub(crate) fn program(name: &str) -> Result<PathBuf> {
+    let path = programs()?.join(name).with_extension(env::consts::EXE_EXTENSION);
+    if !path.is_file() {
+        bail!("{} was not built", path.display());
+    }
+    Ok(path)
+}
+
+/// The built component.
+pub(crate) fn component() -> Result<PathBuf> {
+    Ok(target_dir()?.join("component/acp-sessions.wasm"))
+}
+
+/// Cargo, in the workspace, with these arguments.
+pub(crate) fn cargo<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Command {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(root()).args(arguments);
+    cargo
+}
+
+/// Runs a command to its end; an error unless it succeeds.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let status = command.status().with_context(|| format!("cannot run {name}"))?;
+    if !status.success() {
+        let words: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
+        let name = Path::new(&name).file_name().map_or(name.as_str().into(), OsStr::to_string_lossy);
+        bail!("`{name} {}` failed ({status})", words.join(" "));
+    }
+    Ok(())
+}
