@@ -1,8 +1,8 @@
 //! What the agent does with a prompt. The last text block of the prompt is a command:
 //!
 //! `stream N` sends N chunks; `tool` makes a tool call; `permission` asks first; `read PATH` reads a file through the
-//! client; `wait` goes on until it is cancelled; `big BYTES` sends a large tool result; `colourful` sends one update of
-//! every other kind; `title TEXT` sets the title; `mode ID` changes the mode; `crash` ends the process. Anything else
+//! client; `wait` goes on until it is cancelled; `big BYTES` sends a large tool result; `many N` makes N tool calls;
+//! `colourful` sends one update of every other kind; `title TEXT` sets the title; `mode ID` changes the mode; `crash` ends the process. Anything else
 //! is said back.
 
 use std::sync::{Arc, Mutex};
@@ -41,6 +41,7 @@ impl Turn {
             "stream" => (0..rest.parse().unwrap_or(10)).try_for_each(|number| self.say(&format!("word-{number} ")))?,
             "tool" => self.call_tool("call-1", "the result")?,
             "big" => self.call_tool("call-big", &"x".repeat(rest.parse().unwrap_or(1 << 20)))?,
+            "many" => (0..rest.parse().unwrap_or(10)).try_for_each(|number| self.mention_call(number))?,
             "permission" => self.ask_permission().await?,
             "read" => self.read(rest).await?,
             "wait" => return self.wait().await,
@@ -77,6 +78,11 @@ impl Turn {
         self.send(json!({"sessionUpdate": "tool_call_update", "toolCallId": call, "status": "completed",
             "content": [{"type": "content", "content": {"type": "text", "text": result}}]}))?;
         self.say("Looked it up.")
+    }
+
+    fn mention_call(&self, number: usize) -> Result<(), Error> {
+        self.send(json!({"sessionUpdate": "tool_call", "toolCallId": format!("call-{number}"),
+            "title": format!("Step {number}"), "kind": "other", "status": "completed"}))
     }
 
     async fn ask_permission(&self) -> Result<(), Error> {

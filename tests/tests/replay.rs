@@ -1,0 +1,145 @@
+//! What may happen while a long history is being replayed.
+
+use acp_sessions_tests::client::Client;
+use acp_sessions_tests::launch::Launch;
+use acp_sessions_tests::scene::Scene;
+use acp_sessions_tests::transcript::kind;
+use serde_json::{Value, json};
+
+const MANY: usize = 5000;
+
+/// A session with a long history, and how to reach it.
+struct Long {
+    scene: Scene,
+    launch: Launch,
+    id: String,
+}
+
+impl Long {
+    fn new() -> Self {
+        let scene = Scene::new();
+        let launch = scene.proxy(&[], &[]);
+        let mut client = Client::ready(&launch);
+        let id = client.new_session(&scene.cwd());
+        client.prompt(&id, &format!("many {MANY}"));
+        client.close();
+        Self { scene, launch, id }
+    }
+
+    fn place(&self) -> Value {
+        json!({"sessionId": self.id, "cwd": self.scene.cwd(), "mcpServers": []})
+    }
+
+    /// Starts a load and waits until its replay has begun.
+    fn start_load(&self, client: &mut Client) -> Value {
+        let load = client.send_request("session/load", self.place());
+        client.wait_for_update(&self.id, |update| kind(update) == "tool_call");
+        load
+    }
+
+    fn check_whole(&self, client: &mut Client) {
+        client.take_updates(&self.id);
+        let (replay, _) = client.load(&self.id, &self.scene.cwd());
+        assert_eq!(calls(&replay), (0..MANY).map(|number| format!("call-{number}")).collect::<Vec<_>>());
+    }
+}
+
+fn calls(replay: &[Value]) -> Vec<String> {
+    let calls = replay.iter().filter(|update| kind(update) == "tool_call");
+    calls.map(|update| update["toolCallId"].as_str().expect("an id").to_owned()).collect()
+}
+
+#[test]
+fn it_is_whole_in_order_and_ends_before_the_response() {
+    let long = Long::new();
+    let mut client = Client::ready(&long.launch);
+    long.check_whole(&mut client);
+    client.result("session/list", json!({}));
+    assert_eq!(calls(&client.take_updates(&long.id)), [""; 0], "nothing follows the response");
+}
+
+#[test]
+fn other_requests_are_answered_meanwhile() {
+    let long = Long::new();
+    let mut client = Client::ready(&long.launch);
+    let load = client.send_request("session/load", long.place());
+    let list = client.send_request("session/list", json!({}));
+    let mut answered = Vec::new();
+    while answered.len() < 2 {
+        let message = client.read();
+        if message.get("method").is_none() {
+            answered.push(message["id"].clone());
+        }
+    }
+    assert_eq!(answered, [list, load], "the list waited for the replay");
+}
+
+#[test]
+fn a_second_load_does_not_harm_the_first() {
+    let long = Long::new();
+    let mut client = Client::ready(&long.launch);
+    let first = long.start_load(&mut client);
+    let second = client.send_request("session/load", long.place());
+    for load in [first, second] {
+        client.finish(&load).expect("it is loaded");
+    }
+    let got = calls(&client.take_updates(&long.id));
+    assert!(got.len() >= MANY, "{} of {MANY}", got.len());
+    long.check_whole(&mut client);
+}
+
+#[test]
+fn it_can_be_cancelled() {
+    let long = Long::new();
+    let mut client = Client::ready(&long.launch);
+    let load = long.start_load(&mut client);
+    client.notify("$/cancel_request", json!({"requestId": load}));
+    if let Err(error) = client.finish(&load) {
+        assert_eq!(error.code, -32800, "{error:?}");
+    }
+    long.check_whole(&mut client);
+}
+
+#[test]
+fn the_session_can_be_deleted() {
+    let long = Long::new();
+    let mut client = Client::ready(&long.launch);
+    let load = long.start_load(&mut client);
+    let delete = client.send_request("session/delete", json!({"sessionId": long.id}));
+    client.finish(&delete).expect("it is deleted");
+    client.finish(&load).map_or_else(|error| assert!(error.code < 0), drop);
+    client.take_updates(&long.id);
+    assert_eq!(client.list().len(), 0);
+    assert_eq!(calls(&client.take_updates(&long.id)), [""; 0], "what is deleted is not told any more");
+    assert_eq!(client.error("session/load", long.place()).code, -32002);
+}
+
+#[test]
+fn the_session_can_be_closed() {
+    let long = Long::new();
+    let mut client = Client::ready(&long.launch);
+    let load = long.start_load(&mut client);
+    let close = client.send_request("session/close", json!({"sessionId": long.id}));
+    client.finish(&close).expect("it is closed");
+    client.finish(&load).map_or_else(|error| assert!(error.code < 0), drop);
+    long.check_whole(&mut client);
+}
+
+#[test]
+fn the_client_can_go() {
+    let long = Long::new();
+    let mut client = Client::ready(&long.launch);
+    long.start_load(&mut client);
+    assert!(client.close().success());
+    long.check_whole(&mut Client::ready(&long.launch));
+}
+
+#[test]
+fn it_is_not_recorded_again() {
+    let long = Long::new();
+    for _ in 0..3 {
+        let mut client = Client::ready(&long.launch);
+        long.check_whole(&mut client);
+        client.close();
+    }
+}
