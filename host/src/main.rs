@@ -1,3 +1,7 @@
 //! The command `acp-sessions`.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    acp_sessions_host::cli::main()
+}

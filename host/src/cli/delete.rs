@@ -1,0 +1,28 @@
+//! `acp-sessions delete`
+
+use std::process::ExitCode;
+
+use super::Outcome;
+use super::store::{self, StoreOptions};
+use crate::component::sessions::Error;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    store: StoreOptions,
+
+    /// The session
+    id: String,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let component = store::engine()?;
+    let mut engine = component.instantiate(arguments.store.open_existing()?)?;
+    // The engine takes an unknown id for deleted; a person has more likely mistyped it.
+    if let Err(Error::NotFound(_)) = engine.get(&arguments.id)? {
+        anyhow::bail!("there is no session {}", arguments.id);
+    }
+    engine.delete(&arguments.id)??;
+    println!("Deleted {}.", arguments.id);
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,57 @@
+//! `acp-sessions doctor`
+
+use std::process::ExitCode;
+
+use super::Outcome;
+use super::store::{self, StoreOptions};
+
+/// How many sessions are indexed in one step.
+const STEP: u32 = 100;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    store: StoreOptions,
+
+    /// Makes the indexes for lists and search anew from the sessions themselves
+    #[arg(long)]
+    rebuild: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let store = arguments.store.open_existing()?;
+    let health = store.check()?;
+    println!("Store:       {}", arguments.store.path()?.display());
+    println!("Format:      {}", health.format);
+    println!("Size:        {} KiB, {} KiB of it free", health.bytes / 1024, health.free_bytes / 1024);
+    println!("Records:     {}", health.records);
+    println!("Logs:        {} with {} entries", health.logs, health.entries);
+    println!("Search:      {} texts", health.texts);
+    if !health.faults.is_empty() {
+        println!("Damaged:");
+        for fault in &health.faults {
+            println!("  {fault}");
+        }
+        println!("Make a copy of the file before anything else uses it.");
+        return Ok(ExitCode::FAILURE);
+    }
+    println!("Health:      good");
+    if arguments.rebuild {
+        let component = store::engine()?;
+        let mut engine = component.instantiate(store)?;
+        let mut done = 0_u64;
+        let mut cursor = None;
+        loop {
+            let (sessions, next) = engine.rebuild(cursor.as_deref(), STEP)??;
+            done += u64::from(sessions);
+            eprint!("\rIndexed:     {done} sessions");
+            cursor = next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        eprintln!();
+        println!("Rebuilt the indexes of {done} sessions.");
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,120 @@
+//! `acp-sessions list`
+
+use std::io::{self, BufWriter, Write as _};
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use serde_json::json;
+
+use super::Outcome;
+use super::store::{self, StoreOptions};
+use super::table;
+use crate::component::sessions::{Archived as Wanted, Filter, Session};
+
+/// The most that the engine returns at once.
+const PAGE: u32 = 1000;
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Archived {
+    /// Leaves them out
+    Exclude,
+    /// Lists them too
+    Include,
+    /// Lists nothing else
+    Only,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    store: StoreOptions,
+
+    /// Only sessions of exactly this folder
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<String>,
+
+    /// Only sessions that hold all these words, or "this phrase", in their title or conversation
+    #[arg(long, value_name = "WORDS")]
+    search: Option<String>,
+
+    /// What to do with archived sessions
+    #[arg(long, value_enum, default_value_t = Archived::Exclude, default_missing_value = "only", num_args = 0..=1)]
+    archived: Archived,
+
+    /// Also sessions of sub-agents
+    #[arg(long)]
+    subagents: bool,
+
+    /// At most this many
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: u32,
+
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let component = store::engine()?;
+    let mut engine = component.instantiate(arguments.store.open_existing()?)?;
+    let filter = Filter {
+        cwd: arguments.cwd.as_deref().map(absolute).transpose()?,
+        created_after: None,
+        created_before: None,
+        updated_after: None,
+        search: arguments.search.clone(),
+        archived: match arguments.archived {
+            Archived::Exclude => Wanted::Exclude,
+            Archived::Include => Wanted::Include,
+            Archived::Only => Wanted::Only,
+        },
+        subagents: arguments.subagents,
+    };
+    let mut sessions = Vec::new();
+    let mut cursor = None;
+    while sessions.len() < arguments.limit as usize {
+        let left = arguments.limit - u32::try_from(sessions.len())?;
+        let page = engine.list(&filter, left.min(PAGE), cursor.as_deref())??;
+        sessions.extend(page.sessions);
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    if arguments.json {
+        for session in &sessions {
+            writeln!(out, "{}", to_json(session)?)?;
+        }
+    } else if sessions.is_empty() {
+        writeln!(out, "No sessions.")?;
+    } else {
+        table::write(&mut out, &sessions)?;
+        if cursor.is_some() {
+            writeln!(out, "There are more; --limit N shows them.")?;
+        }
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The engine knows absolute folders only; one that is not there any more may still have sessions.
+pub(super) fn absolute(folder: &str) -> anyhow::Result<String> {
+    let path = std::path::absolute(folder)?;
+    Ok(path.to_string_lossy().into_owned())
+}
+
+fn to_json(session: &Session) -> anyhow::Result<serde_json::Value> {
+    let meta: Option<serde_json::Value> = session.meta.as_deref().map(serde_json::from_str).transpose()?;
+    Ok(json!({
+        "sessionId": session.id,
+        "cwd": session.cwd,
+        "title": session.title,
+        "createdAt": session.created_at,
+        "updatedAt": session.updated_at,
+        "archived": session.archived,
+        "agent": session.agent,
+        "snippet": session.snippet,
+        "_meta": meta,
+    }))
+}

@@ -1,0 +1,87 @@
+//! What `proxy` and `agent` have in common.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use super::store::StoreOptions;
+use crate::component::connection::Setting;
+
+/// Which form of the protocol is spoken to the client where there is a choice.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Dialect {
+    /// What the stable schema knows.
+    Stable,
+    /// With the fields of drafts.
+    Draft,
+}
+
+/// Whether an agent that has forgotten a session is told what was said in it.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Rehydrate {
+    /// If it can neither load nor resume sessions.
+    Auto,
+    /// Whenever it has forgotten one.
+    On,
+    /// Never.
+    Off,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ConnectionOptions {
+    #[command(flatten)]
+    pub(super) store: StoreOptions,
+
+    /// Sessions on one page of a list, if the client does not say how many it wants
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    page_size: u32,
+
+    /// Which form of the protocol is spoken to the client
+    #[arg(long, value_enum, default_value_t = Dialect::Stable)]
+    dialect: Dialect,
+
+    /// Whether an agent that has forgotten a session is told what was said in it
+    #[arg(long, value_enum, default_value_t = Rehydrate::Auto)]
+    rehydrate: Rehydrate,
+
+    /// Deletes sessions that were idle for this many days; 0: never
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    retain_days: u32,
+
+    /// Deletes sessions without a single prompt that were idle for this many hours; 0: never
+    #[arg(long, value_name = "N", default_value_t = 24)]
+    prune_empty_hours: u32,
+
+    /// Writes to the store at least this often while an agent streams, in milliseconds
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    flush_ms: u32,
+}
+
+impl ConnectionOptions {
+    /// For the engine.
+    pub(super) fn settings(&self) -> Vec<Setting> {
+        let dialect = match self.dialect {
+            Dialect::Stable => "stable",
+            Dialect::Draft => "draft",
+        };
+        let rehydrate = match self.rehydrate {
+            Rehydrate::Auto => "auto",
+            Rehydrate::On => "on",
+            Rehydrate::Off => "off",
+        };
+        [
+            ("page-size", self.page_size.to_string()),
+            ("dialect", dialect.to_owned()),
+            ("rehydrate", rehydrate.to_owned()),
+            ("retain-days", self.retain_days.to_string()),
+            ("prune-empty-hours", self.prune_empty_hours.to_string()),
+            ("flush-ms", self.flush_ms.to_string()),
+        ]
+        .map(|(name, value)| Setting { name: name.to_owned(), value })
+        .into()
+    }
+
+    pub(super) fn flush_after(&self) -> Duration {
+        Duration::from_millis(self.flush_ms.into())
+    }
+}

@@ -1,0 +1,63 @@
+//! `acp-sessions prune`
+
+use std::io::{self, BufWriter, Write as _};
+use std::process::ExitCode;
+
+use chrono::{SecondsFormat, TimeDelta, Utc};
+
+use super::Outcome;
+use super::duration;
+use super::list::absolute;
+use super::store::{self, StoreOptions};
+use super::table::one_line;
+
+/// How many sessions go in one step. Others can use the store between steps.
+const STEP: u32 = 50;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    store: StoreOptions,
+
+    /// How long a session must have been idle, as in 30d, 12h, 45m, 2w
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    older_than: TimeDelta,
+
+    /// Only sessions of exactly this folder
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<String>,
+
+    /// Only says what would be deleted
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let component = store::engine()?;
+    let mut engine = component.instantiate(arguments.store.open_existing()?)?;
+    let since = Utc::now()
+        .checked_sub_signed(arguments.older_than)
+        .ok_or_else(|| anyhow::anyhow!("--older-than goes back further than time does"))?
+        .to_rfc3339_opts(SecondsFormat::Millis, true);
+    let cwd = arguments.cwd.as_deref().map(absolute).transpose()?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut count = 0;
+    let mut cursor = None;
+    loop {
+        let page = engine.prune(&since, cwd.as_deref(), STEP, cursor.as_deref(), arguments.dry_run)??;
+        for session in &page.sessions {
+            let title = one_line(session.title.as_deref().unwrap_or("-"));
+            writeln!(out, "{}  {}  {}  {title}", session.id, session.updated_at, session.cwd)?;
+        }
+        out.flush()?;
+        count += page.sessions.len();
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    let done = if arguments.dry_run { "would be deleted" } else { "deleted" };
+    writeln!(out, "{count} {} {done}.", if count == 1 { "session" } else { "sessions" })?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,88 @@
+//! The engine component: how it is loaded, what it is lent, and what it may use up.
+
+mod bindings;
+mod instance;
+mod limits;
+mod precompiled;
+mod state;
+mod ticker;
+mod typed;
+
+use wasmtime::Engine;
+use wasmtime::component::{HasSelf, Linker};
+use wasmtime_wasi::clocks::{WasiClocks, WasiClocksCtxView};
+use wasmtime_wasi::p2::bindings::{clocks, random};
+use wasmtime_wasi::random::WasiRandom;
+
+pub use self::bindings::acp::sessions::storage;
+pub use self::bindings::exports::acp::sessions::{connection, sessions};
+pub use self::instance::Instance;
+pub use self::limits::Limits;
+
+use self::bindings::SessionEnginePre;
+use self::state::State;
+use self::ticker::Ticker;
+
+/// The compiled engine, ready to be instantiated with storages of the type `S`.
+pub struct Component<S: storage::Host + Send + 'static> {
+    engine: Engine,
+    instance_pre: SessionEnginePre<State<S>>,
+    limits: Limits,
+    ticker: Ticker,
+}
+
+impl<S: storage::Host + Send + 'static> Component<S> {
+    /// Loads the engine that was compiled into this program.
+    pub fn embedded(limits: Limits) -> wasmtime::Result<Self> {
+        let engine = Engine::new(&crate::engine_config::config())?;
+        let component = precompiled::load(&engine)?;
+        let mut linker = Linker::new(&engine);
+        add_to_linker(&mut linker, |state: &mut State<S>| &mut state.storage)?;
+        // These two and no more of WASI: the engine has no business with files, sockets or standard output.
+        clocks::wall_clock::add_to_linker::<State<S>, WasiClocks>(&mut linker, |state| WasiClocksCtxView {
+            ctx: &mut state.clocks,
+            table: &mut state.table,
+        })?;
+        random::random::add_to_linker::<State<S>, WasiRandom>(&mut linker, |state| &mut state.random)?;
+        let instance_pre = SessionEnginePre::new(linker.instantiate_pre(&component)?)?;
+        let ticker = Ticker::start(engine.clone());
+        Ok(Self { engine, instance_pre, limits, ticker })
+    }
+
+    /// A fresh instance over this storage, with nothing in its memory.
+    pub fn instantiate(&self, storage: S) -> wasmtime::Result<Instance<'_, S>> {
+        Instance::new(self, storage)
+    }
+}
+
+/// Lends the storage import to a component of another host, as [`Component`] does it for the embedded engine.
+///
+/// ```
+/// use acp_sessions_host::component::add_to_linker;
+/// use acp_sessions_host::engine_config;
+/// use acp_sessions_host::store::Sqlite;
+/// use wasmtime::Engine;
+/// use wasmtime::component::Linker;
+///
+/// struct Tenant {
+///     store: Sqlite,
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let engine = Engine::new(&engine_config::config())?;
+/// let mut linker = Linker::new(&engine);
+/// add_to_linker(&mut linker, |tenant: &mut Tenant| &mut tenant.store)?;
+///
+/// let tenant = Tenant { store: Sqlite::builder().in_memory().build()? };
+/// let mut store = wasmtime::Store::new(&engine, tenant);
+/// # store.set_epoch_deadline(1);
+/// # Ok(())
+/// # }
+/// ```
+pub fn add_to_linker<T, S>(linker: &mut Linker<T>, storage: fn(&mut T) -> &mut S) -> wasmtime::Result<()>
+where
+    T: 'static,
+    S: storage::Host + 'static,
+{
+    storage::add_to_linker::<T, HasSelf<S>>(linker, storage)
+}

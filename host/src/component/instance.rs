@@ -1,0 +1,76 @@
+//! One running instance and the calls into it.
+
+use wasmtime::Store;
+
+use super::bindings::SessionEngine;
+use super::connection::{Arrival, Memo, OpenError, Output, Peer, Setting};
+use super::state::State;
+use super::ticker::Running;
+use super::{Component, storage};
+
+/// An instance. After a call that returned an error it is lost: every later call fails too.
+pub struct Instance<'c, S: storage::Host + Send + 'static> {
+    component: &'c Component<S>,
+    pub(super) store: Store<State<S>>,
+    pub(super) exports: SessionEngine,
+}
+
+impl<'c, S: storage::Host + Send + 'static> Instance<'c, S> {
+    pub(super) fn new(component: &'c Component<S>, storage: S) -> wasmtime::Result<Self> {
+        let limits = component.limits;
+        let mut store = Store::new(&component.engine, State::new(storage, limits));
+        store.limiter(|state| &mut state.limits);
+        // What one call may hand over is bounded by what the instance can hold.
+        store.set_hostcall_fuel(limits.memory);
+        store.set_epoch_deadline(limits.call_seconds);
+        let running = component.ticker.begin();
+        let exports = component.instance_pre.instantiate(&mut store)?;
+        drop(running);
+        Ok(Self { component, store, exports })
+    }
+
+    /// The storage, to be lent to the next instance.
+    pub fn into_storage(self) -> S {
+        self.store.into_data().storage
+    }
+
+    /// Begins or takes up a connection. Once, before the other calls of a connection.
+    pub fn open(
+        &mut self,
+        settings: &[Setting],
+        kept: &[Memo],
+        lost: &[Arrival],
+    ) -> wasmtime::Result<Result<(), OpenError>> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_connection().call_open(&mut self.store, settings, kept, lost)
+    }
+
+    /// Hands over what arrived.
+    pub fn receive(&mut self, arrivals: &[Arrival]) -> wasmtime::Result<()> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_connection().call_receive(&mut self.store, arrivals)
+    }
+
+    /// What is to be done next; empty when nothing is.
+    pub fn pull(&mut self, client_room: u32) -> wasmtime::Result<Vec<Output>> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_connection().call_pull(&mut self.store, client_room)
+    }
+
+    /// Says that nothing more comes from that side.
+    pub fn closed(&mut self, peer: Peer) -> wasmtime::Result<()> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_connection().call_closed(&mut self.store, peer)
+    }
+
+    /// Says that time has passed; returns after how many milliseconds to say so again.
+    pub fn idle(&mut self) -> wasmtime::Result<Option<u32>> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_connection().call_idle(&mut self.store)
+    }
+
+    pub(super) fn begin_call(&mut self) -> Running<'c> {
+        self.store.set_epoch_deadline(self.component.limits.call_seconds);
+        self.component.ticker.begin()
+    }
+}

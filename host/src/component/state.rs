@@ -1,0 +1,29 @@
+//! What belongs to one instance on the host's side.
+
+use wasmtime::component::ResourceTable;
+use wasmtime::{StoreLimits, StoreLimitsBuilder};
+use wasmtime_wasi::clocks::WasiClocksCtx;
+use wasmtime_wasi::random::WasiRandomCtx;
+
+use super::Limits;
+
+/// The data of an instance's store.
+pub(super) struct State<S> {
+    pub(super) storage: S,
+    pub(super) clocks: WasiClocksCtx,
+    pub(super) random: WasiRandomCtx,
+    pub(super) table: ResourceTable,
+    pub(super) limits: StoreLimits,
+}
+
+impl<S> State<S> {
+    pub(super) fn new(storage: S, limits: Limits) -> Self {
+        Self {
+            storage,
+            clocks: WasiClocksCtx::default(),
+            random: WasiRandomCtx::default(),
+            table: ResourceTable::new(),
+            limits: StoreLimitsBuilder::new().memory_size(limits.memory).build(),
+        }
+    }
+}

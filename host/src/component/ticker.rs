@@ -1,0 +1,75 @@
+//! The clock that stops calls which do not end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use wasmtime::Engine;
+
+/// One tick, the unit of a call's deadline.
+const TICK: Duration = Duration::from_secs(1);
+
+/// A thread that advances the epoch every second while a call runs, and sleeps while none does.
+pub(super) struct Ticker {
+    shared: Arc<Shared>,
+    thread: Thread,
+}
+
+#[derive(Default)]
+struct Shared {
+    running: AtomicU32,
+    parked: AtomicBool,
+    stopped: AtomicBool,
+}
+
+/// A call in progress.
+pub(super) struct Running<'t>(&'t Shared);
+
+impl Ticker {
+    pub(super) fn start(engine: Engine) -> Self {
+        let shared = Arc::new(Shared::default());
+        let thread = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || shared.tick(&engine)).thread().clone()
+        };
+        Self { shared, thread }
+    }
+
+    /// A call begins; it ends when the returned value is dropped.
+    pub(super) fn begin(&self) -> Running<'_> {
+        self.shared.running.fetch_add(1, Ordering::SeqCst);
+        if self.shared.parked.load(Ordering::SeqCst) {
+            self.thread.unpark();
+        }
+        Running(&self.shared)
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.shared.stopped.store(true, Ordering::SeqCst);
+        self.thread.unpark();
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Shared {
+    fn tick(&self, engine: &Engine) {
+        while !self.stopped.load(Ordering::SeqCst) {
+            thread::park_timeout(TICK);
+            engine.increment_epoch();
+            // Announce the sleep before looking again: a call that begins in between sees the one or is seen.
+            self.parked.store(true, Ordering::SeqCst);
+            while self.running.load(Ordering::SeqCst) == 0 && !self.stopped.load(Ordering::SeqCst) {
+                thread::park();
+            }
+            self.parked.store(false, Ordering::SeqCst);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The agents behind the engine: a command of any kind, or the small built-in one.
+
+mod builtin;
+mod command;
+mod process_group;
+
+use std::time::Duration;
+
+pub use self::builtin::Builtin;
+pub use self::command::{Command, SpawnError};
+
+/// An agent as the runner ends it. Closing its outbox asks it to end when it has done what it was sent; where that does
+/// not help, there is more.
+pub trait Agent: Send {
+    /// Asks it to end now.
+    fn terminate(&self);
+
+    /// Ends it, and all it has started.
+    fn kill(&self);
+
+    /// How it ended, in words, waiting for that a while; none if it still runs.
+    fn ended(&self, wait: Duration) -> Option<String>;
+}

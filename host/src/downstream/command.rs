@@ -1,0 +1,106 @@
+//! An agent that is a command: lines on its standard input and output.
+
+use std::ffi::OsString;
+use std::io;
+use std::process::{self, ExitStatus, Stdio};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use super::Agent;
+use super::process_group::{self, ProcessGroup};
+use crate::component::connection::Peer;
+use crate::transport::{Inbox, Outbox, reader, writer};
+
+/// The longest line taken from an agent. Results of tools are passed on whole.
+const LONGEST_LINE: usize = 64 << 20;
+
+/// After an agent has ended, its output is at an end when nothing has come from it for this long.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// Why an agent was not started.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot start the agent `{}`: {source}", program.to_string_lossy())]
+pub struct SpawnError {
+    /// The program.
+    pub program: OsString,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+/// A running agent.
+#[derive(Debug)]
+pub struct Command {
+    group: Arc<ProcessGroup>,
+    exit: Arc<Exit>,
+}
+
+#[derive(Debug, Default)]
+struct Exit {
+    status: Mutex<Option<ExitStatus>>,
+    known: Condvar,
+}
+
+impl Command {
+    /// Starts it. What comes from it goes into the inbox, what is put in the outbox goes to it. Its standard error is
+    /// this program's.
+    pub fn spawn(
+        program: &OsString,
+        arguments: &[OsString],
+        inbox: &Inbox,
+        outbox: &Outbox,
+    ) -> Result<Self, SpawnError> {
+        let mut command = process::Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let (mut child, group) =
+            process_group::spawn(&mut command).map_err(|source| SpawnError { program: program.clone(), source })?;
+        let source = inbox.source(Peer::Agent);
+        if let Some(stdin) = child.stdin.take() {
+            writer::spawn(stdin, outbox.clone(), inbox.clone(), source.clone());
+        }
+        if let Some(stdout) = child.stdout.take() {
+            reader::spawn(stdout, LONGEST_LINE, source.clone());
+        }
+        let group = Arc::new(group);
+        let exit = Arc::new(Exit::default());
+        {
+            let (group, exit) = (Arc::clone(&group), Arc::clone(&exit));
+            thread::spawn(move || {
+                match group.wait(&mut child) {
+                    Ok(status) => exit.set(status),
+                    Err(error) => tracing::warn!(%error, "cannot learn how the agent ended"),
+                }
+                // Its output ends with it, unless something that it has set loose holds it open.
+                source.end_when_quiet(LAST_WORDS);
+            });
+        }
+        Ok(Self { group, exit })
+    }
+}
+
+impl Exit {
+    fn set(&self, status: ExitStatus) {
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = Some(status);
+        self.known.notify_all();
+    }
+
+    fn wait(&self, limit: Duration) -> Option<ExitStatus> {
+        let status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.known.wait_timeout_while(status, limit, |status| status.is_none());
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+impl Agent for Command {
+    fn terminate(&self) {
+        self.group.terminate();
+    }
+
+    fn kill(&self) {
+        self.group.kill();
+    }
+
+    fn ended(&self, wait: Duration) -> Option<String> {
+        self.exit.wait(wait).map(|status| status.to_string())
+    }
+}

@@ -1,0 +1,164 @@
+//! The engine of one connection, which outlives its instances.
+//!
+//! A trap makes an instance useless, so all that it must not forget is kept out here: its memos, and the lines that it
+//! was working on. A fresh instance takes them up.
+
+use std::collections::BTreeMap;
+
+use crate::component::connection::{Arrival, Memo, OpenError, Output, Peer, Setting};
+use crate::component::{Component, Instance, storage};
+
+/// An instance that is lost this often without anything new having arrived is not started again.
+const MOST_LOSSES: u32 = 3;
+
+/// Why a connection cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A setting was refused.
+    #[error("{0}")]
+    Setting(String),
+    /// The engine could not read or write the store.
+    #[error("{0}")]
+    Storage(String),
+    /// The engine failed again and again.
+    #[error("the session engine failed {MOST_LOSSES} times in a row: {0:#}")]
+    Engine(wasmtime::Error),
+}
+
+impl From<OpenError> for RunError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::BadSetting(text) => Self::Setting(text),
+            OpenError::Storage(text) => Self::Storage(text),
+        }
+    }
+}
+
+/// The engine of one connection.
+pub(super) struct Engine<'c, S: storage::Host + Send + 'static> {
+    component: &'c Component<S>,
+    settings: Vec<Setting>,
+    /// None only while it is being replaced, and for good once that has failed.
+    instance: Option<Instance<'c, S>>,
+    kept: BTreeMap<String, String>,
+    /// Given to the instance, and not all that follows from it was pulled yet.
+    unfinished: Vec<Arrival>,
+    closed: Vec<Peer>,
+    losses: u32,
+}
+
+impl<'c, S: storage::Host + Send + 'static> Engine<'c, S> {
+    /// Opens a connection over this storage.
+    pub(super) fn open(component: &'c Component<S>, storage: S, settings: Vec<Setting>) -> Result<Self, RunError> {
+        let mut instance = component.instantiate(storage).map_err(RunError::Engine)?;
+        instance.open(&settings, &[], &[]).map_err(RunError::Engine)??;
+        Ok(Self {
+            component,
+            settings,
+            instance: Some(instance),
+            kept: BTreeMap::new(),
+            unfinished: Vec::new(),
+            closed: Vec::new(),
+            losses: 0,
+        })
+    }
+
+    /// Hands over what arrived. All that was pulled for earlier arrivals must have been pulled before.
+    pub(super) fn receive(&mut self, arrivals: Vec<Arrival>) -> Result<(), RunError> {
+        self.losses = 0;
+        let received = self.instance.as_mut().map(|instance| instance.receive(&arrivals));
+        self.unfinished = arrivals;
+        self.recover_from(received).map(|_| ())
+    }
+
+    /// What is to be done next; empty when nothing is. Memos are kept here and not returned.
+    pub(super) fn pull(&mut self, client_room: u32) -> Result<Vec<Output>, RunError> {
+        loop {
+            let pulled = self.instance.as_mut().map(|instance| instance.pull(client_room));
+            let Some(mut outputs) = self.recover_from(pulled)? else { continue };
+            if outputs.is_empty() {
+                self.unfinished.clear();
+                return Ok(outputs);
+            }
+            outputs.retain_mut(|output| match output {
+                Output::Keep(memo) => {
+                    self.keep(std::mem::replace(memo, Memo { key: String::new(), value: None }));
+                    false
+                }
+                _ => true,
+            });
+            if !outputs.is_empty() {
+                return Ok(outputs);
+            }
+        }
+    }
+
+    /// Says that nothing more comes from that side.
+    pub(super) fn closed(&mut self, peer: Peer) -> Result<(), RunError> {
+        if self.closed.contains(&peer) {
+            return Ok(());
+        }
+        self.closed.push(peer);
+        let told = self.instance.as_mut().map(|instance| instance.closed(peer));
+        self.recover_from(told).map(|_| ())
+    }
+
+    /// Says that time has passed; returns after how many milliseconds to say so again.
+    pub(super) fn idle(&mut self) -> Result<Option<u32>, RunError> {
+        let idled = self.instance.as_mut().map(Instance::idle);
+        Ok(self.recover_from(idled)?.flatten())
+    }
+
+    fn keep(&mut self, memo: Memo) {
+        match memo.value {
+            Some(value) => self.kept.insert(memo.key, value),
+            None => self.kept.remove(&memo.key),
+        };
+    }
+
+    /// What a call returned; none if the instance was lost in it and another has taken its place.
+    fn recover_from<T>(&mut self, called: Option<wasmtime::Result<T>>) -> Result<Option<T>, RunError> {
+        match called {
+            Some(Ok(value)) => Ok(Some(value)),
+            Some(Err(trap)) => self.replace(trap).map(|()| None),
+            None => Err(RunError::Engine(wasmtime::Error::msg("it was lost before"))),
+        }
+    }
+
+    /// Puts a fresh instance in the place of one that was lost.
+    fn replace(&mut self, mut trap: wasmtime::Error) -> Result<(), RunError> {
+        loop {
+            self.losses += 1;
+            tracing::warn!(losses = self.losses, lost = self.unfinished.len(), "the engine was lost: {trap:#}");
+            let Some(old) = self.instance.take().filter(|_| self.losses <= MOST_LOSSES) else {
+                return Err(RunError::Engine(trap));
+            };
+            let mut instance = self.component.instantiate(old.into_storage()).map_err(RunError::Engine)?;
+            // If it fails in what it is told about the lost lines, the next one is told nothing of them.
+            let lost = std::mem::take(&mut self.unfinished);
+            let taken_up = self.take_up(&mut instance, &lost);
+            self.instance = Some(instance);
+            match taken_up {
+                Ok(opened) => return Ok(opened?),
+                Err(again) => {
+                    if !lost.is_empty() {
+                        tracing::warn!("{} lines were dropped", lost.len());
+                    }
+                    trap = again;
+                }
+            }
+        }
+    }
+
+    fn take_up(&self, instance: &mut Instance<'c, S>, lost: &[Arrival]) -> wasmtime::Result<Result<(), OpenError>> {
+        let kept: Vec<Memo> =
+            self.kept.iter().map(|(key, value)| Memo { key: key.clone(), value: Some(value.clone()) }).collect();
+        if let Err(refused) = instance.open(&self.settings, &kept, lost)? {
+            return Ok(Err(refused));
+        }
+        for peer in &self.closed {
+            instance.closed(*peer)?;
+        }
+        Ok(Ok(()))
+    }
+}

@@ -1,0 +1,41 @@
+//! Reads that stop at a number of rows or bytes.
+
+use rusqlite::{Row, Rows};
+
+use super::error::Result;
+
+/// How much one read may return. At least one row comes where there is one, whatever its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Bounds {
+    pub(super) limit: u32,
+    pub(super) max_bytes: u32,
+}
+
+impl Bounds {
+    /// How many rows to ask for: one more than may be returned, to know whether there are more.
+    pub(super) fn rows(self) -> i64 {
+        i64::from(self.limit.max(1)) + 1
+    }
+}
+
+/// Takes rows until a bound is reached; says whether any were left. `read` returns the size beside the row.
+pub(super) fn take_bounded<T>(
+    mut rows: Rows<'_>,
+    bounds: Bounds,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<(T, usize)>,
+) -> Result<(Vec<T>, bool)> {
+    let mut taken = Vec::new();
+    let mut bytes = 0;
+    while let Some(row) = rows.next()? {
+        if !taken.is_empty() && taken.len() >= bounds.limit as usize {
+            return Ok((taken, true));
+        }
+        let (entry, size) = read(row)?;
+        bytes += size;
+        if !taken.is_empty() && bytes > bounds.max_bytes as usize {
+            return Ok((taken, true));
+        }
+        taken.push(entry);
+    }
+    Ok((taken, false))
+}

@@ -1,0 +1,92 @@
+//! The storage of `wit/world.wit`, by SQLite.
+
+use rusqlite::TransactionBehavior;
+
+use super::bounded::Bounds;
+use super::error::Result;
+use super::{Sqlite, logs, records, text};
+use crate::component::storage::{
+    Durability, Error, Expectation, Host, LogPage, RecordPage, TextHit, TextScope, TextTerm, Write,
+};
+
+/// What wasmtime expects: the outer result is for traps, of which this store has none.
+type Answer<T> = wasmtime::Result<std::result::Result<T, Error>>;
+
+fn answer<T>(result: Result<T>) -> Answer<T> {
+    Ok(result.map_err(Error::from))
+}
+
+impl Host for Sqlite {
+    fn get(&mut self, keys: Vec<String>) -> Answer<Vec<Option<String>>> {
+        answer(self.read(|connection| records::get(connection, &keys)))
+    }
+
+    fn scan(&mut self, start: String, end: String, descending: bool, limit: u32, max_bytes: u32) -> Answer<RecordPage> {
+        answer(records::scan(&self.connection, &start, &end, descending, Bounds { limit, max_bytes }))
+    }
+
+    fn log_end(&mut self, log: String) -> Answer<u64> {
+        answer(self.read(|connection| logs::end(connection, &log)))
+    }
+
+    fn read_log(&mut self, log: String, start: u64, limit: u32, max_bytes: u32) -> Answer<LogPage> {
+        answer(self.read(|connection| logs::read(connection, &log, start, Bounds { limit, max_bytes })))
+    }
+
+    fn search_text(&mut self, term: TextTerm, after: Option<TextHit>, limit: u32) -> Answer<Vec<TextHit>> {
+        answer(self.read(|connection| text::search(connection, &term, after.as_ref(), limit)))
+    }
+
+    fn find_text(&mut self, term: TextTerm, scopes: Vec<TextScope>) -> Answer<Vec<Option<u64>>> {
+        answer(self.read(|connection| text::find(connection, &term, &scopes)))
+    }
+
+    fn commit(&mut self, expected: Vec<Expectation>, writes: Vec<Write>, durability: Durability) -> Answer<()> {
+        answer(self.write(&expected, &writes, durability))
+    }
+}
+
+impl Sqlite {
+    /// Reads that belong together see one state of the store.
+    fn read<T>(&mut self, read: impl FnOnce(&rusqlite::Connection) -> Result<T>) -> Result<T> {
+        let transaction = self.connection.transaction()?;
+        let found = read(&transaction)?;
+        transaction.commit()?;
+        Ok(found)
+    }
+
+    fn write(&mut self, expected: &[Expectation], writes: &[Write], durability: Durability) -> Result<()> {
+        self.set_durability(durability)?;
+        // Taking the lock at once: one that is taken half-way cannot be waited for.
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        records::check(&transaction, expected)?;
+        for write in writes {
+            match write {
+                Write::Put(entry) => records::put(&transaction, entry)?,
+                Write::Delete(key) => records::delete(&transaction, key)?,
+                Write::Append(row) => logs::append(&transaction, row)?,
+                Write::Amend(row) => logs::amend(&transaction, row)?,
+                Write::CutLog(cut) => logs::cut(&transaction, cut)?,
+                Write::IndexText(part) => text::index(&transaction, part)?,
+                Write::DropText(cut) => text::cut(&transaction, cut)?,
+            }
+        }
+        transaction.commit()?;
+        if writes.iter().any(|write| matches!(write, Write::CutLog(cut) if cut.from <= 1)) {
+            self.empty_journal()?;
+        }
+        Ok(())
+    }
+
+    fn set_durability(&mut self, durability: Durability) -> Result<()> {
+        if self.durability != durability {
+            let synchronous = match durability {
+                Durability::Relaxed => "NORMAL",
+                Durability::Durable => "FULL",
+            };
+            self.connection.pragma_update(None, "synchronous", synchronous)?;
+            self.durability = durability;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,82 @@
+//! What can go wrong, and how the engine is told.
+
+use std::io;
+use std::path::PathBuf;
+
+use rusqlite::ErrorCode;
+
+use crate::component::storage::Error as Told;
+
+/// Why a store could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The file or its folder could not be created.
+    #[error("cannot create the session store {}: {source}", path.display())]
+    Create {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It was written by a later version of this program.
+    #[error(
+        "the session store {} has format {found}, this program knows formats up to {known}: use a newer acp-sessions, \
+         or another file with --store",
+        path.display()
+    )]
+    TooNew {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+        /// The newest known here.
+        known: i64,
+    },
+    /// SQLite could not open it.
+    #[error("cannot open the session store {}: {source}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+}
+
+/// Why an operation was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An expectation, or the place of a log entry, did not hold.
+    #[error("changed by another process at the same time")]
+    Conflict,
+    /// A number does not fit.
+    #[error("too large")]
+    TooLarge,
+    /// SQLite failed.
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+}
+
+/// What a store's operation returns.
+pub(super) type Result<T> = std::result::Result<T, Error>;
+
+impl From<Error> for Told {
+    fn from(error: Error) -> Self {
+        let error = match error {
+            Error::Conflict => return Told::Conflict,
+            Error::TooLarge => return Told::TooLarge,
+            Error::Sqlite(error) => error,
+        };
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Told::Full,
+            Some(ErrorCode::ReadOnly) => Told::ReadOnly,
+            Some(ErrorCode::TooBig | ErrorCode::OutOfMemory) => Told::TooLarge,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                Told::Unavailable("another process kept it locked for too long".to_owned())
+            }
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Told::Corrupt(error.to_string()),
+            Some(_) => Told::Unavailable(error.to_string()),
+            // Not from SQLite but about what it returned: a value that is not of the type it was stored as.
+            None => Told::Corrupt(error.to_string()),
+        }
+    }
+}

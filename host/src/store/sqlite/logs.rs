@@ -1,0 +1,113 @@
+//! Long series of entries with dense numbers.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::bounded::{Bounds, take_bounded};
+use super::error::{Error, Result};
+use crate::component::storage::{LogCut, LogEntry, LogPage, LogRow};
+
+/// A log's number times this, plus an entry's number, is the entry's row.
+const ENTRIES_PER_LOG: i64 = 1 << 32;
+
+/// The rows that a log's entries have.
+#[derive(Debug, Clone, Copy)]
+struct Rows {
+    log: i64,
+}
+
+impl Rows {
+    /// The row of an entry. Numbers past the last possible one all give the row behind the log.
+    fn at(self, seq: u64) -> i64 {
+        let seq = i64::try_from(seq).map_or(ENTRIES_PER_LOG, |seq| seq.min(ENTRIES_PER_LOG));
+        self.log * ENTRIES_PER_LOG + seq
+    }
+
+    fn last(self) -> i64 {
+        self.log * ENTRIES_PER_LOG + (ENTRIES_PER_LOG - 1)
+    }
+
+    fn seq(row: i64) -> u64 {
+        (row % ENTRIES_PER_LOG).unsigned_abs()
+    }
+}
+
+fn find(connection: &Connection, log: &str) -> Result<Option<Rows>> {
+    let mut statement = connection.prepare_cached("SELECT id FROM logs WHERE name = ?1")?;
+    Ok(statement.query_row([log], |row| Ok(Rows { log: row.get(0)? })).optional()?)
+}
+
+fn create(connection: &Connection, log: &str) -> Result<Rows> {
+    connection.prepare_cached("INSERT INTO logs (name) VALUES (?1)")?.execute([log])?;
+    let log = connection.last_insert_rowid();
+    if log >= i64::MAX / ENTRIES_PER_LOG {
+        return Err(Error::TooLarge);
+    }
+    Ok(Rows { log })
+}
+
+fn end_of(connection: &Connection, rows: Rows) -> Result<u64> {
+    let mut statement =
+        connection.prepare_cached("SELECT id FROM entries WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1")?;
+    let last = statement.query_row([rows.at(0), rows.last()], |row| row.get(0)).optional()?;
+    Ok(last.map_or(0, Rows::seq))
+}
+
+/// The number of the last entry; 0 where there is none.
+pub(super) fn end(connection: &Connection, log: &str) -> Result<u64> {
+    find(connection, log)?.map_or(Ok(0), |rows| end_of(connection, rows))
+}
+
+pub(super) fn read(connection: &Connection, log: &str, start: u64, bounds: Bounds) -> Result<LogPage> {
+    let Some(rows) = find(connection, log)? else { return Ok(LogPage { entries: Vec::new(), more: false }) };
+    let mut statement =
+        connection.prepare_cached("SELECT id, value FROM entries WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3")?;
+    let found = statement.query(params![rows.at(start), rows.last(), bounds.rows()])?;
+    let (entries, more) = take_bounded(found, bounds, |row| {
+        let entry = LogEntry { seq: Rows::seq(row.get(0)?), value: row.get(1)? };
+        let size = entry.value.len();
+        Ok((entry, size))
+    })?;
+    Ok(LogPage { entries, more })
+}
+
+/// Adds an entry; a conflict unless its number is the next.
+pub(super) fn append(connection: &Connection, entry: &LogRow) -> Result<()> {
+    let rows = match find(connection, &entry.log)? {
+        Some(rows) => rows,
+        None => create(connection, &entry.log)?,
+    };
+    if entry.seq != end_of(connection, rows)? + 1 {
+        return Err(Error::Conflict);
+    }
+    if rows.at(entry.seq) > rows.last() {
+        return Err(Error::TooLarge);
+    }
+    connection
+        .prepare_cached("INSERT INTO entries (id, value) VALUES (?1, ?2)")?
+        .execute(params![rows.at(entry.seq), entry.value])?;
+    Ok(())
+}
+
+/// Replaces the last entry; a conflict unless it is the last.
+pub(super) fn amend(connection: &Connection, entry: &LogRow) -> Result<()> {
+    let rows = find(connection, &entry.log)?.ok_or(Error::Conflict)?;
+    if entry.seq == 0 || entry.seq != end_of(connection, rows)? {
+        return Err(Error::Conflict);
+    }
+    connection
+        .prepare_cached("UPDATE entries SET value = ?2 WHERE id = ?1")?
+        .execute(params![rows.at(entry.seq), entry.value])?;
+    Ok(())
+}
+
+/// Drops the entries from a number on, and with the first of them the log.
+pub(super) fn cut(connection: &Connection, cut: &LogCut) -> Result<()> {
+    let Some(rows) = find(connection, &cut.log)? else { return Ok(()) };
+    connection
+        .prepare_cached("DELETE FROM entries WHERE id BETWEEN ?1 AND ?2")?
+        .execute([rows.at(cut.from), rows.last()])?;
+    if cut.from <= 1 {
+        connection.prepare_cached("DELETE FROM logs WHERE id = ?1")?.execute([rows.log])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! Small values, ordered by key.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::bounded::{Bounds, take_bounded};
+use super::error::{Error, Result};
+use crate::component::storage::{Entry, Expectation, RecordPage};
+
+pub(super) fn get(connection: &Connection, keys: &[String]) -> Result<Vec<Option<String>>> {
+    let mut statement = connection.prepare_cached("SELECT value FROM records WHERE key = ?1")?;
+    keys.iter().map(|key| Ok(statement.query_row([key], |row| row.get(0)).optional()?)).collect()
+}
+
+pub(super) fn scan(
+    connection: &Connection,
+    start: &str,
+    end: &str,
+    descending: bool,
+    bounds: Bounds,
+) -> Result<RecordPage> {
+    let mut statement = connection.prepare_cached(if descending {
+        "SELECT key, value FROM records WHERE key >= ?1 AND key < ?2 ORDER BY key DESC LIMIT ?3"
+    } else {
+        "SELECT key, value FROM records WHERE key >= ?1 AND key < ?2 ORDER BY key LIMIT ?3"
+    })?;
+    let rows = statement.query(params![start, end, bounds.rows()])?;
+    let (entries, more) = take_bounded(rows, bounds, |row| {
+        let entry = Entry { key: row.get(0)?, value: row.get(1)? };
+        let size = entry.key.len() + entry.value.len();
+        Ok((entry, size))
+    })?;
+    Ok(RecordPage { entries, more })
+}
+
+/// A conflict unless all of these hold.
+pub(super) fn check(connection: &Connection, expected: &[Expectation]) -> Result<()> {
+    let mut statement = connection.prepare_cached("SELECT value FROM records WHERE key = ?1")?;
+    for expectation in expected {
+        let mut rows = statement.query([&expectation.key])?;
+        let value = rows.next()?.map(|row| row.get_ref(0)).transpose()?;
+        let value = value.map(|value| value.as_str()).transpose().map_err(rusqlite::Error::from)?;
+        if value != expectation.value.as_deref() {
+            return Err(Error::Conflict);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn put(connection: &Connection, entry: &Entry) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO records (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        )?
+        .execute([&entry.key, &entry.value])?;
+    Ok(())
+}
+
+pub(super) fn delete(connection: &Connection, key: &str) -> Result<()> {
+    connection.prepare_cached("DELETE FROM records WHERE key = ?1")?.execute([key])?;
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! Search in texts, by SQLite's FTS5.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::error::{Error, Result};
+use crate::component::storage::{TextCut, TextHit, TextPart, TextScope, TextTerm};
+
+/// An owner's number times this, plus the part, is the text's row.
+const PARTS_PER_OWNER: i64 = 1 << 28;
+
+fn first_row(owner: i64) -> i64 {
+    owner * PARTS_PER_OWNER
+}
+
+fn row_of(owner: i64, part: u64) -> i64 {
+    let part = i64::try_from(part).map_or(PARTS_PER_OWNER, |part| part.min(PARTS_PER_OWNER));
+    first_row(owner) + part
+}
+
+fn part_of(row: i64) -> u64 {
+    (row % PARTS_PER_OWNER).unsigned_abs()
+}
+
+/// The term in FTS5's own language: always one quoted phrase, so that nothing in a token is taken for syntax.
+fn query(term: &TextTerm) -> String {
+    let phrase = term.tokens.join(" ").replace('"', "\"\"");
+    let prefix = if term.prefix { " *" } else { "" };
+    format!("\"{phrase}\"{prefix}")
+}
+
+fn find_owner(connection: &Connection, name: &str) -> Result<Option<i64>> {
+    let mut statement = connection.prepare_cached("SELECT id FROM owners WHERE name = ?1")?;
+    Ok(statement.query_row([name], |row| row.get(0)).optional()?)
+}
+
+fn create_owner(connection: &Connection, name: &str) -> Result<i64> {
+    connection.prepare_cached("INSERT INTO owners (name) VALUES (?1)")?.execute([name])?;
+    let owner = connection.last_insert_rowid();
+    if owner >= i64::MAX / PARTS_PER_OWNER { Err(Error::TooLarge) } else { Ok(owner) }
+}
+
+/// Where the term is, the newest owner first and within an owner the last part first, below `after`.
+pub(super) fn search(
+    connection: &Connection,
+    term: &TextTerm,
+    after: Option<&TextHit>,
+    limit: u32,
+) -> Result<Vec<TextHit>> {
+    let below = match after {
+        // An owner keeps its number for good, so one without a number never was a hit.
+        Some(hit) => find_owner(connection, &hit.owner)?.map_or(0, |owner| row_of(owner, hit.part)),
+        None => i64::MAX,
+    };
+    let mut names = connection.prepare_cached("SELECT name FROM owners WHERE id = ?1")?;
+    let mut statement = connection
+        .prepare_cached("SELECT rowid FROM texts WHERE texts MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3")?;
+    let mut rows = statement.query(params![query(term), below, limit])?;
+    let mut hits: Vec<TextHit> = Vec::new();
+    let mut last = None;
+    while let Some(row) = rows.next()? {
+        let row: i64 = row.get(0)?;
+        let owner = row / PARTS_PER_OWNER;
+        let name = match (last == Some(owner), hits.last()) {
+            (true, Some(hit)) => hit.owner.clone(),
+            _ => names.query_row([owner], |row| row.get(0))?,
+        };
+        last = Some(owner);
+        hits.push(TextHit { owner: name, part: part_of(row) });
+    }
+    Ok(hits)
+}
+
+/// For each scope the first part that holds the term.
+pub(super) fn find(connection: &Connection, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u64>>> {
+    let query = query(term);
+    let mut statement = connection.prepare_cached(
+        "SELECT rowid FROM texts WHERE texts MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid LIMIT 1",
+    )?;
+    let mut first = |scope: &TextScope| {
+        let Some(owner) = find_owner(connection, &scope.owner)? else { return Ok(None) };
+        let until = row_of(owner, scope.until).min(first_row(owner + 1) - 1);
+        let row = statement.query_row(params![query, first_row(owner), until], |row| row.get(0)).optional()?;
+        Ok(row.map(part_of))
+    };
+    scopes.iter().map(&mut first).collect()
+}
+
+/// Replaces what is indexed for an owner's part.
+pub(super) fn index(connection: &Connection, part: &TextPart) -> Result<()> {
+    if part.part >= PARTS_PER_OWNER.unsigned_abs() {
+        return Err(Error::TooLarge);
+    }
+    let owner = match find_owner(connection, &part.owner)? {
+        Some(owner) => owner,
+        None => create_owner(connection, &part.owner)?,
+    };
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO texts (rowid, tokens) VALUES (?1, ?2)")?
+        .execute(params![row_of(owner, part.part), part.tokens])?;
+    Ok(())
+}
+
+/// Drops the parts of an owner from a number on.
+pub(super) fn cut(connection: &Connection, cut: &TextCut) -> Result<()> {
+    let Some(owner) = find_owner(connection, &cut.owner)? else { return Ok(()) };
+    connection
+        .prepare_cached("DELETE FROM texts WHERE rowid BETWEEN ?1 AND ?2")?
+        .execute([row_of(owner, cut.from), first_row(owner + 1) - 1])?;
+    Ok(())
+}
