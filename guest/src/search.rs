@@ -1,25 +1,63 @@
 //! Text search: what is indexed, how it is folded and split, and how a query finds it.
 
+pub mod find;
+mod heading;
+pub mod query;
+pub mod snippet;
 pub mod text;
+pub mod tokens;
 
 use crate::store::Session;
 
-/// The part of an owner's texts that holds its title and metadata; log entries are parts by their number.
-pub const HEADING: u64 = 0;
+/// Whose texts in the storage: the entries of a log are parts of one owner, by their numbers; a session's title and
+/// metadata are the single part of another, so that forks share the one and not the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner<'a> {
+    /// The log of this name.
+    Log(&'a str),
+    /// The title and metadata of this session.
+    Heading(&'a str),
+}
+
+impl<'a> Owner<'a> {
+    /// Its name in the storage.
+    pub fn name(self) -> String {
+        match self {
+            Self::Log(log) => format!("l/{log}"),
+            Self::Heading(session) => format!("h/{session}"),
+        }
+    }
+
+    /// The owner of this name.
+    pub fn of_name(name: &'a str) -> Option<Self> {
+        match name.split_once('/')? {
+            ("l", log) => Some(Self::Log(log)),
+            ("h", session) => Some(Self::Heading(session)),
+            _ => None,
+        }
+    }
+
+    /// The session or log itself.
+    pub fn id(self) -> &'a str {
+        match self {
+            Self::Log(id) | Self::Heading(id) => id,
+        }
+    }
+}
 
 /// The searchable tokens of a session's title and metadata.
 pub fn heading(session: &Session) -> String {
-    let mut text = session.title.text().unwrap_or_default().to_owned();
-    for (key, value) in &session.meta {
-        text.push(' ');
-        text.push_str(key);
-        text.push(' ');
-        text.push_str(value.get());
-    }
-    tokenise(&text)
+    tokenise(&heading::text(session))
 }
 
-/// Folds a text and splits it into tokens, separated by single spaces.
+/// Folds a text and splits it into tokens, separated by single spaces, as the storage indexes it.
 pub fn tokenise(text: &str) -> String {
-    text.to_lowercase().split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    let mut joined = String::with_capacity(text.len());
+    for token in tokens::tokens(text) {
+        if !joined.is_empty() {
+            joined.push(' ');
+        }
+        joined.push_str(&token.text);
+    }
+    joined
 }

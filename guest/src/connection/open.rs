@@ -12,6 +12,7 @@ use super::{Handled, Handling};
 use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::rpc::{Id, Object, RpcError};
+use crate::search;
 use crate::storage::{Storage, Write};
 use crate::store::{Origin, Session, State, keys};
 use crate::transcript::Start;
@@ -271,7 +272,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             self.finish(&replaying.request, Err(error));
             if replaying.is_unknown {
                 let cut = Write::CutLog { log: session_id.to_owned(), from: 1 };
-                let drop = Write::DropText { owner: session_id.to_owned(), from: 0 };
+                let drop = Write::DropText { owner: search::Owner::Log(session_id).name(), from: 0 };
                 if let Err(error) = self.store.commit(&[], vec![cut, drop], crate::storage::Durability::Relaxed) {
                     self.recording_failed(&error);
                 }

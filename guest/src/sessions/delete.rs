@@ -79,14 +79,11 @@ fn release_logs<S: Storage>(
         if holders.orphaned {
             let from = holders.needed_until() + 1;
             writes.push(Write::CutLog { log: log.to_owned(), from });
+            writes.push(Write::DropText { owner: search::Owner::Log(log).name(), from });
             if from == 1 {
-                writes.push(Write::DropText { owner: log.to_owned(), from: 0 });
                 writes.push(Write::Delete { key });
                 continue;
             }
-            // The shared part stays searchable; the deleted session's title and all that came later do not.
-            writes.push(Write::DropText { owner: log.to_owned(), from });
-            writes.push(Write::IndexText { owner: log.to_owned(), part: search::HEADING, tokens: String::new() });
         }
         let write = if holders.holders.is_empty() && !holders.orphaned {
             Write::Delete { key }

@@ -27,15 +27,15 @@ pub fn merge(session: &mut Session, update: &str, now: i64) -> bool {
     }
     match update.get("updatedAt") {
         Some("null") => {
-            session.updated = now;
+            session.touch(now);
             session.undated = true;
             changed = true;
         }
         Some(updated) => {
             if let Some(updated) = serde_json::from_str::<String>(updated).ok().and_then(|text| time::parse(&text)) {
-                changed |= session.updated != updated || session.undated;
-                session.updated = updated;
-                session.undated = false;
+                let before = (session.updated, session.undated);
+                session.touch(updated);
+                changed |= before != (session.updated, session.undated);
             }
         }
         None => {}

@@ -105,10 +105,12 @@ fn derived(before: Option<&Session>, after: Option<&Session>) -> Vec<Write> {
         }
         let tokens = search::heading(session);
         if before.is_none_or(|before| search::heading(before) != tokens) {
-            writes.push(Write::IndexText { owner: session.id.clone(), part: search::HEADING, tokens });
+            let owner = search::Owner::Heading(&session.id).name();
+            writes.push(Write::IndexText { owner, part: 0, tokens });
         }
     } else if let Some(session) = before {
         writes.push(Write::Delete { key: keys::session(&session.id) });
+        writes.push(Write::DropText { owner: search::Owner::Heading(&session.id).name(), from: 0 });
     }
     writes
 }

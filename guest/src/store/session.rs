@@ -140,9 +140,10 @@ impl Session {
         Shelf { archived: self.archived, subagent: self.parent.is_some() }
     }
 
-    /// Notes activity.
-    pub fn touch(&mut self, now: i64) {
-        self.updated = now.clamp(0, crate::time::LAST);
+    /// Notes activity at this time; never before the session was created, so that a bound on creation is one on
+    /// activity too.
+    pub fn touch(&mut self, at: i64) {
+        self.updated = at.clamp(self.created, crate::time::LAST);
         self.undated = false;
     }
 

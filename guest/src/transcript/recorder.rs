@@ -202,7 +202,8 @@ impl Recorder {
                 if row.closed {
                     let tokens = search::tokenise(&search::text::of_entry(&value));
                     if !tokens.is_empty() {
-                        writes.push(Write::IndexText { owner: log.clone(), part: seq, tokens });
+                        let owner = search::Owner::Log(&log).name();
+                        writes.push(Write::IndexText { owner, part: seq, tokens });
                     }
                 } else {
                     open_at = Some(seq);

@@ -1,0 +1,155 @@
+//! Finding the sessions that a query matches.
+
+use std::collections::BTreeSet;
+
+use super::query::Query;
+use super::{Owner, heading, snippet, text};
+use crate::sessions::delete::Holders;
+use crate::storage::{Bounds, Result, Storage, StorageError, TextHit, TextScope, TextTerm};
+use crate::store::{Session, Store, keys};
+
+/// Up to how many sessions may hold a term for it to be looked up; above that, sessions are tried in list order.
+const FEW: usize = 2000;
+/// The last part a storage takes.
+const LAST_PART: u64 = (1 << 28) - 1;
+/// How many hits are asked for at a time.
+const BATCH: u32 = 128;
+
+/// How the sessions that match are best found.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Plan {
+    /// Only these can match.
+    Among(Vec<String>),
+    /// So many may match that trying them in list order finds a page soon.
+    TryInOrder,
+    /// The storage has no text search: titles and metadata only, in list order.
+    HeadingsOnly,
+}
+
+/// Where a session matched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Match {
+    /// `title`, `metadata` or `conversation`.
+    pub place: &'static str,
+    /// The text around it.
+    pub snippet: String,
+}
+
+/// Decides how to look: by the term that the fewest sessions hold, if those are few.
+pub fn plan<S: Storage>(store: &Store<S>, query: &Query) -> Result<Plan> {
+    if query.terms.is_empty() {
+        return Ok(Plan::Among(Vec::new()));
+    }
+    let mut fewest: Option<Vec<String>> = None;
+    for term in &query.terms {
+        match owners(store, term, fewest.as_ref().map_or(FEW, Vec::len)) {
+            Ok(Some(owners)) => fewest = Some(owners),
+            Ok(None) => {}
+            Err(StorageError::Unsupported) => return Ok(Plan::HeadingsOnly),
+            Err(error) => return Err(error),
+        }
+    }
+    let Some(owners) = fewest else { return Ok(Plan::TryInOrder) };
+    let owners: Vec<Owner<'_>> = owners.iter().filter_map(|owner| Owner::of_name(owner)).collect();
+    let shared: Vec<String> = owners.iter().map(|owner| keys::log_holders(owner.id())).collect();
+    let mut ids: BTreeSet<String> = owners.iter().map(|owner| owner.id().to_owned()).collect();
+    for holders in store.storage().get(&shared)?.into_iter().flatten() {
+        ids.extend(Holders::parse(Some(&holders))?.holders.into_keys());
+    }
+    Ok(Plan::Among(ids.into_iter().collect()))
+}
+
+/// Whose texts hold the term; `None` if more than `most` do.
+fn owners<S: Storage>(store: &Store<S>, term: &TextTerm, most: usize) -> Result<Option<Vec<String>>> {
+    let mut owners: Vec<String> = Vec::new();
+    let mut after: Option<TextHit> = None;
+    loop {
+        let hits = store.storage().search_text(term, after.as_ref(), BATCH)?;
+        let complete = hits.len() < BATCH as usize;
+        for hit in hits {
+            if owners.last() != Some(&hit.owner) {
+                owners.push(hit.owner);
+            }
+        }
+        if owners.len() > most {
+            return Ok(None);
+        }
+        match owners.last() {
+            // The rest of this owner's texts can add nothing.
+            Some(last) if !complete => after = Some(TextHit { owner: last.clone(), part: 0 }),
+            _ => return Ok(Some(owners)),
+        }
+    }
+}
+
+/// For each session the places of the terms, if it holds them all.
+pub fn matches<S: Storage>(
+    store: &Store<S>,
+    query: &Query,
+    plan: &Plan,
+    sessions: &[Session],
+) -> Result<Vec<Option<Match>>> {
+    if *plan == Plan::HeadingsOnly {
+        return Ok(sessions.iter().map(|session| heading_match(query, session)).collect());
+    }
+    let mut found: Vec<Option<TextHit>> = vec![None; sessions.len()];
+    let mut alive: Vec<usize> = (0..sessions.len()).collect();
+    for (nth, term) in query.terms.iter().enumerate() {
+        let mut scopes = Vec::new();
+        let mut of = Vec::new();
+        for &at in &alive {
+            for scope in scopes_of(&sessions[at]) {
+                scopes.push(scope);
+                of.push(at);
+            }
+        }
+        let parts = store.storage().find_text(term, &scopes)?;
+        let mut holds = BTreeSet::new();
+        for ((part, scope), at) in parts.iter().zip(&scopes).zip(of) {
+            let Some(part) = *part else { continue };
+            if holds.insert(at) && nth == 0 {
+                found[at] = Some(TextHit { owner: scope.owner.clone(), part });
+            }
+        }
+        alive.retain(|at| holds.contains(at));
+    }
+    let alive: BTreeSet<usize> = alive.into_iter().collect();
+    let first = &query.terms[0];
+    sessions
+        .iter()
+        .zip(found)
+        .enumerate()
+        .map(|(at, (session, hit))| match hit.filter(|_| alive.contains(&at)) {
+            Some(hit) => describe(store, first, session, &hit).map(Some),
+            None => Ok(None),
+        })
+        .collect()
+}
+
+/// The texts that are a session's: its own, and those of the logs it was forked from.
+fn scopes_of(session: &Session) -> Vec<TextScope> {
+    let scope = |owner: Owner<'_>, until| TextScope { owner: owner.name(), until };
+    let inherited = session.inherited.iter().map(|segment| scope(Owner::Log(&segment.log), segment.until));
+    [scope(Owner::Heading(&session.id), 0), scope(Owner::Log(&session.id), LAST_PART)].into_iter().chain(inherited).collect()
+}
+
+fn describe<S: Storage>(store: &Store<S>, term: &TextTerm, session: &Session, hit: &TextHit) -> Result<Match> {
+    let Some(Owner::Log(log)) = Owner::of_name(&hit.owner) else { return Ok(heading_place(term, session)) };
+    let page = store.storage().read_log(log, hit.part, Bounds { limit: 1, max_bytes: 1 })?;
+    let text = page.entries.first().map(|entry| text::of_entry(&entry.value)).unwrap_or_default();
+    Ok(Match { place: "conversation", snippet: snippet::snippet(&text, term).unwrap_or_default() })
+}
+
+fn heading_place(term: &TextTerm, session: &Session) -> Match {
+    if let Some(snippet) = session.title.text().and_then(|title| snippet::snippet(title, term)) {
+        return Match { place: "title", snippet };
+    }
+    let snippet = snippet::snippet(&heading::text(session), term).unwrap_or_default();
+    Match { place: "metadata", snippet }
+}
+
+fn heading_match(query: &Query, session: &Session) -> Option<Match> {
+    let text = heading::text(session);
+    let all = query.terms.iter().all(|term| snippet::snippet(&text, term).is_some());
+    all.then(|| heading_place(&query.terms[0], session))
+}

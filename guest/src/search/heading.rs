@@ -1,0 +1,15 @@
+//! A session's heading: its title and its metadata, searchable besides the conversation.
+
+use crate::store::Session;
+
+/// The heading's text.
+pub fn text(session: &Session) -> String {
+    let mut text = session.title.text().unwrap_or_default().to_owned();
+    for (key, value) in &session.meta {
+        text.push('\n');
+        text.push_str(key);
+        text.push(' ');
+        text.push_str(value.get());
+    }
+    text
+}

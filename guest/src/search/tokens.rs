@@ -1,0 +1,124 @@
+//! Folding and splitting text.
+//!
+//! Words are runs of letters and digits, in lower case and without accents. Scripts that are written without spaces
+//! (Chinese, Japanese, Thai, Lao, Khmer, Burmese) have no words to split at: each run of such characters is indexed
+//! as its overlapping pairs and its last character alone. A query of two characters or more is then a phrase of
+//! pairs, and one of a single character is a prefix.
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// A token and where it stands in the composed (NFC) text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Token {
+    /// Folded.
+    pub text: String,
+    /// Its first byte.
+    pub start: usize,
+    /// The byte after its last.
+    pub end: usize,
+    /// Whether it is of a script without spaces.
+    pub unspaced: bool,
+}
+
+/// One folded character and where it stands.
+struct Piece {
+    text: String,
+    start: usize,
+    end: usize,
+}
+
+/// The text as offsets refer to it.
+pub fn compose(text: &str) -> String {
+    text.nfc().collect()
+}
+
+/// The tokens to index, in order. `text` should be composed for the offsets to be of use.
+pub fn tokens(text: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut run: Vec<Piece> = Vec::new();
+    let mut word: Option<Token> = None;
+    for (start, c) in text.char_indices() {
+        let end = start + c.len_utf8();
+        if is_mark(c) {
+            continue;
+        }
+        let is_word = c.is_alphanumeric() || c == '_';
+        if is_unspaced(c) || !is_word {
+            tokens.extend(word.take());
+        }
+        if !is_unspaced(c) {
+            pairs(&mut run, &mut tokens);
+        }
+        if is_unspaced(c) {
+            run.push(Piece { text: fold(c), start, end });
+        } else if is_word {
+            let word = word.get_or_insert_with(|| Token { text: String::new(), start, end, unspaced: false });
+            word.text.push_str(&fold(c));
+            word.end = end;
+        }
+    }
+    tokens.extend(word);
+    pairs(&mut run, &mut tokens);
+    tokens.retain(|token| !token.text.is_empty());
+    tokens
+}
+
+/// A run's overlapping pairs, and its last character.
+fn pairs(run: &mut Vec<Piece>, tokens: &mut Vec<Token>) {
+    for pair in run.windows(2) {
+        let text = format!("{}{}", pair[0].text, pair[1].text);
+        tokens.push(Token { text, start: pair[0].start, end: pair[1].end, unspaced: true });
+    }
+    if let Some(last) = run.pop() {
+        tokens.push(Token { text: last.text, start: last.start, end: last.end, unspaced: true });
+    }
+    run.clear();
+}
+
+/// Lower case, compatibility forms resolved, accents dropped.
+fn fold(c: char) -> String {
+    if c.is_ascii() {
+        return c.to_ascii_lowercase().to_string();
+    }
+    let bare: String = std::iter::once(c).nfkd().filter(|c| !is_mark(*c)).nfc().collect();
+    let lower = bare.to_lowercase();
+    lower.chars().filter(|c| !is_mark(*c) && !c.is_whitespace()).collect()
+}
+
+/// Combining accents, which Latin, Greek and Cyrillic words are found without.
+fn is_mark(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}')
+}
+
+fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+        | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{ff66}'..='\u{ff9f}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_pairs() {
+        for (text, expected) in [
+            ("Fix the Bug, now!", "fix the bug now"),
+            ("Café ÉCOLE straße", "cafe ecole straße"),
+            ("Cafe\u{301}", "cafe"),
+            ("Привет Ёлка", "привет елка"),
+            ("東京都", "東京 京都 都"),
+            ("本", "本"),
+            ("Rust言語v2", "rust 言語 語 v2"),
+            ("ภาษาไทย", "ภา าษ ษา าไ ไท ทย ย"),
+            ("한국어 문서", "한국어 문서"),
+            ("snake_case x=1", "snake_case x 1"),
+            ("ﬁle ２", "file 2"),
+            ("", ""),
+        ] {
+            let found: Vec<String> = tokens(text).into_iter().map(|token| token.text).collect();
+            assert_eq!(found.join(" "), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! What a list leaves out, as asked for in `session/list`.
+//!
+//! Three dialects in one method: the stable protocol's `cwd` and `cursor`, the draft that preceded it (its fields at
+//! the root of params), and the same options under `_meta["acp-sessions"]` for clients that keep to the schema.
+
+use std::hash::Hasher as _;
+
+use serde_json::Value;
+use siphasher::sip::SipHasher13;
+
+use super::list::ListError;
+use crate::rpc::Object;
+use crate::search::query::Query;
+use crate::store::{Session, Shelf, directory};
+use crate::time;
+
+/// The most rows in a page.
+pub const MOST_ROWS: u32 = 1000;
+/// The rows in a page of a request in the draft dialect.
+const DRAFT_ROWS: u32 = 50;
+
+/// Which of the archived sessions (unstable: `SessionArchiveFilter`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Archived {
+    /// None of them.
+    #[default]
+    Exclude,
+    /// They and the others.
+    Include,
+    /// No others.
+    Only,
+}
+
+/// What a list shows. Times are milliseconds since 1970; the bounds themselves are left out.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Filter {
+    /// Exactly this directory, normalised.
+    pub cwd: Option<String>,
+    /// Created later than this.
+    pub created_after: Option<i64>,
+    /// Created earlier than this.
+    pub created_before: Option<i64>,
+    /// Updated later than this.
+    pub updated_after: Option<i64>,
+    /// Holding these words.
+    pub search: Option<Query>,
+    /// Archived or not.
+    pub archived: Archived,
+    /// With the sessions that other sessions started.
+    pub subagents: bool,
+}
+
+impl Filter {
+    /// The shelves to look on.
+    pub fn shelves(&self) -> impl Iterator<Item = Shelf> {
+        let (archived, subagents) = (self.archived, self.subagents);
+        Shelf::ALL.into_iter().filter(move |shelf| {
+            let shown = match archived {
+                Archived::Exclude => !shelf.archived,
+                Archived::Include => true,
+                Archived::Only => shelf.archived,
+            };
+            shown && (subagents || !shelf.subagent)
+        })
+    }
+
+    /// Whether a creation time is in bounds.
+    pub fn admits_created(&self, created: i64) -> bool {
+        self.created_after.is_none_or(|after| created > after) && self.created_before.is_none_or(|before| created < before)
+    }
+
+    /// The earliest last activity that can match: what was created after a time was also active after it.
+    pub fn earliest(&self) -> i64 {
+        self.updated_after.max(self.created_after).map_or(0, |after| after.saturating_add(1))
+    }
+
+    /// Whether a session matches, its text aside.
+    pub fn admits(&self, session: &Session) -> bool {
+        self.shelves().any(|shelf| shelf == session.shelf())
+            && self.admits_created(session.created)
+            && session.updated >= self.earliest()
+            && self.cwd.as_ref().is_none_or(|cwd| directory::normalise(&session.cwd).as_ref() == Some(cwd))
+    }
+
+    /// A number that differs for different filters, for cursors.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = SipHasher13::new();
+        hasher.write(format!("{self:?}").as_bytes());
+        hasher.finish()
+    }
+}
+
+/// A `session/list`, read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// What to show.
+    pub filter: Filter,
+    /// How many rows, 1 to [`MOST_ROWS`].
+    pub limit: u32,
+    /// Where to go on.
+    pub cursor: Option<String>,
+    /// Whether rows show `createdAt` at their root, as the draft had it.
+    pub draft_rows: bool,
+}
+
+/// The request's members, the root before `_meta["acp-sessions"]`.
+struct Members {
+    root: serde_json::Map<String, Value>,
+    meta: serde_json::Map<String, Value>,
+}
+
+impl Members {
+    fn get(&self, field: &str) -> Option<&Value> {
+        let some = |value: &&Value| !value.is_null();
+        self.root.get(field).filter(some).or_else(|| self.meta.get(field).filter(some))
+    }
+
+    fn string(&self, field: &str) -> Result<Option<&str>, ListError> {
+        let Some(value) = self.get(field) else { return Ok(None) };
+        value.as_str().map(Some).ok_or_else(|| ListError::invalid(field, "must be a string"))
+    }
+
+    fn time(&self, field: &str) -> Result<Option<i64>, ListError> {
+        let Some(text) = self.string(field)? else { return Ok(None) };
+        let time = time::parse(text);
+        time.map(Some).ok_or_else(|| {
+            ListError::invalid(field, "must be an RFC 3339 time between 1970 and 9999, such as 2025-10-29T14:22:15Z")
+        })
+    }
+
+    fn limit(&self) -> Result<Option<u32>, ListError> {
+        let Some(value) = self.get("limit") else { return Ok(None) };
+        let limit = value.as_u64().and_then(|limit| u32::try_from(limit).ok());
+        limit
+            .filter(|limit| (1..=MOST_ROWS).contains(limit))
+            .map(Some)
+            .ok_or_else(|| ListError::invalid("limit", format!("must be a whole number from 1 to {MOST_ROWS}")))
+    }
+}
+
+const DRAFT_FIELDS: [&str; 5] = ["createdAfter", "createdBefore", "updatedAfter", "limit", "search"];
+
+impl Request {
+    /// Reads the params of a request; a plain one has pages of `page_size` rows.
+    pub fn read(params: Option<&str>, page_size: u32) -> Result<Self, ListError> {
+        let params = params.unwrap_or("{}");
+        if Object::parse(params).is_none() {
+            return Err(ListError::invalid("params", "must be an object"));
+        }
+        let root: serde_json::Map<String, Value> = serde_json::from_str(params).unwrap_or_default();
+        let meta = root.get("_meta").and_then(|meta| meta.get("acp-sessions")).and_then(Value::as_object);
+        let members = Members { meta: meta.cloned().unwrap_or_default(), root };
+        let uses = |of: &serde_json::Map<String, Value>| {
+            DRAFT_FIELDS.iter().any(|field| of.get(*field).is_some_and(|value| !value.is_null()))
+        };
+        let draft_rows = uses(&members.root);
+        let default_limit = if draft_rows || uses(&members.meta) { DRAFT_ROWS } else { page_size };
+        let cwd = match members.string("cwd")? {
+            None => None,
+            Some(cwd) => {
+                let cwd = directory::normalise(cwd);
+                Some(cwd.ok_or_else(|| ListError::invalid("cwd", "must be an absolute path"))?)
+            }
+        };
+        let archived = match members.string("archived")? {
+            None | Some("exclude") => Archived::Exclude,
+            Some("include") => Archived::Include,
+            Some("only") => Archived::Only,
+            Some(_) => return Err(ListError::invalid("archived", "must be `exclude`, `include` or `only`")),
+        };
+        let subagents = match members.meta.get("subagents") {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(subagents)) => *subagents,
+            Some(_) => return Err(ListError::invalid("subagents", "must be true or false")),
+        };
+        let search = members.string("search")?.map(Query::parse).transpose();
+        let filter = Filter {
+            cwd,
+            created_after: members.time("createdAfter")?,
+            created_before: members.time("createdBefore")?,
+            updated_after: members.time("updatedAfter")?,
+            search: search.map_err(|error| ListError::invalid("search", error.to_string()))?.flatten(),
+            archived,
+            subagents,
+        };
+        let limit = members.limit()?.unwrap_or(default_limit);
+        let cursor = members.string("cursor")?.map(str::to_owned);
+        Ok(Self { filter, limit, cursor, draft_rows })
+    }
+}
