@@ -144,3 +144,14 @@ fn print(rustc: &OsString, arguments: &[&str]) -> Result<String> {
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::minor;
+
+    #[test]
+    fn reads_the_version() {
+        assert_eq!(minor("rustc 1.96.0 (ac68faa20 2026-05-25) (built from a source tarball)"), Some(96));
+        assert_eq!(minor("rustc 2.0.0"), None);
+    }
+}

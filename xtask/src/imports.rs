@@ -45,3 +45,39 @@ fn of(bytes: &[u8]) -> Result<BTreeSet<String>> {
     }
     Ok(names)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A module that imports the function `f` of `module`.
+    fn module(module: &str) -> Vec<u8> {
+        let mut import = vec![1, u8::try_from(module.len()).expect("a short name")];
+        import.extend(module.bytes());
+        import.extend([1, b'f', 0, 0]);
+        let mut bytes = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x02".to_vec();
+        bytes.push(u8::try_from(import.len()).expect("a short section"));
+        bytes.extend(import);
+        bytes
+    }
+
+    #[test]
+    fn names_what_a_module_imports() {
+        let names = of(&module("wasi:random/random@0.2.12")).expect("a module");
+        assert_eq!(names.into_iter().collect::<Vec<_>>(), ["wasi:random/random@0.2.12"]);
+    }
+
+    #[test]
+    fn refuses_an_import_too_many_or_too_few() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("engine.wasm");
+        fs::write(&path, module("wasi:filesystem/types@0.2.12")).expect("a writable folder");
+        let error = check(&path).expect_err("it imports files").to_string();
+        assert!(error.contains("imports wasi:filesystem/types;"), "{error}");
+    }
+
+    #[test]
+    fn refuses_what_is_no_webassembly() {
+        assert!(of(b"#!/bin/sh").is_err());
+    }
+}

@@ -71,7 +71,8 @@ fn add_by_rustup() -> Result<()> {
         bail!("there is no rustup here");
     }
     println!("Adding {TRIPLE} by rustup.");
-    workspace::run(Command::new("rustup").args(["target", "add", TRIPLE]))
+    // Where its server cannot be reached, its message is enough.
+    workspace::run(Command::new("rustup").args(["target", "add", TRIPLE]).env_remove("RUST_BACKTRACE"))
 }
 
 fn install_debian_packages() -> Result<()> {

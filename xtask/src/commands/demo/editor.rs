@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
 
 /// Longer than anything takes; what takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A running agent, and the editor's end of the line to it.
 pub(super) struct Editor {

@@ -57,3 +57,16 @@ fn short(text: &str) -> String {
     }
     line.chars().take(WIDTH - 1).chain(['…']).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{WIDTH, short};
+
+    #[test]
+    fn long_text_becomes_one_line() {
+        assert_eq!(short("one\n  two"), "one two");
+        let cut = short(&"ü".repeat(WIDTH + 1));
+        assert_eq!(cut.chars().count(), WIDTH);
+        assert!(cut.ends_with('…'));
+    }
+}
