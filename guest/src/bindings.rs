@@ -5,6 +5,13 @@
 
 use std::cell::RefCell;
 
+use crate::sessions::filter::Request;
+use crate::sessions::rebuild::RebuildError;
+use crate::sessions::rename::RenameError;
+use crate::sessions::retention::Prune;
+use crate::sessions::transcript::TranscriptError;
+use crate::sessions::{archive, delete, list, rebuild, rename, retention, transcript};
+use crate::transcript::Position;
 use crate::{engine, environment::Environment, storage as native};
 
 wit_bindgen::generate!({
@@ -78,7 +85,13 @@ impl native::Storage for HostStorage {
         wit::get(keys).map_err(from_error)
     }
 
-    fn scan(&self, start: &str, end: &str, descending: bool, bounds: native::Bounds) -> native::Result<native::RecordPage> {
+    fn scan(
+        &self,
+        start: &str,
+        end: &str,
+        descending: bool,
+        bounds: native::Bounds,
+    ) -> native::Result<native::RecordPage> {
         let page = wit::scan(start, end, descending, bounds.limit, bounds.max_bytes).map_err(from_error)?;
         let entries = page.entries.into_iter().map(|entry| native::Entry { key: entry.key, value: entry.value });
         Ok(native::RecordPage { entries: entries.collect(), more: page.more })
@@ -169,12 +182,13 @@ impl connection::Guest for Component {
         let settings = settings.into_iter().map(|setting| (setting.name, setting.value));
         let kept = kept.into_iter().filter_map(|memo| memo.value.map(|value| (memo.key, value)));
         let lost = lost.into_iter().map(from_arrival).collect();
-        let engine = engine::Engine::open(HostStorage, HostEnvironment, settings, kept.collect(), lost).map_err(
-            |error| match error {
-                engine::OpenError::BadSetting(what) => connection::OpenError::BadSetting(what),
-                engine::OpenError::Storage(error) => connection::OpenError::Storage(error.to_string()),
-            },
-        )?;
+        let engine =
+            engine::Engine::open(HostStorage, HostEnvironment, settings, kept.collect(), lost).map_err(|error| {
+                match error {
+                    engine::OpenError::BadSetting(what) => connection::OpenError::BadSetting(what),
+                    engine::OpenError::Storage(error) => connection::OpenError::Storage(error.to_string()),
+                }
+            })?;
         ENGINE.set(Some(engine));
         Ok(())
     }
@@ -196,29 +210,134 @@ impl connection::Guest for Component {
     }
 }
 
+/// The store for the operations that need no connection.
+fn store() -> crate::store::Store<HostStorage> {
+    crate::store::Store::new(HostStorage)
+}
+
+fn storage_error(error: native::StorageError) -> sessions::Error {
+    sessions::Error::Storage(error.to_string())
+}
+
+fn to_page(page: list::Page) -> sessions::Page {
+    let sessions = page.rows.iter().map(|row| to_session(row)).collect();
+    sessions::Page { sessions, next_cursor: page.next_cursor }
+}
+
+/// A list row, member by member.
+fn to_session(row: &str) -> sessions::Session {
+    let row: serde_json::Value = serde_json::from_str(row).unwrap_or_default();
+    let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+    let mut meta = row["_meta"].as_object().cloned().unwrap_or_default();
+    let own = meta.remove("acp-sessions").unwrap_or_default();
+    sessions::Session {
+        id: text(&row["sessionId"]).unwrap_or_default(),
+        cwd: text(&row["cwd"]).unwrap_or_default(),
+        title: text(&row["title"]),
+        created_at: text(&own["createdAt"]).unwrap_or_default(),
+        updated_at: text(&row["updatedAt"]).unwrap_or_default(),
+        archived: row["archived"].as_bool().unwrap_or_default(),
+        agent: text(&own["agent"]),
+        meta: (!meta.is_empty()).then(|| serde_json::Value::Object(meta).to_string()),
+        snippet: text(&own["match"]["snippet"]),
+    }
+}
+
+fn read_directory(cwd: Option<String>) -> Result<Option<String>, sessions::Error> {
+    let normalise = |cwd: String| {
+        let invalid = || sessions::Error::Invalid("`cwd` must be an absolute path".to_owned());
+        crate::store::directory::normalise(&cwd).ok_or_else(invalid)
+    };
+    cwd.map(normalise).transpose()
+}
+
 impl sessions::Guest for Component {
-    fn list(_: sessions::Filter, _: u32, _: Option<String>) -> Result<sessions::Page, sessions::Error> {
-        Err(sessions::Error::Invalid("TEMPORARY".to_owned()))
+    fn list(filter: sessions::Filter, limit: u32, cursor: Option<String>) -> Result<sessions::Page, sessions::Error> {
+        let archived = match filter.archived {
+            sessions::Archived::Exclude => "exclude",
+            sessions::Archived::Include => "include",
+            sessions::Archived::Only => "only",
+        };
+        // The one reader of requests serves here too, so that both ways in mean the same.
+        let params = serde_json::json!({
+            "cwd": filter.cwd,
+            "cursor": cursor,
+            "archived": archived,
+            "_meta": { "acp-sessions": {
+                "createdAfter": filter.created_after,
+                "createdBefore": filter.created_before,
+                "updatedAfter": filter.updated_after,
+                "search": filter.search,
+                "subagents": filter.subagents,
+                "limit": limit,
+            } },
+        });
+        let to_error = |error| match error {
+            list::ListError::Storage(error) => storage_error(error),
+            error @ list::ListError::Invalid { .. } => sessions::Error::Invalid(error.to_string()),
+        };
+        let request = Request::read(Some(&params.to_string()), limit).map_err(to_error)?;
+        list::page(&store(), &request).map(to_page).map_err(to_error)
     }
-    fn get(_: String) -> Result<sessions::Session, sessions::Error> {
-        Err(sessions::Error::Invalid("TEMPORARY".to_owned()))
+
+    fn get(id: String) -> Result<sessions::Session, sessions::Error> {
+        let session = store().session(&id).map_err(storage_error)?;
+        let session = session.ok_or_else(|| sessions::Error::NotFound(id))?;
+        let row = crate::store::Row::text(&session);
+        Ok(to_session(crate::store::Row::parse(&row).map_or("{}", |row| row.json)))
     }
-    fn transcript(_: String, _: Option<String>, _: u32) -> Result<sessions::TranscriptPage, sessions::Error> {
-        Err(sessions::Error::Invalid("TEMPORARY".to_owned()))
+
+    fn transcript(id: String, after: Option<String>, limit: u32) -> Result<sessions::TranscriptPage, sessions::Error> {
+        let from = match after {
+            None => Position::default(),
+            Some(cursor) => Position::from_cursor(&cursor)
+                .ok_or_else(|| sessions::Error::Invalid("`after` is not a cursor of a transcript".to_owned()))?,
+        };
+        let page = transcript::transcript(&store(), &id, from, limit).map_err(|error| match error {
+            TranscriptError::NotFound => sessions::Error::NotFound(id.clone()),
+            TranscriptError::Place => sessions::Error::Invalid(error.to_string()),
+            TranscriptError::Storage(error) => storage_error(error),
+        })?;
+        let update = |(position, update): (Position, String)| sessions::Update { cursor: position.to_cursor(), update };
+        Ok(sessions::TranscriptPage { updates: page.updates.into_iter().map(update).collect(), more: page.more })
     }
-    fn rename(_: String, _: String) -> Result<String, sessions::Error> {
-        Err(sessions::Error::Invalid("TEMPORARY".to_owned()))
+
+    fn rename(id: String, title: String) -> Result<String, sessions::Error> {
+        rename::rename(&store(), &id, &title).map_err(|error| match error {
+            RenameError::NotFound => sessions::Error::NotFound(id.clone()),
+            RenameError::Invalid(_) => sessions::Error::Invalid(error.to_string()),
+            RenameError::Storage(error) => storage_error(error),
+        })
     }
-    fn archive(_: String, _: bool) -> Result<(), sessions::Error> {
-        Err(sessions::Error::Invalid("TEMPORARY".to_owned()))
+
+    fn archive(id: String, archived: bool) -> Result<(), sessions::Error> {
+        match archive::set_archived(&store(), &id, archived).map_err(storage_error)? {
+            true => Ok(()),
+            false => Err(sessions::Error::NotFound(id)),
+        }
     }
-    fn delete(_: String) -> Result<(), sessions::Error> {
-        Err(sessions::Error::Invalid("TEMPORARY".to_owned()))
+
+    fn delete(id: String) -> Result<(), sessions::Error> {
+        delete::delete(&store(), &id, HostEnvironment.now()).map(drop).map_err(storage_error)
     }
-    fn prune(_: String, _: Option<String>, _: u32, _: Option<String>, _: bool) -> Result<sessions::Page, sessions::Error> {
-        Err(sessions::Error::Invalid("TEMPORARY".to_owned()))
+
+    fn prune(
+        idle_since: String,
+        cwd: Option<String>,
+        limit: u32,
+        cursor: Option<String>,
+        dry_run: bool,
+    ) -> Result<sessions::Page, sessions::Error> {
+        let idle_since = crate::time::parse(&idle_since)
+            .ok_or_else(|| sessions::Error::Invalid("`idle-since` must be an RFC 3339 time".to_owned()))?;
+        let prune = Prune { idle_since, cwd: read_directory(cwd)?, limit, dry_run, after: cursor };
+        retention::prune(&store(), &prune, HostEnvironment.now()).map(to_page).map_err(storage_error)
     }
-    fn rebuild(_: Option<String>, _: u32) -> Result<(u32, Option<String>), sessions::Error> {
-        Err(sessions::Error::Invalid("TEMPORARY".to_owned()))
+
+    fn rebuild(cursor: Option<String>, limit: u32) -> Result<(u32, Option<String>), sessions::Error> {
+        rebuild::rebuild(&store(), cursor.as_deref(), limit).map_err(|error| match error {
+            RebuildError::Cursor => sessions::Error::Invalid(error.to_string()),
+            RebuildError::Storage(error) => storage_error(error),
+        })
     }
 }

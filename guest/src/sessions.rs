@@ -2,15 +2,17 @@
 //! what goes to the agent, is [`crate::connection`]'s.
 
 pub mod archive;
-pub mod rename;
-pub mod list;
-pub mod retention;
 pub mod create;
-pub mod walk;
-pub mod filter;
 pub mod cursor;
 pub mod delete;
+pub mod filter;
 pub mod fork;
 pub mod info;
+pub mod list;
 pub mod open_marks;
+pub mod rebuild;
+pub mod rename;
+pub mod retention;
 pub mod title;
+pub mod transcript;
+pub mod walk;

@@ -70,7 +70,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     fn agent_request(&mut self, line: &str, id: &Id, method: &str, params: Option<&str>) -> Handled {
         if method == "session/request_permission"
             && let Some(asked) = params.and_then(Object::parse)
-            && let Some(session) = asked.get_string("sessionId").and_then(|id| self.connection.by_agent.get(&id).cloned())
+            && let Some(session) =
+                asked.get_string("sessionId").and_then(|id| self.connection.by_agent.get(&id).cloned())
         {
             let now = self.now();
             let mut rest = asked.clone();

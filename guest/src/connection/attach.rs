@@ -325,7 +325,8 @@ fn wishes(state: &State, attached: &Attached, agent_id: &str) -> Vec<(&'static s
     let options: serde_json::Value = parse(given.options.as_deref());
     for (option, value) in &state.chosen {
         let chosen: serde_json::Value = parse(Some(value));
-        let current = options.as_array().and_then(|options| options.iter().find(|known| known["id"] == option.as_str()));
+        let current =
+            options.as_array().and_then(|options| options.iter().find(|known| known["id"] == option.as_str()));
         if current.is_some_and(|current| current["currentValue"] == chosen) {
             continue;
         }

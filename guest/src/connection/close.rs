@@ -3,11 +3,11 @@
 
 use serde_json::json;
 
+use super::Handling;
 use super::agent::DONE;
 use super::awaiting::Awaiting;
 use super::params::Params;
 use super::prompt::CANCELLED;
-use super::Handling;
 use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::rpc::{self, Code, Id, RpcError};
@@ -173,4 +173,3 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         }
     }
 }
-

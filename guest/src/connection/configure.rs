@@ -36,14 +36,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.configure(line, id, params, session.clone(), Awaiting::Option { session, option, value })
     }
 
-    fn configure(
-        &mut self,
-        line: &str,
-        id: &Id,
-        params: &Params<'_>,
-        session: String,
-        awaiting: Awaiting,
-    ) -> Handling {
+    fn configure(&mut self, line: &str, id: &Id, params: &Params<'_>, session: String, awaiting: Awaiting) -> Handling {
         let Some(open) = self.talkable(&session)? else { return Ok(Handled::Hold(session)) };
         let agent_id = open.agent_id.clone();
         self.expect_answer(id, awaiting)?;

@@ -9,7 +9,10 @@ use crate::transcript::Kind;
 
 /// How requests are answered that only the agent could have answered.
 pub(super) fn agent_gone() -> RpcError {
-    RpcError::new(Code::InternalError, "Internal error: the agent has ended; the session is kept and can be loaded again")
+    RpcError::new(
+        Code::InternalError,
+        "Internal error: the agent has ended; the session is kept and can be loaded again",
+    )
 }
 
 impl<S: Storage, E: Environment> Engine<S, E> {

@@ -30,9 +30,11 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.attach_overdue(now);
         self.closing_overdue(now);
         self.sweep(now);
-        let is_dirty = self.connection.sessions.values().any(|open| {
-            open.recorder.is_dirty() || open.state_dirty || open.touched.is_some()
-        });
+        let is_dirty = self
+            .connection
+            .sessions
+            .values()
+            .any(|open| open.recorder.is_dirty() || open.state_dirty || open.touched.is_some());
         Some(if is_dirty { self.settings.flush_ms } else { 1000 })
     }
 

@@ -98,7 +98,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 Some("1") | None => Ok(result),
                 Some(version) => Err(RpcError::new(
                     Code::InternalError,
-                    format!("Internal error: the agent speaks protocol version {version} only, and this layer speaks 1"),
+                    format!(
+                        "Internal error: the agent speaks protocol version {version} only, and this layer speaks 1"
+                    ),
                 )),
             }
         });
@@ -131,7 +133,8 @@ fn with_layer(result: &Object<'_>, draft: bool) -> String {
     }
     let session = session.to_json();
     let mut meta = Object::parse_or_empty(capabilities.get_some("_meta").unwrap_or("{}"));
-    let own = json!({ "version": env!("CARGO_PKG_VERSION"), "list": {"search": true, "filters": true}, "replay": true });
+    let own =
+        json!({ "version": env!("CARGO_PKG_VERSION"), "list": {"search": true, "filters": true}, "replay": true });
     meta.set("acp-sessions", own.to_string());
     let meta = meta.to_json();
     capabilities.set("loadSession", "true");

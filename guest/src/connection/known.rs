@@ -19,8 +19,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         if self.store.session(&session)?.is_none() {
             return Err(RpcError::session_not_found(&session));
         }
-        let is_open = self.connection.sessions.contains_key(&session)
-            || open_marks::is_open(&self.store, &session, self.now())?;
+        let is_open =
+            self.connection.sessions.contains_key(&session) || open_marks::is_open(&self.store, &session, self.now())?;
         let status = if is_open { "open" } else { "saved" };
         self.answer(id, &json!({ "status": status }).to_string());
         DONE

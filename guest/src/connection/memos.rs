@@ -55,9 +55,10 @@ impl<S: Storage, E: Environment> Engine<S, E> {
 
     fn reopen(&mut self, session_id: &str, value: &str) {
         let Ok(kept) = serde_json::from_str::<Kept>(value) else { return };
-        let stored = self.store.session(session_id).and_then(|session| {
-            Ok(session.map(|session| (session, self.store.state(session_id))))
-        });
+        let stored = self
+            .store
+            .session(session_id)
+            .and_then(|session| Ok(session.map(|session| (session, self.store.state(session_id)))));
         match stored {
             Ok(Some((session, Ok(state)))) => {
                 let mut open = OpenSession::new(&session, kept.agent_id, state);

@@ -7,7 +7,7 @@ use super::attach::{Attach, Attached, Owner, Step};
 use super::awaiting::Awaiting;
 use super::open_session::OpenSession;
 use super::params::Params;
-use super::replay::{self, Replaying};
+use super::replay::Replaying;
 use super::{Handled, Handling};
 use crate::engine::Engine;
 use crate::environment::Environment;
@@ -15,7 +15,7 @@ use crate::rpc::{Id, Object, RpcError};
 use crate::search;
 use crate::storage::{Storage, Write};
 use crate::store::{Origin, Session, State, keys};
-use crate::transcript::Start;
+use crate::transcript::{Position, Start};
 
 /// What an open request is still owed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -295,7 +295,7 @@ fn start_wanted(params: &Params<'_>) -> Result<Start, RpcError> {
         return Ok(Start::Last(last));
     }
     if let Some(after) = replay.get("after") {
-        let position = after.as_str().and_then(replay::position_of);
+        let position = after.as_str().and_then(Position::from_cursor);
         let position = position.ok_or_else(|| RpcError::invalid_params(FIELD, "takes a cursor it gave for `after`"))?;
         return Ok(Start::At(position));
     }

@@ -80,9 +80,12 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let Some(open) = self.connection.sessions.get_mut(session) else { return Ok(Handled::Pass) };
         let turn = open.turns.iter().position(|turn| turn.request == *id).map(|at| open.turns.remove(at));
         let cancelled = turn.as_ref().is_some_and(|turn| turn.cancelled);
-        let outcome = if cancelled && matches!(outcome, Outcome::Error(_)) { Outcome::Result(CANCELLED) } else { outcome };
+        let outcome =
+            if cancelled && matches!(outcome, Outcome::Error(_)) { Outcome::Result(CANCELLED) } else { outcome };
         let (entry, replaced) = match outcome {
-            Outcome::Result(result) => (result.to_owned(), cancelled && result == CANCELLED && !line.contains(CANCELLED)),
+            Outcome::Result(result) => {
+                (result.to_owned(), cancelled && result == CANCELLED && !line.contains(CANCELLED))
+            }
             Outcome::Error(error) => (format!("{{\"error\":{error}}}"), false),
         };
         open.recorder.push(Kind::TurnEnd, now, &entry);

@@ -7,7 +7,7 @@ use crate::environment::Environment;
 use crate::rpc::{self, Code, Id, RpcError};
 use crate::storage::Storage;
 use crate::store::{Session, Store};
-use crate::transcript::{Entry, Position, Progress, Replay, Start};
+use crate::transcript::{Entry, Progress, Replay, Start};
 
 /// The request for a session that is being opened, and what it is still to be shown.
 #[derive(Debug)]
@@ -21,16 +21,6 @@ pub(super) struct Replaying {
     pub(super) is_unknown: bool,
 }
 
-/// A place in a transcript, as clients are given it.
-fn cursor_of(position: Position) -> String {
-    format!("r1-{position}")
-}
-
-/// The place a cursor means.
-pub(super) fn position_of(cursor: &str) -> Option<Position> {
-    cursor.strip_prefix("r1-")?.parse().ok()
-}
-
 impl Replaying {
     /// For a session with a record; `start` is where its history is wanted from, if at all.
     pub(super) fn open<S: Storage>(
@@ -41,7 +31,10 @@ impl Replaying {
     ) -> Result<Self, RpcError> {
         let history = start.map(|start| Replay::open(store.storage(), &session, start)).transpose()?;
         if history.as_ref().is_some_and(|history| !history.contains(history.position())) {
-            return Err(RpcError::invalid_params("_meta.acp-sessions.replay", "names a place this session does not have"));
+            return Err(RpcError::invalid_params(
+                "_meta.acp-sessions.replay",
+                "names a place this session does not have",
+            ));
         }
         let state_due = history.is_some();
         Ok(Self { request: request.clone(), session, history, state_due, is_unknown: false })
@@ -69,7 +62,7 @@ impl Replaying {
 
     /// Where the history stands that was shown.
     pub(super) fn cursor(&self) -> Option<String> {
-        self.history.as_ref().map(|history| cursor_of(history.position()))
+        self.history.as_ref().map(|history| history.position().to_cursor())
     }
 }
 
@@ -147,9 +140,11 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     /// The client no longer wants a load, resume or fork.
     pub(super) fn cancel_opening(&mut self, request: &Id) -> bool {
         let error = RpcError::new(Code::RequestCancelled, "Request cancelled");
-        let session = self.connection.sessions.iter().find(|(_, open)| {
-            open.replaying.as_ref().is_some_and(|replaying| replaying.request == *request)
-        });
+        let session = self
+            .connection
+            .sessions
+            .iter()
+            .find(|(_, open)| open.replaying.as_ref().is_some_and(|replaying| replaying.request == *request));
         if let Some(id) = session.map(|(id, _)| id.clone()) {
             self.abandon_opening(&id, &error);
             return true;

@@ -55,10 +55,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             return Handled::Done;
         }
         let is_naming = self.connection.awaiting.values().any(|awaiting| {
-            matches!(
-                awaiting,
-                Awaiting::New { .. } | Awaiting::Attach { step: Step::New | Step::Fork, .. }
-            )
+            matches!(awaiting, Awaiting::New { .. } | Awaiting::Attach { step: Step::New | Step::Fork, .. })
         });
         if is_naming && self.connection.early.len() < MOST_EARLY {
             self.connection.early.push_back(line.to_owned());

@@ -130,7 +130,10 @@ pub fn matches<S: Storage>(
 fn scopes_of(session: &Session) -> Vec<TextScope> {
     let scope = |owner: Owner<'_>, until| TextScope { owner: owner.name(), until };
     let inherited = session.inherited.iter().map(|segment| scope(Owner::Log(&segment.log), segment.until));
-    [scope(Owner::Heading(&session.id), 0), scope(Owner::Log(&session.id), LAST_PART)].into_iter().chain(inherited).collect()
+    [scope(Owner::Heading(&session.id), 0), scope(Owner::Log(&session.id), LAST_PART)]
+        .into_iter()
+        .chain(inherited)
+        .collect()
 }
 
 fn describe<S: Storage>(store: &Store<S>, term: &TextTerm, session: &Session, hit: &TextHit) -> Result<Match> {

@@ -57,10 +57,10 @@ impl Query {
 fn term(text: &str, prefix: bool) -> Option<TextTerm> {
     let found = tokens(text);
     // A run's last character alone is only indexed for runs that end there; looked for, its pairs say it all.
-    let is_tail = |at: usize, token: &Token| {
-        token.unspaced && at > 0 && found[at - 1].unspaced && found[at - 1].end == token.end
-    };
-    let kept: Vec<&Token> = found.iter().enumerate().filter(|(at, token)| !is_tail(*at, token)).map(|(_, token)| token).collect();
+    let is_tail =
+        |at: usize, token: &Token| token.unspaced && at > 0 && found[at - 1].unspaced && found[at - 1].end == token.end;
+    let kept: Vec<&Token> =
+        found.iter().enumerate().filter(|(at, token)| !is_tail(*at, token)).map(|(_, token)| token).collect();
     let last_is_single = kept.last().is_some_and(|last| last.unspaced && last.text.chars().count() == 1);
     let tokens: Vec<String> = kept.into_iter().map(|token| token.text.clone()).collect();
     (!tokens.is_empty()).then_some(TextTerm { tokens, prefix: prefix || last_is_single })

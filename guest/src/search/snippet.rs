@@ -12,7 +12,11 @@ pub fn snippet(text: &str, term: &TextTerm) -> Option<String> {
     let found = tokens(&text);
     let at = found.windows(term.tokens.len().max(1)).find(|window| {
         window.iter().zip(&term.tokens).enumerate().all(|(at, (have, want))| {
-            if term.prefix && at + 1 == term.tokens.len() { have.text.starts_with(want.as_str()) } else { have.text == *want }
+            if term.prefix && at + 1 == term.tokens.len() {
+                have.text.starts_with(want.as_str())
+            } else {
+                have.text == *want
+            }
         })
     })?;
     let (start, end) = (at.first()?.start, at.last()?.end);

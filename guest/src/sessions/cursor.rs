@@ -94,10 +94,9 @@ mod tests {
 
     #[test]
     fn a_cursor_comes_back_and_damage_is_noticed() {
-        for place in [
-            Place::Row { updated: 1_760_000_000_000, id: "s.1/ключ%".to_owned() },
-            Place::Changed { revision: 7 },
-        ] {
+        for place in
+            [Place::Row { updated: 1_760_000_000_000, id: "s.1/ключ%".to_owned() }, Place::Changed { revision: 7 }]
+        {
             let cursor = Cursor { filter: u64::MAX, started: 3, place };
             let text = cursor.encode();
             assert_eq!(Cursor::decode(&text).as_ref(), Some(&cursor));

@@ -66,7 +66,8 @@ impl Filter {
 
     /// Whether a creation time is in bounds.
     pub fn admits_created(&self, created: i64) -> bool {
-        self.created_after.is_none_or(|after| created > after) && self.created_before.is_none_or(|before| created < before)
+        self.created_after.is_none_or(|after| created > after)
+            && self.created_before.is_none_or(|before| created < before)
     }
 
     /// The earliest last activity that can match: what was created after a time was also active after it.

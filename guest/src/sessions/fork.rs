@@ -28,11 +28,7 @@ pub struct Fork<'a> {
 
 /// Stores the fork; `None` if there is no such parent. Copies nothing: the cost does not depend on the length of the
 /// transcript.
-pub fn fork<S: Storage, E: Environment>(
-    store: &Store<S>,
-    environment: &E,
-    fork: &Fork<'_>,
-) -> Result<Option<Session>> {
+pub fn fork<S: Storage, E: Environment>(store: &Store<S>, environment: &E, fork: &Fork<'_>) -> Result<Option<Session>> {
     let mut id = fork.wanted_id.clone();
     loop {
         if id.is_empty() || store.session(&id)?.is_some() || store.is_deleted(&id)? {

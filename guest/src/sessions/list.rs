@@ -111,9 +111,10 @@ pub fn page<S: Storage>(store: &Store<S>, request: &Request) -> Result<Page, Lis
     let mut rows = lister.rows;
     let more = rows.len() > request.limit as usize;
     rows.truncate(request.limit as usize);
-    let next_cursor = rows.last().filter(|_| more).map(|(place, _)| {
-        Cursor { filter: fingerprint, started, place: place.clone() }.encode()
-    });
+    let next_cursor = rows
+        .last()
+        .filter(|_| more)
+        .map(|(place, _)| Cursor { filter: fingerprint, started, place: place.clone() }.encode());
     Ok(Page { rows: rows.into_iter().map(|(_, json)| json).collect(), next_cursor })
 }
 

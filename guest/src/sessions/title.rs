@@ -37,10 +37,19 @@ mod tests {
         let long = "word ".repeat(40);
         for (prompt, expected) in [
             (serde_json::json!([{"type": "text", "text": "Fix the bug\nin utils.ts"}]), Some("Fix the bug".to_owned())),
-            (serde_json::json!([{"type": "text", "text": "\n  ---\n## Hello   world\u{7}"}]), Some("Hello world".to_owned())),
-            (serde_json::json!([{"type": "image", "data": ""}, {"type": "text", "text": "what is it?"}]), Some("what is it?".to_owned())),
+            (
+                serde_json::json!([{"type": "text", "text": "\n  ---\n## Hello   world\u{7}"}]),
+                Some("Hello world".to_owned()),
+            ),
+            (
+                serde_json::json!([{"type": "image", "data": ""}, {"type": "text", "text": "what is it?"}]),
+                Some("what is it?".to_owned()),
+            ),
             (serde_json::json!([{"type": "image", "data": ""}]), None),
-            (serde_json::json!([{"type": "text", "text": "日本語".repeat(40)}]), Some(format!("{}…", "日本語".repeat(40).chars().take(79).collect::<String>()))),
+            (
+                serde_json::json!([{"type": "text", "text": "日本語".repeat(40)}]),
+                Some(format!("{}…", "日本語".repeat(40).chars().take(79).collect::<String>())),
+            ),
             (serde_json::json!([{"type": "text", "text": long}]), Some(format!("{}…", ["word"; 16].join(" ")))),
         ] {
             let title = from_prompt(&prompt.to_string());

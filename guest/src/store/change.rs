@@ -55,7 +55,8 @@ impl<'a, S: Storage> Change<'a, S> {
             let record = keys::session(self.id);
             let read = [record.clone(), keys::REVISION.to_owned(), keys::tombstone(self.id)];
             let mut values = self.store.storage.get(&read)?.into_iter();
-            let (text, revision, tombstone) = (values.next().flatten(), values.next().flatten(), values.next().flatten());
+            let (text, revision, tombstone) =
+                (values.next().flatten(), values.next().flatten(), values.next().flatten());
             let before = text.as_deref().filter(|_| tombstone.is_none()).map(Session::parse).transpose()?;
             let [_, revision_key, tombstone_key] = read;
             let next = parse_revision(revision.as_deref())? + 1;
@@ -93,8 +94,8 @@ pub(super) fn parse_revision(text: Option<&str>) -> Result<u64> {
 /// The record and every index entry of a session: what goes with its old shape, what comes with the new.
 fn derived(before: Option<&Session>, after: Option<&Session>) -> Vec<Write> {
     let mut writes = Vec::new();
-    let old_keys = before.map(index_keys).unwrap_or_default();
-    let new_keys = after.map(index_keys).unwrap_or_default();
+    let old_keys = before.map(Session::index_keys).unwrap_or_default();
+    let new_keys = after.map(Session::index_keys).unwrap_or_default();
     writes.extend(old_keys.into_iter().filter(|key| !new_keys.contains(key)).map(|key| Write::Delete { key }));
     if let Some(session) = after {
         writes.push(Write::Put { key: keys::session(&session.id), value: session.to_text() });
@@ -115,16 +116,18 @@ fn derived(before: Option<&Session>, after: Option<&Session>) -> Vec<Write> {
     writes
 }
 
-/// The keys of a session's index entries.
-pub(super) fn index_keys(session: &Session) -> Vec<String> {
-    let shelf = session.shelf().letter();
-    let place = keys::row_place(session.updated, &session.id);
-    let mut index = vec![keys::rows(shelf, None) + &place, keys::changed(session.revision, &session.id)];
-    if let Some(cwd) = directory::normalise(&session.cwd) {
-        index.push(keys::rows(shelf, Some(&cwd)) + &place);
+impl Session {
+    /// The keys of the session's index entries.
+    pub fn index_keys(&self) -> Vec<String> {
+        let shelf = self.shelf().letter();
+        let place = keys::row_place(self.updated, &self.id);
+        let mut index = vec![keys::rows(shelf, None) + &place, keys::changed(self.revision, &self.id)];
+        if let Some(cwd) = directory::normalise(&self.cwd) {
+            index.push(keys::rows(shelf, Some(&cwd)) + &place);
+        }
+        if self.is_unprompted() {
+            index.push(keys::unprompted(self.created, &self.id));
+        }
+        index
     }
-    if session.is_unprompted() {
-        index.push(keys::unprompted(session.created, &session.id));
-    }
-    index
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::entry::{Entry, Kind};
-use super::replay::{Progress, Replay, Start};
+use super::replay::{Position, Progress, Replay, Start};
 use crate::storage::{Result, Storage};
 use crate::store::Session;
 
@@ -18,7 +18,7 @@ const READ: u32 = 256 * 1024;
 /// A content block (JSON) that tells what was said, marked as the layer's; `None` if nothing was said.
 pub fn digest<S: Storage>(storage: &S, session: &Session) -> Result<Option<String>> {
     let mut replay = Replay::open(storage, session, Start::Last(CONSIDERED))?;
-    let mut whole = replay.position() == 0;
+    let mut whole = replay.position() == Position::default();
     let mut parts: Vec<(String, String)> = Vec::new();
     let mut bytes = 0;
     while let Progress::Entries(entries) = replay.next(storage, READ)? {

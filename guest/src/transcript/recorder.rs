@@ -174,12 +174,7 @@ impl Recorder {
     }
 
     /// Writes what waits, with `extra` in the same commit.
-    pub fn flush<S: Storage>(
-        &mut self,
-        store: &Store<S>,
-        extra: &[Write],
-        durability: Durability,
-    ) -> Result<Flushed> {
+    pub fn flush<S: Storage>(&mut self, store: &Store<S>, extra: &[Write], durability: Durability) -> Result<Flushed> {
         if !self.is_dirty() && extra.is_empty() {
             return Ok(Flushed::Written);
         }

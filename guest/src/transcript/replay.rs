@@ -22,7 +22,20 @@ pub struct Span {
 }
 
 /// A place in a transcript, counted over all its spans: how many entries lie before it.
-pub type Position = u64;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Position(u64);
+
+impl Position {
+    /// The place as clients are given it.
+    pub fn to_cursor(self) -> String {
+        format!("r1-{}", self.0)
+    }
+
+    /// The place that a cursor means.
+    pub fn from_cursor(cursor: &str) -> Option<Self> {
+        cursor.strip_prefix("r1-")?.parse().ok().map(Self)
+    }
+}
 
 /// Where a replay begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,13 +62,17 @@ pub enum Progress {
 #[derive(Debug)]
 pub struct Replay {
     spans: Vec<Span>,
-    position: Position,
+    position: u64,
 }
 
 /// A session's transcript as spans, its own log up to `end`.
 fn spans(session: &Session, end: u64) -> Vec<Span> {
-    let inherited = session.inherited.iter().map(|Segment { log, until }| Span { log: log.clone(), from: 1, until: *until });
-    inherited.chain([Span { log: session.id.clone(), from: 1, until: end }]).filter(|span| span.until >= span.from).collect()
+    let inherited =
+        session.inherited.iter().map(|Segment { log, until }| Span { log: log.clone(), from: 1, until: *until });
+    inherited
+        .chain([Span { log: session.id.clone(), from: 1, until: end }])
+        .filter(|span| span.until >= span.from)
+        .collect()
 }
 
 fn length(spans: &[Span]) -> u64 {
@@ -68,7 +85,7 @@ impl Replay {
         let mut replay = Self { spans: spans(session, storage.log_end(&session.id)?), position: 0 };
         replay.position = match start {
             Start::Beginning => 0,
-            Start::At(position) => position,
+            Start::At(position) => position.0,
             Start::Last(updates) => replay.place_of_last(storage, updates)?,
         };
         Ok(replay)
@@ -76,12 +93,12 @@ impl Replay {
 
     /// Where the reader stands.
     pub fn position(&self) -> Position {
-        self.position
+        Position(self.position)
     }
 
     /// Whether this transcript has such a place.
     pub fn contains(&self, position: Position) -> bool {
-        position <= length(&self.spans)
+        position.0 <= length(&self.spans)
     }
 
     /// Takes in what was recorded since; says whether anything was.
@@ -105,10 +122,10 @@ impl Replay {
                 .entries
                 .into_iter()
                 .take_while(|entry| entry.seq <= span.until)
-                .map(|entry| (before + (entry.seq - span.from) + 1, entry.value))
+                .map(|entry| (Position(before + (entry.seq - span.from) + 1), entry.value))
                 .collect();
             // A log that is shorter than it was (cut meanwhile) ends here; what follows it is read on.
-            self.position = entries.last().map_or(before + length, |(position, _)| *position);
+            self.position = entries.last().map_or(before + length, |(position, _)| position.0);
             if !entries.is_empty() {
                 return Ok(Progress::Entries(entries));
             }
@@ -118,7 +135,7 @@ impl Replay {
     }
 
     /// The place from which on there are this many updates, found from the end.
-    fn place_of_last<S: Storage>(&self, storage: &S, updates: u64) -> Result<Position> {
+    fn place_of_last<S: Storage>(&self, storage: &S, updates: u64) -> Result<u64> {
         let total = length(&self.spans);
         let mut left = updates;
         let mut window_end = total;
@@ -128,9 +145,9 @@ impl Replay {
             let mut counts = Vec::new();
             while reader.position < window_end {
                 let Progress::Entries(entries) = reader.next(storage, BATCH_BYTES)? else { break };
-                for (position, text) in entries.iter().filter(|(position, _)| *position <= window_end) {
+                for (position, text) in entries.iter().filter(|(position, _)| position.0 <= window_end) {
                     let count = Entry::parse(text).map_or(0, |entry| entry.updates().len() as u64);
-                    counts.push((*position, count));
+                    counts.push((position.0, count));
                 }
             }
             for (position, count) in counts.into_iter().rev() {

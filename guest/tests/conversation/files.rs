@@ -16,9 +16,15 @@ fn what_the_layer_has_no_business_with_passes_byte_for_byte() {
         (Peer::Client, r#"{ "jsonrpc":"2.0" , "id":"x\u0041", "method":"_vendor/do", "params":{"a":1.0,"a2":[ ]}}"#),
         (Peer::Agent, r#"{"id":"xA","jsonrpc":"2.0","result":{ "b" : 1e3 }}"#),
         (Peer::Client, r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":77}}"#),
-        (Peer::Agent, r#"{"jsonrpc":"2.0","id":1,"method":"fs/read_text_file","params":{"sessionId":"s1","path":"/x","new":0.10}}"#),
+        (
+            Peer::Agent,
+            r#"{"jsonrpc":"2.0","id":1,"method":"fs/read_text_file","params":{"sessionId":"s1","path":"/x","new":0.10}}"#,
+        ),
         (Peer::Client, r#"{"jsonrpc":"2.0","id":1,"result":{"content":"é\u00e9"}}"#),
-        (Peer::Agent, r#"{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"tool_call","toolCallId":"1","title":"T","x":0.50},"sessionId":"s1","_meta":{"k":1}}}"#),
+        (
+            Peer::Agent,
+            r#"{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"tool_call","toolCallId":"1","title":"T","x":0.50},"sessionId":"s1","_meta":{"k":1}}}"#,
+        ),
         (Peer::Agent, r#"{"jsonrpc":"2.0","method":"_vendor/told","params":null}"#),
     ] {
         desk.engine.receive([Arrival { from, content: Content::Line(line.to_owned()) }]);

@@ -126,7 +126,8 @@ fn a_prompt_behind_a_load_waits_for_it() {
 fn mode_and_options_are_put_back() {
     let (store, world) = (Memory::new(), World::default());
     let modes = json!({"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]});
-    let options = |value: &str| json!([{"id": "m", "name": "M", "type": "select", "currentValue": value, "options": []}]);
+    let options =
+        |value: &str| json!([{"id": "m", "name": "M", "type": "select", "currentValue": value, "options": []}]);
     let mut desk = Desk::ready(&store, &world, json!({}));
     desk.client(json!({"id": 1, "method": "session/new", "params": {"cwd": CWD, "mcpServers": []}}));
     desk.agent(json!({"id": 1, "result": {"sessionId": "s1", "modes": modes, "configOptions": options("a")}}));
@@ -138,8 +139,13 @@ fn mode_and_options_are_put_back() {
 
     let mut desk = Desk::ready(&store, &world, json!({}));
     let asked = load(&mut desk, "s1").agent[0]["id"].clone();
-    let out = desk.agent(json!({"id": asked, "result": {"sessionId": "s2", "modes": modes, "configOptions": options("a")}}));
-    let wishes: Vec<_> = out.agent.iter().map(|message| (message["method"].as_str().unwrap(), message["params"]["sessionId"].as_str().unwrap())).collect();
+    let out =
+        desk.agent(json!({"id": asked, "result": {"sessionId": "s2", "modes": modes, "configOptions": options("a")}}));
+    let wishes: Vec<_> = out
+        .agent
+        .iter()
+        .map(|message| (message["method"].as_str().unwrap(), message["params"]["sessionId"].as_str().unwrap()))
+        .collect();
     assert_eq!(wishes, [("session/set_mode", "s2"), ("session/set_config_option", "s2")]);
     assert!(out.client.is_empty(), "answered before the mode was back");
     desk.agent(json!({"id": out.agent[0]["id"], "result": {}}));
@@ -186,7 +192,10 @@ fn an_active_session_is_cancelled_and_closed_before_it_is_deleted() {
     assert_eq!(out.agent[0]["method"], "session/delete");
     assert!(desk.listed().is_empty());
     assert!(desk.agent(update("s1", chunk("agent_message_chunk", "late"))).client.is_empty());
-    assert_eq!(desk.ask("session/load", json!({"sessionId": id, "cwd": CWD, "mcpServers": []}))["error"]["code"], -32002);
+    assert_eq!(
+        desk.ask("session/load", json!({"sessionId": id, "cwd": CWD, "mcpServers": []}))["error"]["code"],
+        -32002
+    );
     assert_eq!(desk.ask("session/delete", json!({"sessionId": id}))["result"], json!({}));
 }
 
@@ -198,7 +207,8 @@ fn the_agents_own_sessions_are_listed_loaded_once_and_stay_deleted() {
         desk.client(json!({"id": 0, "method": "initialize", "params": {"protocolVersion": 1}}));
         let result = json!({"protocolVersion": 1, "agentInfo": {"name": "a", "version": "1"}, "agentCapabilities": capabilities});
         let out = desk.agent(json!({"id": 0, "result": result}));
-        let rows = |id: &str| json!([{"sessionId": id, "cwd": CWD, "title": "Old", "updatedAt": "2025-01-01T00:00:00Z"}]);
+        let rows =
+            |id: &str| json!([{"sessionId": id, "cwd": CWD, "title": "Old", "updatedAt": "2025-01-01T00:00:00Z"}]);
         let out = desk.agent(json!({"id": out.agent[0]["id"], "result": {"sessions": rows("o1"), "nextCursor": "2"}}));
         assert_eq!(out.agent[0]["params"]["cursor"], "2");
         desk.agent(json!({"id": out.agent[0]["id"], "result": {"sessions": rows("o2")}}));
@@ -235,7 +245,8 @@ fn an_echoed_prompt_is_recorded_once_and_state_comes_back_once() {
     desk.agent(json!({"id": 1, "result": {"stopReason": "end_turn"}}));
     let out = load(&mut desk, &id);
     assert_eq!(text_of(&out.client, "user_message_chunk"), "Say it");
-    let states: Vec<&Value> = out.client.iter().filter(|message| message["params"]["update"]["entries"].is_array()).collect();
+    let states: Vec<&Value> =
+        out.client.iter().filter(|message| message["params"]["update"]["entries"].is_array()).collect();
     assert_eq!(states.len(), 1);
     assert_eq!(states[0]["params"]["update"]["entries"][0]["content"], "b");
 }
@@ -250,5 +261,10 @@ fn an_id_that_is_taken_is_mapped() {
     assert_ne!(id, "1");
     let out = second.turn(&id, "Hello", &["there"]);
     assert_eq!(out.agent[0]["params"]["sessionId"], "1");
-    assert!(out.client.iter().filter(|message| message["method"] == "session/update").all(|message| message["params"]["sessionId"] == *id));
+    assert!(
+        out.client
+            .iter()
+            .filter(|message| message["method"] == "session/update")
+            .all(|message| message["params"]["sessionId"] == *id)
+    );
 }

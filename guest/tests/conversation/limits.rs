@@ -12,7 +12,11 @@ fn bad_lines_are_answered_and_the_connection_works_on() {
     let mut desk = Desk::ready(&store, &world, json!({}));
     for (line, code) in [("{", -32700), ("[]", -32600), ("7", -32600), ("{\"jsonrpc\":\"2.0\"}", -32600)] {
         let out = desk.line(Peer::Client, line);
-        assert_eq!((&out.client[0]["id"], out.client[0]["error"]["code"].as_i64()), (&Value::Null, Some(code)), "{line}");
+        assert_eq!(
+            (&out.client[0]["id"], out.client[0]["error"]["code"].as_i64()),
+            (&Value::Null, Some(code)),
+            "{line}"
+        );
         assert!(desk.listed().is_empty());
     }
     let long = Content::TooLong("{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"session/prompt\",\"params\":{".to_owned());
@@ -95,7 +99,11 @@ fn when_the_agent_dies_every_open_request_is_answered_and_the_session_stays() {
     desk.client(json!({"id": 2, "method": "_x/y"}));
     desk.engine.closed(Peer::Agent);
     let out = desk.pull();
-    let errors: Vec<_> = out.client.iter().filter(|message| message["error"]["message"].as_str().is_some_and(|text| text.contains("agent has ended"))).collect();
+    let errors: Vec<_> = out
+        .client
+        .iter()
+        .filter(|message| message["error"]["message"].as_str().is_some_and(|text| text.contains("agent has ended")))
+        .collect();
     assert_eq!(errors.len(), 2);
     let mut desk = Desk::ready(&store, &world, json!({}));
     assert_eq!(desk.listed(), ["s1"]);

@@ -27,7 +27,8 @@ fn a_turn_goes_on_after_the_instance_was_lost() {
     desk.agent(update("s1", chunk("agent_message_chunk", "after")));
     let out = desk.agent(json!({"id": 1, "result": {"stopReason": "end_turn"}}));
     assert_eq!(out.client.last().unwrap()["result"]["stopReason"], "end_turn");
-    let out = desk.client(json!({"id": 3, "method": "session/load", "params": {"sessionId": id, "cwd": "/", "mcpServers": []}}));
+    let out = desk
+        .client(json!({"id": 3, "method": "session/load", "params": {"sessionId": id, "cwd": "/", "mcpServers": []}}));
     assert_eq!(text_of(&out.client, "agent_message_chunk"), "before after");
     assert!(desk.memos.keys().all(|key| !key.starts_with("q/")), "{:?}", desk.memos);
 }
@@ -39,7 +40,8 @@ fn a_load_that_was_under_way_is_answered_with_an_error() {
     let id = desk.new_session("s1", "/");
     drop(desk);
     let mut desk = Desk::ready(&store, &world, json!({"sessionCapabilities": {"resume": {}}}));
-    let out = desk.client(json!({"id": 7, "method": "session/load", "params": {"sessionId": id, "cwd": "/", "mcpServers": []}}));
+    let out = desk
+        .client(json!({"id": 7, "method": "session/load", "params": {"sessionId": id, "cwd": "/", "mcpServers": []}}));
     let asked = out.agent[0]["id"].clone();
     let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
     assert_eq!(desk.pull().client[0]["error"]["code"], -32603);
