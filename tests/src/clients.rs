@@ -30,10 +30,11 @@ pub enum Cast {
     Agent(&'static [&'static str]),
 }
 
-/// What the built-in agent runs: it says the prompt back, or waits if the prompt says so.
+/// What the built-in agent runs: it says the prompt back, or waits if that is the end of the prompt, which may begin
+/// with what was said earlier.
 const ANSWER: &str = r#"prompt=$(cat)
 case "$prompt" in
-    wait) echo waiting; exec sleep 600 ;;
+    *wait) echo waiting; exec sleep 600 ;;
     *) echo "You said:"; echo "$prompt" ;;
 esac
 "#;

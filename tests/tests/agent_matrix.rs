@@ -54,7 +54,7 @@ const KINDS: [Kind; 6] = [
         flags: &["--load", "--resume", "--forgets"],
         attached: "new",
         requests: &["session/resume", "session/load", "session/new"],
-        rehydrates: false,
+        rehydrates: true,
         has_reason: true,
     },
     Kind {
@@ -332,22 +332,23 @@ fn a_deleted_session_stays_deleted_though_the_agent_still_lists_it() {
 }
 
 #[test]
-fn an_agent_that_forgets_is_told_when_that_is_wanted() {
-    let scene = Scene::new();
-    let launch = scene.proxy(&["--rehydrate", "on"], &["--load", "--resume", "--forgets"]);
-    let mut client = Client::ready(&launch);
-    let id = client.new_session(&scene.cwd());
-    client.prompt(&id, "first question");
-    client.close();
-    let mut client = Client::ready(&launch);
-    let (_, result) = client.load(&id, &scene.cwd());
-    assert_eq!(result["_meta"]["acp-sessions"]["rehydrate"], true, "{result}");
-    client.prompt(&id, "second question");
-    let prompts = scene.heard_of("session/prompt");
-    assert_eq!(prompts[1]["prompt"][0]["_meta"]["acp-sessions"]["rehydrated"], true, "{prompts:?}");
-    client.prompt(&id, "third question");
-    let prompts = scene.heard_of("session/prompt");
-    assert_eq!(prompts[2]["prompt"].as_array().map(Vec::len), Some(1), "once is enough");
+fn what_was_said_is_told_once() {
+    for flags in [&[][..], &["--load", "--resume", "--forgets"]] {
+        let scene = Scene::new();
+        let launch = scene.proxy(&["--rehydrate", "on"], flags);
+        let mut client = Client::ready(&launch);
+        let id = client.new_session(&scene.cwd());
+        client.prompt(&id, "first question");
+        client.close();
+        let mut client = Client::ready(&launch);
+        client.load(&id, &scene.cwd());
+        client.prompt(&id, "second question");
+        client.prompt(&id, "third question");
+        let prompts = scene.heard_of("session/prompt");
+        let blocks: Vec<usize> =
+            prompts.iter().filter_map(|prompt| prompt["prompt"].as_array()).map(Vec::len).collect();
+        assert_eq!(blocks, [1, 2, 1], "{flags:?}: {prompts:?}");
+    }
 }
 
 #[test]

@@ -221,6 +221,8 @@ fn an_unknown_method_is_the_agents_business() {
             client.notify(method, json!({}));
             works(&mut client, method);
         }
+        // The agent has heard all that was said before what it answers.
+        client.new_session(&scene.cwd());
         if proxied {
             assert_eq!(scene.heard_of("_vendor/thing"), [json!({"some": "thing"}), json!({})]);
         }

@@ -2,8 +2,8 @@
 //!
 //! `stream N` sends N chunks; `tool` makes a tool call; `permission` asks first; `read PATH` reads a file through the
 //! client; `wait` goes on until it is cancelled; `big BYTES` sends a large tool result; `many N` makes N tool calls;
-//! `colourful` sends one update of every other kind; `title TEXT` sets the title; `mode ID` changes the mode; `crash` ends the process. Anything else
-//! is said back.
+//! `colourful` sends one update of every other kind; `title TEXT` sets the title; `mode ID` changes the mode; `crash`
+//! ends the process. Anything else is said back.
 
 use std::sync::{Arc, Mutex};
 
