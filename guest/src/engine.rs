@@ -117,6 +117,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 (Peer::Client, Content::NotText) => self.client_line_not_text(),
                 (Peer::Agent, Content::NotText) => self.warn("the agent sent a line that is not UTF-8; dropped"),
             }
+            self.drain_queue();
         }
         self.flush_full();
     }
@@ -124,6 +125,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     /// What to send and keep: all that is ready and, of replays, about as much as the client has room for.
     pub fn pull(&mut self, client_room: u32) -> Vec<Output> {
         self.replay_some(client_room);
+        self.drain_queue();
         self.outputs.drain(..).collect()
     }
 

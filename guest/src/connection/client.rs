@@ -13,11 +13,20 @@ use crate::transcript::Kind;
 impl<S: Storage, E: Environment> Engine<S, E> {
     /// A line from the client.
     pub(crate) fn client_line(&mut self, line: String) {
-        if let Phase::Starting { held, .. } = &mut self.connection.phase {
-            held.push_back(line);
-            self.note_held();
-            return;
+        match &mut self.connection.phase {
+            Phase::Starting { held } => {
+                held.push_back(line);
+                self.note_held();
+            }
+            Phase::Ready { queue, .. } if !queue.is_empty() => {
+                queue.push_back(line);
+                self.note_held();
+            }
+            Phase::New | Phase::Ready { .. } => self.handle_client_line(line),
         }
+    }
+
+    fn handle_client_line(&mut self, line: String) {
         let handled = match Message::parse(&line) {
             Err(malformed) => {
                 self.refuse(&Id::null(), &malformed.to_error());
@@ -151,7 +160,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             {
                 self.settle(&id);
             }
-            self.client_line(line);
+            self.handle_client_line(line);
         }
     }
 

@@ -21,8 +21,8 @@ pub(super) enum Phase {
     New,
     /// The agent has not answered `initialize` yet; what the client sent after it waits.
     Starting { held: VecDeque<String> },
-    /// Everything may come.
-    Ready,
+    /// Everything may come. What came behind `initialize` is answered in order, each request after the one before.
+    Ready { queue: VecDeque<String>, waits_for: Option<Id> },
 }
 
 /// What the layer needs to know of the agent.
@@ -79,7 +79,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
 
     /// The held lines' requests count as open, so that none of them is forgotten with a lost instance.
     pub(super) fn note_held(&mut self) {
-        let Phase::Starting { held } = &self.connection.phase else { return };
+        let (Phase::Starting { held } | Phase::Ready { queue: held, .. }) = &self.connection.phase else { return };
         let Some(Ok(rpc::Message::Request { id, .. })) = held.back().map(|line| rpc::Message::parse(line)) else {
             return;
         };
@@ -107,7 +107,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         match result {
             Ok(result) => {
                 self.connection.agent = AgentProfile::read(&result);
-                self.connection.phase = Phase::Ready;
+                self.connection.phase = Phase::Ready { queue: held, waits_for: None };
                 let profile = serde_json::to_string(&self.connection.agent).ok();
                 self.outputs.push_back(Output::Keep { key: "agent".to_owned(), value: profile });
                 let answer = with_layer(&result, self.settings.draft);
@@ -115,10 +115,32 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 self.begin_discovery();
             }
             // The client may try again, say with other capabilities or after logging in.
-            Err(error) => self.refuse(id, &error),
+            Err(error) => {
+                self.refuse(id, &error);
+                self.handle_held(held);
+            }
         }
-        self.handle_held(held);
         DONE
+    }
+
+    /// Goes on with what came behind `initialize`, as far as it may.
+    pub(crate) fn drain_queue(&mut self) {
+        loop {
+            let Phase::Ready { queue, waits_for } = &mut self.connection.phase else { return };
+            let Some(line) = queue.front() else { return };
+            let request = match rpc::Message::parse(line) {
+                Ok(rpc::Message::Request { id, method, .. }) => Some((id, method == "session/prompt")),
+                _ => None,
+            };
+            let is_open = waits_for.as_ref().is_some_and(|id| self.connection.awaiting.contains_key(id));
+            if is_open && request.is_some() {
+                return;
+            }
+            let Some(line) = queue.pop_front() else { return };
+            // A turn may take as long as it likes; nothing has to wait for its end.
+            *waits_for = request.filter(|(_, is_prompt)| !is_prompt).map(|(id, _)| id).or_else(|| waits_for.take());
+            self.handle_held([line]);
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Carrying on after an instance was lost, with what the host kept of the connection.
 
+use std::collections::VecDeque;
+
 use super::awaiting::Awaiting;
 use super::initialize::Phase;
 use super::open_session::{Kept, OpenSession};
@@ -17,7 +19,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         for (key, value) in kept {
             if key == "agent" {
                 self.connection.agent = serde_json::from_str(&value).unwrap_or_default();
-                self.connection.phase = Phase::Ready;
+                self.connection.phase = Phase::Ready { queue: VecDeque::new(), waits_for: None };
             } else if let Some(session) = key.strip_prefix("s/") {
                 self.reopen(session, &value);
             } else if let Some(id) = key.strip_prefix("q/").and_then(Id::parse) {
@@ -30,7 +32,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             }
         }
         if self.connection.awaiting.values().any(|awaiting| *awaiting == Awaiting::Initialize) {
-            self.connection.phase = Phase::Starting { held: std::collections::VecDeque::new() };
+            self.connection.phase = Phase::Starting { held: VecDeque::new() };
         }
         let error = RpcError::new(Code::InternalError, "Internal error: the request was lost; please try again");
         for id in orphans {

@@ -56,9 +56,12 @@ impl Query {
 /// The tokens of a word or phrase, as they stand in the index.
 fn term(text: &str, prefix: bool) -> Option<TextTerm> {
     let found = tokens(text);
-    // A run's last character alone is only indexed for runs that end there; looked for, its pairs say it all.
-    let is_tail =
-        |at: usize, token: &Token| token.unspaced && at > 0 && found[at - 1].unspaced && found[at - 1].end == token.end;
+    // A run's last character alone is indexed for runs that end there. A run that ends the query need not end in the
+    // text, and its pairs say it all.
+    let is_tail = |at: usize, token: &Token| {
+        let follows = at > 0 && found[at - 1].unspaced && found[at - 1].end == token.end;
+        at + 1 == found.len() && token.unspaced && follows
+    };
     let kept: Vec<&Token> =
         found.iter().enumerate().filter(|(at, token)| !is_tail(*at, token)).map(|(_, token)| token).collect();
     let last_is_single = kept.last().is_some_and(|last| last.unspaced && last.text.chars().count() == 1);
@@ -82,6 +85,8 @@ mod tests {
             ("\"login page\" Café", vec!["login+page", "cafe*"]),
             ("foo-bar", vec!["foo+bar*"]),
             ("東京都", vec!["東京+京都*"]),
+            ("言語v2", vec!["言語+語+v2*"]),
+            ("\"東京 bug\"", vec!["東京+京+bug"]),
             ("都", vec!["都*"]),
             ("\"都\"", vec!["都*"]),
             ("\"open", vec!["open"]),

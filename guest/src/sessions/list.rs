@@ -246,8 +246,9 @@ impl<S: Storage> Lister<'_, S> {
             let Some(last) = page.entries.last() else { break };
             // The least key after it.
             start = format!("{}\u{0}", last.key);
-            let ids: Vec<String> =
-                page.entries.iter().filter_map(|entry| keys::decode(entry.key.rsplit_once('/')?.1)).collect();
+            let changed: Vec<(u64, String)> =
+                page.entries.iter().filter_map(|entry| changed_place(&entry.key)).collect();
+            let ids: Vec<String> = changed.iter().map(|(_, id)| id.clone()).collect();
             let mut sessions = self.sessions(&ids)?;
             sessions.retain(|session| session.born <= self.started && self.filter.admits(session));
             let found = match search {
@@ -257,7 +258,11 @@ impl<S: Storage> Lister<'_, S> {
             for (at, session) in sessions.iter().enumerate() {
                 let is_match = search.is_none() || found.get(at).is_some_and(Option::is_some);
                 if is_match && !self.is_full() {
-                    let place = Place::Changed { revision: session.revision };
+                    // Not the session's own revision: one that changed again between the two reads must not hide
+                    // those that it overtook.
+                    let revision =
+                        changed.iter().find(|(_, id)| *id == session.id).map_or(0, |(revision, _)| *revision);
+                    let place = Place::Changed { revision };
                     self.push_session(session, place, found.get(at).and_then(Option::as_ref));
                 }
             }
@@ -269,6 +274,12 @@ impl<S: Storage> Lister<'_, S> {
         let keys: Vec<String> = ids.iter().map(|id| keys::session(id)).collect();
         self.store.storage().get(&keys)?.iter().flatten().map(|text| Session::parse(text)).collect()
     }
+}
+
+/// Revision and session of an entry in the order of changes.
+fn changed_place(key: &str) -> Option<(u64, String)> {
+    let (revision, id) = key.strip_prefix("t/")?.split_once('/')?;
+    Some((revision.parse().ok()?, keys::decode(id)?))
 }
 
 /// A row as sent: with where it matched, and in the draft's shape where that was asked for.

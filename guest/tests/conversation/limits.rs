@@ -108,3 +108,19 @@ fn when_the_agent_dies_every_open_request_is_answered_and_the_session_stays() {
     let mut desk = Desk::ready(&store, &world, json!({}));
     assert_eq!(desk.listed(), ["s1"]);
 }
+
+#[test]
+fn what_comes_behind_initialize_is_answered_in_order() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::open(&store, &world, &[]);
+    desk.client(json!({"id": 1, "method": "initialize", "params": {"protocolVersion": 1}}));
+    desk.client(json!({"id": 2, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}}));
+    desk.client(json!({"id": 3, "method": "session/list"}));
+    let out = desk.agent(json!({"id": 1, "result": {"protocolVersion": 1}}));
+    assert_eq!((out.client.len(), out.agent[0]["method"].as_str()), (1, Some("session/new")));
+    assert!(desk.client(json!({"id": 4, "method": "session/list"})).client.is_empty());
+    let out = desk.agent(json!({"id": 2, "result": {"sessionId": "s1"}}));
+    let ids: Vec<_> = out.client.iter().map(|message| message["id"].as_i64().unwrap()).collect();
+    assert_eq!(ids, [2, 3, 4]);
+    assert_eq!(out.client[1]["result"]["sessions"][0]["sessionId"], "s1");
+}
