@@ -1,6 +1,7 @@
 //! The command line.
 
 mod agent;
+mod answer;
 mod delete;
 mod doctor;
 mod duration;

@@ -8,3 +8,6 @@ pub mod sqlite;
 
 pub use self::location::default_path;
 pub use self::sqlite::Sqlite;
+
+#[cfg(test)]
+mod contract_tests;

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use super::Outcome;
+use super::answer::plain;
 use super::store::{self, StoreOptions};
-use crate::component::sessions::Error;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -19,10 +19,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let component = store::engine()?;
     let mut engine = component.instantiate(arguments.store.open_existing()?)?;
     // The engine takes an unknown id for deleted; a person has more likely mistyped it.
-    if let Err(Error::NotFound(_)) = engine.get(&arguments.id)? {
-        anyhow::bail!("there is no session {}", arguments.id);
-    }
-    engine.delete(&arguments.id)??;
+    plain(engine.get(&arguments.id))?;
+    plain(engine.delete(&arguments.id))?;
     println!("Deleted {}.", arguments.id);
     Ok(ExitCode::SUCCESS)
 }

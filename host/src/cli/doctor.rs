@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use super::Outcome;
+use super::answer::plain;
 use super::store::{self, StoreOptions};
 
 /// How many sessions are indexed in one step.
@@ -42,7 +43,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         let mut done = 0_u64;
         let mut cursor = None;
         loop {
-            let (sessions, next) = engine.rebuild(cursor.as_deref(), STEP)??;
+            let (sessions, next) = plain(engine.rebuild(cursor.as_deref(), STEP))?;
             done += u64::from(sessions);
             eprint!("\rIndexed:     {done} sessions");
             cursor = next;

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use super::Outcome;
+use super::answer::plain;
 use super::store::{self, StoreOptions};
 use super::table;
 use crate::component::sessions::{Archived as Wanted, Filter, Session};
@@ -74,7 +75,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let mut cursor = None;
     while sessions.len() < arguments.limit as usize {
         let left = arguments.limit - u32::try_from(sessions.len())?;
-        let page = engine.list(&filter, left.min(PAGE), cursor.as_deref())??;
+        let page = plain(engine.list(&filter, left.min(PAGE), cursor.as_deref()))?;
         sessions.extend(page.sessions);
         cursor = page.next_cursor;
         if cursor.is_none() {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use serde_json::Value;
 
 use super::Outcome;
+use super::answer::plain;
 use super::store::{self, StoreOptions};
 
 /// How many updates are read at once.
@@ -31,7 +32,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let mut reader = Reader::default();
     let mut after = None;
     loop {
-        let page = engine.transcript(&arguments.id, after.as_deref(), PAGE)??;
+        let page = plain(engine.transcript(&arguments.id, after.as_deref(), PAGE))?;
         for update in &page.updates {
             if arguments.json {
                 writeln!(out, "{}", update.update)?;

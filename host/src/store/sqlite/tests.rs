@@ -1,1 +1,191 @@
+//! What is particular to SQLite: files, permissions, formats, several connections.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::Barrier;
+use std::thread;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::{OpenError, Sqlite, schema};
+use crate::component::storage::{
+    Durability, Entry, Error, Expectation, Host as _, LogCut, LogRow, TextCut, TextPart, TextTerm, Write,
+};
+
+fn open(path: &Path) -> Sqlite {
+    Sqlite::builder().file(path).build().expect("a store")
+}
+
+fn put(key: &str, value: &str) -> Write {
+    Write::Put(Entry { key: key.into(), value: value.into() })
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).expect("there").permissions().mode() & 0o777
+}
+
+#[test]
+fn only_the_owner_can_read_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("deep/er/sessions.db");
+    let mut store = open(&path);
+    store.commit(vec![], vec![put("k", "v")], Durability::Relaxed).expect("no trap").expect("written");
+    assert_eq!(mode(path.parent().expect("a folder")), 0o700);
+    assert_eq!(mode(&path), 0o600);
+    for side in ["sessions.db-wal", "sessions.db-shm"] {
+        assert_eq!(mode(&path.with_file_name(side)), 0o600, "{side}");
+    }
+}
+
+#[test]
+fn what_was_written_is_there_when_it_is_opened_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.db");
+    for durability in [Durability::Relaxed, Durability::Durable] {
+        let key = format!("{durability:?}");
+        open(&path).commit(vec![], vec![put(&key, "v")], durability).expect("no trap").expect("written");
+        assert_eq!(open(&path).get(vec![key]).expect("no trap"), Ok(vec![Some("v".into())]));
+    }
+}
+
+#[test]
+fn a_store_of_a_later_version_is_left_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.db");
+    drop(open(&path));
+    let connection = Connection::open(&path).expect("a database");
+    connection.pragma_update(None, "user_version", schema::CURRENT + 1).expect("set");
+    drop(connection);
+    let error = Sqlite::builder().file(&path).build().expect_err("refused");
+    assert!(matches!(error, OpenError::TooNew { found, .. } if found == schema::CURRENT + 1), "{error}");
+    assert!(error.to_string().contains("use a newer acp-sessions"), "{error}");
+}
+
+#[test]
+fn a_file_that_is_no_store_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.db");
+    fs::write(&path, "This is a shopping list, and it is long enough to be looked at.".repeat(20)).expect("written");
+    let error = Sqlite::builder().file(&path).build().expect_err("refused");
+    assert!(error.to_string().contains("s.db"), "{error}");
+    assert!(Sqlite::builder().file(folder.path()).build().is_err());
+}
+
+#[test]
+fn many_can_create_it_at_once() {
+    const OPENERS: usize = 8;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("new/s.db");
+    let barrier = Barrier::new(OPENERS);
+    thread::scope(|scope| {
+        for opener in 0..OPENERS {
+            let (barrier, path) = (&barrier, &path);
+            scope.spawn(move || {
+                barrier.wait();
+                let written = open(path).commit(vec![], vec![put(&opener.to_string(), "v")], Durability::Relaxed);
+                assert_eq!(written.expect("no trap"), Ok(()));
+            });
+        }
+    });
+    let page = open(&path).scan("0".into(), "9".into(), false, 100, 1000).expect("no trap").expect("read");
+    assert_eq!(page.entries.len(), OPENERS);
+}
+
+#[test]
+fn two_writers_lose_nothing() {
+    const ROUNDS: usize = 200;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.db");
+    drop(open(&path));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut store = open(&path);
+                for _ in 0..ROUNDS {
+                    count_up(&mut store);
+                }
+            });
+        }
+    });
+    let mut store = open(&path);
+    assert_eq!(store.get(vec!["n".into()]).expect("no trap"), Ok(vec![Some((2 * ROUNDS).to_string())]));
+    assert_eq!(store.log_end("l".into()).expect("no trap"), Ok(2 * ROUNDS as u64));
+}
+
+/// Adds one to a counter and an entry to a log, again and again until nobody was faster.
+fn count_up(store: &mut Sqlite) {
+    loop {
+        let found = store.get(vec!["n".into()]).expect("no trap").expect("read").remove(0);
+        let count = found.as_deref().map_or(0, |count| count.parse::<u64>().expect("a number"));
+        let expected = vec![Expectation { key: "n".into(), value: found }];
+        let append = Write::Append(LogRow { log: "l".into(), seq: count + 1, value: "x".into() });
+        let writes = vec![put("n", &(count + 1).to_string()), append];
+        match store.commit(expected, writes, Durability::Relaxed).expect("no trap") {
+            Ok(()) => return,
+            Err(error) => assert_eq!(error, Error::Conflict),
+        }
+    }
+}
+
+#[test]
+fn a_store_that_stays_locked_is_unavailable() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.db");
+    let mut store = Sqlite::builder().file(&path).busy_for(Duration::from_millis(10)).build().expect("a store");
+    let other = Connection::open(&path).expect("a database");
+    other.execute_batch("BEGIN IMMEDIATE").expect("locked");
+    let refused = store.commit(vec![], vec![put("k", "v")], Durability::Relaxed).expect("no trap");
+    assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+    assert_eq!(store.get(vec!["k".into()]).expect("no trap"), Ok(vec![None]), "reading goes on");
+    other.execute_batch("ROLLBACK").expect("unlocked");
+    assert_eq!(store.commit(vec![], vec![put("k", "v")], Durability::Relaxed).expect("no trap"), Ok(()));
+}
+
+#[test]
+fn what_is_deleted_is_gone_from_the_disk() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.db");
+    let mut store = open(&path);
+    // More than a page, so that overflow pages are overwritten too.
+    let secret = "xylophone ".repeat(2000);
+    let writes = vec![
+        put("k", &secret),
+        Write::Append(LogRow { log: "l".into(), seq: 1, value: secret.clone() }),
+        Write::IndexText(TextPart { owner: "o".into(), part: 0, tokens: secret.clone() }),
+        Write::IndexText(TextPart { owner: "p".into(), part: 0, tokens: "something else".into() }),
+    ];
+    store.commit(vec![], writes, Durability::Durable).expect("no trap").expect("written");
+    assert!(holds(folder.path(), b"xylophone"));
+    let writes = vec![
+        Write::Delete("k".into()),
+        Write::CutLog(LogCut { log: "l".into(), from: 1 }),
+        Write::DropText(TextCut { owner: "o".into(), from: 0 }),
+    ];
+    store.commit(vec![], writes, Durability::Durable).expect("no trap").expect("written");
+    assert!(!holds(folder.path(), b"xylophone"));
+    let term = TextTerm { tokens: vec!["something".into()], prefix: false };
+    assert_eq!(store.search_text(term, None, 10).expect("no trap").expect("found").len(), 1);
+}
+
+fn holds(folder: &Path, bytes: &[u8]) -> bool {
+    fs::read_dir(folder).expect("a folder").any(|entry| {
+        let content = fs::read(entry.expect("an entry").path()).expect("read");
+        memchr::memmem::find(&content, bytes).is_some()
+    })
+}
+
+#[test]
+fn a_check_counts_and_finds_nothing_wrong() {
+    let mut store = Sqlite::builder().in_memory().build().expect("a store");
+    let writes = vec![
+        put("k", "v"),
+        Write::Append(LogRow { log: "l".into(), seq: 1, value: "x".into() }),
+        Write::IndexText(TextPart { owner: "o".into(), part: 3, tokens: "one two".into() }),
+    ];
+    store.commit(vec![], writes, Durability::Durable).expect("no trap").expect("written");
+    let health = store.check().expect("checked");
+    assert_eq!((health.records, health.logs, health.entries, health.texts), (1, 1, 1, 1));
+    assert_eq!((health.format, health.faults), (schema::CURRENT, vec![]));
+}

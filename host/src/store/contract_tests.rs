@@ -1,0 +1,38 @@
+//! The storage contract, checked against every store there is: SQLite, and the one in memory that the engine's own
+//! tests run on.
+
+mod logs;
+mod native;
+mod records;
+mod texts;
+
+use acp_sessions_guest::storage::Memory;
+
+use self::native::Native;
+use super::Sqlite;
+use crate::component::storage::{Durability, Entry, Error, Expectation, Host, Write};
+
+/// Runs a case on an empty store of each kind.
+fn on_every_store(case: impl Fn(&mut dyn Host)) {
+    case(&mut Sqlite::builder().in_memory().build().expect("a store"));
+    let folder = tempfile::tempdir().expect("a folder");
+    case(&mut Sqlite::builder().file(folder.path().join("s.db")).build().expect("a store"));
+    case(&mut Native(Memory::new()));
+}
+
+/// Commits, come what may.
+fn write(store: &mut dyn Host, writes: Vec<Write>) {
+    assert_eq!(try_write(store, writes), Ok(()));
+}
+
+fn try_write(store: &mut dyn Host, writes: Vec<Write>) -> Result<(), Error> {
+    store.commit(vec![], writes, Durability::Relaxed).expect("no trap")
+}
+
+fn put(key: &str, value: &str) -> Write {
+    Write::Put(Entry { key: key.into(), value: value.into() })
+}
+
+fn expect(key: &str, value: Option<&str>) -> Expectation {
+    Expectation { key: key.into(), value: value.map(Into::into) }
+}
