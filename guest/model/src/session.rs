@@ -1,0 +1,64 @@
+//! A session as the model keeps it.
+
+use crate::question::Term;
+use crate::vocabulary::{DIRECTORIES, WORDS};
+
+/// Words of the vocabulary as written: which word, and which way of writing it.
+pub type Text = Vec<(usize, usize)>;
+
+/// All that a list goes by. Times are milliseconds since 1970.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// Its id.
+    pub id: String,
+    /// Which of [`DIRECTORIES`], and in which spelling.
+    pub directory: (usize, usize),
+    /// When it was created.
+    pub created: i64,
+    /// Its last activity, never before it was created.
+    pub updated: i64,
+    /// The words of its title, which follow [`Self::ornament`].
+    pub title: Text,
+    /// Something before the title that no search looks for, in any script.
+    pub ornament: String,
+    /// A word in its metadata.
+    pub label: Option<usize>,
+    /// What was said in it, one message each.
+    pub said: Vec<Text>,
+    /// Whether it is put away.
+    pub archived: bool,
+    /// Whether another session started it.
+    pub subagent: bool,
+}
+
+impl Session {
+    /// The directory as the client spelt it.
+    pub fn cwd(&self) -> &'static str {
+        let (directory, spelling) = self.directory;
+        DIRECTORIES[directory][spelling]
+    }
+
+    /// The title in full.
+    pub fn title_text(&self) -> Option<String> {
+        let text = format!("{} {}", self.ornament, write(&self.title)).trim().to_owned();
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// Where it holds the term, if it does: `title`, `metadata` or `conversation`.
+    pub fn place_of(&self, term: &Term) -> Option<&'static str> {
+        let label: Text = self.label.map(|word| (word, 0)).into_iter().collect();
+        if term.is_in(&self.title) {
+            Some("title")
+        } else if term.is_in(&label) {
+            Some("metadata")
+        } else {
+            self.said.iter().any(|text| term.is_in(text)).then_some("conversation")
+        }
+    }
+}
+
+/// The words as a text.
+pub fn write(text: &Text) -> String {
+    let words: Vec<&str> = text.iter().map(|&(word, way)| WORDS[word].written[way]).collect();
+    words.join(" ")
+}

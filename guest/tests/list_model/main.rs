@@ -1,0 +1,17 @@
+//! Lists against the naive model of `acp-sessions-model`, over the store in memory.
+
+mod many;
+mod plain;
+
+use acp_sessions_guest::storage::Memory;
+use acp_sessions_model::{Native, Scale, run};
+
+#[test]
+fn lists_are_as_the_model_has_them() {
+    run(Scale { cases: 2000, sessions: 40 }, || Native::new(Memory::new()));
+}
+
+#[test]
+fn so_are_those_of_a_store_without_text_search() {
+    run(Scale { cases: 500, sessions: 40 }, || Native::without_text_search(Memory::without_text_search()));
+}

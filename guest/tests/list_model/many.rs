@@ -1,0 +1,40 @@
+//! Many sessions.
+
+use acp_sessions_guest::storage::Memory;
+use acp_sessions_model::{Change, Lister as _, Model, Native, Question, Session, whole_list};
+
+/// Sessions of a few directories, some of them at the same time; every session is another's neighbour in time.
+fn session(nth: usize) -> Session {
+    // Coprime to the count, so that the order of times is not that of creation.
+    let at = 1_760_000_000_000 + i64::try_from(nth * 7919 % 20_000 / 3).expect("a small number");
+    Session {
+        id: format!("сессия-{nth}"),
+        directory: (nth % 7, 0),
+        created: at,
+        updated: at,
+        title: vec![(nth % 5, 0)],
+        ornament: String::new(),
+        label: None,
+        said: Vec::new(),
+        archived: nth % 11 == 0,
+        subagent: nth % 13 == 0,
+    }
+}
+
+#[test]
+fn twenty_thousand_sessions_come_in_full_and_in_order() {
+    let (mut lister, mut model) = (Native::new(Memory::new()), Model::default());
+    for nth in 0..20_000 {
+        let change = Change::Create(Box::new(session(nth)));
+        lister.apply(&change);
+        model.apply(&change);
+    }
+    for question in [
+        Question::plain(),
+        Question { limit: Some(1000), ..Question::plain() },
+        Question { directory: Some((3, 1)), limit: Some(77), in_meta: true, ..Question::plain() },
+        Question { search: vec![acp_sessions_model::Term::Word(2, 1, 3)], limit: Some(1000), ..Question::plain() },
+    ] {
+        whole_list(&mut lister, &model, &question).expect("the model's list");
+    }
+}

@@ -1,0 +1,67 @@
+//! A few lists written out, so that not everything hangs on the model.
+
+use acp_sessions_guest::sessions::list::{self, Options};
+use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::store::{Session, Store, Title};
+use serde_json::{Value, json};
+
+fn store() -> Store<Memory> {
+    let store = Store::new(Memory::new());
+    for (id, cwd, created, updated, title) in [
+        ("a", "/x", 1_000, 5_000, "First"),
+        ("b", "/x/", 2_000, 5_000, "Second"),
+        ("c", "/x/y", 3_000, 4_000, "第三"),
+        ("d", "/X", 4_000, 9_000, "Fourth"),
+    ] {
+        let mut session = Session::new(id.to_owned(), cwd.to_owned(), created);
+        session.touch(updated);
+        session.title = Title::Set(title.to_owned());
+        store.change(id).commit(|_, _, _| Ok(Some(Some(session.clone())))).expect("a new session");
+    }
+    store
+}
+
+fn ids(store: &Store<Memory>, params: &Value) -> (String, Option<String>) {
+    let page = list::list(store, &Options { page_size: 100 }, Some(&params.to_string())).expect("a page");
+    let page: Value = serde_json::from_str(&page).expect("JSON");
+    let rows = page["sessions"].as_array().expect("rows");
+    let ids = rows.iter().filter_map(|row| row["sessionId"].as_str()).collect();
+    (ids, page["nextCursor"].as_str().map(str::to_owned))
+}
+
+#[test]
+fn each_filter_leaves_out_what_it_should() {
+    let store = store();
+    for (params, expected) in [
+        (json!({}), "dbac"),
+        (json!({"cwd": "/x"}), "ba"),
+        (json!({"cwd": "/x/./y/.."}), "ba"),
+        (json!({"cwd": "/"}), ""),
+        (json!({"createdAfter": "1970-01-01T00:00:02Z"}), "dc"),
+        (json!({"createdBefore": "1970-01-01T01:00:02+01:00"}), "a"),
+        (json!({"updatedAfter": "1970-01-01T00:00:04Z"}), "dba"),
+        (json!({"search": "second"}), "b"),
+        (json!({"search": "三"}), "c"),
+        (json!({"_meta": {"acp-sessions": {"search": "f"}}}), "da"),
+    ] {
+        assert_eq!(ids(&store, &params), (expected.to_owned(), None), "{params}");
+    }
+}
+
+#[test]
+fn what_moves_ahead_of_the_reader_is_given_at_the_end() {
+    let store = store();
+    let (first, cursor) = ids(&store, &json!({"limit": 1}));
+    let touch = |id: &str, at: i64| {
+        let changed = store.change(id).commit(|before, _, _| {
+            let mut session = before.expect("a session").clone();
+            session.touch(at);
+            Ok(Some(Some(session)))
+        });
+        changed.expect("activity");
+    };
+    touch("c", 20_000);
+    touch("b", 30_000);
+    let (rest, none) = ids(&store, &json!({"limit": 10, "cursor": cursor}));
+    assert_eq!((first.as_str(), rest.as_str(), none), ("d", "acb", None));
+}
