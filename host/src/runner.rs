@@ -15,3 +15,6 @@ mod shutdown;
 
 pub use self::connection::{Connection, End, Pipes};
 pub use self::engine::RunError;
+
+#[cfg(test)]
+mod tests;

@@ -104,3 +104,72 @@ impl Agent for Command {
         self.exit.wait(wait).map(|status| status.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::component::connection::{Arrival, Content};
+    use crate::transport::Event;
+    use crate::transport::inbox::Wanted;
+
+    fn spawn(script: &str) -> (Command, Inbox, Outbox) {
+        let (inbox, outbox) = (Inbox::default(), Outbox::default());
+        let arguments = ["-c".into(), script.into()];
+        let command = Command::spawn(&"sh".into(), &arguments, &inbox, &outbox).expect("started");
+        (command, inbox, outbox)
+    }
+
+    /// All it says until it ends.
+    fn hear(inbox: &Inbox) -> Vec<String> {
+        let mut said = Vec::new();
+        loop {
+            match inbox.next(Wanted { client: true, agent: true }, None) {
+                Event::Arrived(arrivals) => said.extend(arrivals.into_iter().map(|Arrival { content, .. }| {
+                    let Content::Line(line) = content else { panic!("{content:?}") };
+                    line
+                })),
+                Event::Ended(_) => return said,
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn lines_go_in_and_come_out() {
+        let (command, inbox, outbox) = spawn("while read line; do echo \"<$line>\"; done; echo bye; exit 3");
+        outbox.extend(["one", "two"]);
+        outbox.close();
+        assert_eq!(hear(&inbox), ["<one>", "<two>", "bye"]);
+        assert_eq!(command.ended(Duration::from_secs(60)).as_deref(), Some("exit status: 3"));
+    }
+
+    #[test]
+    fn it_ends_with_all_it_has_started() {
+        let (command, inbox, _outbox) =
+            spawn("trap '' TERM; (trap '' TERM; echo child; sleep 1000) & wait; sleep 1000");
+        let started = inbox.next(Wanted { client: true, agent: true }, None);
+        assert!(matches!(started, Event::Arrived(_)), "{started:?}");
+        command.terminate();
+        assert_eq!(command.ended(Duration::ZERO), None);
+        command.kill();
+        // The child holds the output open: that this returns means that it is gone too.
+        assert_eq!(hear(&inbox), [""; 0]);
+        assert_eq!(command.ended(Duration::from_secs(60)).as_deref(), Some("signal: 9 (SIGKILL)"));
+    }
+
+    #[test]
+    fn what_it_leaves_behind_does_not_keep_it_alive() {
+        let (command, inbox, _outbox) = spawn("setsid sleep 60 & echo $!; exit 0");
+        let said = hear(&inbox);
+        assert_eq!(command.ended(Duration::from_secs(60)).as_deref(), Some("exit status: 0"));
+        let loose = said[0].parse().ok().and_then(rustix::process::Pid::from_raw).expect("a process");
+        rustix::process::kill_process(loose, rustix::process::Signal::KILL).expect("it was loose");
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named() {
+        let error =
+            Command::spawn(&"no-such-agent".into(), &[], &Inbox::default(), &Outbox::default()).expect_err("none");
+        assert!(error.to_string().starts_with("cannot start the agent `no-such-agent`: "), "{error}");
+    }
+}

@@ -262,3 +262,93 @@ fn size(content: &Content) -> usize {
         Content::NotText => 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOTH: Wanted = Wanted { client: true, agent: true };
+
+    fn lines(texts: &[&str]) -> Vec<Content> {
+        texts.iter().map(|text| Content::Line((*text).to_owned())).collect()
+    }
+
+    fn arrived(from: Peer, texts: &[&str]) -> Event {
+        Event::Arrived(lines(texts).into_iter().map(|content| Arrival { from, content }).collect())
+    }
+
+    #[test]
+    fn an_end_comes_after_all_lines() {
+        let inbox = Inbox::default();
+        let source = inbox.source(Peer::Client);
+        source.push(&mut lines(&["a"]), || false);
+        source.push(&mut lines(&["b", "c"]), || false);
+        source.end();
+        assert_eq!(inbox.next(BOTH, None), arrived(Peer::Client, &["a", "b", "c"]));
+        assert_eq!(inbox.next(BOTH, None), Event::Ended(Peer::Client));
+        assert_eq!(inbox.next(BOTH, Some(Instant::now())), Event::Time);
+    }
+
+    #[test]
+    fn lines_that_are_not_wanted_wait() {
+        let inbox = Inbox::default();
+        inbox.source(Peer::Client).push(&mut lines(&["c"]), || false);
+        inbox.source(Peer::Agent).push(&mut lines(&["a"]), || false);
+        let wanted = Wanted { client: true, agent: false };
+        assert_eq!(inbox.next(wanted, None), arrived(Peer::Client, &["c"]));
+        assert_eq!(inbox.next(wanted, Some(Instant::now())), Event::Time);
+        assert_eq!(inbox.next(BOTH, None), arrived(Peer::Agent, &["a"]));
+    }
+
+    #[test]
+    fn the_last_lines_of_a_side_that_has_ended_are_always_wanted() {
+        let inbox = Inbox::default();
+        let source = inbox.source(Peer::Client);
+        source.push(&mut lines(&["last"]), || false);
+        source.end();
+        let wanted = Wanted { client: false, agent: false };
+        assert_eq!(inbox.next(wanted, None), arrived(Peer::Client, &["last"]));
+        assert_eq!(inbox.next(wanted, None), Event::Ended(Peer::Client));
+    }
+
+    #[test]
+    fn a_reader_waits_while_there_is_much() {
+        let inbox = Inbox::default();
+        let source = inbox.source(Peer::Agent);
+        let pushed = Arc::new(Mutex::new(0));
+        let count = Arc::clone(&pushed);
+        let reader = thread::spawn(move || {
+            for _ in 0..10 {
+                source.push(&mut vec![Content::Line("x".repeat(HIGH_WATER))], || false);
+                *count.lock().expect("a count") += 1;
+            }
+            source.end();
+        });
+        let mut taken = 0;
+        while let Event::Arrived(lines) = inbox.next(BOTH, None) {
+            taken += lines.len();
+            // One that was counted may be followed by one that is being put in.
+            assert!(*pushed.lock().expect("a count") <= taken + 2);
+        }
+        assert_eq!(taken, 10);
+        reader.join().expect("ended");
+    }
+
+    #[test]
+    fn a_reader_gives_up_if_nobody_is_left() {
+        let source = Inbox::default().source(Peer::Client);
+        assert!(!source.push(&mut vec![Content::Line("x".repeat(HIGH_WATER + 1))], || true));
+    }
+
+    #[test]
+    fn lines_that_are_refused_hold_nobody_up() {
+        let inbox = Inbox::default();
+        let source = inbox.source(Peer::Client);
+        inbox.refuse(Peer::Client);
+        for _ in 0..3 {
+            assert!(source.push(&mut vec![Content::Line("x".repeat(HIGH_WATER))], || false));
+        }
+        inbox.stop();
+        assert_eq!(inbox.next(BOTH, None), Event::Stop);
+    }
+}

@@ -138,3 +138,59 @@ impl Outbox {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_taken_together() {
+        let outbox = Outbox::default();
+        outbox.extend(["a", "b"]);
+        outbox.extend(["c"]);
+        let mut buffer = b"of before".to_vec();
+        assert!(outbox.take(&mut buffer));
+        assert_eq!(buffer, b"a\nb\nc\n");
+        assert_eq!(outbox.queued(), 6);
+        outbox.written(4);
+        assert_eq!(outbox.queued(), 2);
+    }
+
+    #[test]
+    fn what_waits_is_written_after_the_close() {
+        let outbox = Outbox::default();
+        outbox.extend(["a"]);
+        outbox.close();
+        outbox.extend(["late"]);
+        let mut buffer = Vec::new();
+        assert!(outbox.take(&mut buffer));
+        assert_eq!(buffer, b"a\n");
+        assert!(!outbox.wait_empty(Instant::now()));
+        outbox.written(2);
+        assert!(outbox.wait_empty(Instant::now()));
+        assert!(!outbox.take(&mut buffer));
+    }
+
+    #[test]
+    fn whoever_watches_is_told_once() {
+        let outbox = Outbox::default();
+        assert!(outbox.watch(4));
+        outbox.extend(["aa", "bb"]);
+        assert!(!outbox.watch(4));
+        outbox.take(&mut Vec::new());
+        assert!(!outbox.written(2).below_mark);
+        assert!(outbox.written(1).below_mark);
+        assert!(!outbox.written(1).below_mark);
+    }
+
+    #[test]
+    fn nothing_waits_for_one_who_is_gone() {
+        let outbox = Outbox::default();
+        outbox.extend(["a"]);
+        outbox.fail();
+        outbox.extend(["b"]);
+        assert_eq!(outbox.queued(), 0);
+        assert!(outbox.wait_empty(Instant::now()));
+        assert!(outbox.watch(1));
+    }
+}
