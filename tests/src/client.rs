@@ -8,7 +8,7 @@ mod exchange;
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ExitStatus};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 
 use serde_json::{Value, json};
@@ -39,7 +39,8 @@ impl Client {
     pub fn start(launch: &Launch) -> Self {
         let mut child = launch.command().spawn().unwrap_or_else(|error| panic!("{launch:?} does not start: {error}"));
         let stdout = child.stdout.take().expect("its output is piped");
-        let (sender, lines) = channel();
+        // Nearly nothing is read ahead: while a test does not read, the program is stalled, as with a real client.
+        let (sender, lines) = sync_channel(2);
         thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if sender.send(line).is_err() {

@@ -1,4 +1,4 @@
-//! Signals, and whether a process is still there.
+//! Signals to a process, and what the system knows of it.
 
 use std::process::Command;
 
@@ -10,7 +10,17 @@ pub fn signal(name: &str, pid: u32) {
 
 /// Whether a process runs. One that has ended but that nobody has waited for does not.
 pub fn is_running(pid: u32) -> bool {
-    let output = Command::new("ps").args(["-o", "stat=", "-p", &pid.to_string()]).output().expect("the command `ps`");
-    let state = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    let state = ps(pid, "stat=");
     !state.is_empty() && !state.starts_with('Z')
+}
+
+/// How much memory a process has, in bytes.
+pub fn memory(pid: u32) -> u64 {
+    let kilobytes: u64 = ps(pid, "rss=").parse().expect("a process that runs has a size");
+    kilobytes * 1024
+}
+
+fn ps(pid: u32, column: &str) -> String {
+    let output = Command::new("ps").args(["-o", column, "-p", &pid.to_string()]).output().expect("the command `ps`");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }

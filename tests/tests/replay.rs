@@ -2,6 +2,7 @@
 
 use acp_sessions_tests::client::Client;
 use acp_sessions_tests::launch::Launch;
+use acp_sessions_tests::process::memory;
 use acp_sessions_tests::scene::Scene;
 use acp_sessions_tests::transcript::kind;
 use serde_json::{Value, json};
@@ -142,4 +143,34 @@ fn it_is_not_recorded_again() {
         long.check_whole(&mut client);
         client.close();
     }
+}
+
+#[test]
+fn a_client_that_does_not_read_stalls_only_itself_and_takes_no_memory() {
+    const PART: usize = 4_000_000;
+    const PARTS: usize = 25;
+    let scene = Scene::new();
+    let launch = scene.proxy(&[], &[]);
+    let mut client = Client::ready(&launch);
+    let id = client.new_session(&scene.cwd());
+    for _ in 0..PARTS {
+        client.prompt(&id, &format!("big {PART}"));
+    }
+    client.close();
+
+    let mut stalled = Client::ready(&launch);
+    let place = json!({"sessionId": id, "cwd": scene.cwd(), "mcpServers": []});
+    let load = stalled.send_request("session/load", place.clone());
+    stalled.wait_for_update(&id, |update| kind(update) == "tool_call");
+    let mut other = Client::ready(&launch);
+    let in_other = other.new_session(&scene.cwd());
+    other.prompt(&in_other, "hello");
+    assert_eq!(other.list().len(), 2);
+    let taken = memory(stalled.pid());
+    assert!(taken < 20 * PART as u64, "the whole conversation is in memory: {taken} bytes");
+    stalled.finish(&load).expect("it is loaded in the end");
+    let results = stalled.take_updates(&id);
+    let results = results.iter().filter_map(|update| update["content"][0]["content"]["text"].as_str());
+    assert_eq!(results.map(str::len).sum::<usize>(), PARTS * PART);
+    assert!(memory(stalled.pid()) < 20 * PART as u64);
 }
