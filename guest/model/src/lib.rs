@@ -24,7 +24,7 @@ pub use model::Model;
 pub use native::Native;
 pub use question::{Archived, Bound, Question, Term};
 pub use refusal::{cursors_are_tied, wrong_fields_are_named};
-pub use session::{Session, Text};
+pub use session::{Session, Text, write};
 pub use suite::{Scale, run};
 pub use under_change::paged_under_change;
 pub use vocabulary::{DIRECTORIES, WORDS, Word};

@@ -1,0 +1,20 @@
+//! Lists against the naive model of `acp-sessions-model`, once more: by the built component, over SQLite.
+
+mod desk;
+mod shared;
+
+use acp_sessions_host::component::{Component, Limits};
+use acp_sessions_model::{Scale, run};
+
+use desk::{Desk, library};
+
+#[test]
+fn the_component_lists_as_the_model_does() {
+    let component = Component::embedded(Limits::default()).expect("the engine");
+    run(Scale { cases: 300, sessions: 30 }, || Desk::new(&component));
+}
+
+#[test]
+fn so_does_the_library_over_sqlite() {
+    run(Scale { cases: 300, sessions: 30 }, library);
+}
