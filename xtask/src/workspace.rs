@@ -45,6 +45,13 @@ pub(crate) fn cargo<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> 
     cargo
 }
 
+/// Builds these programs. Dependencies get the features that the whole workspace asks of them, whichever program is
+/// built, so that each is built once.
+pub(crate) fn build(programs: &[&str]) -> Result<()> {
+    let programs = programs.iter().flat_map(|name| ["--bin", name]);
+    run(cargo(["build", "--release", "--workspace"]).args(programs))
+}
+
 /// Runs a command to its end; an error unless it succeeds.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let name = command.get_program().to_string_lossy().into_owned();

@@ -7,7 +7,7 @@ use crate::{imports, style, workspace};
 /// Builds the program and says where it and the component are.
 pub(crate) fn run() -> Result<()> {
     super::wasm_target::ensure()?;
-    program()?;
+    workspace::build(&["acp-sessions"])?;
     let component = workspace::component()?;
     println!("program    {}", style::good(workspace::program("acp-sessions")?.display()));
     println!("component  {}", style::good(component.display()));
@@ -15,9 +15,4 @@ pub(crate) fn run() -> Result<()> {
         println!("{}", style::dim(format_args!("           imports {import}")));
     }
     Ok(())
-}
-
-/// Builds `acp-sessions`.
-pub(crate) fn program() -> Result<()> {
-    workspace::run(&mut workspace::cargo(["build", "--release", "--package", "acp-sessions-host", "--bins"]))
 }

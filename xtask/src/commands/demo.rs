@@ -11,7 +11,7 @@ use crate::{style, workspace};
 /// Builds the program, plays the conversation and shows it; an error if anything is not as it should be.
 pub(crate) fn run() -> Result<()> {
     super::wasm_target::ensure()?;
-    super::build::program()?;
+    workspace::build(&["acp-sessions"])?;
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     story::tell(&workspace::program("acp-sessions")?, folder.path())?;
     println!("\n{}", style::good("All of it went as it should."));

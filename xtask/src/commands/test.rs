@@ -6,7 +6,8 @@ mod report;
 
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
+use serde_json::Value;
 
 use crate::workspace;
 use report::{Outcome, Report};
@@ -24,15 +25,11 @@ pub(crate) fn run() -> Result<()> {
         });
         report.step("The component's imports", || outcome(engine::imports()));
         report.step("The engine by Debian's compiler", engine::by_debian);
-        report.step("Unit and documentation tests", || {
-            cargo(&["test", "--workspace", "--exclude", "acp-sessions-tests", "--no-fail-fast"])
-        });
+        report.step("Unit tests", || cargo_test(&["--lib", "--bins"]));
+        report.step("Documentation tests", || cargo_test(&["--doc"]));
         let left_out = install_official(&mut report);
         report.step("Whole-program tests", || match whole_program_tests(&left_out) {
-            Ok(targets) => {
-                let arguments = ["test", "--package", "acp-sessions-tests", "--no-fail-fast"];
-                cargo(&[&arguments[..], &targets.iter().map(String::as_str).collect::<Vec<_>>()].concat())
-            }
+            Ok(names) => cargo_test(&names.iter().flat_map(|name| ["--test", name]).collect::<Vec<_>>()),
             Err(error) => Outcome::Failed(error),
         });
     }
@@ -45,27 +42,30 @@ fn install_official(report: &mut Report) -> Vec<&'static str> {
     official::PACKAGES.iter().filter(|package| missing(package)).map(|package| package.tests).collect()
 }
 
-/// The arguments that choose the whole-program tests: none for all of them, else a name for each that can run.
+/// The test programs that can run: `*`, all of them, unless some need what is missing.
 fn whole_program_tests(left_out: &[&str]) -> Result<Vec<String>> {
     if left_out.is_empty() {
-        return Ok(Vec::new());
+        return Ok(vec!["*".to_owned()]);
     }
-    let mut arguments = vec!["--lib".to_owned(), "--bins".to_owned()];
-    for file in workspace::root().join("tests/tests").read_dir()? {
-        let path = file?.path();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let is_test = path.extension().is_some_and(|extension| extension == "rs");
-        if is_test && !left_out.iter().any(|part| name.contains(part)) {
-            arguments.extend(["--test".to_owned(), name.into_owned()]);
-        }
-    }
-    Ok(arguments)
+    let output = workspace::cargo(["metadata", "--no-deps", "--format-version", "1"]).output()?;
+    let metadata: Value =
+        serde_json::from_slice(&output.stdout).context("cannot read what cargo says of the workspace")?;
+    let items = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
+    let targets = items(&metadata, "packages").into_iter().flat_map(|package| items(&package, "targets"));
+    let tests = targets.filter(|target| target["kind"][0] == "test");
+    let names = tests.filter_map(|target| Some(target["name"].as_str()?.to_owned()));
+    Ok(names.filter(|name| !left_out.iter().any(|part| name.contains(part))).collect())
 }
 
 /// Cargo, in the one profile and by the lock file.
 fn cargo(arguments: &[&str]) -> Outcome {
     let (command, rest) = arguments.split_at(1);
     outcome(workspace::run(&mut workspace::cargo([command, &["--release", "--locked"], rest].concat())))
+}
+
+/// Tests of the whole workspace, so that dependencies get the same features as in the build.
+fn cargo_test(selection: &[&str]) -> Outcome {
+    cargo(&[&["test", "--workspace", "--no-fail-fast"], selection].concat())
 }
 
 /// A tool of the toolchain that may not be installed: rustup's minimal profile has neither clippy nor rustfmt.

@@ -49,7 +49,7 @@ impl Contender {
 
 /// Measures and prints.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    build()?;
+    workspace::build(&["acp-sessions", "bare_agent"])?;
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let (sessions, bare) = (workspace::program("acp-sessions")?, workspace::program("bare_agent")?);
     let stores = ["proxy.db", "agent.db"].map(|name| folder.path().join(name));
@@ -80,12 +80,6 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         print_table(options.runs, &times, memory);
     }
     Ok(())
-}
-
-fn build() -> Result<()> {
-    let packages = ["--package", "acp-sessions-host", "--package", "acp-sessions-tests"];
-    let programs = ["--bin", "acp-sessions", "--bin", "bare_agent"];
-    workspace::run(workspace::cargo(["build", "--release"]).args(packages).args(programs))
 }
 
 /// A process that has answered `initialize`.
