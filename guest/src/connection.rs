@@ -75,7 +75,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(name: String) -> Self {
+    pub(crate) fn new(name: String, now: i64) -> Self {
         Self {
             name,
             phase: Phase::default(),
@@ -90,8 +90,8 @@ impl Connection {
             replaying: VecDeque::new(),
             discovery: Discovery::default(),
             next_id: 0,
-            flushed: 0,
-            swept: 0,
+            flushed: now,
+            swept: idle::first_sweep(now),
             warned: false,
             agent_gone: false,
         }
@@ -119,33 +119,33 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.outputs.push_back(Output::Warn(text.into()));
     }
 
-    fn to_client(&mut self, line: String) {
+    fn send_client(&mut self, line: String) {
         self.outputs.push_back(Output::ToClient(line));
     }
 
-    fn to_agent(&mut self, line: String) {
+    fn send_agent(&mut self, line: String) {
         self.outputs.push_back(Output::ToAgent(line));
     }
 
     fn answer(&mut self, id: &Id, result: &str) {
-        self.to_client(rpc::response(id, result));
+        self.send_client(rpc::response(id, result));
     }
 
     fn refuse(&mut self, id: &Id, error: &RpcError) {
-        self.to_client(rpc::failure(id, error));
+        self.send_client(rpc::failure(id, error));
     }
 
     /// Tells the client something about a session.
     fn notify(&mut self, session: &str, update: &str) {
         let id = serde_json::Value::from(session);
-        self.to_client(rpc::notification("session/update", &format!("{{\"sessionId\":{id},\"update\":{update}}}")));
+        self.send_client(rpc::notification("session/update", &format!("{{\"sessionId\":{id},\"update\":{update}}}")));
     }
 
     /// Asks the agent something on the engine's own account.
     fn ask_agent(&mut self, method: &str, params: &str, awaiting: Awaiting) -> Id {
         self.connection.next_id += 1;
         let id = Id::own(self.connection.next_id);
-        self.to_agent(rpc::request(&id, method, params));
+        self.send_agent(rpc::request(&id, method, params));
         self.connection.awaiting.insert(id.clone(), awaiting);
         id
     }

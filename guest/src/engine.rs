@@ -99,7 +99,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         lost: Vec<Arrival>,
     ) -> Result<Self, OpenError> {
         let settings = Settings::read(settings).map_err(OpenError::BadSetting)?;
-        let connection = Connection::new(format!("{:016x}", environment.random()));
+        let connection = Connection::new(format!("{:016x}", environment.random()), environment.now());
         let mut engine =
             Self { store: Store::new(storage), environment, settings, connection, outputs: VecDeque::new() };
         engine.carry_on(kept, lost);
@@ -120,6 +120,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             self.drain_queue();
         }
         self.flush_full();
+        self.discover_some();
     }
 
     /// What to send and keep: all that is ready and, of replays, about as much as the client has room for.
@@ -139,7 +140,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
 
     /// Time has passed; after how many milliseconds to call again.
     pub fn idle(&mut self) -> Option<u32> {
-        self.tick()
+        Some(self.tick())
     }
 
     /// The store, for the operations that need no connection.

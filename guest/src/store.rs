@@ -24,7 +24,7 @@ mod session;
 
 use std::cell::Cell;
 
-pub use change::{Change, Changed};
+pub use change::{Change, Changed, derived};
 pub use row::{Row, Shelf};
 pub use session::{Origin, Segment, Session, State, Title};
 

@@ -1,6 +1,7 @@
 //! What comes from the agent.
 
 use super::awaiting::Awaiting;
+use super::client::with_session_id;
 use super::{Handled, Handling};
 use crate::engine::Engine;
 use crate::environment::Environment;
@@ -25,9 +26,10 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         };
         match handled {
             Handled::Done | Handled::Hold(_) => {}
-            Handled::Pass => self.to_client(line),
-            Handled::PassAs(line) => self.to_client(line),
+            Handled::Pass => self.send_client(line),
+            Handled::PassAs(line) => self.send_client(line),
         }
+        self.release_early();
     }
 
     /// A line that was too long to be kept. If it was an answer, the request must not stay open for ever.
@@ -51,12 +53,12 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             Awaiting::Initialize => self.initialized(id, outcome),
             Awaiting::New { cwd } => self.new_session_made(line, &cwd, outcome),
             Awaiting::Prompt { session } => self.prompt_answered(line, id, &session, outcome),
-            Awaiting::Mode { session, mode } => self.mode_set(&session, mode, outcome),
-            Awaiting::Model { session, model } => self.model_set(&session, model, outcome),
-            Awaiting::Option { session, option, value } => self.option_set(&session, option, &value, outcome),
+            Awaiting::Mode { session, mode } => Ok(self.mode_set(&session, mode, outcome)),
+            Awaiting::Model { session, model } => Ok(self.model_set(&session, model, outcome)),
+            Awaiting::Option { session, option, value } => Ok(self.option_set(&session, option, &value, outcome)),
             Awaiting::Passed => Ok(Handled::Pass),
             Awaiting::Attach { owner, step } => self.attach_answered(&owner, step, outcome),
-            Awaiting::Restore { owner, mode } => self.restore_answered(&owner, id, mode, outcome),
+            Awaiting::Restore { owner, is_mode } => self.restore_answered(&owner, id, is_mode, outcome),
             Awaiting::Close { session } => self.close_answered(&session),
             Awaiting::Discover => self.discovered(outcome),
             Awaiting::Ignored | Awaiting::Own => Ok(Handled::Done),
@@ -85,11 +87,11 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     }
 
     /// Passes a line that names a session, if it does, by the client's id for it.
-    fn pass_to_client(&self, line: &str, params: Option<&str>) -> Handled {
+    pub(super) fn pass_to_client(&self, line: &str, params: Option<&str>) -> Handled {
         let Some(params) = params.and_then(Object::parse) else { return Handled::Pass };
         let session = params.get_string("sessionId").and_then(|id| self.connection.by_agent.get(&id));
         match session {
-            Some(session) => self.with_agent_id(line, &params, session),
+            Some(session) => with_session_id(line, &params, session),
             None => Handled::Pass,
         }
     }

@@ -23,6 +23,8 @@ use crate::store::State;
 /// Error code of an agent that wants its user logged in first: no other way of opening would fare better.
 const AUTH_REQUIRED: i64 = -32000;
 
+const SET_MODE: &str = "session/set_mode";
+
 /// Who is being opened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Owner {
@@ -231,8 +233,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let Some(attach) = self.attach_mut(owner) else { return };
         attach.outcome = Some(Ok(attached));
         attach.restore_until = until;
-        for (method, params, mode) in wishes {
-            let id = self.ask_agent(method, &params, Awaiting::Restore { owner: owner.clone(), mode });
+        for (method, params) in wishes {
+            let is_mode = method == SET_MODE;
+            let id = self.ask_agent(method, &params, Awaiting::Restore { owner: owner.clone(), is_mode });
             if let Some(attach) = self.attach_mut(owner) {
                 attach.restoring.insert(id);
             }
@@ -240,17 +243,11 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.attach_finished(owner);
     }
 
-    pub(super) fn restore_answered(
-        &mut self,
-        owner: &Owner,
-        id: &Id,
-        mode: Option<String>,
-        outcome: Outcome<'_>,
-    ) -> Handling {
+    pub(super) fn restore_answered(&mut self, owner: &Owner, id: &Id, is_mode: bool, outcome: Outcome<'_>) -> Handling {
         let Some(attach) = self.attach_mut(owner) else { return DONE };
         attach.restoring.remove(id);
         match outcome {
-            Outcome::Error(_) if mode.is_some() => {
+            Outcome::Error(_) if is_mode => {
                 if let Some(Ok(attached)) = &mut attach.outcome {
                     attached.mode_refused = true;
                 }
@@ -302,8 +299,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     }
 }
 
-/// What has to be asked of the agent so that the session is as it was: method, params, and the mode where it is one.
-fn wishes(state: &State, attached: &Attached, agent_id: &str) -> Vec<(&'static str, String, Option<String>)> {
+/// What has to be asked of the agent so that the session is as it was: methods and params.
+fn wishes(state: &State, attached: &Attached, agent_id: &str) -> Vec<(&'static str, String)> {
     let answer = Object::parse_or_empty(&attached.answer);
     let given = state_given(&answer, State::default());
     let mut wishes = Vec::new();
@@ -313,13 +310,13 @@ fn wishes(state: &State, attached: &Attached, agent_id: &str) -> Vec<(&'static s
         let known = modes["availableModes"].as_array();
         if !is_current && known.is_none_or(|known| known.iter().any(|known| known["id"] == mode.as_str())) {
             let params = json!({ "sessionId": agent_id, "modeId": mode });
-            wishes.push(("session/set_mode", params.to_string(), Some(mode.clone())));
+            wishes.push((SET_MODE, params.to_string()));
         }
     }
     if let Some(model) = &state.model {
         let models: serde_json::Value = parse_text(answer.get_some("models"));
         if models["currentModelId"] != model.as_str() {
-            wishes.push(("session/set_model", json!({ "sessionId": agent_id, "modelId": model }).to_string(), None));
+            wishes.push(("session/set_model", json!({ "sessionId": agent_id, "modelId": model }).to_string()));
         }
     }
     let options: serde_json::Value = parse(given.options.as_deref());
@@ -334,7 +331,7 @@ fn wishes(state: &State, attached: &Attached, agent_id: &str) -> Vec<(&'static s
         if chosen.is_boolean() {
             params["type"] = "boolean".into();
         }
-        wishes.push(("session/set_config_option", params.to_string(), None));
+        wishes.push(("session/set_config_option", params.to_string()));
     }
     wishes
 }

@@ -26,7 +26,7 @@ pub(super) enum Awaiting {
     /// The engine's own: a step towards opening a session.
     Attach { owner: Owner, step: Step },
     /// The engine's own: putting a mode, model or option back.
-    Restore { owner: Owner, mode: Option<String> },
+    Restore { owner: Owner, is_mode: bool },
     /// The engine's own: closing a session.
     Close { session: String },
     /// The engine's own: the agent's list of sessions.

@@ -48,8 +48,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         };
         match handled {
             Handled::Done => {}
-            Handled::Pass => self.to_agent(line),
-            Handled::PassAs(line) => self.to_agent(line),
+            Handled::Pass => self.send_agent(line),
+            Handled::PassAs(line) => self.send_agent(line),
             Handled::Hold(session) => self.hold(&session, line),
         }
     }
@@ -120,16 +120,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let Some(params) = params.and_then(Object::parse) else { return Handled::Pass };
         let session = params.get_string("sessionId").and_then(|id| self.connection.sessions.get(&id));
         let Some(session) = session else { return Handled::Pass };
-        self.with_agent_id(line, &params, &session.agent_id)
-    }
-
-    /// The line with the session's id replaced by the agent's, where they differ. `params` must come from `line`.
-    pub(super) fn with_agent_id(&self, line: &str, params: &Object<'_>, agent_id: &str) -> Handled {
-        let wanted = serde_json::Value::from(agent_id).to_string();
-        match params.get("sessionId") {
-            Some(given) if given != wanted => Handled::PassAs(rpc::splice(line, given, &wanted)),
-            _ => Handled::Pass,
-        }
+        with_session_id(line, &params, &session.agent_id)
     }
 
     /// Keeps a line until the session is open; then it is handled as if it came now.
@@ -172,5 +163,14 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         if let Some(open) = self.connection.sessions.get_mut(&session) {
             open.recorder.push(Kind::PermissionAnswered, now, json);
         }
+    }
+}
+
+/// The line with the session's id replaced, where it is another. `params` must come from `line`.
+pub(super) fn with_session_id(line: &str, params: &Object<'_>, id: &str) -> Handled {
+    let wanted = serde_json::Value::from(id).to_string();
+    match params.get("sessionId") {
+        Some(given) if given != wanted => Handled::PassAs(rpc::splice(line, given, &wanted)),
+        _ => Handled::Pass,
     }
 }

@@ -85,7 +85,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             }
         }
         if cancel {
-            self.to_agent(rpc::notification("session/cancel", &agent_id));
+            self.send_agent(rpc::notification("session/cancel", &agent_id));
         }
         self.advance_closing(session);
         DONE
@@ -120,7 +120,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let Some(open) = self.remove_open(session) else { return };
         for (id, then) in open.closing.map(|closing| closing.requests).unwrap_or_default() {
             let result = match &written {
-                Err(error) if then == Then::Nothing => Err(RpcError::from(error.clone())),
+                Err(error) if then == Then::Nothing => Err(error.clone()),
                 _ => self.put_away(session, then),
             };
             self.finish(&id, result);

@@ -4,6 +4,7 @@
 use serde_json::value::RawValue;
 
 use super::awaiting::Awaiting;
+use super::client::with_session_id;
 use super::params::Params;
 use super::{Handled, Handling};
 use crate::engine::Engine;
@@ -40,18 +41,18 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let Some(open) = self.talkable(&session)? else { return Ok(Handled::Hold(session)) };
         let agent_id = open.agent_id.clone();
         self.expect_answer(id, awaiting)?;
-        Ok(self.with_agent_id(line, params.object(), &agent_id))
+        Ok(with_session_id(line, params.object(), &agent_id))
     }
 
-    pub(super) fn mode_set(&mut self, session: &str, mode: String, outcome: Outcome<'_>) -> Handling {
+    pub(super) fn mode_set(&mut self, session: &str, mode: String, outcome: Outcome<'_>) -> Handled {
         self.remember(session, outcome, |state, _| state.mode = Some(mode))
     }
 
-    pub(super) fn model_set(&mut self, session: &str, model: String, outcome: Outcome<'_>) -> Handling {
+    pub(super) fn model_set(&mut self, session: &str, model: String, outcome: Outcome<'_>) -> Handled {
         self.remember(session, outcome, |state, _| state.model = Some(model))
     }
 
-    pub(super) fn option_set(&mut self, session: &str, option: String, value: &str, outcome: Outcome<'_>) -> Handling {
+    pub(super) fn option_set(&mut self, session: &str, option: String, value: &str, outcome: Outcome<'_>) -> Handled {
         let raw = |json: &str| RawValue::from_string(json.to_owned()).ok();
         self.remember(session, outcome, |state, answer| {
             if let Some(value) = raw(value) {
@@ -64,18 +65,13 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         })
     }
 
-    fn remember(
-        &mut self,
-        session: &str,
-        outcome: Outcome<'_>,
-        note: impl FnOnce(&mut State, &Object<'_>),
-    ) -> Handling {
+    fn remember(&mut self, session: &str, outcome: Outcome<'_>, note: impl FnOnce(&mut State, &Object<'_>)) -> Handled {
         if let (Outcome::Result(answer), Some(open)) = (outcome, self.connection.sessions.get_mut(session)) {
             note(&mut open.state, &Object::parse_or_empty(answer));
             open.state_dirty = true;
             // The agent has agreed already, so its answer passes even where it cannot be stored; the log says so.
             let _ = self.write_session(session, false);
         }
-        Ok(Handled::Pass)
+        Handled::Pass
     }
 }

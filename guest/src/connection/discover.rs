@@ -1,7 +1,10 @@
 //! Reading the agent's own list, after `initialize` and in the background, so that sessions made without the layer
 //! are listed too.
 
+use std::collections::VecDeque;
+
 use serde_json::json;
+use serde_json::value::RawValue;
 
 use super::Handling;
 use super::agent::DONE;
@@ -10,18 +13,24 @@ use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::rpc::{Object, Outcome};
 use crate::sessions::{create, info};
-use crate::storage::{Result, Storage};
+use crate::storage::{Durability, Result, Storage};
 use crate::store::{Origin, Session, Title, directory, keys};
 use crate::time;
 
 /// How many pages of the agent's list are read at most; some agents never end their lists.
 const MOST_PAGES: u32 = 500;
+/// How many of its rows are taken in at a time: requests wait for these.
+const ROWS_AT_ONCE: usize = 32;
 
 /// How far the agent's list has been read.
 #[derive(Debug, Default)]
 pub(super) struct Discovery {
     pages: u32,
     last_cursor: Option<String>,
+    /// Rows that are still to be taken in.
+    rows: VecDeque<String>,
+    /// The page behind them.
+    next: Option<String>,
 }
 
 impl<S: Storage, E: Environment> Engine<S, E> {
@@ -36,24 +45,36 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     pub(super) fn discovered(&mut self, outcome: Outcome<'_>) -> Handling {
         let Outcome::Result(result) = outcome else { return DONE };
         let result = Object::parse_or_empty(result);
-        let rows: Vec<&serde_json::value::RawValue> =
+        let rows: Vec<&RawValue> =
             result.get("sessions").and_then(|rows| serde_json::from_str(rows).ok()).unwrap_or_default();
-        for row in &rows {
-            if let Err(error) = self.take_in(row.get()) {
-                self.warn(format!("the agent's sessions could not be taken in: {error}"));
-                return DONE;
-            }
-        }
         let cursor = result.get_string("nextCursor");
         let discovery = &mut self.connection.discovery;
         discovery.pages += 1;
         // A cursor that comes again would be followed for ever.
-        let goes_on = cursor.is_some() && cursor != discovery.last_cursor && discovery.pages < MOST_PAGES;
+        let goes_on = cursor != discovery.last_cursor && discovery.pages < MOST_PAGES && !rows.is_empty();
         discovery.last_cursor.clone_from(&cursor);
-        if goes_on && !rows.is_empty() {
+        discovery.next = cursor.filter(|_| goes_on);
+        discovery.rows.extend(rows.into_iter().map(|row| row.get().to_owned()));
+        DONE
+    }
+
+    /// Takes in a few rows, or asks for the next page; says whether there is more to do at once.
+    pub(crate) fn discover_some(&mut self) -> bool {
+        for _ in 0..ROWS_AT_ONCE {
+            let Some(row) = self.connection.discovery.rows.pop_front() else { break };
+            if let Err(error) = self.take_in(&row) {
+                self.warn(format!("the agent's sessions could not be taken in: {error}"));
+                self.connection.discovery = Discovery::default();
+                return false;
+            }
+        }
+        if !self.connection.discovery.rows.is_empty() {
+            return true;
+        }
+        if let Some(cursor) = self.connection.discovery.next.take() {
             self.ask_agent("session/list", &json!({ "cursor": cursor }).to_string(), Awaiting::Discover);
         }
-        DONE
+        false
     }
 
     /// One row of the agent's list.
@@ -95,7 +116,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         }
         let meta = Object::parse_or_empty(row.get_some("_meta").unwrap_or("{}")).to_json();
         info::merge(&mut session, &format!("{{\"_meta\":{meta}}}"), now);
-        create::create(&self.store, &self.environment, &session)?;
+        create::create(&self.store, &self.environment, &session, Durability::Relaxed)?;
         Ok(())
     }
 

@@ -52,7 +52,6 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let Some(forking) = self.connection.forking.remove(request) else { return };
         let result = self.forked(forking);
         self.finish(request, result);
-        self.release_early();
     }
 
     fn forked(&mut self, forking: Forking) -> Result<String, RpcError> {

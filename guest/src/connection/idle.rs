@@ -8,41 +8,56 @@ use crate::storage::{Durability, Storage, StorageError, Write};
 use crate::store::{Changed, Title, keys};
 use crate::transcript::Flushed;
 
-/// How often retention looks, in milliseconds, and how often while there is more to remove.
+/// How often retention looks, in milliseconds, when it first does, and how often while there is more to remove.
 const SWEEP_EVERY: i64 = 600_000;
-const SWEEP_AGAIN: i64 = 250;
-/// How many sessions it removes at a time.
-const SWEEP_BATCH: u32 = 20;
+const SWEEP_FIRST: i64 = 3000;
+const SWEEP_AGAIN: i64 = 100;
+/// How many sessions it removes at a time: requests wait for these.
+const SWEEP_BATCH: u32 = 4;
 const HOUR: i64 = 3_600_000;
+
+/// When retention would have looked last, for it to look first when a new connection has settled.
+pub(super) fn first_sweep(now: i64) -> i64 {
+    now - SWEEP_EVERY + SWEEP_FIRST
+}
 
 impl<S: Storage, E: Environment> Engine<S, E> {
     /// Time has passed. Returns when to call again.
-    pub(crate) fn tick(&mut self) -> Option<u32> {
+    pub(crate) fn tick(&mut self) -> u32 {
         let now = self.now();
-        if now - self.connection.flushed >= i64::from(self.settings.flush_ms) {
-            self.connection.flushed = now;
-            for id in self.connection.sessions.keys().cloned().collect::<Vec<_>>() {
-                self.renew_mark(&id);
-                // A failure has been reported; what could not be written waits for the next time.
-                let _ = self.write_session(&id, false);
-            }
-        }
+        self.write_due();
         self.attach_overdue(now);
         self.closing_overdue(now);
         self.sweep(now);
+        if self.discover_some() {
+            return 0;
+        }
         let is_dirty = self
             .connection
             .sessions
             .values()
             .any(|open| open.recorder.is_dirty() || open.state_dirty || open.touched.is_some());
-        Some(if is_dirty { self.settings.flush_ms } else { 1000 })
+        if is_dirty { self.settings.flush_ms } else { 1000 }
     }
 
-    /// Writes what has grown large without waiting for its time.
+    /// Writes what was recorded, if it has waited long enough.
+    fn write_due(&mut self) -> bool {
+        let now = self.now();
+        if now - self.connection.flushed < i64::from(self.settings.flush_ms) {
+            return false;
+        }
+        self.connection.flushed = now;
+        for id in self.connection.sessions.keys().cloned().collect::<Vec<_>>() {
+            self.renew_mark(&id);
+            // A failure has been reported; what could not be written waits for the next time.
+            let _ = self.write_session(&id, false);
+        }
+        true
+    }
+
+    /// The same while lines keep coming, and what has grown large at once.
     pub(crate) fn flush_full(&mut self) {
-        let due = self.now() - self.connection.flushed >= i64::from(self.settings.flush_ms);
-        if due {
-            self.tick();
+        if self.write_due() {
             return;
         }
         let full = self.connection.sessions.iter().filter(|(_, open)| open.recorder.is_full());

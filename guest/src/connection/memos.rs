@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
+use super::Handled;
 use super::awaiting::Awaiting;
 use super::initialize::Phase;
 use super::open_session::{Kept, OpenSession};
 use crate::engine::{Arrival, Content, Engine, Peer};
 use crate::environment::Environment;
-use crate::rpc::{Code, Id, Message, RpcError};
+use crate::rpc::{self, Code, Id, Message, RpcError};
 use crate::storage::Storage;
 
 impl<S: Storage, E: Environment> Engine<S, E> {
@@ -40,36 +41,51 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             self.finish(&id, Err(error.clone()));
         }
         for arrival in lost {
-            let Content::Line(line) = arrival.content else { continue };
-            let request = match (arrival.from, Message::parse(&line)) {
-                // A request that was not passed on yet, or the answer to one that now never comes.
-                (Peer::Client, Ok(Message::Request { id, .. })) | (Peer::Agent, Ok(Message::Response { id, .. })) => id,
-                _ => continue,
-            };
-            let is_open = self.connection.awaiting.contains_key(&request);
-            match arrival.from {
-                Peer::Agent if is_open => self.finish(&request, Err(error.clone())),
-                Peer::Client if !is_open => self.refuse(&request, &error),
-                _ => {}
+            if let Content::Line(line) = arrival.content {
+                self.make_up_for(arrival.from, line, &error);
             }
+        }
+    }
+
+    /// A line that the lost instance did not finish with. Requests fail, whoever asked; what answers or tells the
+    /// other side something is passed on, though it may be missing from the history.
+    fn make_up_for(&mut self, from: Peer, line: String, error: &RpcError) {
+        let Ok(message) = Message::parse(&line) else { return };
+        let handled = match (from, message) {
+            (Peer::Client, Message::Request { id, .. }) => {
+                if !self.connection.awaiting.contains_key(&id) {
+                    self.refuse(&id, error);
+                }
+                return;
+            }
+            (Peer::Agent, Message::Response { id, .. }) => return self.finish(&id, Err(error.clone())),
+            (Peer::Agent, Message::Request { id, .. }) => return self.send_agent(rpc::failure(&id, error)),
+            (Peer::Client, Message::Response { .. }) => Handled::Pass,
+            (Peer::Client, Message::Notification { params, .. }) => self.pass_to_agent(&line, params),
+            (Peer::Agent, Message::Notification { params, .. }) => self.pass_to_client(&line, params),
+        };
+        let line = match handled {
+            Handled::Pass => line,
+            Handled::PassAs(line) => line,
+            Handled::Done | Handled::Hold(_) => return,
+        };
+        match from {
+            Peer::Client => self.send_agent(line),
+            Peer::Agent => self.send_client(line),
         }
     }
 
     fn reopen(&mut self, session_id: &str, value: &str) {
         let Ok(kept) = serde_json::from_str::<Kept>(value) else { return };
-        let stored = self
-            .store
-            .session(session_id)
-            .and_then(|session| Ok(session.map(|session| (session, self.store.state(session_id)))));
-        match stored {
-            Ok(Some((session, Ok(state)))) => {
+        match (self.store.session(session_id), self.store.state(session_id)) {
+            (Ok(Some(session)), Ok(state)) => {
                 let mut open = OpenSession::new(&session, kept.agent_id, state);
                 open.rehydrate = kept.rehydrate;
                 self.insert_open(session_id, open);
             }
-            Ok(Some((_, Err(error)))) | Err(error) => self.recording_failed(&error),
             // It was being opened, and is not known yet.
-            Ok(None) => {}
+            (Ok(None), Ok(_)) => {}
+            (Err(error), _) | (_, Err(error)) => self.recording_failed(&error),
         }
     }
 }

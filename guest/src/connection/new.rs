@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::rpc::{self, Code, Id, Object, Outcome, RpcError};
 use crate::sessions::create;
-use crate::storage::{Storage, Write};
+use crate::storage::{Durability, Storage, Write};
 use crate::store::{Session, State, keys};
 
 impl<S: Storage, E: Environment> Engine<S, E> {
@@ -38,7 +38,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let text = state.to_text();
         let mark = self.open_mark_value();
         let name = self.connection.name.clone();
-        let session = create::create_with(&self.store, &self.environment, &session, |id| {
+        let session = create::create_with(&self.store, &self.environment, &session, Durability::Durable, |id| {
             Ok(vec![
                 Write::Put { key: keys::state(id), value: text.clone() },
                 Write::Put { key: keys::open_mark(id, &name), value: mark.clone() },
@@ -55,22 +55,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         };
         let open = OpenSession::new(&session, agent_id, state);
         self.insert_open(&session.id, open);
-        // What the agent said of the session before it had a name for the client follows the answer.
-        Ok(self.then_early(handled, line))
-    }
-
-    /// Sends what a handler passes, then the updates that came too early for the client to place.
-    pub(super) fn then_early(&mut self, handled: Handled, line: &str) -> Handled {
-        if self.connection.early.is_empty() {
-            return handled;
-        }
-        match handled {
-            Handled::Pass => self.to_client(line.to_owned()),
-            Handled::PassAs(line) => self.to_client(line),
-            Handled::Done | Handled::Hold(_) => {}
-        }
-        self.release_early();
-        Handled::Done
+        Ok(handled)
     }
 }
 

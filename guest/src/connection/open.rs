@@ -218,7 +218,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let agent_id = open.agent_id.clone();
         self.keep_open(session_id);
         if let Some(attached) = &attached {
-            self.note_attached(session_id, replaying, attached, agent_id, adopts)?;
+            self.note_attached(session_id, replaying, attached, &agent_id, adopts)?;
         }
         self.write_session(session_id, false)?;
         Ok(result)
@@ -230,7 +230,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         session_id: &str,
         replaying: &Replaying,
         attached: &Attached,
-        agent_id: String,
+        agent_id: &str,
         adopts: bool,
     ) -> Result<(), RpcError> {
         let agent = self.connection.agent.name.clone();
@@ -242,13 +242,13 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 changed.origin = Origin::Layer;
             }
             changed.agent.clone_from(&agent);
-            changed.agent_id = Some(agent_id.clone());
+            changed.agent_id = Some(agent_id.to_owned());
             let same = before.is_some() && changed.origin == session.origin && changed.agent == session.agent;
             if same && changed.agent_id == session.agent_id {
                 return Ok(None);
             }
             if let (Some(agent), true) = (&agent, changed.agent_id != session.agent_id || before.is_none()) {
-                let key = keys::agent_session(agent, &agent_id);
+                let key = keys::agent_session(agent, agent_id);
                 writes.push(Write::Put { key, value: session_id.to_owned() });
             }
             Ok(Some(Some(changed)))

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::agent::{DONE, result_of};
 use super::awaiting::Awaiting;
+use super::client::with_session_id;
 use super::open_session::{OpenSession, Turn};
 use super::params::Params;
 use super::{Handled, Handling};
@@ -54,7 +55,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             open.new_prompts += 1;
             open.touched = Some(now);
         }
-        let Some(earlier) = earlier else { return Ok(self.with_agent_id(line, params.object(), &agent_id)) };
+        let Some(earlier) = earlier else { return Ok(with_session_id(line, params.object(), &agent_id)) };
         let separator = if prompt[1..].trim_start().starts_with(']') { "" } else { "," };
         let mut params = params.object().clone();
         params.set("sessionId", json!(agent_id).to_string());

@@ -101,7 +101,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                     for params in Entry::parse(&text).map(|entry| entry.replayed(&session_id)).unwrap_or_default() {
                         let line = rpc::notification("session/update", &params);
                         sent += line.len();
-                        self.to_client(line);
+                        self.send_client(line);
                     }
                 }
                 Ok(Some(sent))

@@ -6,12 +6,13 @@ use serde_json::value::RawValue;
 use super::Handled;
 use super::attach::Step;
 use super::awaiting::Awaiting;
+use super::client::with_session_id;
 use super::open_session::OpenSession;
 use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::rpc::Object;
 use crate::sessions::{create, info};
-use crate::storage::Storage;
+use crate::storage::{Durability, Storage};
 use crate::store::{Session, State};
 use crate::transcript::{Kind, UpdateKind};
 
@@ -34,7 +35,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             return self.update_of_unknown(line, &agent_id);
         };
         let Ok(Discriminator { kind: name }) = serde_json::from_str::<Discriminator<'_>>(update) else {
-            return self.with_agent_id(line, &params, &id);
+            return with_session_id(line, &params, &id);
         };
         let kind = UpdateKind::of(&name);
         let Some(open) = self.connection.sessions.get(&id) else { return Handled::Done };
@@ -46,7 +47,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             _ => false,
         };
         self.record_update(&id, kind, &name, update, &params);
-        if is_hidden { Handled::Done } else { self.with_agent_id(line, &params, &id) }
+        if is_hidden { Handled::Done } else { with_session_id(line, &params, &id) }
     }
 
     /// An update for a session that is not open: closed, not named yet, or the agent's own business.
@@ -54,18 +55,25 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         if self.connection.gone.contains(agent_id) {
             return Handled::Done;
         }
-        let is_naming = self.connection.awaiting.values().any(|awaiting| {
-            matches!(awaiting, Awaiting::New { .. } | Awaiting::Attach { step: Step::New | Step::Fork, .. })
-        });
-        if is_naming && self.connection.early.len() < MOST_EARLY {
+        if self.is_naming() && self.connection.early.len() < MOST_EARLY {
             self.connection.early.push_back(line.to_owned());
             return Handled::Done;
         }
         Handled::Pass
     }
 
-    /// Handles the updates that came before their session had a name.
+    /// Whether the agent is making a session whose id is not known here yet.
+    fn is_naming(&self) -> bool {
+        self.connection.awaiting.values().any(|awaiting| {
+            matches!(awaiting, Awaiting::New { .. } | Awaiting::Attach { step: Step::New | Step::Fork, .. })
+        })
+    }
+
+    /// Handles the updates that came before their session had a name, once all have.
     pub(super) fn release_early(&mut self) {
+        if self.connection.early.is_empty() || self.is_naming() {
+            return;
+        }
         for line in std::mem::take(&mut self.connection.early) {
             self.agent_line(line);
         }
@@ -132,7 +140,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             if let Some(title) = update.get_string("title") {
                 session.title = crate::store::Title::Set(title);
             }
-            create::create(&self.store, &self.environment, &session)
+            create::create(&self.store, &self.environment, &session, Durability::Relaxed)
         });
         match created {
             // The client is told by the agent's id, so it has to be free; else the child is passed on unrecorded.

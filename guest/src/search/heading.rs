@@ -3,7 +3,7 @@
 use crate::store::Session;
 
 /// The heading's text.
-pub fn text(session: &Session) -> String {
+pub(super) fn text(session: &Session) -> String {
     let mut text = session.title.text().unwrap_or_default().to_owned();
     for (key, value) in &session.meta {
         text.push('\n');

@@ -1,13 +1,18 @@
 //! Creating a session's record, under the agent's own id where that is free.
 
 use crate::environment::Environment;
-use crate::storage::{Result, Storage, Write};
+use crate::storage::{Durability, Result, Storage, Write};
 use crate::store::{Changed, Session, Store, keys};
 
 /// Stores a session under the id it asks for or, where that is taken or was once deleted, under a new one. Returns it
-/// as stored; on disk before it returns.
-pub fn create<S: Storage, E: Environment>(store: &Store<S>, environment: &E, session: &Session) -> Result<Session> {
-    create_with(store, environment, session, |_| Ok(Vec::new()))
+/// as stored.
+pub fn create<S: Storage, E: Environment>(
+    store: &Store<S>,
+    environment: &E,
+    session: &Session,
+    durability: Durability,
+) -> Result<Session> {
+    create_with(store, environment, session, durability, |_| Ok(Vec::new()))
 }
 
 /// The same, with what `writes` makes of the final id in the same commit.
@@ -15,12 +20,13 @@ pub fn create_with<S: Storage, E: Environment>(
     store: &Store<S>,
     environment: &E,
     session: &Session,
+    durability: Durability,
     writes: impl Fn(&str) -> Result<Vec<Write>>,
 ) -> Result<Session> {
     let mut wanted = session.id.clone();
     loop {
         let mut created = Session { id: wanted.clone(), ..session.clone() };
-        let changed = store.change(&wanted).durable().commit(|before, _, also| {
+        let changed = store.change(&wanted).with(durability).commit(|before, _, also| {
             if before.is_some() || wanted.is_empty() || store.is_deleted(&wanted)? {
                 return Ok(None);
             }

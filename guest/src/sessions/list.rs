@@ -288,7 +288,9 @@ fn shown(row: Row<'_>, found: Option<&Match>, draft: bool) -> String {
     if let Some(found) = found {
         let found = json!({ "in": found.place, "snippet": found.snippet });
         json.truncate(json.len() - 3);
-        json.push_str(&format!(",\"match\":{found}}}}}}}"));
+        json.push_str(",\"match\":");
+        json.push_str(&found.to_string());
+        json.push_str("}}}");
     }
     if draft {
         let created = crate::time::format(row.created);

@@ -92,10 +92,10 @@ impl Walk {
             for shelf in &mut self.shelves {
                 shelf.fill(store, self.batch)?;
             }
-            let newest = self.shelves.iter_mut().filter(|shelf| !shelf.read.is_empty());
-            let Some(shelf) = newest.max_by(|a, b| a.place().cmp(&b.place())) else { return Ok(None) };
-            let place = shelf.prefix.len();
-            let Some(entry) = shelf.read.pop_front() else { return Ok(None) };
+            let unread = self.shelves.iter_mut().filter(|shelf| !shelf.read.is_empty());
+            let Some(newest) = unread.max_by(|a, b| a.place().cmp(&b.place())) else { return Ok(None) };
+            let place = newest.prefix.len();
+            let Some(entry) = newest.read.pop_front() else { return Ok(None) };
             let found = Found { entry, place };
             if self.is_in_directory(&found) {
                 return Ok(Some(found));

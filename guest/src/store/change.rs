@@ -37,8 +37,14 @@ impl<'a, S: Storage> Change<'a, S> {
 
     /// Survives the loss of power.
     #[must_use]
-    pub fn durable(mut self) -> Self {
-        self.durability = Durability::Durable;
+    pub fn durable(self) -> Self {
+        self.with(Durability::Durable)
+    }
+
+    /// Survives this much.
+    #[must_use]
+    pub fn with(mut self, durability: Durability) -> Self {
+        self.durability = durability;
         self
     }
 
@@ -91,8 +97,9 @@ pub(super) fn parse_revision(text: Option<&str>) -> Result<u64> {
     text.map_or(Ok(0), |text| text.parse().map_err(|_| StorageError::Corrupt("the revision".to_owned())))
 }
 
-/// The record and every index entry of a session: what goes with its old shape, what comes with the new.
-fn derived(before: Option<&Session>, after: Option<&Session>) -> Vec<Write> {
+/// The record and every index entry of a session: what goes with its old shape, what comes with the new. For whoever
+/// makes many sessions at once; [`Change`] is for everybody else.
+pub fn derived(before: Option<&Session>, after: Option<&Session>) -> Vec<Write> {
     let mut writes = Vec::new();
     let old_keys = before.map(Session::index_keys).unwrap_or_default();
     let new_keys = after.map(Session::index_keys).unwrap_or_default();
@@ -119,11 +126,11 @@ fn derived(before: Option<&Session>, after: Option<&Session>) -> Vec<Write> {
 impl Session {
     /// The keys of the session's index entries.
     pub fn index_keys(&self) -> Vec<String> {
-        let shelf = self.shelf().letter();
+        let letter = self.shelf().letter();
         let place = keys::row_place(self.updated, &self.id);
-        let mut index = vec![keys::rows(shelf, None) + &place, keys::changed(self.revision, &self.id)];
+        let mut index = vec![keys::rows(letter, None) + &place, keys::changed(self.revision, &self.id)];
         if let Some(cwd) = directory::normalise(&self.cwd) {
-            index.push(keys::rows(shelf, Some(&cwd)) + &place);
+            index.push(keys::rows(letter, Some(&cwd)) + &place);
         }
         if self.is_unprompted() {
             index.push(keys::unprompted(self.created, &self.id));

@@ -1,5 +1,8 @@
 //! A client, an agent and an engine between them, driven by hand.
 
+// Messages are written where they are said; passing them by reference would only add noise.
+#![allow(clippy::needless_pass_by_value)]
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -13,8 +16,8 @@ const ROOM: u32 = u32::MAX;
 
 /// A clock that moves when it is told to, and random numbers that are not.
 #[derive(Debug, Default)]
-pub struct World {
-    pub now: Cell<i64>,
+pub(crate) struct World {
+    pub(crate) now: Cell<i64>,
     random: Cell<u64>,
 }
 
@@ -30,25 +33,25 @@ impl Environment for &World {
 }
 
 /// One connection.
-pub struct Desk<'a> {
-    pub engine: Engine<&'a Memory, &'a World>,
-    pub memos: BTreeMap<String, String>,
-    pub warnings: Vec<String>,
+pub(crate) struct Desk<'a> {
+    pub(crate) engine: Engine<&'a Memory, &'a World>,
+    pub(crate) memos: BTreeMap<String, String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// What came out, parsed.
 #[derive(Debug, Default)]
-pub struct Out {
-    pub client: Vec<Value>,
-    pub agent: Vec<Value>,
+pub(crate) struct Out {
+    pub(crate) client: Vec<Value>,
+    pub(crate) agent: Vec<Value>,
 }
 
 impl<'a> Desk<'a> {
-    pub fn open(store: &'a Memory, world: &'a World, settings: &[(&str, &str)]) -> Self {
+    pub(crate) fn open(store: &'a Memory, world: &'a World, settings: &[(&str, &str)]) -> Self {
         Self::carry_on(store, world, settings, BTreeMap::new(), Vec::new())
     }
 
-    pub fn carry_on(
+    pub(crate) fn carry_on(
         store: &'a Memory,
         world: &'a World,
         settings: &[(&str, &str)],
@@ -62,13 +65,13 @@ impl<'a> Desk<'a> {
     }
 
     /// A connection that is initialized, in front of an agent with these capabilities.
-    pub fn ready(store: &'a Memory, world: &'a World, capabilities: Value) -> Self {
+    pub(crate) fn ready(store: &'a Memory, world: &'a World, capabilities: &Value) -> Self {
         let mut desk = Self::open(store, world, &[]);
         desk.initialize(capabilities);
         desk
     }
 
-    pub fn initialize(&mut self, capabilities: Value) -> Value {
+    pub(crate) fn initialize(&mut self, capabilities: &Value) -> Value {
         let out = self.client(json!({"id": 0, "method": "initialize", "params": {"protocolVersion": 1}}));
         assert_eq!(out.agent.len(), 1);
         let result = json!({"protocolVersion": 1, "agentInfo": {"name": "a", "version": "1"}, "agentCapabilities": capabilities});
@@ -76,22 +79,22 @@ impl<'a> Desk<'a> {
         out.client[0]["result"].clone()
     }
 
-    pub fn line(&mut self, from: Peer, line: &str) -> Out {
+    pub(crate) fn line(&mut self, from: Peer, line: &str) -> Out {
         self.engine.receive([Arrival { from, content: Content::Line(line.to_owned()) }]);
         self.pull()
     }
 
     /// The client says something.
-    pub fn client(&mut self, message: Value) -> Out {
+    pub(crate) fn client(&mut self, message: Value) -> Out {
         self.line(Peer::Client, &envelope(message))
     }
 
     /// The agent says something.
-    pub fn agent(&mut self, message: Value) -> Out {
+    pub(crate) fn agent(&mut self, message: Value) -> Out {
         self.line(Peer::Agent, &envelope(message))
     }
 
-    pub fn pull(&mut self) -> Out {
+    pub(crate) fn pull(&mut self) -> Out {
         let mut out = Out::default();
         loop {
             let outputs = self.engine.pull(ROOM);
@@ -115,7 +118,7 @@ impl<'a> Desk<'a> {
     }
 
     /// `session/new`, answered by the agent with this id.
-    pub fn new_session(&mut self, agent_id: &str, cwd: &str) -> String {
+    pub(crate) fn new_session(&mut self, agent_id: &str, cwd: &str) -> String {
         let out = self.client(json!({"id": "new", "method": "session/new", "params": {"cwd": cwd, "mcpServers": []}}));
         assert_eq!(out.agent[0]["method"], "session/new");
         let out = self.agent(json!({"id": "new", "result": {"sessionId": agent_id}}));
@@ -123,7 +126,7 @@ impl<'a> Desk<'a> {
     }
 
     /// A whole turn: the prompt, the agent's answer in pieces, its end.
-    pub fn turn(&mut self, session: &str, prompt: &str, answer: &[&str]) -> Out {
+    pub(crate) fn turn(&mut self, session: &str, prompt: &str, answer: &[&str]) -> Out {
         let prompt = json!([{"type": "text", "text": prompt}]);
         let out = self.client(
             json!({"id": "turn", "method": "session/prompt", "params": {"sessionId": session, "prompt": prompt}}),
@@ -140,12 +143,12 @@ impl<'a> Desk<'a> {
     }
 
     /// A request that the layer answers by itself.
-    pub fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         let out = self.client(json!({"id": "ask", "method": method, "params": params}));
         out.client.into_iter().find(|message| message["id"] == "ask").unwrap_or_else(|| panic!("{method}: no answer"))
     }
 
-    pub fn listed(&mut self) -> Vec<String> {
+    pub(crate) fn listed(&mut self) -> Vec<String> {
         let answer = self.ask("session/list", json!({}));
         let rows = answer["result"]["sessions"].as_array().unwrap();
         rows.iter().map(|row| row["sessionId"].as_str().unwrap().to_owned()).collect()
@@ -157,16 +160,16 @@ fn envelope(mut message: Value) -> String {
     message.to_string()
 }
 
-pub fn update(session: &str, update: Value) -> Value {
+pub(crate) fn update(session: &str, update: Value) -> Value {
     json!({"method": "session/update", "params": {"sessionId": session, "update": update}})
 }
 
-pub fn chunk(kind: &str, text: &str) -> Value {
+pub(crate) fn chunk(kind: &str, text: &str) -> Value {
     json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}})
 }
 
 /// The text of all updates of a kind, joined.
-pub fn text_of(messages: &[Value], kind: &str) -> String {
+pub(crate) fn text_of(messages: &[Value], kind: &str) -> String {
     let updates = messages.iter().map(|message| &message["params"]["update"]);
     updates
         .filter(|update| update["sessionUpdate"] == kind)

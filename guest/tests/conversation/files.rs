@@ -10,7 +10,7 @@ use crate::desk::{Desk, World};
 #[test]
 fn what_the_layer_has_no_business_with_passes_byte_for_byte() {
     let (store, world) = (Memory::new(), World::default());
-    let mut desk = Desk::ready(&store, &world, json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
     desk.new_session("s1", "/");
     for (from, line) in [
         (Peer::Client, r#"{ "jsonrpc":"2.0" , "id":"x\u0041", "method":"_vendor/do", "params":{"a":1.0,"a2":[ ]}}"#),

@@ -13,7 +13,7 @@ fn load(desk: &mut Desk<'_>, id: &str) -> crate::desk::Out {
 
 /// A store with one session of two turns.
 fn told<'a>(store: &'a Memory, world: &'a World) -> String {
-    let mut desk = Desk::ready(store, world, json!({}));
+    let mut desk = Desk::ready(store, world, &json!({}));
     let id = desk.new_session("s1", CWD);
     let out = desk.turn(&id, "First question", &["First ", "answer"]);
     assert!(out.client.iter().any(|message| message["params"]["update"]["title"] == "First question"));
@@ -26,7 +26,7 @@ fn told<'a>(store: &'a Memory, world: &'a World) -> String {
 fn the_layer_adds_its_capabilities_and_keeps_the_agents() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = Desk::open(&store, &world, &[]);
-    let result = desk.initialize(json!({"promptCapabilities": {"image": true}, "custom": {"x": 1}, "sessionCapabilities": {"additionalDirectories": {}}}));
+    let result = desk.initialize(&json!({"promptCapabilities": {"image": true}, "custom": {"x": 1}, "sessionCapabilities": {"additionalDirectories": {}}}));
     let capabilities = &result["agentCapabilities"];
     assert_eq!(capabilities["loadSession"], true);
     for marker in ["list", "delete", "resume", "close", "fork", "additionalDirectories"] {
@@ -40,7 +40,7 @@ fn the_layer_adds_its_capabilities_and_keeps_the_agents() {
 fn an_agent_that_keeps_nothing_is_told_what_was_said() {
     let (store, world) = (Memory::new(), World::default());
     let id = told(&store, &world);
-    let mut desk = Desk::ready(&store, &world, json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
     let out = load(&mut desk, &id);
     assert_eq!(out.agent[0]["method"], "session/new");
     assert_eq!(out.agent[0]["params"]["mcpServers"][0]["name"], "m");
@@ -74,7 +74,7 @@ fn the_agents_own_replay_is_dropped_and_never_recorded() {
         let (store, world) = (Memory::new(), World::default());
         let id = told(&store, &world);
         for _ in 0..2 {
-            let mut desk = Desk::ready(&store, &world, capabilities.clone());
+            let mut desk = Desk::ready(&store, &world, &capabilities);
             let mut client = load(&mut desk, &id);
             assert_eq!(client.agent[0]["method"], expected);
             assert_eq!(client.agent[0]["params"]["sessionId"], "s1");
@@ -92,7 +92,7 @@ fn the_agents_own_replay_is_dropped_and_never_recorded() {
 fn an_agent_that_forgot_falls_back_and_says_so() {
     let (store, world) = (Memory::new(), World::default());
     let id = told(&store, &world);
-    let mut desk = Desk::ready(&store, &world, json!({"loadSession": true, "sessionCapabilities": {"resume": {}}}));
+    let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true, "sessionCapabilities": {"resume": {}}}));
     let mut out = load(&mut desk, &id);
     for (method, answer) in [
         ("session/resume", json!({"error": {"code": -32002, "message": "gone"}})),
@@ -112,7 +112,7 @@ fn an_agent_that_forgot_falls_back_and_says_so() {
 fn a_prompt_behind_a_load_waits_for_it() {
     let (store, world) = (Memory::new(), World::default());
     let id = told(&store, &world);
-    let mut desk = Desk::ready(&store, &world, json!({"sessionCapabilities": {"resume": {}}}));
+    let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
     let asked = load(&mut desk, &id).agent[0]["id"].clone();
     let out = desk.client(json!({"id": 5, "method": "session/prompt", "params": {"sessionId": id, "prompt": []}}));
     assert!(out.agent.is_empty());
@@ -128,7 +128,7 @@ fn mode_and_options_are_put_back() {
     let modes = json!({"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]});
     let options =
         |value: &str| json!([{"id": "m", "name": "M", "type": "select", "currentValue": value, "options": []}]);
-    let mut desk = Desk::ready(&store, &world, json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
     desk.client(json!({"id": 1, "method": "session/new", "params": {"cwd": CWD, "mcpServers": []}}));
     desk.agent(json!({"id": 1, "result": {"sessionId": "s1", "modes": modes, "configOptions": options("a")}}));
     desk.turn("s1", "Hi", &["Ho"]);
@@ -137,7 +137,7 @@ fn mode_and_options_are_put_back() {
     desk.client(json!({"id": 3, "method": "session/set_config_option", "params": {"sessionId": "s1", "configId": "m", "value": "b"}}));
     desk.agent(json!({"id": 3, "result": {"configOptions": options("b")}}));
 
-    let mut desk = Desk::ready(&store, &world, json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
     let asked = load(&mut desk, "s1").agent[0]["id"].clone();
     let out =
         desk.agent(json!({"id": asked, "result": {"sessionId": "s2", "modes": modes, "configOptions": options("a")}}));
@@ -159,7 +159,7 @@ fn mode_and_options_are_put_back() {
 fn a_fork_has_the_history_and_goes_its_own_way() {
     let (store, world) = (Memory::new(), World::default());
     let id = told(&store, &world);
-    let mut desk = Desk::ready(&store, &world, json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
     let out = desk.client(json!({"id": 1, "method": "session/fork", "params": {"sessionId": id, "cwd": CWD}}));
     assert_eq!(desk.listed(), [id.as_str()]);
     let out = desk.agent(json!({"id": out.agent[0]["id"], "result": {"sessionId": "f1"}}));
@@ -178,7 +178,7 @@ fn a_fork_has_the_history_and_goes_its_own_way() {
 #[test]
 fn an_active_session_is_cancelled_and_closed_before_it_is_deleted() {
     let (store, world) = (Memory::new(), World::default());
-    let mut desk = Desk::ready(&store, &world, json!({"sessionCapabilities": {"close": {}, "delete": {}}}));
+    let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"close": {}, "delete": {}}}));
     let id = desk.new_session("s1", CWD);
     desk.client(json!({"id": 1, "method": "session/prompt", "params": {"sessionId": id, "prompt": []}}));
     let out = desk.client(json!({"id": 2, "method": "session/delete", "params": {"sessionId": id}}));
@@ -233,7 +233,7 @@ fn the_agents_own_sessions_are_listed_loaded_once_and_stay_deleted() {
 #[test]
 fn an_echoed_prompt_is_recorded_once_and_state_comes_back_once() {
     let (store, world) = (Memory::new(), World::default());
-    let mut desk = Desk::ready(&store, &world, json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
     let id = desk.new_session("s1", CWD);
     desk.client(json!({"id": 1, "method": "session/prompt", "params": {"sessionId": id, "prompt": [{"type": "text", "text": "Say it"}]}}));
     let out = desk.agent(update("s1", chunk("user_message_chunk", "Say it")));
@@ -254,9 +254,9 @@ fn an_echoed_prompt_is_recorded_once_and_state_comes_back_once() {
 #[test]
 fn an_id_that_is_taken_is_mapped() {
     let (store, world) = (Memory::new(), World::default());
-    let mut first = Desk::ready(&store, &world, json!({}));
+    let mut first = Desk::ready(&store, &world, &json!({}));
     assert_eq!(first.new_session("1", CWD), "1");
-    let mut second = Desk::ready(&store, &world, json!({}));
+    let mut second = Desk::ready(&store, &world, &json!({}));
     let id = second.new_session("1", CWD);
     assert_ne!(id, "1");
     let out = second.turn(&id, "Hello", &["there"]);

@@ -9,7 +9,7 @@ use crate::desk::{Desk, World};
 #[test]
 fn bad_lines_are_answered_and_the_connection_works_on() {
     let (store, world) = (Memory::new(), World::default());
-    let mut desk = Desk::ready(&store, &world, json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
     for (line, code) in [("{", -32700), ("[]", -32600), ("7", -32600), ("{\"jsonrpc\":\"2.0\"}", -32600)] {
         let out = desk.line(Peer::Client, line);
         assert_eq!(
@@ -27,7 +27,7 @@ fn bad_lines_are_answered_and_the_connection_works_on() {
 #[test]
 fn bad_params_name_the_field() {
     let (store, world) = (Memory::new(), World::default());
-    let mut desk = Desk::ready(&store, &world, json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
     desk.new_session("s1", "/");
     for (method, params, field) in [
         ("session/new", json!({"mcpServers": []}), "cwd"),
@@ -57,7 +57,7 @@ fn bad_params_name_the_field() {
 #[test]
 fn unknown_sessions_are_named_and_unknown_deletes_are_silent() {
     let (store, world) = (Memory::new(), World::default());
-    let mut desk = Desk::ready(&store, &world, json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
     for (method, params) in [
         ("session/load", json!({"sessionId": "nope", "cwd": "/", "mcpServers": []})),
         ("session/resume", json!({"sessionId": "nope", "cwd": "/"})),
@@ -93,7 +93,7 @@ fn nothing_is_refused_behind_initialize_and_everything_before_it() {
 #[test]
 fn when_the_agent_dies_every_open_request_is_answered_and_the_session_stays() {
     let (store, world) = (Memory::new(), World::default());
-    let mut desk = Desk::ready(&store, &world, json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
     let id = desk.new_session("s1", "/");
     desk.client(json!({"id": 1, "method": "session/prompt", "params": {"sessionId": id, "prompt": [{"type": "text", "text": "Go"}]}}));
     desk.client(json!({"id": 2, "method": "_x/y"}));
@@ -105,7 +105,7 @@ fn when_the_agent_dies_every_open_request_is_answered_and_the_session_stays() {
         .filter(|message| message["error"]["message"].as_str().is_some_and(|text| text.contains("agent has ended")))
         .collect();
     assert_eq!(errors.len(), 2);
-    let mut desk = Desk::ready(&store, &world, json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
     assert_eq!(desk.listed(), ["s1"]);
 }
 

@@ -9,7 +9,7 @@ use crate::desk::{Desk, World, chunk, text_of, update};
 #[test]
 fn a_turn_goes_on_after_the_instance_was_lost() {
     let (store, world) = (Memory::new(), World::default());
-    let mut desk = Desk::ready(&store, &world, json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
     let id = desk.new_session("s1", "/");
     desk.client(json!({"id": 1, "method": "session/prompt", "params": {"sessionId": id, "prompt": [{"type": "text", "text": "Go"}]}}));
     desk.agent(update("s1", chunk("agent_message_chunk", "before ")));
@@ -36,10 +36,10 @@ fn a_turn_goes_on_after_the_instance_was_lost() {
 #[test]
 fn a_load_that_was_under_way_is_answered_with_an_error() {
     let (store, world) = (Memory::new(), World::default());
-    let mut desk = Desk::ready(&store, &world, json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
     let id = desk.new_session("s1", "/");
     drop(desk);
-    let mut desk = Desk::ready(&store, &world, json!({"sessionCapabilities": {"resume": {}}}));
+    let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
     let out = desk
         .client(json!({"id": 7, "method": "session/load", "params": {"sessionId": id, "cwd": "/", "mcpServers": []}}));
     let asked = out.agent[0]["id"].clone();
