@@ -3,12 +3,14 @@
 //! Parsing borrows. What passes is never rebuilt: where one value in a line has to change, it is spliced in place, so
 //! that every byte around it, unknown fields and all, stays as it was sent.
 
+mod depth;
 mod error;
 mod id;
 mod line;
 mod message;
 mod object;
 
+pub use depth::{DEEPEST, is_too_deep};
 pub use error::{Code, RpcError};
 pub use id::Id;
 pub use line::{failure, notification, request, response, splice};

@@ -42,6 +42,14 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     }
 
     fn agent_response(&mut self, line: &str, id: &Id, outcome: Outcome<'_>) -> Handled {
+        if *id == Id::null()
+            && let Outcome::Error(error) = outcome
+            && let Some(meant) = self.only_open_request()
+        {
+            let line = rpc::failure(&meant, &agent_error(error));
+            self.agent_line(line);
+            return Handled::Done;
+        }
         if matches!(self.connection.awaiting.get(id), Some(Awaiting::Own) | None) {
             if !id.is_own() {
                 self.warn(format!("the agent answered a request that is not open (id {}); dropped", id.as_json()));
@@ -67,6 +75,13 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             self.refuse(id, &error);
             Handled::Done
         })
+    }
+
+    /// What an error without an id must be about: agents answer so to a request they could not read.
+    fn only_open_request(&self) -> Option<Id> {
+        let mut open = self.connection.awaiting.iter().filter(|(_, awaiting)| **awaiting != Awaiting::Own);
+        let (id, _) = open.next()?;
+        (open.next().is_none() && *id != Id::null()).then(|| id.clone())
     }
 
     fn agent_request(&mut self, line: &str, id: &Id, method: &str, params: Option<&str>) -> Handled {

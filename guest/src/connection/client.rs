@@ -32,6 +32,11 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 self.refuse(&Id::null(), &malformed.to_error());
                 return;
             }
+            Ok(Message::Request { id, .. }) if rpc::is_too_deep(&line) => {
+                let message = format!("Invalid request: it nests deeper than {} levels", rpc::DEEPEST);
+                self.refuse(&id, &RpcError::new(Code::InvalidRequest, message));
+                return;
+            }
             Ok(Message::Request { id, method, params }) => {
                 let handling = self.client_request(&line, &id, &method, params);
                 handling.unwrap_or_else(|error| {
