@@ -1,0 +1,74 @@
+//! Filling a store.
+
+use std::path::Path;
+
+use acp_sessions_guest::search::{self, Owner};
+use acp_sessions_guest::storage::Write;
+use acp_sessions_guest::store::{derived, keys};
+use acp_sessions_guest::transcript::{Entry, Kind};
+use acp_sessions_host::component::storage::{self as wit, Host as _};
+use acp_sessions_host::store::Sqlite;
+use anyhow::{Context as _, Result};
+use serde_json::json;
+
+use crate::many::{Sample, sample};
+
+/// How many sessions go into one commit.
+const BATCH: u64 = 5_000;
+
+/// Makes a store of `count` sessions at `path`.
+pub fn fill(path: &Path, count: u64) -> Result<()> {
+    let mut store = Sqlite::builder().file(path).build()?;
+    let mut nth = 0;
+    while nth < count {
+        let end = (nth + BATCH).min(count);
+        let mut writes: Vec<Write> = (nth..end).flat_map(|nth| writes(sample(nth, count), nth + 1)).collect();
+        writes.push(Write::Put { key: keys::REVISION.to_owned(), value: end.to_string() });
+        // Neighbours in the store are written together.
+        writes.sort_by(|a, b| place(a).cmp(&place(b)));
+        let writes = writes.into_iter().map(to_wit).collect();
+        store.commit(Vec::new(), writes, wit::Durability::Relaxed)?.context("the store cannot be filled")?;
+        nth = end;
+    }
+    Ok(())
+}
+
+/// All that the engine writes for a session with one turn.
+fn writes(sample: Sample, revision: u64) -> Vec<Write> {
+    let Sample { mut session, prompt, reply } = sample;
+    session.revision = revision;
+    session.born = revision;
+    let mut writes = derived(None, Some(&session));
+    let said = json!({"update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": reply}}});
+    let asked = json!({"prompt": [{"type": "text", "text": prompt}]});
+    let entries = [(Kind::Prompt, asked), (Kind::Update, said), (Kind::TurnEnd, json!({"stopReason": "end_turn"}))];
+    for (seq, (kind, json)) in (1..).zip(entries) {
+        let value = Entry::text(kind, session.updated, &json.to_string());
+        let tokens = search::tokenise(&search::text::of_entry(&value));
+        if !tokens.is_empty() {
+            writes.push(Write::IndexText { owner: Owner::Log(&session.id).name(), part: seq, tokens });
+        }
+        writes.push(Write::Append { log: session.id.clone(), seq, value });
+    }
+    writes
+}
+
+/// Records by key; what is numbered as it comes stays in order.
+fn place(write: &Write) -> Option<&str> {
+    match write {
+        Write::Put { key, .. } | Write::Delete { key } => Some(key),
+        _ => None,
+    }
+}
+
+fn to_wit(write: Write) -> wit::Write {
+    match write {
+        Write::Put { key, value } => wit::Write::Put(wit::Entry { key, value }),
+        Write::Delete { key } => wit::Write::Delete(key),
+        Write::Append { log, seq, value } => wit::Write::Append(wit::LogRow { log, seq, value }),
+        Write::Amend { log, seq, value } => wit::Write::Amend(wit::LogRow { log, seq, value }),
+        Write::CutLog { log, from } => wit::Write::CutLog(wit::LogCut { log, from }),
+        Write::IndexText { owner, part, tokens } => wit::Write::IndexText(wit::TextPart { owner, part, tokens }),
+        Write::DropText { owner, from } => wit::Write::DropText(wit::TextCut { owner, from }),
+    }
+}

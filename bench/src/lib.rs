@@ -1,0 +1,8 @@
+//! What `cargo xtask bench list` needs besides the program itself: stores of any size, made by the engine's own code,
+//! and the floor that its lists are compared with.
+
+pub mod fill;
+pub mod floor;
+mod many;
+
+pub use many::{COMMON_WORD, RARE_SESSIONS, RARE_WORD};
