@@ -14,6 +14,7 @@ mod show;
 mod store;
 mod table;
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -80,5 +81,9 @@ fn log_to_stderr() {
         .with_default_directive(tracing::level_filters::LevelFilter::WARN.into())
         .with_env_var("ACP_SESSIONS_LOG")
         .from_env_lossy();
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .init();
 }

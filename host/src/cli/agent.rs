@@ -10,7 +10,7 @@ pub(super) struct Arguments {
     options: ConnectionOptions,
 
     /// A shell command that answers prompts: it reads the prompt from its input, its output is streamed back line by
-    /// line. It runs in the session's folder, with ACP_SESSION_ID, ACP_SESSION_CWD and ACP_SESSION_MODE set, and is
+    /// line. It runs in the session's folder, with `ACP_SESSION_ID`, `ACP_SESSION_CWD` and `ACP_SESSION_MODE` set, and is
     /// ended when the prompt is cancelled. Without it the prompt is echoed
     #[arg(long, value_name = "COMMAND")]
     exec: Option<String>,

@@ -1,12 +1,10 @@
 //! What the engine answers, for people.
 
-use anyhow::Context as _;
-
 use crate::component::sessions::Error;
 
 /// The answer of a call, or why there is none.
 pub(super) fn plain<T>(called: wasmtime::Result<Result<T, Error>>) -> anyhow::Result<T> {
-    let answer = called.map_err(anyhow::Error::from).context("the session engine failed")?;
+    let answer = called.map_err(|trap| anyhow::anyhow!("the session engine failed: {}", trap.root_cause()))?;
     answer.map_err(|error| match error {
         Error::Invalid(what) | Error::Storage(what) => anyhow::Error::msg(what),
         Error::NotFound(id) => anyhow::anyhow!("there is no session {id}"),

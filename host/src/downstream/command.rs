@@ -140,7 +140,7 @@ mod tests {
         outbox.extend(["one", "two"]);
         outbox.close();
         assert_eq!(hear(&inbox), ["<one>", "<two>", "bye"]);
-        assert_eq!(command.ended(Duration::from_secs(60)).as_deref(), Some("exit status: 3"));
+        assert_eq!(command.ended(Duration::from_mins(1)).as_deref(), Some("exit status: 3"));
     }
 
     #[test]
@@ -154,14 +154,14 @@ mod tests {
         command.kill();
         // The child holds the output open: that this returns means that it is gone too.
         assert_eq!(hear(&inbox), [""; 0]);
-        assert_eq!(command.ended(Duration::from_secs(60)).as_deref(), Some("signal: 9 (SIGKILL)"));
+        assert_eq!(command.ended(Duration::from_mins(1)).as_deref(), Some("signal: 9 (SIGKILL)"));
     }
 
     #[test]
     fn what_it_leaves_behind_does_not_keep_it_alive() {
         let (command, inbox, _outbox) = spawn("setsid sleep 60 & echo $!; exit 0");
         let said = hear(&inbox);
-        assert_eq!(command.ended(Duration::from_secs(60)).as_deref(), Some("exit status: 0"));
+        assert_eq!(command.ended(Duration::from_mins(1)).as_deref(), Some("exit status: 0"));
         let loose = said[0].parse().ok().and_then(rustix::process::Pid::from_raw).expect("a process");
         rustix::process::kill_process(loose, rustix::process::Signal::KILL).expect("it was loose");
     }

@@ -21,7 +21,7 @@ pub enum RunError {
     #[error("{0}")]
     Storage(String),
     /// The engine failed again and again.
-    #[error("the session engine failed {MOST_LOSSES} times in a row: {0:#}")]
+    #[error("the session engine failed {MOST_LOSSES} times in a row: {}", .0.root_cause())]
     Engine(wasmtime::Error),
 }
 
@@ -129,7 +129,9 @@ impl<'c, S: storage::Host + Send + 'static> Engine<'c, S> {
     fn replace(&mut self, mut trap: wasmtime::Error) -> Result<(), RunError> {
         loop {
             self.losses += 1;
-            tracing::warn!(losses = self.losses, lost = self.unfinished.len(), "the engine was lost: {trap:#}");
+            let (losses, lines) = (self.losses, self.unfinished.len());
+            tracing::warn!(losses, lines, "the session engine is started anew: {}", trap.root_cause());
+            tracing::debug!("{trap:?}");
             let Some(old) = self.instance.take().filter(|_| self.losses <= MOST_LOSSES) else {
                 return Err(RunError::Engine(trap));
             };

@@ -7,7 +7,7 @@ use crate::downstream::Agent;
 /// After its input was closed an agent has this long to end by itself.
 const TERMINATE_AFTER: Duration = Duration::from_millis(500);
 /// It is killed this long after its input was closed.
-const KILL_AFTER: Duration = Duration::from_millis(1000);
+const KILL_AFTER: Duration = Duration::from_secs(1);
 /// Nothing more is waited for this long after.
 const GIVE_UP_AFTER: Duration = Duration::from_millis(1300);
 

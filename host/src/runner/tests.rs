@@ -89,7 +89,8 @@ impl Client {
     fn request(&mut self, method: &str, params: Value) -> Value {
         self.requests += 1;
         let id = self.requests;
-        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        let mut request = json!({ "jsonrpc": "2.0", "id": id, "method": method });
+        request["params"] = params;
         self.source.push(&mut vec![Content::Line(request.to_string())], || false);
         loop {
             if let Some(at) = self.heard.iter().position(|message| message["id"] == id) {

@@ -7,6 +7,7 @@ mod error;
 mod logs;
 mod maintenance;
 mod open;
+mod phrase;
 mod records;
 mod schema;
 mod text;

@@ -15,7 +15,7 @@ pub(super) fn handle(state: &Arc<State>, line: &[u8]) {
     match call.id {
         Some(id) => {
             if let Some(outcome) = request(state, &id, &call.method, &call.params) {
-                state.send(&rpc::response(id, outcome));
+                state.send(&rpc::response(&id, outcome));
             }
         }
         None => notification(state, &call.method, &call.params),

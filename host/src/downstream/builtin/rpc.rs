@@ -49,7 +49,7 @@ impl Failure {
 }
 
 /// The answer to the request with this id.
-pub(super) fn response(id: Value, outcome: Result<Value, Failure>) -> Value {
+pub(super) fn response(id: &Value, outcome: Result<Value, Failure>) -> Value {
     match outcome {
         Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
         Err(Failure { code, message, data }) => {

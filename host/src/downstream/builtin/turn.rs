@@ -79,7 +79,7 @@ pub(super) fn begin(state: &Arc<State>, id: Value, session: &str, prompt: Prompt
         }
         let reason = if turn.is_cancelled() { "cancelled" } else { "end_turn" };
         shared.sessions().end_turn(&session, &turn);
-        shared.send(&rpc::response(id, Ok(json!({ "stopReason": reason }))));
+        shared.send(&rpc::response(&id, Ok(json!({ "stopReason": reason }))));
     });
     Ok(())
 }

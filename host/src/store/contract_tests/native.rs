@@ -11,6 +11,7 @@ pub(super) struct Native(pub(super) Memory);
 
 type Answer<T> = wasmtime::Result<Result<T, Error>>;
 
+#[expect(clippy::unnecessary_wraps, reason = "it is what wasmtime expects")]
 fn answer<T, U>(result: native::Result<T>, convert: impl FnOnce(T) -> U) -> Answer<U> {
     Ok(result.map(convert).map_err(|error| match error {
         native::StorageError::Conflict => Error::Conflict,

@@ -32,11 +32,13 @@ fn values_come_in_the_order_asked() {
     });
 }
 
+/// Range, descending, limit, bytes; what is found, and whether there is more.
+type Case = ((&'static str, &'static str), bool, u32, u32, &'static [&'static str], bool);
+
 #[test]
 fn a_scan_is_ordered_and_bounded() {
     on_every_store(|store| {
         write(store, ["d", "b", "a", "c", "B", "aa", "a/"].map(|key| put(key, "v")).to_vec());
-        type Case = ((&'static str, &'static str), bool, u32, u32, &'static [&'static str], bool);
         let cases: [Case; 11] = [
             (("A", "z"), false, 100, 1000, &["B=v", "a=v", "a/=v", "aa=v", "b=v", "c=v", "d=v"], false),
             (("A", "z"), true, 3, 1000, &["d=v", "c=v", "b=v"], true),

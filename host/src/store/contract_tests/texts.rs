@@ -97,7 +97,8 @@ fn every_printable_character_belongs_to_its_token() {
     on_every_store(|store| {
         // Letters are folded by the engine: upper-case ones never come.
         let characters: Vec<char> = ('!'..='~').filter(|character| !character.is_ascii_uppercase()).collect();
-        write(store, vec![index("o", 0, &characters.iter().map(|c| format!("a{c}b ")).collect::<String>())]);
+        let tokens: Vec<String> = characters.iter().map(|character| format!("a{character}b")).collect();
+        write(store, vec![index("o", 0, &tokens.join(" "))]);
         for character in characters {
             assert_eq!(owners(store, &format!("a{character}b")), "o", "{character}");
         }
@@ -157,6 +158,32 @@ fn the_first_part_within_each_scope() {
         assert_eq!(found, Ok(vec![Some(2), None, Some(2), None, Some(1), None, Some(2)]));
         assert_eq!(store.find_text(term("yes no"), vec![scope("o1", 9)]).expect("no trap"), Ok(vec![Some(2)]));
         assert_eq!(store.find_text(term("yes"), vec![]).expect("no trap"), Ok(vec![]));
+    });
+}
+
+#[test]
+fn long_prefixes_stand_for_few_tokens_or_for_many() {
+    on_every_store(|store| {
+        write(
+            store,
+            (0..200).map(|number| index(&format!("o{number:03}"), 0, &format!("next token{number} end"))).collect(),
+        );
+        write(store, vec![index("o200", 0, "tokenless"), index("o200", 1, "untoken1 next tok")]);
+        let scopes =
+            || vec![TextScope { owner: "o017".into(), until: 9 }, TextScope { owner: "o200".into(), until: 9 }];
+        for (words, count, found) in [
+            ("token*", 201, [Some(0), Some(0)]),
+            ("next token*", 200, [Some(0), None]),
+            ("token17*", 11, [Some(0), None]),
+            ("next token17*", 11, [Some(0), None]),
+            ("tokenl*", 1, [None, Some(0)]),
+            ("token17* end", 0, [None, None]),
+            ("untoken1 next*", 1, [None, Some(1)]),
+            ("tokens*", 0, [None, None]),
+        ] {
+            assert_eq!(search(store, words, None, 1000).len(), count, "{words}");
+            assert_eq!(store.find_text(term(words), scopes()).expect("no trap"), Ok(found.to_vec()), "{words}");
+        }
     });
 }
 

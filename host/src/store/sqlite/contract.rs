@@ -12,6 +12,7 @@ use crate::component::storage::{
 /// What wasmtime expects: the outer result is for traps, of which this store has none.
 type Answer<T> = wasmtime::Result<std::result::Result<T, Error>>;
 
+#[expect(clippy::unnecessary_wraps, reason = "it is what wasmtime expects")]
 fn answer<T>(result: Result<T>) -> Answer<T> {
     Ok(result.map_err(Error::from))
 }
@@ -46,6 +47,15 @@ impl Host for Sqlite {
     }
 }
 
+/// Whether this takes away a whole log, or all of somebody's texts.
+fn removes_for_good(write: &Write) -> bool {
+    match write {
+        Write::CutLog(cut) => cut.from <= 1,
+        Write::DropText(cut) => cut.from == 0,
+        _ => false,
+    }
+}
+
 impl Sqlite {
     /// Reads that belong together see one state of the store.
     fn read<T>(&mut self, read: impl FnOnce(&rusqlite::Connection) -> Result<T>) -> Result<T> {
@@ -72,7 +82,8 @@ impl Sqlite {
             }
         }
         transaction.commit()?;
-        if writes.iter().any(|write| matches!(write, Write::CutLog(cut) if cut.from <= 1)) {
+        // Where it is not meant to be safe at once, it need not be gone at once either.
+        if durability == Durability::Durable && writes.iter().any(removes_for_good) {
             self.empty_journal()?;
         }
         Ok(())

@@ -73,10 +73,9 @@ impl From<Error> for Told {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 Told::Unavailable("another process kept it locked for too long".to_owned())
             }
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Told::Corrupt(error.to_string()),
+            // Without a code it is not from SQLite but about what it returned: a value of another type than was stored.
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) | None => Told::Corrupt(error.to_string()),
             Some(_) => Told::Unavailable(error.to_string()),
-            // Not from SQLite but about what it returned: a value that is not of the type it was stored as.
-            None => Told::Corrupt(error.to_string()),
         }
     }
 }

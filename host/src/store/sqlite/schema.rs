@@ -5,6 +5,7 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The format that this program writes.
+#[expect(clippy::cast_possible_wrap, reason = "there are a handful")]
 pub(super) const CURRENT: i64 = MIGRATIONS.len() as i64;
 
 /// Each takes the store from the format of its index to the next.

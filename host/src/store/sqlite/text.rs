@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::error::{Error, Result};
+use super::phrase::{self, Phrase};
 use crate::component::storage::{TextCut, TextHit, TextPart, TextScope, TextTerm};
 
 /// An owner's number times this, plus the part, is the text's row.
@@ -19,13 +20,6 @@ fn row_of(owner: i64, part: u64) -> i64 {
 
 fn part_of(row: i64) -> u64 {
     (row % PARTS_PER_OWNER).unsigned_abs()
-}
-
-/// The term in FTS5's own language: always one quoted phrase, so that nothing in a token is taken for syntax.
-fn query(term: &TextTerm) -> String {
-    let phrase = term.tokens.join(" ").replace('"', "\"\"");
-    let prefix = if term.prefix { " *" } else { "" };
-    format!("\"{phrase}\"{prefix}")
 }
 
 fn find_owner(connection: &Connection, name: &str) -> Result<Option<i64>> {
@@ -46,6 +40,7 @@ pub(super) fn search(
     after: Option<&TextHit>,
     limit: u32,
 ) -> Result<Vec<TextHit>> {
+    let Some(query) = phrase::query(connection, term)? else { return Ok(Vec::new()) };
     let below = match after {
         // An owner keeps its number for good, so one without a number never was a hit.
         Some(hit) => find_owner(connection, &hit.owner)?.map_or(0, |owner| row_of(owner, hit.part)),
@@ -54,7 +49,7 @@ pub(super) fn search(
     let mut names = connection.prepare_cached("SELECT name FROM owners WHERE id = ?1")?;
     let mut statement = connection
         .prepare_cached("SELECT rowid FROM texts WHERE texts MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3")?;
-    let mut rows = statement.query(params![query(term), below, limit])?;
+    let mut rows = statement.query(params![query, below, limit])?;
     let mut hits: Vec<TextHit> = Vec::new();
     let mut last = None;
     while let Some(row) = rows.next()? {
@@ -72,17 +67,38 @@ pub(super) fn search(
 
 /// For each scope the first part that holds the term.
 pub(super) fn find(connection: &Connection, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u64>>> {
-    let query = query(term);
+    // For a longer prefix FTS5 would go through all texts of the store, and that for each scope.
+    let read_through = phrase::is_longer_prefix(term);
+    let first = |scope: &TextScope| {
+        let Some(owner) = find_owner(connection, &scope.owner)? else { return Ok(None) };
+        let last = row_of(owner, scope.until).min(first_row(owner + 1) - 1);
+        let rows = (first_row(owner), last);
+        let row = if read_through { first_read(connection, term, rows)? } else { first_match(connection, term, rows)? };
+        Ok(row.map(part_of))
+    };
+    scopes.iter().map(first).collect()
+}
+
+/// The first of these rows that holds the term, by the index.
+fn first_match(connection: &Connection, term: &TextTerm, (first, last): (i64, i64)) -> Result<Option<i64>> {
     let mut statement = connection.prepare_cached(
         "SELECT rowid FROM texts WHERE texts MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid LIMIT 1",
     )?;
-    let mut first = |scope: &TextScope| {
-        let Some(owner) = find_owner(connection, &scope.owner)? else { return Ok(None) };
-        let until = row_of(owner, scope.until).min(first_row(owner + 1) - 1);
-        let row = statement.query_row(params![query, first_row(owner), until], |row| row.get(0)).optional()?;
-        Ok(row.map(part_of))
-    };
-    scopes.iter().map(&mut first).collect()
+    Ok(statement.query_row(params![phrase::literal(term), first, last], |row| row.get(0)).optional()?)
+}
+
+/// The first of these rows that holds the term, by reading them.
+fn first_read(connection: &Connection, term: &TextTerm, (first, last): (i64, i64)) -> Result<Option<i64>> {
+    let phrase = Phrase::new(term);
+    let mut statement =
+        connection.prepare_cached("SELECT rowid, tokens FROM texts WHERE rowid BETWEEN ?1 AND ?2 ORDER BY rowid")?;
+    let mut rows = statement.query([first, last])?;
+    while let Some(row) = rows.next()? {
+        if phrase.is_in(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?) {
+            return Ok(Some(row.get(0)?));
+        }
+    }
+    Ok(None)
 }
 
 /// Replaces what is indexed for an owner's part.

@@ -29,6 +29,9 @@ CREATE VIRTUAL TABLE texts USING fts5(
     tokenize = "ascii tokenchars '!""#$%&''()*+,-./:;<=>?@[\]^_`{|}~'",
     detail = full,
     columnsize = 0,
-    prefix = '2 3'
+    prefix = '1 2 3'
 );
 INSERT INTO texts (texts, rank) VALUES ('secure-delete', 1);
+
+-- The tokens that there are, to know which of them begin with a longer prefix.
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab('texts', 'instance');
