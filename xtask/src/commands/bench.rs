@@ -2,6 +2,7 @@
 
 mod figures;
 mod startup;
+mod transcript;
 
 use anyhow::Result;
 
@@ -10,11 +11,14 @@ use anyhow::Result;
 pub(crate) enum Bench {
     /// From exec to the answer to `initialize`, against a bare agent; memory at rest
     Startup(startup::Options),
+    /// What recording costs, against `cat` and the Rust SDK's conductor; load, fork, memory, the price of the sandbox
+    Transcript(transcript::Options),
 }
 
 /// Runs one.
 pub(crate) fn run(bench: &Bench) -> Result<()> {
     match bench {
         Bench::Startup(options) => startup::run(options),
+        Bench::Transcript(options) => transcript::run(options),
     }
 }

@@ -1,0 +1,88 @@
+//! What recording costs while a conversation goes on, and how fast it comes back.
+
+mod client;
+mod conductor;
+mod contender;
+mod fork;
+mod history;
+mod load;
+mod memory;
+mod overhead;
+mod sandbox;
+mod section;
+mod sizes;
+
+use anyhow::{Context as _, Result};
+use serde_json::json;
+
+use crate::workspace;
+use section::Section;
+use sizes::Sizes;
+
+/// Options of `cargo xtask bench transcript`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Small sizes, and without the Rust SDK's conductor: whether it works, not how fast it is
+    #[arg(long)]
+    short: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Only these parts
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Part>,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// What each request and notification takes longer than without anything between
+    Overhead,
+    /// How fast a history comes back, and the memory it takes
+    Load,
+    /// How long a fork takes
+    Fork,
+    /// The engine as a component, against the same engine in machine code
+    Sandbox,
+}
+
+/// Measures and prints.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    build()?;
+    let sizes = if options.short { Sizes::short() } else { Sizes::full() };
+    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let is_wanted = |part| options.only.is_empty() || options.only.contains(&part);
+    let mut sections = Vec::new();
+    let mut done = |section: Section| {
+        if !options.json {
+            section.print();
+        }
+        sections.push(section);
+    };
+    if is_wanted(Part::Overhead) {
+        let conductor = if options.short { None } else { Some(conductor::installed()?) };
+        overhead::measure(&sizes, conductor.as_deref(), folder.path())?.into_iter().for_each(&mut done);
+    }
+    if is_wanted(Part::Load) {
+        load::measure(&sizes, folder.path(), &mut done)?;
+    }
+    if is_wanted(Part::Fork) {
+        done(fork::measure(&sizes, folder.path())?);
+    }
+    if is_wanted(Part::Sandbox) {
+        done(sandbox::measure(&sizes)?);
+    }
+    if options.json {
+        let mut figures: serde_json::Map<_, _> =
+            sections.iter().map(|section| (section.key.to_owned(), section.to_json())).collect();
+        figures.insert("bench".into(), json!("transcript"));
+        println!("{:#}", serde_json::Value::Object(figures));
+    }
+    Ok(())
+}
+
+fn build() -> Result<()> {
+    let packages = ["--package", "acp-sessions-host", "--package", "acp-sessions-tests"];
+    let programs = ["--bin", "acp-sessions", "--bin", "fast_agent", "--example", "sandbox"];
+    workspace::run(workspace::cargo(["build", "--release"]).args(packages).args(programs))
+}
