@@ -132,6 +132,16 @@ impl Client {
         }
     }
 
+    /// The ids in the list, in its order.
+    pub fn listed(&mut self) -> Vec<String> {
+        self.list().iter().map(|row| row["sessionId"].as_str().expect("an id").to_owned()).collect()
+    }
+
+    /// The session's row in the list.
+    pub fn row(&mut self, session: &str) -> Value {
+        self.list().into_iter().find(|row| row["sessionId"] == session).expect("the session is listed")
+    }
+
     /// Sends a request and returns its result; fails the test on an error.
     pub fn result(&mut self, method: &str, params: Value) -> Value {
         self.request(method, params).unwrap_or_else(|error| panic!("{method} failed: {error:?}"))

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::launch::Launch;
@@ -37,9 +37,24 @@ impl Scene {
         self.folder.path().join("store/sessions.db")
     }
 
+    /// Whether these words are anywhere in the store's files.
+    pub fn store_holds(&self, words: &str) -> bool {
+        let folder = self.store().parent().expect("a folder").to_owned();
+        let files = std::fs::read_dir(folder).expect("the program has made the store");
+        files.into_iter().any(|file| {
+            let bytes = std::fs::read(file.expect("a file").path()).expect("it can be read");
+            bytes.windows(words.len()).any(|window| window == words.as_bytes())
+        })
+    }
+
     /// A directory to have sessions in.
     pub fn cwd(&self) -> String {
         self.folder.path().join("project").to_str().expect("a path that is text").to_owned()
+    }
+
+    /// The params to load, resume or fork this session.
+    pub fn place(&self, session: &str) -> Value {
+        json!({"sessionId": session, "cwd": self.cwd(), "mcpServers": []})
     }
 
     /// The test agent, which logs what it hears and, if it can find sessions again, keeps them.

@@ -1,8 +1,5 @@
 //! Every kind of agent, and every operation on a session that an earlier process has had with it.
 
-use std::time::Instant;
-
-use acp_sessions_tests::PATIENCE;
 use acp_sessions_tests::client::Client;
 use acp_sessions_tests::launch::Launch;
 use acp_sessions_tests::scene::Scene;
@@ -148,14 +145,6 @@ fn conversation(further: &[&str]) -> Vec<Entry> {
     entries
 }
 
-fn place(past: &Past, id: &str) -> Value {
-    json!({"sessionId": id, "cwd": past.scene.cwd(), "mcpServers": []})
-}
-
-fn listed(client: &mut Client) -> Vec<String> {
-    client.list().iter().map(|row| row["sessionId"].as_str().expect("an id").to_owned()).collect()
-}
-
 #[test]
 fn load() {
     for kind in &KINDS {
@@ -177,7 +166,7 @@ fn resume() {
     for kind in &KINDS {
         let past = kind.past();
         let mut client = Client::ready(&past.launch);
-        let result = client.result("session/resume", place(&past, &past.id));
+        let result = client.result("session/resume", past.scene.place(&past.id));
         assert_eq!(join(&client.take_updates(&past.id)), [], "{}", kind.name);
         kind.check_mark(&result);
         kind.check_requests(&past.scene);
@@ -193,7 +182,7 @@ fn fork() {
     for kind in &KINDS {
         let past = kind.past();
         let mut client = Client::ready(&past.launch);
-        let result = client.result("session/fork", place(&past, &past.id));
+        let result = client.result("session/fork", past.scene.place(&past.id));
         let fork = result["sessionId"].as_str().expect("an id").to_owned();
         assert_ne!(fork, past.id);
         let own = kind.flags.contains(&"--fork");
@@ -202,7 +191,7 @@ fn fork() {
         let prompted = past.scene.heard_of("session/prompt");
         let told = prompted[0]["prompt"][0]["text"].as_str().expect("text").contains("first question");
         assert!(own || told, "{}: the fork's agent knows nothing of what was said: {prompted:?}", kind.name);
-        assert_eq!(listed(&mut client), [fork.clone(), past.id.clone()], "{}", kind.name);
+        assert_eq!(client.listed(), [fork.clone(), past.id.clone()], "{}", kind.name);
         client.close();
 
         let mut client = Client::ready(&past.launch);
@@ -223,14 +212,14 @@ fn delete() {
         let past = kind.past();
         let mut client = Client::ready(&past.launch);
         assert_eq!(client.result("session/delete", json!({"sessionId": past.id})), json!({}), "{}", kind.name);
-        assert_eq!(listed(&mut client), [""; 0], "{}", kind.name);
-        let error = client.error("session/load", place(&past, &past.id));
+        assert_eq!(client.listed(), [""; 0], "{}", kind.name);
+        let error = client.error("session/load", past.scene.place(&past.id));
         assert_eq!((error.code, &error.data["sessionId"]), (-32002, &json!(past.id)), "{}", kind.name);
         assert_eq!(client.result("session/delete", json!({"sessionId": past.id})), json!({}), "{}", kind.name);
         client.close();
         let own = kind.flags.contains(&"--delete");
         assert_eq!(past.scene.heard_of("session/delete").len(), usize::from(own), "{}", kind.name);
-        assert_eq!(listed(&mut Client::ready(&past.launch)), [""; 0], "{}: the next day", kind.name);
+        assert_eq!(Client::ready(&past.launch).listed(), [""; 0], "{}: the next day", kind.name);
     }
 }
 
@@ -249,121 +238,4 @@ fn list() {
         assert!(mark["createdAt"].is_string(), "{}: {row}", kind.name);
         assert!(mark["origin"].is_null(), "{}: it was made through the program: {row}", kind.name);
     }
-}
-
-/// Sessions that the agent has had without the program in front of it.
-fn on_its_own(scene: &Scene, flags: &[&str], prompts: &[&str]) -> Vec<String> {
-    let mut client = Client::ready(&scene.agent(flags));
-    let ids = prompts.iter().map(|prompt| {
-        let id = client.new_session(&scene.cwd());
-        client.prompt(&id, prompt);
-        id
-    });
-    let ids = ids.collect();
-    client.close();
-    scene.forget_heard();
-    ids
-}
-
-/// The rows once there are so many. The agent's list is read in the background, so they come after a while.
-fn rows_once(client: &mut Client, count: usize) -> Vec<Value> {
-    let start = Instant::now();
-    loop {
-        let rows = client.list();
-        if rows.len() == count {
-            return rows;
-        }
-        assert!(start.elapsed() < PATIENCE, "{} rows instead of {count}: {rows:?}", rows.len());
-    }
-}
-
-#[test]
-fn sessions_of_the_agents_own_list_are_listed_and_loaded_through_it() {
-    let scene = Scene::new();
-    let flags = &["--list", "--load", "--resume"];
-    let ids = on_its_own(&scene, flags, &["one", "two", "three", "four", "five"]);
-    let launch = scene.proxy(&[], flags);
-    let mut client = Client::ready(&launch);
-    for row in rows_once(&mut client, ids.len()) {
-        assert_eq!(row["_meta"]["acp-sessions"]["origin"], "agent", "{row}");
-        assert_eq!(row["cwd"], json!(scene.cwd()));
-        let updated = row["updatedAt"].as_str().expect("a time");
-        assert!(updated.starts_with("2026-01-02T03:04:05"), "{row}");
-    }
-    let (replay, _) = client.load(&ids[2], &scene.cwd());
-    assert_eq!(text_of(&replay, "user_message_chunk"), "three");
-    assert_eq!(text_of(&replay, "agent_message_chunk"), "You said: three");
-    assert_eq!(scene.heard_of("session/load").len(), 1, "there is no other way to its history");
-    client.prompt(&ids[2], "and more");
-    client.close();
-
-    scene.forget_heard();
-    let mut client = Client::ready(&launch);
-    rows_once(&mut client, ids.len());
-    let (replay, result) = client.load(&ids[2], &scene.cwd());
-    assert_eq!(text_of(&replay, "user_message_chunk"), "threeand more", "kept, and not twice");
-    assert_eq!(text_of(&replay, "agent_message_chunk"), "You said: threeYou said: and more");
-    assert_eq!(result["_meta"]["acp-sessions"]["attached"], "resume");
-}
-
-#[test]
-fn a_deleted_session_stays_deleted_though_the_agent_still_lists_it() {
-    for can_delete in [false, true] {
-        let scene = Scene::new();
-        let mut flags = vec!["--list", "--load"];
-        flags.extend(can_delete.then_some("--delete"));
-        let ids = on_its_own(&scene, &flags, &["one", "two", "three"]);
-        let launch = scene.proxy(&[], &flags);
-        let mut client = Client::ready(&launch);
-        rows_once(&mut client, 3);
-        client.result("session/delete", json!({"sessionId": ids[1]}));
-        assert_eq!(client.list().len(), 2);
-        client.close();
-        assert_eq!(scene.heard_of("session/delete").len(), usize::from(can_delete));
-
-        // A session that the agent makes meanwhile shows when its list has been read to the end.
-        on_its_own(&scene, &flags, &["four"]);
-        let mut client = Client::ready(&launch);
-        let rows = rows_once(&mut client, 3);
-        assert!(rows.iter().all(|row| row["sessionId"] != json!(ids[1])), "{rows:?}");
-        let place = json!({"sessionId": ids[1], "cwd": scene.cwd(), "mcpServers": []});
-        assert_eq!(client.error("session/load", place).code, -32002);
-    }
-}
-
-#[test]
-fn what_was_said_is_told_once() {
-    for flags in [&[][..], &["--load", "--resume", "--forgets"]] {
-        let scene = Scene::new();
-        let launch = scene.proxy(&["--rehydrate", "on"], flags);
-        let mut client = Client::ready(&launch);
-        let id = client.new_session(&scene.cwd());
-        client.prompt(&id, "first question");
-        client.close();
-        let mut client = Client::ready(&launch);
-        client.load(&id, &scene.cwd());
-        client.prompt(&id, "second question");
-        client.prompt(&id, "third question");
-        let prompts = scene.heard_of("session/prompt");
-        let blocks: Vec<usize> =
-            prompts.iter().filter_map(|prompt| prompt["prompt"].as_array()).map(Vec::len).collect();
-        assert_eq!(blocks, [1, 2, 1], "{flags:?}: {prompts:?}");
-    }
-}
-
-#[test]
-fn an_agent_that_keeps_nothing_is_not_told_when_that_is_not_wanted() {
-    let scene = Scene::new();
-    let launch = scene.proxy(&["--rehydrate", "off"], &[]);
-    let mut client = Client::ready(&launch);
-    let id = client.new_session(&scene.cwd());
-    client.prompt(&id, "first question");
-    client.close();
-    let mut client = Client::ready(&launch);
-    let (replay, result) = client.load(&id, &scene.cwd());
-    assert_eq!(text_of(&replay, "user_message_chunk"), "first question");
-    assert_eq!(result["_meta"]["acp-sessions"]["attached"], "new");
-    assert_eq!(result["_meta"]["acp-sessions"]["rehydrate"], false);
-    client.prompt(&id, "second question");
-    assert_eq!(scene.heard_of("session/prompt")[1]["prompt"].as_array().map(Vec::len), Some(1));
 }

@@ -5,14 +5,6 @@ use acp_sessions_tests::scene::Scene;
 use acp_sessions_tests::transcript::{join, kind, text_of};
 use serde_json::{Value, json};
 
-fn place(scene: &Scene, id: &str) -> Value {
-    json!({"sessionId": id, "cwd": scene.cwd(), "mcpServers": []})
-}
-
-fn row(client: &mut Client, id: &str) -> Value {
-    client.list().into_iter().find(|row| row["sessionId"] == json!(id)).expect("it is listed")
-}
-
 #[test]
 fn the_agents_own_capabilities_stay_and_the_programs_are_added() {
     let scene = Scene::new();
@@ -138,43 +130,6 @@ fn what_is_state_comes_back_once_as_it_last_was() {
 }
 
 #[test]
-fn the_title_is_the_first_line_that_says_something() {
-    let scene = Scene::new();
-    let mut client = Client::ready(&scene.proxy(&[], &[]));
-    let long = "a ".repeat(30) + &"word ".repeat(20);
-    for (prompt, title) in
-        [("\n\n   Fix the parser  \nplease", "Fix the parser"), ("short", "short"), (long.as_str(), "")]
-    {
-        let id = client.new_session(&scene.cwd());
-        let turn = client.start_prompt(&id, prompt);
-        client.finish(&turn).expect("the turn ends");
-        let pushed = client.wait_for_update(&id, |update| update["title"].is_string());
-        assert_eq!(kind(&pushed), "session_info_update");
-        let shown = row(&mut client, &id)["title"].as_str().expect("a title").to_owned();
-        assert_eq!(pushed["title"], json!(shown));
-        assert!(shown.chars().count() <= 80, "{shown}");
-        assert!(title.is_empty() || shown == title, "{shown}");
-        let words = shown.trim_end_matches('…').trim_end();
-        let is_cut_at_a_word = prompt.trim()[words.len()..].chars().next().is_none_or(char::is_whitespace);
-        assert!(prompt.trim().starts_with(words) && is_cut_at_a_word, "{shown}");
-    }
-}
-
-#[test]
-fn a_title_of_the_agent_stays() {
-    let scene = Scene::new();
-    let launch = scene.proxy(&[], &[]);
-    let mut client = Client::ready(&launch);
-    let id = client.new_session(&scene.cwd());
-    client.prompt(&id, "title The agent's own");
-    assert_eq!(row(&mut client, &id)["title"], "The agent's own");
-    client.prompt(&id, "hello");
-    assert_eq!(row(&mut client, &id)["title"], "The agent's own");
-    client.close();
-    assert_eq!(row(&mut Client::ready(&launch), &id)["title"], "The agent's own");
-}
-
-#[test]
 fn mode_and_configuration_come_back_and_the_agent_is_told() {
     for flags in [
         &["--modes", "--config"][..],
@@ -194,7 +149,7 @@ fn mode_and_configuration_come_back_and_the_agent_is_told() {
         for method in ["session/load", "session/resume"] {
             scene.forget_heard();
             let mut client = Client::ready(&launch);
-            let result = client.result(method, place(&scene, &id));
+            let result = client.result(method, scene.place(&id));
             assert_eq!(result["modes"]["currentModeId"], "code", "{flags:?} {method}: {result}");
             assert_eq!(result["modes"]["availableModes"].as_array().map(Vec::len), Some(2), "{flags:?} {method}");
             assert_eq!(result["configOptions"][0]["currentValue"], "high", "{flags:?} {method}: {result}");
@@ -276,32 +231,6 @@ fn a_cancelled_turn_ends_after_its_updates() {
 }
 
 #[test]
-fn a_list_is_for_one_directory_and_comes_in_pages() {
-    let scene = Scene::new();
-    let mut client = Client::ready(&scene.builtin(&[]));
-    let here = scene.cwd();
-    let there = scene.folder().to_str().expect("text").to_owned();
-    let elsewhere = client.new_session(&there);
-    let ours: Vec<String> = (0..130).map(|_| client.new_session(&here)).collect();
-    let page = client.result("session/list", json!({"cwd": here}));
-    assert_eq!(page["sessions"].as_array().map(Vec::len), Some(100));
-    let rest = client.result("session/list", json!({"cwd": here, "cursor": page["nextCursor"]}));
-    assert_eq!(rest["sessions"].as_array().map(Vec::len), Some(30));
-    assert!(rest["nextCursor"].is_null());
-    let both = [page["sessions"].as_array().expect("rows").clone(), rest["sessions"].as_array().expect("rows").clone()];
-    let mut ids: Vec<&str> = both.iter().flatten().map(|row| row["sessionId"].as_str().expect("an id")).collect();
-    ids.sort_unstable();
-    let mut expected: Vec<&str> = ours.iter().map(String::as_str).collect();
-    expected.sort_unstable();
-    assert_eq!(ids, expected);
-    let page = client.result("session/list", json!({"cwd": format!("{there}/")}));
-    assert_eq!(page["sessions"][0]["sessionId"], json!(elsewhere));
-    assert_eq!(page["sessions"].as_array().map(Vec::len), Some(1));
-    assert_eq!(client.result("session/list", json!({"cwd": "/nowhere"}))["sessions"], json!([]));
-    assert_eq!(client.list().len(), 131);
-}
-
-#[test]
 fn a_part_of_the_history_can_be_asked_for() {
     let scene = Scene::new();
     let launch = scene.proxy(&[], &[]);
@@ -312,13 +241,30 @@ fn a_part_of_the_history_can_be_asked_for() {
     }
     client.close();
     let mut client = Client::ready(&launch);
-    let mut ask = place(&scene, &id);
+    let mut ask = scene.place(&id);
     ask["_meta"] = json!({"acp-sessions": {"replay": {"last": 2}}});
     client.result("session/load", ask);
     let chunks = client.take_updates(&id);
     let chunks: Vec<&Value> = chunks.iter().filter(|update| kind(update).ends_with("_chunk")).collect();
     assert_eq!(chunks.len(), 2, "{chunks:#?}");
     assert_eq!(chunks[1]["content"]["text"], "You said: question 9");
+}
+
+#[test]
+fn the_rest_of_the_history_can_be_asked_for() {
+    let scene = Scene::new();
+    let mut client = Client::ready(&scene.proxy(&[], &[]));
+    let id = client.new_session(&scene.cwd());
+    client.prompt(&id, "before");
+    let (_, loaded) = client.load(&id, &scene.cwd());
+    let cursor = &loaded["_meta"]["acp-sessions"]["cursor"];
+    client.prompt(&id, "after");
+    let mut ask = scene.place(&id);
+    ask["_meta"] = json!({"acp-sessions": {"replay": {"after": cursor}}});
+    client.result("session/load", ask);
+    let rest = client.take_updates(&id);
+    assert_eq!(text_of(&rest, "user_message_chunk"), "after");
+    assert_eq!(text_of(&rest, "agent_message_chunk"), "You said: after");
 }
 
 #[test]
@@ -340,7 +286,7 @@ fn a_fork_is_at_once_a_session_of_its_own() {
     let mut client = Client::ready(&scene.proxy(&[], &["--modes"]));
     let id = client.new_session(&scene.cwd());
     client.prompt(&id, "stream 50");
-    let forked = client.result("session/fork", place(&scene, &id));
+    let forked = client.result("session/fork", scene.place(&id));
     let fork = forked["sessionId"].as_str().expect("an id").to_owned();
     assert_eq!(forked["modes"]["currentModeId"], "ask");
     client.result("session/set_mode", json!({"sessionId": fork, "modeId": "code"}));

@@ -43,6 +43,9 @@ pub struct Options {
     /// How many sessions a page of its list holds.
     #[arg(long, default_value_t = 2)]
     pub page_size: usize,
+    /// Has a list that never ends: after the last page comes the first.
+    #[arg(long)]
+    pub endless_list: bool,
     /// Keeps its sessions in this folder, over the end of the process.
     #[arg(long)]
     pub state_dir: Option<PathBuf>,

@@ -93,6 +93,7 @@ impl Sessions {
         let mut rest = self.known.values().filter(|session| cursor.is_none_or(|last| session.id.as_str() > last));
         let page: Vec<&Session> = rest.by_ref().take(self.options.page_size).collect();
         let next = rest.next().and(page.last()).map(|session| session.id.clone());
+        let next = next.or_else(|| self.options.endless_list.then(String::new));
         let rows = page.iter().map(|session| {
             SessionInfo::new(session.id.clone(), &session.cwd)
                 .title(session.title.clone())
