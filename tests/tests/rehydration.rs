@@ -68,7 +68,7 @@ fn of_a_long_conversation_the_newest_is_told() {
     let mut client = Client::ready(&launch);
     let id = client.new_session(&scene.cwd());
     for number in 0..40 {
-        client.prompt(&id, &format!("question {number}: {}", "and so on ".repeat(1000)));
+        client.prompt(&id, &format!("question {number}: {}", "x".repeat(10_000)));
     }
     client.prompt(&id, "the last question");
     client.close();
