@@ -95,17 +95,10 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         };
         open.replaying = Some(replaying);
         self.insert_open(&session_id, open);
-        self.mark_open(&session_id);
+        self.mark_soon(&session_id);
         self.attach_next(&Owner::Session(session_id.clone()));
         self.connection.replaying.push_back(session_id);
         Ok(Handled::Done)
-    }
-
-    fn mark_open(&mut self, session_id: &str) {
-        if let Some(open) = self.connection.sessions.get_mut(session_id) {
-            open.marked_until = 0;
-        }
-        self.renew_mark(session_id);
     }
 
     /// A session that is open here already: the agent has it, the history is in the log.
@@ -217,6 +210,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let result = opened_result(answer, &open.state, &mark);
         let agent_id = open.agent_id.clone();
         self.keep_open(session_id);
+        self.mark_now(session_id);
         if let Some(attached) = &attached {
             self.note_attached(session_id, replaying, attached, &agent_id, adopts)?;
         }

@@ -16,6 +16,8 @@ use crate::transcript::{Echo, Recorder};
 
 /// How long an open mark is believed, in milliseconds; it is renewed long before.
 const OPEN_FOR: i64 = 180_000;
+/// How long the first mark may wait for the first of a history to be on its way, in milliseconds: writing takes a while.
+const MARK_LATER: i64 = 500;
 
 /// What is known of a session while it is open.
 #[derive(Debug)]
@@ -126,11 +128,28 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.outputs.push_back(Output::Keep { key: format!("s/{id}"), value });
     }
 
+    /// Has the session's open mark written a little later, if [`Self::mark_now`] does not do it before.
+    pub(super) fn mark_soon(&mut self, id: &str) {
+        let due = self.now() + MARK_LATER;
+        if let Some(open) = self.connection.sessions.get_mut(id) {
+            open.marked_until = due + OPEN_FOR / 2;
+        }
+    }
+
+    /// Writes the session's open mark if that is still to be done.
+    pub(super) fn mark_now(&mut self, id: &str) {
+        self.renew_mark_due(id, self.now() + MARK_LATER);
+    }
+
     /// Renews the session's open mark, if it would run out before long.
     pub(super) fn renew_mark(&mut self, id: &str) {
+        self.renew_mark_due(id, self.now());
+    }
+
+    fn renew_mark_due(&mut self, id: &str, due: i64) {
         let now = self.now();
         let Some(open) = self.connection.sessions.get_mut(id) else { return };
-        if open.deleted || open.marked_until > now + OPEN_FOR / 2 {
+        if open.deleted || open.marked_until > due + OPEN_FOR / 2 {
             return;
         }
         open.marked_until = now + OPEN_FOR;

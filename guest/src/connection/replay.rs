@@ -9,12 +9,17 @@ use crate::storage::Storage;
 use crate::store::{Session, Store};
 use crate::transcript::{Entry, Progress, Replay, Start};
 
+/// The first piece of a history is small, so that it is there at once.
+const FIRST_PIECE: usize = 16 * 1024;
+
 /// The request for a session that is being opened, and what it is still to be shown.
 #[derive(Debug)]
 pub(super) struct Replaying {
     pub(super) request: Id,
     pub(super) session: Session,
     history: Option<Replay>,
+    /// Some of the history is on its way.
+    begun: bool,
     /// The state is still to be shown.
     state_due: bool,
     /// The layer has no record of the session yet.
@@ -37,12 +42,12 @@ impl Replaying {
             ));
         }
         let state_due = history.is_some();
-        Ok(Self { request: request.clone(), session, history, state_due, is_unknown: false })
+        Ok(Self { request: request.clone(), session, history, begun: false, state_due, is_unknown: false })
     }
 
     /// For a session that the agent may know and the layer does not.
     pub(super) fn unknown(request: &Id, session: Session) -> Self {
-        Self { request: request.clone(), session, history: None, state_due: false, is_unknown: true }
+        Self { request: request.clone(), session, history: None, begun: false, state_due: false, is_unknown: true }
     }
 
     /// Whether something is still to be shown.
@@ -53,6 +58,11 @@ impl Replaying {
     /// Whether what the agent says now has to wait for its turn in the history.
     pub(super) fn shows_history(&self) -> bool {
         self.history.is_some()
+    }
+
+    /// Whether there is a history to show and none of it is on its way yet.
+    pub(super) fn is_to_begin(&self) -> bool {
+        self.history.is_some() && !self.begun
     }
 
     /// Whether anything was ever said in the session.
@@ -74,7 +84,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         while room > 0
             && let Some(id) = self.connection.replaying.pop_front()
         {
-            match self.replay_step(&id, room) {
+            let is_first = self.is_replay_to_begin(&id);
+            match self.replay_step(&id, if is_first { room.min(FIRST_PIECE) } else { room }) {
                 Ok(Some(sent)) => {
                     room = room.saturating_sub(sent);
                     self.connection.replaying.push_back(id);
@@ -82,7 +93,16 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 Ok(None) => {}
                 Err(error) => self.abandon_opening(&id, &error),
             }
+            // What comes next may write to the store: a first piece does not wait for that.
+            if is_first && !self.outputs.is_empty() {
+                break;
+            }
         }
+    }
+
+    fn is_replay_to_begin(&self, id: &str) -> bool {
+        let open = self.connection.sessions.get(id);
+        open.and_then(|open| open.replaying.as_ref()).is_some_and(Replaying::is_to_begin)
     }
 
     /// Sends the next piece of one replay and returns its size; `None` when it is over or has to wait for the agent.
@@ -93,7 +113,11 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             self.try_finish_opening(id);
             return Ok(None);
         };
-        match history.next(self.store.storage(), u32::try_from(room).unwrap_or(u32::MAX))? {
+        let progress = history.next(self.store.storage(), u32::try_from(room).unwrap_or(u32::MAX))?;
+        if std::mem::replace(&mut replaying.begun, true) {
+            self.mark_now(id);
+        }
+        match progress {
             Progress::Entries(entries) => {
                 let session_id = json!(id).to_string();
                 let mut sent = 0;
