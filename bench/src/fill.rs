@@ -40,7 +40,7 @@ fn writes(sample: Sample, revision: u64) -> Vec<Write> {
     session.born = revision;
     let mut writes = derived(None, Some(&session));
     let said = json!({"update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": reply}}});
-    let asked = json!({"prompt": [{"type": "text", "text": prompt}]});
+    let asked = json!({"prompt": [{"type": "text", "text": prompt}], "messageId": "1"});
     let entries = [(Kind::Prompt, asked), (Kind::Update, said), (Kind::TurnEnd, json!({"stopReason": "end_turn"}))];
     for (seq, (kind, json)) in (1..).zip(entries) {
         let value = Entry::text(kind, session.updated, &json.to_string());

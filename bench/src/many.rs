@@ -74,9 +74,8 @@ impl Random {
 
     /// The smaller of two draws, so that some words are frequent and most are not.
     fn word(&mut self) -> String {
-        const SYLLABLES: [&str; 16] = [
-            "ba", "cor", "del", "fi", "gan", "hu", "jo", "kel", "lim", "mo", "nar", "pe", "qui", "rus", "sta", "tov",
-        ];
+        const SYLLABLES: [&str; 16] =
+            ["ba", "cor", "del", "fi", "gan", "hu", "jo", "kel", "lim", "mo", "nar", "pe", "qui", "rus", "sta", "tov"];
         let mut rest = self.below(VOCABULARY).min(self.below(VOCABULARY)) + 16;
         let mut word = String::new();
         while rest > 0 {

@@ -12,8 +12,8 @@ use crate::store::{Session, Store, keys};
 const FEW: usize = 2000;
 /// The last part a storage takes.
 const LAST_PART: u64 = (1 << 28) - 1;
-/// How many hits are asked for at a time.
-const BATCH: u32 = 128;
+/// How many hits are asked for at first, and at most: few terms have many, and each call has its price.
+const BATCHES: (u32, u32) = (128, 4096);
 
 /// How the sessions that match are best found.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,6 +33,20 @@ pub struct Match {
     pub place: &'static str,
     /// The text around it.
     pub snippet: String,
+}
+
+/// Where the first term of a query is in a session that holds them all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hit {
+    /// In the title or the metadata.
+    Heading,
+    /// In this entry of this log.
+    Entry {
+        /// The log.
+        log: String,
+        /// The entry's number.
+        seq: u64,
+    },
 }
 
 /// Decides how to look: by the term that the fewest sessions hold, if those are few.
@@ -61,11 +75,21 @@ pub fn plan<S: Storage>(store: &Store<S>, query: &Query) -> Result<Plan> {
 
 /// Whose texts hold the term; `None` if more than `most` do.
 fn owners<S: Storage>(store: &Store<S>, term: &TextTerm, most: usize) -> Result<Option<Vec<String>>> {
+    // A whole word is found at once, while all that begins like it may have to be gathered first. A common word is
+    // mostly typed to its end, and then this is all there is to do.
+    if term.prefix && owners_of(store, &TextTerm { prefix: false, ..term.clone() }, most)?.is_none() {
+        return Ok(None);
+    }
+    owners_of(store, term, most)
+}
+
+fn owners_of<S: Storage>(store: &Store<S>, term: &TextTerm, most: usize) -> Result<Option<Vec<String>>> {
     let mut owners: Vec<String> = Vec::new();
     let mut after: Option<TextHit> = None;
+    let (mut batch, largest) = BATCHES;
     loop {
-        let hits = store.storage().search_text(term, after.as_ref(), BATCH)?;
-        let complete = hits.len() < BATCH as usize;
+        let hits = store.storage().search_text(term, after.as_ref(), batch)?;
+        let complete = hits.len() < batch as usize;
         for hit in hits {
             if owners.last() != Some(&hit.owner) {
                 owners.push(hit.owner);
@@ -79,20 +103,21 @@ fn owners<S: Storage>(store: &Store<S>, term: &TextTerm, most: usize) -> Result<
             Some(last) if !complete => after = Some(TextHit { owner: last.clone(), part: 0 }),
             _ => return Ok(Some(owners)),
         }
+        batch = (batch * 4).min(largest);
     }
 }
 
-/// For each session the places of the terms, if it holds them all.
-pub fn matches<S: Storage>(
+/// For each session whether it holds all terms, and where the first of them is.
+pub fn hits<S: Storage>(
     store: &Store<S>,
     query: &Query,
     plan: &Plan,
     sessions: &[Session],
-) -> Result<Vec<Option<Match>>> {
+) -> Result<Vec<Option<Hit>>> {
     if *plan == Plan::HeadingsOnly {
-        return Ok(sessions.iter().map(|session| heading_match(query, session)).collect());
+        return Ok(sessions.iter().map(|session| heading_holds(query, session).then_some(Hit::Heading)).collect());
     }
-    let mut found: Vec<Option<TextHit>> = vec![None; sessions.len()];
+    let mut found: Vec<Option<Hit>> = vec![None; sessions.len()];
     let mut alive: Vec<usize> = (0..sessions.len()).collect();
     for (nth, term) in query.terms.iter().enumerate() {
         let mut scopes = Vec::new();
@@ -108,22 +133,16 @@ pub fn matches<S: Storage>(
         for ((part, scope), at) in parts.iter().zip(&scopes).zip(of) {
             let Some(part) = *part else { continue };
             if holds.insert(at) && nth == 0 {
-                found[at] = Some(TextHit { owner: scope.owner.clone(), part });
+                found[at] = Some(match Owner::of_name(&scope.owner) {
+                    Some(Owner::Log(log)) => Hit::Entry { log: log.to_owned(), seq: part },
+                    _ => Hit::Heading,
+                });
             }
         }
         alive.retain(|at| holds.contains(at));
     }
     let alive: BTreeSet<usize> = alive.into_iter().collect();
-    let first = &query.terms[0];
-    sessions
-        .iter()
-        .zip(found)
-        .enumerate()
-        .map(|(at, (session, hit))| match hit.filter(|_| alive.contains(&at)) {
-            Some(hit) => describe(store, first, session, &hit).map(Some),
-            None => Ok(None),
-        })
-        .collect()
+    Ok(found.into_iter().enumerate().map(|(at, hit)| hit.filter(|_| alive.contains(&at))).collect())
 }
 
 /// The texts that are a session's: its own, and those of the logs it was forked from.
@@ -136,9 +155,11 @@ fn scopes_of(session: &Session) -> Vec<TextScope> {
         .collect()
 }
 
-fn describe<S: Storage>(store: &Store<S>, term: &TextTerm, session: &Session, hit: &TextHit) -> Result<Match> {
-    let Some(Owner::Log(log)) = Owner::of_name(&hit.owner) else { return Ok(heading_place(term, session)) };
-    let page = store.storage().read_log(log, hit.part, Bounds { limit: 1, max_bytes: 1 })?;
+/// What the row of a session says about its match.
+pub fn describe<S: Storage>(store: &Store<S>, query: &Query, session: &Session, hit: &Hit) -> Result<Match> {
+    let term = &query.terms[0];
+    let Hit::Entry { log, seq } = hit else { return Ok(heading_place(term, session)) };
+    let page = store.storage().read_log(log, *seq, Bounds { limit: 1, max_bytes: 1 })?;
     let text = page.entries.first().map(|entry| text::of_entry(&entry.value)).unwrap_or_default();
     Ok(Match { place: "conversation", snippet: snippet::snippet(&text, term).unwrap_or_default() })
 }
@@ -151,8 +172,7 @@ fn heading_place(term: &TextTerm, session: &Session) -> Match {
     Match { place: "metadata", snippet }
 }
 
-fn heading_match(query: &Query, session: &Session) -> Option<Match> {
+fn heading_holds(query: &Query, session: &Session) -> bool {
     let text = heading::text(session);
-    let all = query.terms.iter().all(|term| snippet::snippet(&text, term).is_some());
-    all.then(|| heading_place(&query.terms[0], session))
+    query.terms.iter().all(|term| snippet::snippet(&text, term).is_some())
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::cursor::{Cursor, Place};
 use super::filter::{Filter, Request};
 use super::walk::Walk;
-use crate::search::find::{self, Match, Plan};
+use crate::search::find::{self, Hit, Match, Plan};
 use crate::search::query::Query;
 use crate::storage::{Bounds, Result as StorageResult, Storage, StorageError};
 use crate::store::{Row, Session, Store, keys};
@@ -218,21 +218,23 @@ impl<S: Storage> Lister<'_, S> {
     }
 
     fn push_matching(&mut self, query: &Query, plan: &Plan, sessions: &[Session]) -> StorageResult<()> {
-        let matches = find::matches(self.store, query, plan, sessions)?;
-        for (session, found) in sessions.iter().zip(matches) {
-            if let Some(found) = found.filter(|_| !self.is_full()) {
+        let hits = find::hits(self.store, query, plan, sessions)?;
+        for (session, hit) in sessions.iter().zip(hits) {
+            if let Some(hit) = hit.filter(|_| !self.is_full()) {
                 let place = Place::Row { updated: session.updated, id: session.id.clone() };
-                self.push_session(session, place, Some(&found));
+                self.push_session(session, place, Some((query, &hit)))?;
             }
         }
         Ok(())
     }
 
-    fn push_session(&mut self, session: &Session, place: Place, found: Option<&Match>) {
+    fn push_session(&mut self, session: &Session, place: Place, hit: Option<(&Query, &Hit)>) -> StorageResult<()> {
+        let found = hit.map(|(query, hit)| find::describe(self.store, query, session, hit)).transpose()?;
         let text = Row::text(session);
         if let Some(row) = Row::parse(&text) {
-            self.rows.push((place, shown(row, found, self.draft)));
+            self.rows.push((place, shown(row, found.as_ref(), self.draft)));
         }
+        Ok(())
     }
 
     /// The sessions that were there when the first page was read and have changed since.
@@ -251,19 +253,18 @@ impl<S: Storage> Lister<'_, S> {
             let ids: Vec<String> = changed.iter().map(|(_, id)| id.clone()).collect();
             let mut sessions = self.sessions(&ids)?;
             sessions.retain(|session| session.born <= self.started && self.filter.admits(session));
-            let found = match search {
-                Some((query, plan)) => find::matches(self.store, query, plan, &sessions)?,
+            let hits = match search {
+                Some((query, plan)) => find::hits(self.store, query, plan, &sessions)?,
                 None => Vec::new(),
             };
             for (at, session) in sessions.iter().enumerate() {
-                let is_match = search.is_none() || found.get(at).is_some_and(Option::is_some);
-                if is_match && !self.is_full() {
+                let hit = search.map(|(query, _)| query).zip(hits.get(at).and_then(Option::as_ref));
+                if (search.is_none() || hit.is_some()) && !self.is_full() {
                     // Not the session's own revision: one that changed again between the two reads must not hide
                     // those that it overtook.
                     let revision =
                         changed.iter().find(|(_, id)| *id == session.id).map_or(0, |(revision, _)| *revision);
-                    let place = Place::Changed { revision };
-                    self.push_session(session, place, found.get(at).and_then(Option::as_ref));
+                    self.push_session(session, Place::Changed { revision }, hit)?;
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! `cargo xtask bench …`: one module a bench.
 
 mod figures;
+mod list;
 mod startup;
 mod transcript;
 
@@ -9,6 +10,8 @@ use anyhow::Result;
 /// What to measure. Every bench measures what it compares in the same run, interleaved: read the ratios.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Bench {
+    /// Lists of a thousand to a million sessions, against a bare query and a bare echo
+    List(list::Options),
     /// From exec to the answer to `initialize`, against a bare agent; memory at rest
     Startup(startup::Options),
     /// What recording costs, against `cat` and the Rust SDK's conductor; load, fork, memory, the price of the sandbox
@@ -18,6 +21,7 @@ pub(crate) enum Bench {
 /// Runs one.
 pub(crate) fn run(bench: &Bench) -> Result<()> {
     match bench {
+        Bench::List(options) => list::run(options),
         Bench::Startup(options) => startup::run(options),
         Bench::Transcript(options) => transcript::run(options),
     }

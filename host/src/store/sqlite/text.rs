@@ -9,6 +9,9 @@ use crate::component::storage::{TextCut, TextHit, TextPart, TextScope, TextTerm}
 /// An owner's number times this, plus the part, is the text's row.
 const PARTS_PER_OWNER: i64 = 1 << 28;
 
+/// How many bytes of texts are read before the index is asked: to set a search up takes it longer than this.
+const READ_AT_MOST: usize = 32 * 1024;
+
 fn first_row(owner: i64) -> i64 {
     owner * PARTS_PER_OWNER
 }
@@ -67,13 +70,17 @@ pub(super) fn search(
 
 /// For each scope the first part that holds the term.
 pub(super) fn find(connection: &Connection, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u64>>> {
+    let phrase = Phrase::new(term);
     // For a longer prefix FTS5 would go through all texts of the store, and that for each scope.
-    let read_through = phrase::is_longer_prefix(term);
+    let most = if phrase::is_longer_prefix(term) { usize::MAX } else { READ_AT_MOST };
     let first = |scope: &TextScope| {
         let Some(owner) = find_owner(connection, &scope.owner)? else { return Ok(None) };
         let last = row_of(owner, scope.until).min(first_row(owner + 1) - 1);
-        let rows = (first_row(owner), last);
-        let row = if read_through { first_read(connection, term, rows)? } else { first_match(connection, term, rows)? };
+        let row = match first_read(connection, &phrase, (first_row(owner), last), most)? {
+            Read::Found(row) => Some(row),
+            Read::Nothing => None,
+            Read::Left(rest) => first_match(connection, term, (rest, last))?,
+        };
         Ok(row.map(part_of))
     };
     scopes.iter().map(first).collect()
@@ -87,18 +94,33 @@ fn first_match(connection: &Connection, term: &TextTerm, (first, last): (i64, i6
     Ok(statement.query_row(params![phrase::literal(term), first, last], |row| row.get(0)).optional()?)
 }
 
-/// The first of these rows that holds the term, by reading them.
-fn first_read(connection: &Connection, term: &TextTerm, (first, last): (i64, i64)) -> Result<Option<i64>> {
-    let phrase = Phrase::new(term);
+/// What came of reading rows.
+enum Read {
+    /// This is the first row that holds the term.
+    Found(i64),
+    /// None does.
+    Nothing,
+    /// None so far; the rest begins with this row.
+    Left(i64),
+}
+
+/// Looks for the first of these rows that holds the term by reading them, no more than `most` bytes or so.
+fn first_read(connection: &Connection, phrase: &Phrase, (first, last): (i64, i64), most: usize) -> Result<Read> {
     let mut statement =
         connection.prepare_cached("SELECT rowid, tokens FROM texts WHERE rowid BETWEEN ?1 AND ?2 ORDER BY rowid")?;
     let mut rows = statement.query([first, last])?;
+    let mut bytes = 0;
     while let Some(row) = rows.next()? {
-        if phrase.is_in(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?) {
-            return Ok(Some(row.get(0)?));
+        if bytes > most {
+            return Ok(Read::Left(row.get(0)?));
         }
+        let tokens = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+        if phrase.is_in(tokens) {
+            return Ok(Read::Found(row.get(0)?));
+        }
+        bytes += tokens.len();
     }
-    Ok(None)
+    Ok(Read::Nothing)
 }
 
 /// Replaces what is indexed for an owner's part.
