@@ -55,6 +55,8 @@ pub(super) struct Turn {
     pub(super) request: Id,
     pub(super) cancelled: bool,
     pub(super) echo: Echo,
+    /// What the agent was told besides; if it repeats that, nobody is to see it as something the user said.
+    pub(super) told: Echo,
     /// A title made of the prompt, should the session need one.
     pub(super) title: Option<String>,
 }

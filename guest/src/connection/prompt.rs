@@ -51,7 +51,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             let recorded = format!("{{\"prompt\":{prompt},\"messageId\":\"{message_id}\"}}");
             open.recorder.push(Kind::Prompt, now, &recorded);
             let (echo, title) = (Echo::of_prompt(&prompt), title::from_prompt(&prompt));
-            open.turns.push(Turn { request: id.clone(), cancelled: false, echo, title });
+            let told = earlier.as_ref().map(|earlier| Echo::of_prompt(&format!("[{earlier}]"))).unwrap_or_default();
+            open.turns.push(Turn { request: id.clone(), cancelled: false, echo, told, title });
             open.new_prompts += 1;
             open.touched = Some(now);
         }

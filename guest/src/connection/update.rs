@@ -38,6 +38,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             return with_session_id(line, &params, &id);
         };
         let kind = UpdateKind::of(&name);
+        if kind == UpdateKind::UserChunk && self.repeats_what_it_was_told(&id, update) {
+            return Handled::Done;
+        }
         let Some(open) = self.connection.sessions.get(&id) else { return Handled::Done };
         let is_hidden = match (&open.attach, &open.replaying) {
             // What an agent says while it opens an old session is a replay of what is in the log already.
@@ -48,6 +51,15 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         };
         self.record_update(&id, kind, &name, update, &params);
         if is_hidden { Handled::Done } else { with_session_id(line, &params, &id) }
+    }
+
+    /// Whether an agent repeats the account of an earlier conversation that preceded the prompt.
+    fn repeats_what_it_was_told(&mut self, id: &str, update: &str) -> bool {
+        let update = Object::parse_or_empty(update);
+        let (Some(content), Some(open)) = (update.get("content"), self.connection.sessions.get_mut(id)) else {
+            return false;
+        };
+        open.turns.iter_mut().any(|turn| turn.told.repeats(content))
     }
 
     /// An update for a session that is not open: closed, not named yet, or the agent's own business.

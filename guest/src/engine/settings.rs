@@ -8,7 +8,7 @@ pub struct Settings {
     /// `dialect`: `stable`, or `draft` to also advertise `listSessions: true`. Default stable.
     pub draft: bool,
     /// `rehydrate`: whether an agent that starts a stored session afresh (because it cannot restore sessions, or has
-    /// lost this one) is told what was said before. `on`, `off`, or `auto`, the default, which is on.
+    /// lost this one) is told what was said before. `on` or `off`. Default on.
     pub rehydrate: bool,
     /// `retain-days`: sessions idle for longer are removed; 0, the default, keeps them.
     pub retain_days: u32,
@@ -69,9 +69,9 @@ impl Settings {
             }
             "rehydrate" => {
                 self.rehydrate = match value {
-                    "auto" | "on" => true,
+                    "on" => true,
                     "off" => false,
-                    _ => return Err(one_of("`auto`, `on` or `off`")),
+                    _ => return Err(one_of("`on` or `off`")),
                 }
             }
             _ => return Err(format!("there is no setting `{name}`")),

@@ -9,7 +9,6 @@ use serde_json::Value;
 use siphasher::sip::SipHasher13;
 
 use super::list::ListError;
-use crate::rpc::Object;
 use crate::search::query::Query;
 use crate::store::{Session, Shelf, directory};
 use crate::time;
@@ -145,10 +144,8 @@ impl Request {
     /// Reads the params of a request; a plain one has pages of `page_size` rows.
     pub fn read(params: Option<&str>, page_size: u32) -> Result<Self, ListError> {
         let params = params.unwrap_or("{}");
-        if Object::parse(params).is_none() {
-            return Err(ListError::invalid("params", "must be an object"));
-        }
-        let root: serde_json::Map<String, Value> = serde_json::from_str(params).unwrap_or_default();
+        let root: serde_json::Map<String, Value> =
+            serde_json::from_str(params).map_err(|_| ListError::invalid("params", "must be an object"))?;
         let meta = root.get("_meta").and_then(|meta| meta.get("acp-sessions")).and_then(Value::as_object);
         let members = Members { meta: meta.cloned().unwrap_or_default(), root };
         let uses = |of: &serde_json::Map<String, Value>| {

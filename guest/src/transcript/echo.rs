@@ -30,7 +30,8 @@ impl Echo {
     pub fn repeats(&mut self, content: &str) -> bool {
         let Ok(content) = serde_json::from_str::<Value>(content) else { return false };
         if let Some(text) = text_of(&content) {
-            let rest = self.text.strip_prefix(text).or_else(|| self.text.trim_start().strip_prefix(text.trim()));
+            let loose = Some(text.trim()).filter(|text| !text.is_empty());
+            let rest = self.text.strip_prefix(text).or_else(|| self.text.trim_start().strip_prefix(loose?));
             let Some(rest) = rest.filter(|_| !text.is_empty()).map(str::to_owned) else { return false };
             self.text = rest;
             return true;
@@ -62,5 +63,6 @@ mod tests {
         assert!(echo.repeats(r#"{"type":"image","data":"x"}"#));
         assert!(!echo.repeats(r#"{"type":"image","data":"x"}"#));
         assert!(!echo.repeats(r#"{"type":"text","text":"something new"}"#));
+        assert!(!echo.repeats(r#"{"type":"text","text":" "}"#));
     }
 }

@@ -57,6 +57,8 @@ fn an_agent_that_keeps_nothing_is_told_what_was_said() {
     let digest = prompt[0]["text"].as_str().unwrap();
     assert!(digest.contains("User: First question\n\nAssistant: First answer"), "{digest}");
     assert_eq!(prompt[1]["text"], "Third");
+    let echoed = desk.agent(update("s2", json!({"sessionUpdate": "user_message_chunk", "content": prompt[0]})));
+    assert!(echoed.client.is_empty(), "an agent that repeats what it was told is not heard");
     desk.agent(json!({"id": 9, "result": {"stopReason": "end_turn"}}));
     // Neither recorded nor told twice.
     let out = load(&mut desk, &id);

@@ -4,4 +4,5 @@ mod desk;
 mod files;
 mod life;
 mod limits;
+mod opening;
 mod recovery;

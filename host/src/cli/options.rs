@@ -16,12 +16,10 @@ enum Dialect {
     Draft,
 }
 
-/// Whether an agent that has forgotten a session is told what was said in it.
+/// Whether an agent that starts a stored session afresh is told what was said in it.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Rehydrate {
-    /// If it can neither load nor resume sessions.
-    Auto,
-    /// Whenever it has forgotten one.
+    /// Whenever it could not restore the session itself.
     On,
     /// Never.
     Off,
@@ -40,8 +38,8 @@ pub(super) struct ConnectionOptions {
     #[arg(long, value_enum, default_value_t = Dialect::Stable)]
     dialect: Dialect,
 
-    /// Whether an agent that has forgotten a session is told what was said in it
-    #[arg(long, value_enum, default_value_t = Rehydrate::Auto)]
+    /// Whether an agent that cannot restore a session itself is told what was said in it
+    #[arg(long, value_enum, default_value_t = Rehydrate::On)]
     rehydrate: Rehydrate,
 
     /// Deletes sessions that were idle for this many days; 0: never
@@ -53,7 +51,7 @@ pub(super) struct ConnectionOptions {
     prune_empty_hours: u32,
 
     /// Writes to the store at least this often while an agent streams, in milliseconds
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=200))]
     flush_ms: u32,
 }
 
@@ -65,7 +63,6 @@ impl ConnectionOptions {
             Dialect::Draft => "draft",
         };
         let rehydrate = match self.rehydrate {
-            Rehydrate::Auto => "auto",
             Rehydrate::On => "on",
             Rehydrate::Off => "off",
         };

@@ -1,0 +1,41 @@
+//! What comes first when a session is opened.
+
+use acp_sessions_guest::engine::{Arrival, Content, Output, Peer};
+use acp_sessions_guest::environment::Environment as _;
+use acp_sessions_guest::sessions::open_marks::is_open;
+use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::store::Store;
+use serde_json::json;
+
+use crate::desk::{Desk, World};
+
+#[test]
+fn the_history_begins_before_anything_is_written_and_the_session_is_marked_open_by_its_end() {
+    let (memory, world) = (Memory::new(), World::default());
+    let store = Store::new(&memory);
+    let mut earlier = Desk::ready(&memory, &world, &json!({}));
+    let id = earlier.new_session("a", "/x");
+    for turn in 0..100 {
+        earlier.turn(&id, &format!("prompt {turn}"), &["an answer"]);
+    }
+    // Long enough for its mark to be believed no more.
+    world.now.set(1_000_000);
+    let mut desk = Desk::ready(&memory, &world, &json!({"sessionCapabilities": {"resume": {}}}));
+    let load = json!({"jsonrpc": "2.0", "id": 1, "method": "session/load",
+        "params": {"sessionId": id, "cwd": "/x", "mcpServers": []}});
+    desk.engine.receive([Arrival { from: Peer::Client, content: Content::Line(load.to_string()) }]);
+    let first = desk.engine.pull(u32::MAX);
+    let is_update = |output: &Output| matches!(output, Output::ToClient(line) if line.contains("session/update"));
+    assert!(first.iter().any(is_update), "{first:?}");
+    let now = (&world).now();
+    assert!(!is_open(&store, &id, now).unwrap());
+    let out = desk.pull();
+    assert!(!out.client.is_empty(), "the first piece is a small one");
+    let resumed = first.iter().find_map(|output| match output {
+        Output::ToAgent(line) => serde_json::from_str::<serde_json::Value>(line).ok(),
+        _ => None,
+    });
+    let out = desk.agent(json!({"id": resumed.unwrap()["id"], "result": {}}));
+    assert!(out.client.iter().any(|message| message["id"] == 1), "{:?}", out.client);
+    assert!(is_open(&store, &id, now).unwrap());
+}
