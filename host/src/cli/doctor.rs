@@ -52,6 +52,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             }
         }
         eprintln!();
+        engine.into_storage().compact()?;
         println!("Rebuilt the indexes of {done} sessions.");
     }
     Ok(ExitCode::SUCCESS)

@@ -84,7 +84,7 @@ impl Sqlite {
         transaction.commit()?;
         // Where it is not meant to be safe at once, it need not be gone at once either.
         if durability == Durability::Durable && writes.iter().any(removes_for_good) {
-            self.empty_journal()?;
+            self.purge()?;
         }
         Ok(())
     }

@@ -23,7 +23,8 @@ CREATE TABLE owners (
 ) STRICT;
 
 -- rowid = the owner's number * 2^28 + the part. The engine has folded and split the text already: everything but a
--- space is part of a token. The text itself is kept so that a delete can find and overwrite what the index holds of it.
+-- space is part of a token. The text itself is kept so that a delete finds what the index holds of it, and to read it
+-- where the index is of no help.
 CREATE VIRTUAL TABLE texts USING fts5(
     tokens,
     tokenize = "ascii tokenchars '!""#$%&''()*+,-./:;<=>?@[\]^_`{|}~'",
@@ -31,7 +32,6 @@ CREATE VIRTUAL TABLE texts USING fts5(
     columnsize = 0,
     prefix = '1 2 3'
 );
-INSERT INTO texts (texts, rank) VALUES ('secure-delete', 1);
 
 -- The tokens that there are, to know which of them begin with a longer prefix.
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab('texts', 'instance');
