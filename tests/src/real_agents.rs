@@ -13,7 +13,7 @@ use crate::model_stub::ModelStub;
 pub fn opencode(home: &Path, model: &ModelStub) -> Launch {
     let system = if cfg!(target_os = "macos") { "darwin" } else { "linux" };
     let machine = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
-    // The platform's package holds the program; the package around it only finds it, in a script of its installation.
+    // The platform's package holds the program; the package `opencode-ai` around it only finds it when it is installed.
     let program = modules().join(format!("opencode-{system}-{machine}/bin/opencode"));
     let config = json!({
         "model": "stub/stub", "small_model": "stub/stub", "autoupdate": false, "share": "disabled",
