@@ -3,5 +3,6 @@
 pub(crate) mod bench;
 pub(crate) mod build;
 pub(crate) mod demo;
+pub(crate) mod fuzz;
 pub(crate) mod test;
 pub(crate) mod wasm_target;

@@ -30,6 +30,8 @@ enum Command {
     /// Measure
     #[command(subcommand)]
     Bench(commands::bench::Bench),
+    /// Feed the engine random cursors, list params and searches
+    Fuzz(commands::fuzz::Options),
 }
 
 fn main() -> ExitCode {
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         Command::Demo => commands::demo::run(),
         Command::Test => commands::test::run(),
         Command::Bench(bench) => commands::bench::run(&bench),
+        Command::Fuzz(options) => commands::fuzz::run(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -20,6 +20,10 @@ pub struct Scale {
 
 /// Runs every property against listers that `make` makes, each over an empty store. Panics with the smallest case
 /// that fails.
+///
+/// # Panics
+///
+/// If a property does not hold.
 pub fn run<L: Lister>(scale: Scale, make: impl Fn() -> L) {
     let config = Config { cases: scale.cases, failure_persistence: None, ..Config::default() };
     let filled = |sessions: Vec<crate::Session>| {

@@ -8,7 +8,7 @@ use acp_sessions_model::{Native, Scale, run};
 
 #[test]
 fn lists_are_as_the_model_has_them() {
-    run(Scale { cases: 2000, sessions: 40 }, || Native::new(Memory::new()));
+    run(Scale { cases: 1000, sessions: 40 }, || Native::new(Memory::new()));
 }
 
 #[test]

@@ -16,8 +16,8 @@ fn session(nth: usize) -> Session {
         ornament: String::new(),
         label: None,
         said: Vec::new(),
-        archived: nth % 11 == 0,
-        subagent: nth % 13 == 0,
+        archived: nth.is_multiple_of(11),
+        subagent: nth.is_multiple_of(13),
     }
 }
 

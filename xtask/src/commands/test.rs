@@ -27,6 +27,7 @@ pub(crate) fn run() -> Result<()> {
         report.step("The engine by Debian's compiler", engine::by_debian);
         report.step("Unit tests", || cargo_test(&["--lib", "--bins"]));
         report.step("Documentation tests", || cargo_test(&["--doc"]));
+        report.step("Fuzz targets, for a moment", fuzz);
         let left_out = install_official(&mut report);
         report.step("Whole-program tests", || match whole_program_tests(&left_out) {
             Ok(names) => cargo_test(&names.iter().flat_map(|name| ["--test", name]).collect::<Vec<_>>()),
@@ -34,6 +35,14 @@ pub(crate) fn run() -> Result<()> {
         });
     }
     report.finish()
+}
+
+/// Every fuzz target, on a few thousand inputs.
+fn fuzz() -> Outcome {
+    if super::fuzz::compiler().is_none() {
+        return Outcome::Missing("no C++ compiler to build libFuzzer with".to_owned());
+    }
+    outcome(super::fuzz::briefly())
 }
 
 /// Installs the official clients and agents. Returns what is in the names of the tests that need the missing ones.
