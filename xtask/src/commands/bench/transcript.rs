@@ -82,7 +82,6 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 fn build() -> Result<()> {
-    let packages = ["--package", "acp-sessions-host", "--package", "acp-sessions-tests"];
     let programs = ["--bin", "acp-sessions", "--bin", "fast_agent", "--example", "sandbox"];
-    workspace::run(workspace::cargo(["build", "--release"]).args(packages).args(programs))
+    workspace::run(workspace::cargo(["build", "--release", "--workspace"]).args(programs))
 }

@@ -66,10 +66,8 @@ impl Client {
     /// Asks, and reads up to the answer.
     pub(super) fn request(&mut self, method: &str, params: &str) -> Result<Answered> {
         self.last_id += 1;
-        let request = format!(
-            "{{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"{method}\",\"params\":{params}}}\n",
-            self.last_id
-        );
+        let request =
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"{method}\",\"params\":{params}}}\n", self.last_id);
         let (mut first, mut notifications, mut bytes) = (None, 0, 0);
         let start = Instant::now();
         self.stdin.write_all(request.as_bytes()).context("the program does not read")?;

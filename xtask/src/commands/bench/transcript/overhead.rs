@@ -129,12 +129,8 @@ fn singles(figures: &[Figures]) -> Section {
     );
     let floor = &figures[0];
     for own in figures {
-        let pairs = [
-            (own.request, floor.request),
-            (own.passed, floor.passed),
-            (own.poke, floor.poke),
-            (own.turn, floor.turn),
-        ];
+        let pairs =
+            [(own.request, floor.request), (own.passed, floor.passed), (own.poke, floor.poke), (own.turn, floor.turn)];
         section.row(own.name, pairs.into_iter().flat_map(|(own, floor)| [Some(own), Some(own - floor)]));
     }
     section
