@@ -1,5 +1,7 @@
 //! A few lists written out, so that not everything hangs on the model.
 
+use acp_sessions_guest::sessions::cursor::{Cursor, Place};
+use acp_sessions_guest::sessions::filter::Request;
 use acp_sessions_guest::sessions::list::{self, Options};
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Session, Store, Title};
@@ -64,4 +66,15 @@ fn what_moves_ahead_of_the_reader_is_given_at_the_end() {
     touch("b", 30_000);
     let (rest, none) = ids(&store, &json!({"limit": 10, "cursor": cursor}));
     assert_eq!((first.as_str(), rest.as_str(), none), ("d", "acb", None));
+}
+
+#[test]
+fn a_search_without_a_letter_finds_nothing_whatever_changes() {
+    let store = store();
+    assert_eq!(ids(&store, &json!({"search": "!!"})), (String::new(), None));
+    // As if another process had changed a session since the list's first page.
+    let request = Request::read(Some(r#"{"search":"!!"}"#), 100).expect("a request");
+    let place = Place::Changed { revision: 0 };
+    let cursor = Cursor { filter: request.filter.fingerprint(), started: u64::MAX, place };
+    assert_eq!(ids(&store, &json!({"search": "!!", "cursor": cursor.encode()})), (String::new(), None));
 }

@@ -116,7 +116,8 @@ fn kinds(program: &mut Peer, deep: Value) -> Result<Vec<(&'static str, String)>>
     let kinds = [
         ("first page", json!({})),
         ("page 500, or last", json!({ "cursor": deep })),
-        ("cwd page", json!({ "cwd": DIRECTORY })),
+        // As many rows as the directory has in the smallest store, so that the sizes compare.
+        ("cwd page, 50 rows", json!({ "cwd": DIRECTORY, "_meta": {"acp-sessions": {"limit": 50}} })),
         ("updatedAfter page", own(json!({ "updatedAfter": middle }))),
         ("search, rare word", own(json!({ "search": RARE_WORD }))),
         ("search, common word", own(json!({ "search": COMMON_WORD }))),
