@@ -32,15 +32,14 @@ impl Section {
     pub(super) fn print(&self) {
         let width = |heading: &str| (heading.chars().count() + 2).max(COLUMN);
         println!("\n{}", style::heading(&self.title));
-        let headings: String =
-            self.columns.iter().map(|(heading, _)| format!("{heading:>width$}", width = width(heading))).collect();
-        println!("{:NAME$}{headings}", "");
+        let heading = |(heading, _): &(&str, &str)| format!("{heading:>width$}", width = width(heading));
+        println!("{:NAME$}{}", "", self.columns.iter().map(heading).collect::<Vec<_>>().concat());
         for (name, values) in &self.rows {
             let value = |(value, (heading, _)): (&Option<f64>, &(&str, &str))| {
                 let text = value.map_or_else(|| "–".to_owned(), shown);
                 format!("{text:>width$}", width = width(heading))
             };
-            println!("{name:NAME$}{}", values.iter().zip(&self.columns).map(value).collect::<String>());
+            println!("{name:NAME$}{}", values.iter().zip(&self.columns).map(value).collect::<Vec<_>>().concat());
         }
     }
 
