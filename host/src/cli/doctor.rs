@@ -1,10 +1,12 @@
 //! `acp-sessions doctor`
 
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
 use super::Outcome;
 use super::answer::plain;
 use super::store::{self, StoreOptions};
+use crate::store::Sqlite;
 
 /// How many sessions are indexed in one step.
 const STEP: u32 = 100;
@@ -38,22 +40,32 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }
     println!("Health:      good");
     if arguments.rebuild {
-        let component = store::engine()?;
-        let mut engine = component.instantiate(store)?;
-        let mut done = 0_u64;
-        let mut cursor = None;
-        loop {
-            let (sessions, next) = plain(engine.rebuild(cursor.as_deref(), STEP))?;
-            done += u64::from(sessions);
-            eprint!("\rIndexed:     {done} sessions");
-            cursor = next;
-            if cursor.is_none() {
-                break;
-            }
-        }
-        eprintln!();
-        engine.into_storage().compact()?;
-        println!("Rebuilt the indexes of {done} sessions.");
+        rebuild(store)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn rebuild(store: Sqlite) -> anyhow::Result<()> {
+    let component = store::engine()?;
+    let mut engine = component.instantiate(store)?;
+    let watched = io::stderr().is_terminal();
+    let mut done = 0_u64;
+    let mut cursor = None;
+    loop {
+        let (sessions, next) = plain(engine.rebuild(cursor.as_deref(), STEP))?;
+        done += u64::from(sessions);
+        if watched {
+            eprint!("\rIndexed:     {done} sessions");
+        }
+        cursor = next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    if watched {
+        eprintln!();
+    }
+    engine.into_storage().compact()?;
+    println!("Rebuilt the indexes of {done} sessions.");
+    Ok(())
 }
