@@ -36,5 +36,5 @@ pub(super) fn print(runs: u32, columns: &[(u64, Figures)]) {
 fn line(name: &str, cells: impl Iterator<Item = String>, columns: &[(u64, Figures)]) {
     let cells: Vec<String> = cells.map(|cell| format!("{cell:>12}")).collect();
     debug_assert_eq!(cells.len(), columns.len());
-    println!("{name:<28}{}", cells.concat());
+    println!("{name:<36}{}", cells.concat());
 }
