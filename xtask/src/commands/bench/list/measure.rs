@@ -60,7 +60,7 @@ pub(super) fn measure(store: &Path, runs: u32) -> Result<Figures> {
     program.time(&request("initialize", &json!({"protocolVersion": 1})))?;
 
     let (full, deep) = page_through(&mut program)?;
-    let kinds = kinds(&mut program, deep)?;
+    let kinds = kinds(&mut program, &deep)?;
     program.time(&kinds[0].1)?;
     let page = program.answer_line().to_owned();
     let query = format!("{}\n", json!({ "query": PAGE + 1 }));
@@ -107,7 +107,7 @@ fn page_through(program: &mut Peer) -> Result<(Duration, Value)> {
 }
 
 /// The requests.
-fn kinds(program: &mut Peer, deep: Value) -> Result<Vec<(&'static str, String)>> {
+fn kinds(program: &mut Peer, deep: &Value) -> Result<Vec<(&'static str, String)>> {
     program.time(&request("session/list", &json!({})))?;
     let page = program.answer()?;
     // Among the first rows many share a time: half a page is behind the middle one's.
