@@ -41,7 +41,7 @@ pub(super) struct Engine<'c, S: storage::Host + Send + 'static> {
     /// None only while it is being replaced, and for good once that has failed.
     instance: Option<Instance<'c, S>>,
     kept: BTreeMap<String, String>,
-    /// Given to the instance, and not all that follows from it was pulled yet.
+    /// Given to the instance, and what follows from it was not pulled yet.
     unfinished: Vec<Arrival>,
     closed: Vec<Peer>,
     losses: u32,
@@ -76,8 +76,10 @@ impl<'c, S: storage::Host + Send + 'static> Engine<'c, S> {
         loop {
             let pulled = self.instance.as_mut().map(|instance| instance.pull(client_room));
             let Some(mut outputs) = self.recover_from(pulled)? else { continue };
+            // All that follows from what was received is in the first of these; what comes later is replays, and the
+            // memos tell of those.
+            self.unfinished.clear();
             if outputs.is_empty() {
-                self.unfinished.clear();
                 return Ok(outputs);
             }
             outputs.retain_mut(|output| match output {
