@@ -30,6 +30,18 @@ pub(crate) enum Source {
     Debian,
 }
 
+impl Source {
+    /// The source that [`SOURCE_VARIABLE`] asks for, if it does.
+    pub(crate) fn wanted() -> Result<Option<Self>> {
+        match env::var(SOURCE_VARIABLE).as_deref() {
+            Err(_) | Ok("") => Ok(None),
+            Ok("rustup") => Ok(Some(Self::Rustup)),
+            Ok("debian") => Ok(Some(Self::Debian)),
+            Ok(other) => bail!("{SOURCE_VARIABLE} is `{other}`; it may be `rustup` or `debian`"),
+        }
+    }
+}
+
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -50,11 +62,9 @@ pub(crate) struct WasmTarget {
 impl WasmTarget {
     /// The first source that is there, or the one that [`SOURCE_VARIABLE`] names.
     pub(crate) fn detect() -> Result<Self> {
-        let found = match env::var(SOURCE_VARIABLE).as_deref() {
-            Ok("rustup") => Self::find(Source::Rustup),
-            Ok("debian") => Self::find(Source::Debian),
-            Ok(other) if !other.is_empty() => bail!("{SOURCE_VARIABLE} is `{other}`; it may be `rustup` or `debian`"),
-            _ => Self::find(Source::Rustup).or_else(|_| Self::find(Source::Debian)),
+        let found = match Source::wanted()? {
+            Some(source) => Self::find(source),
+            None => Self::find(Source::Rustup).or_else(|_| Self::find(Source::Debian)),
         };
         found.context("no compiler for wasm32-unknown-unknown here: run `cargo xtask wasm-target --from auto` once")
     }

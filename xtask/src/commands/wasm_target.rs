@@ -37,11 +37,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Makes sure that there is a target, from wherever it can be had.
+/// Makes sure that there is a target, from wherever it can be had unless the environment asks for one source.
 pub(crate) fn ensure() -> Result<()> {
-    let target = match WasmTarget::detect() {
-        Ok(target) => target,
-        Err(_) => obtain(Source::Rustup).or_else(|rustup| {
+    let target = match (WasmTarget::detect(), Source::wanted()?) {
+        (Ok(target), _) => target,
+        (Err(_), Some(source)) => obtain(source)?,
+        (Err(_), None) => obtain(Source::Rustup).or_else(|rustup| {
             println!("{}", style::notice(format_args!("Not by rustup: {rustup:#}. Trying Debian's packages.")));
             obtain(Source::Debian)
                 .with_context(|| format!("no {TRIPLE} by rustup ({rustup:#}) or by Debian's packages"))
