@@ -59,7 +59,7 @@ fn run() -> Result<()> {
 /// Makes a component of the module, by the world that wit-bindgen noted in it.
 fn encode(module: &Path) -> Result<Vec<u8>> {
     let bytes = fs::read(module).with_context(|| format!("cannot read {}", module.display()))?;
-    let encoded = ComponentEncoder::default().validate(true).module(&bytes).and_then(|encoder| encoder.encode());
+    let encoded = ComponentEncoder::default().validate(true).module(&bytes).and_then(ComponentEncoder::encode);
     encoded.context("the guest module does not make a component")
 }
 
