@@ -48,9 +48,12 @@ fn closing_the_input_in_mid_turn_keeps_what_was_said() {
     client.wait_for_update(&id, |update| update["content"]["text"] == "waiting");
     client.close();
     assert!(!is_running(only_agent(&scene)));
-    let (replay, _) = Client::ready(&launch).load(&id, &scene.cwd());
+    let mut client = Client::ready(&launch);
+    let (replay, _) = client.load(&id, &scene.cwd());
     assert_eq!(text_of(&replay, "user_message_chunk"), "wait");
     assert_eq!(text_of(&replay, "agent_message_chunk"), "waiting");
+    // Killed, the program could not end an agent that does not end by itself.
+    client.close();
 }
 
 #[test]
