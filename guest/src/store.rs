@@ -9,9 +9,11 @@
 //! | `e/<created>/<id>` | sessions that never got a prompt |
 //! | `r` | the revision: one number, raised by every commit that changes a session |
 //! | `t/<revision>/<id>` | each session under the revision that last changed it |
-//! | `a/<agent>/<agent's id>` | which session an agent knows by another id |
+//! | `a/<agent>/<agent's id>` | which session an agent knows by this id |
 //! | `x/<id>`, `y/<agent>/<agent's id>` | tombstones |
 //! | `l/<log>` | who shares a log, where anybody but its session does |
+//! | `d/<agent>/<agent's id>` | deletes that the agent has not confirmed yet |
+//! | `n/<agent>` | when the list of an agent was last read to its end |
 //! | `o/<id>/<connection>` | a connection that has the session open, and until when that may be believed |
 //!
 //! The logs and texts of a session bear its id. Everything under `i`, `e`, `t` and every text is derived.
@@ -26,7 +28,7 @@ use std::cell::Cell;
 
 pub use change::{Change, Changed, derived};
 pub use row::{Row, Shelf};
-pub use session::{Origin, Segment, Session, State, Title};
+pub use session::{Known, Origin, Segment, Session, State, Title};
 
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
 

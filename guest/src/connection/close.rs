@@ -146,7 +146,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 if let Some(deleted) = deleted
                     && agent.delete
                     && (deleted.agent.is_none() || deleted.agent == agent.name)
-                    && let Some(agent_id) = deleted.agent_id
+                    && let Some(agent_id) = deleted.id_at(agent.name.as_deref().unwrap_or_default())
                 {
                     let params = json!({ "sessionId": agent_id }).to_string();
                     self.ask_agent("session/delete", &params, Awaiting::Ignored);

@@ -101,14 +101,13 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             return self.refresh(id, &row, now);
         }
         if let Some(text) = same_id
-            && Session::parse(text)?.agent_id.as_deref() == Some(&agent_id)
+            && Session::parse(text)?.id_at(&agent) == Some(&agent_id)
         {
             return self.refresh(&agent_id, &row, now);
         }
         let updated = row.get_string("updatedAt").and_then(|text| time::parse(&text));
         let mut session = Session::new(agent_id.clone(), cwd, updated.unwrap_or(now));
-        session.agent = Some(agent);
-        session.agent_id = Some(agent_id);
+        session.give_to(&agent, &agent_id, u64::MAX);
         session.origin = Origin::Agent;
         session.undated = updated.is_none();
         if let Some(title) = row.get_string("title").filter(|title| !title.trim().is_empty()) {

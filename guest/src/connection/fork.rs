@@ -38,7 +38,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.write_session(&parent, true)?;
         let Some(session) = self.store.session(&parent)? else { return Err(RpcError::session_not_found(&parent)) };
         let same_agent = session.agent.is_none() || session.agent == self.connection.agent.name;
-        let agent_id = session.agent_id.filter(|_| same_agent && self.connection.agent.fork);
+        let name = self.connection.agent.name.clone().unwrap_or_default();
+        let agent_id = session.id_at(&name).map(str::to_owned).filter(|_| same_agent && self.connection.agent.fork);
         let state = self.store.state(&parent)?;
         self.expect_answer(id, Awaiting::Own)?;
         let attach = Attach::new(agent_id, params.without_session(), [Step::Fork, Step::New]);
@@ -66,6 +67,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             cwd: forking.cwd,
             agent: self.connection.agent.name.clone(),
             agent_id: attached.agent_id,
+            heard: u64::MAX,
             now: self.now(),
         };
         let Some(session) = fork(&self.store, &self.environment, &wanted)? else {

@@ -30,11 +30,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             return Err(RpcError::new(Code::InternalError, "Internal error: the agent's new session has no id"));
         };
         let state = state_given(&object, State::default());
-        let session = Session {
-            agent: self.connection.agent.name.clone(),
-            agent_id: Some(agent_id.clone()),
-            ..Session::new(agent_id.clone(), cwd.to_owned(), self.now())
-        };
+        let mut session = Session::new(agent_id.clone(), cwd.to_owned(), self.now());
+        session.give_to(&self.connection.agent.name.clone().unwrap_or_default(), &agent_id, u64::MAX);
         let text = state.to_text();
         let mark = self.open_mark_value();
         let name = self.connection.name.clone();

@@ -57,7 +57,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         };
         let state = self.store.state(&session_id)?;
         let same_agent = session.agent.is_none() || session.agent == self.connection.agent.name;
-        let agent_id = session.agent_id.clone().filter(|_| same_agent);
+        let name = self.connection.agent.name.clone().unwrap_or_default();
+        let agent_id = session.id_at(&name).map(str::to_owned).filter(|_| same_agent);
         let agent = &self.connection.agent;
         let mut plan = Vec::new();
         // A session whose history is with the agent only has to be loaded once, to have it here.
@@ -131,7 +132,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.expect_answer(id, Awaiting::Own)?;
         let mut session = Session::new(session_id.clone(), params.cwd()?, self.now());
         session.agent.clone_from(&self.connection.agent.name);
-        session.agent_id = Some(session_id.clone());
+        let name = session.agent.clone().unwrap_or_default();
+        session.give_to(&name, &session_id, u64::MAX);
         session.origin = Origin::Agent;
         let mut attach = Attach::new(Some(session_id.clone()), params.without_session(), [step]);
         attach.adopts = step == Step::Load && wanted != Wanted::NoHistory;
@@ -235,13 +237,12 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             if adopts && attached.step == Step::Load {
                 changed.origin = Origin::Layer;
             }
-            changed.agent.clone_from(&agent);
-            changed.agent_id = Some(agent_id.to_owned());
+            changed.give_to(agent.as_deref().unwrap_or_default(), agent_id, u64::MAX);
             let same = before.is_some() && changed.origin == session.origin && changed.agent == session.agent;
-            if same && changed.agent_id == session.agent_id {
+            if same && changed.agents == session.agents {
                 return Ok(None);
             }
-            if let (Some(agent), true) = (&agent, changed.agent_id != session.agent_id || before.is_none()) {
+            if let (Some(agent), true) = (&agent, changed.agents != session.agents || before.is_none()) {
                 let key = keys::agent_session(agent, agent_id);
                 writes.push(Write::Put { key, value: session_id.to_owned() });
             }

@@ -147,8 +147,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let created = cwd.and_then(|cwd| {
             let mut session = Session::new(agent_id.clone(), cwd, self.now());
             session.parent = Some(parent.to_owned());
-            session.agent.clone_from(&self.connection.agent.name);
-            session.agent_id = Some(agent_id.clone());
+            session.give_to(&self.connection.agent.name.clone().unwrap_or_default(), &agent_id, u64::MAX);
             if let Some(title) = update.get_string("title") {
                 session.title = crate::store::Title::Set(title);
             }

@@ -148,7 +148,7 @@ pub fn hits<S: Storage>(
 /// The texts that are a session's: its own, and those of the logs it was forked from.
 fn scopes_of(session: &Session) -> Vec<TextScope> {
     let scope = |owner: Owner<'_>, until| TextScope { owner: owner.name(), until };
-    let inherited = session.inherited.iter().map(|segment| scope(Owner::Log(&segment.log), segment.until));
+    let inherited = session.segments.iter().map(|segment| scope(Owner::Log(&segment.log), segment.until));
     [scope(Owner::Heading(&session.id), 0), scope(Owner::Log(&session.id), LAST_PART)]
         .into_iter()
         .chain(inherited)

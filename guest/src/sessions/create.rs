@@ -25,13 +25,14 @@ pub fn create_with<S: Storage, E: Environment>(
 ) -> Result<Session> {
     let mut wanted = session.id.clone();
     loop {
-        let mut created = Session { id: wanted.clone(), ..session.clone() };
+        let mut created = session.clone();
+        created.id.clone_from(&wanted);
         let changed = store.change(&wanted).with(durability).commit(|before, _, also| {
             if before.is_some() || wanted.is_empty() || store.is_deleted(&wanted)? {
                 return Ok(None);
             }
-            if let (Some(agent), Some(agent_id)) = (&created.agent, &created.agent_id) {
-                also.push(Write::Put { key: keys::agent_session(agent, agent_id), value: wanted.clone() });
+            for (agent, known) in &created.agents {
+                also.push(Write::Put { key: keys::agent_session(agent, &known.id), value: wanted.clone() });
             }
             also.extend(writes(&wanted)?);
             Ok(Some(Some(created.clone())))

@@ -1,7 +1,7 @@
 //! Deleting: the record, every index entry, the text, the log, all in one commit with the tombstones.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::search;
 use crate::storage::{Expectation, Result, Storage, StorageError, Write};
@@ -43,9 +43,9 @@ pub fn delete<S: Storage>(store: &Store<S>, id: &str, now: i64) -> Result<Option
         let Some(session) = before else { return Ok(None) };
         writes.push(Write::Put { key: keys::tombstone(id), value: now.to_string() });
         writes.push(Write::Delete { key: keys::state(id) });
-        if let (Some(agent), Some(agent_id)) = (&session.agent, &session.agent_id) {
-            writes.push(Write::Put { key: keys::agent_tombstone(agent, agent_id), value: now.to_string() });
-            writes.push(Write::Delete { key: keys::agent_session(agent, agent_id) });
+        for (agent, known) in &session.agents {
+            writes.push(Write::Put { key: keys::agent_tombstone(agent, &known.id), value: now.to_string() });
+            writes.push(Write::Delete { key: keys::agent_session(agent, &known.id) });
         }
         release_logs(store, session, expected, writes)?;
         Ok(Some(None))
@@ -63,9 +63,9 @@ fn release_logs<S: Storage>(
     expected: &mut Vec<Expectation>,
     writes: &mut Vec<Write>,
 ) -> Result<()> {
-    let mut logs: Vec<&str> = session.inherited.iter().map(|segment| segment.log.as_str()).collect();
-    logs.push(&session.id);
-    logs.dedup();
+    let mut logs: BTreeSet<&str> = session.segments.iter().map(|segment| segment.log.as_str()).collect();
+    logs.extend(session.aside.iter().map(|segment| segment.log.as_str()));
+    logs.insert(&session.id);
     for log in logs {
         let key = keys::log_holders(log);
         let text = store.record(key.clone())?;

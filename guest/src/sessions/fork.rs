@@ -1,5 +1,7 @@
 //! Forking: a new session that shares the transcript up to now and goes its own way from here.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 
 use super::create;
@@ -22,6 +24,8 @@ pub struct Fork<'a> {
     pub agent: Option<String>,
     /// The id that agent knows the fork by.
     pub agent_id: Option<String>,
+    /// How many entries of the transcript that agent has heard; see [`crate::store::Known`].
+    pub heard: u64,
     /// Milliseconds since 1970.
     pub now: i64,
 }
@@ -59,27 +63,35 @@ fn shared<S: Storage>(
     writes: &mut Vec<Write>,
 ) -> Result<Session> {
     let until = store.storage().log_end(&parent.id)?;
-    let mut inherited = parent.inherited.clone();
-    if until > 0 {
-        inherited.push(Segment { log: parent.id.clone(), until });
+    let mut segments = parent.segments.clone();
+    if until >= parent.tail {
+        segments.push(Segment { log: parent.id.clone(), from: parent.tail, until });
     }
-    let session = Session {
-        id: id.to_owned(),
-        cwd: fork.cwd.clone(),
-        created: fork.now,
-        updated: fork.now,
-        agent: fork.agent.clone(),
-        agent_id: fork.agent_id.clone(),
-        archived: false,
-        inherited,
-        ..parent.clone()
-    };
+    let mut session = parent.clone();
+    id.clone_into(&mut session.id);
+    session.cwd.clone_from(&fork.cwd);
+    session.created = fork.now;
+    session.updated = fork.now;
+    session.agents.clear();
+    session.agent = None;
+    session.archived = false;
+    session.segments = segments;
+    session.tail = 1;
+    session.aside.clear();
     expected.push(Expectation { key: keys::tombstone(&parent.id), value: None });
-    for segment in &session.inherited {
-        let key = keys::log_holders(&segment.log);
+    if let (Some(agent), Some(agent_id)) = (&fork.agent, &fork.agent_id) {
+        session.give_to(agent, agent_id, fork.heard);
+    }
+    let mut shared: BTreeMap<&str, u64> = BTreeMap::new();
+    for segment in &session.segments {
+        let until = shared.entry(&segment.log).or_default();
+        *until = segment.until.max(*until);
+    }
+    for (log, until) in shared {
+        let key = keys::log_holders(log);
         let text = store.record(key.clone())?;
         let mut holders = Holders::parse(text.as_deref())?;
-        holders.holders.insert(id.to_owned(), segment.until);
+        holders.holders.insert(id.to_owned(), until);
         expected.push(Expectation { key: key.clone(), value: text });
         writes.push(Write::Put { key, value: holders.to_text() });
     }
@@ -89,8 +101,8 @@ fn shared<S: Storage>(
     if let Some(state) = store.record(keys::state(&parent.id))? {
         writes.push(Write::Put { key: keys::state(id), value: state });
     }
-    if let (Some(agent), Some(agent_id)) = (&session.agent, &session.agent_id) {
-        writes.push(Write::Put { key: keys::agent_session(agent, agent_id), value: id.to_owned() });
+    for (agent, known) in &session.agents {
+        writes.push(Write::Put { key: keys::agent_session(agent, &known.id), value: id.to_owned() });
     }
     Ok(session)
 }

@@ -13,14 +13,16 @@ pub fn merge(session: &mut Session, update: &str, now: i64) -> bool {
     let update = Object::parse_or_empty(update);
     let mut changed = false;
     match update.get("title") {
+        // A user's title stays.
+        Some(_) if matches!(session.title, Title::Set(_)) => {}
         Some("null") => {
             changed |= session.title != Title::Cleared;
             session.title = Title::Cleared;
         }
         Some(title) => {
             if let Ok(title) = serde_json::from_str::<String>(title) {
-                changed |= session.title != Title::Set(title.clone());
-                session.title = Title::Set(title);
+                changed |= session.title != Title::Agent(title.clone());
+                session.title = Title::Agent(title);
             }
         }
         None => {}

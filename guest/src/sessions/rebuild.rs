@@ -111,7 +111,7 @@ fn write<S: Storage>(store: &Store<S>, behind: &str, limit: u32) -> Result<(u32,
             Ok(Some(Some(session.clone())))
         })?;
         // A log whose own session is gone is still its forks'.
-        logs.extend(session.inherited.iter().map(|segment| segment.log.clone()));
+        logs.extend(session.segments.iter().map(|segment| segment.log.clone()));
         logs.insert(session.id);
         done += 1;
     }

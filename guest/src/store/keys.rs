@@ -67,6 +67,21 @@ pub fn agent_session(agent: &str, agent_id: &str) -> String {
     format!("a/{}/{}", encode(agent), encode(agent_id))
 }
 
+/// A delete that the agent has not confirmed yet.
+pub fn pending_delete(agent: &str, agent_id: &str) -> String {
+    format!("{}{}", pending_deletes(agent), encode(agent_id))
+}
+
+/// All deletes that an agent has not confirmed yet.
+pub fn pending_deletes(agent: &str) -> String {
+    format!("d/{}/", encode(agent))
+}
+
+/// When the list of an agent was last read to its end.
+pub fn agent_list(agent: &str) -> String {
+    format!("n/{}", encode(agent))
+}
+
 /// Who shares a log.
 pub fn log_holders(log: &str) -> String {
     format!("l/{}", encode(log))

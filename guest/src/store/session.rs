@@ -17,9 +17,11 @@ pub enum Title {
     None,
     /// Made from the first prompt.
     Auto(String),
-    /// Set by a client or the agent; never overwritten by an automatic one.
+    /// Given by the agent, in an update or in its own list; replaces an automatic one.
+    Agent(String),
+    /// Set by the user; nobody else replaces it.
     Set(String),
-    /// Cleared by the agent (`title: null`): stays empty until somebody sets one.
+    /// Cleared by the agent (`title: null`): stays empty until the agent or the user sets one.
     Cleared,
 }
 
@@ -27,7 +29,7 @@ impl Title {
     /// The title as shown.
     pub fn text(&self) -> Option<&str> {
         match self {
-            Self::Auto(text) | Self::Set(text) => Some(text),
+            Self::Auto(text) | Self::Agent(text) | Self::Set(text) => Some(text),
             Self::None | Self::Cleared => None,
         }
     }
@@ -44,13 +46,46 @@ pub enum Origin {
     Agent,
 }
 
-/// A part of another session's log that this one begins with.
+/// A part of a log that belongs to a transcript: of the log of a session this one was forked from, of a history that was
+/// taken over from an agent, or of the session's own log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Segment {
     /// The log.
     pub log: String,
+    /// Its first entry that counts.
+    #[serde(default = "first")]
+    pub from: u64,
     /// Its last entry that counts.
     pub until: u64,
+}
+
+impl Segment {
+    /// How many entries it has.
+    pub fn length(&self) -> u64 {
+        (self.until + 1).saturating_sub(self.from)
+    }
+}
+
+fn first() -> u64 {
+    1
+}
+
+fn is_first(number: &u64) -> bool {
+    *number == 1
+}
+
+/// What an agent knows of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Known {
+    /// The id it knows the session by.
+    pub id: String,
+    /// How many entries of the transcript it has heard, counted from the beginning over all segments. `u64::MAX`: all
+    /// there are (records of an earlier version).
+    pub heard: u64,
+    /// The time of last activity in its own list when the transcript was last known to agree with it, or when the layer
+    /// last heard the end of a turn from it; milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agreed: Option<i64>,
 }
 
 /// All that is known about a session but its state and its transcript. Times are milliseconds since 1970, UTC.
@@ -85,21 +120,38 @@ pub struct Session {
     /// The session that started it, for a sub-agent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// The name of the agent it was made with.
+    /// The name of the agent that it is with: the one that made it or, later, continued it last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The id its agent knows it by.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent_id: Option<String>,
+    /// What each agent knows of it, by the agent's name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<String, Known>,
+    /// In records of an earlier version, the id its agent knows it by.
+    #[serde(default, rename = "agent_id", skip_serializing)]
+    earlier_agent_id: Option<String>,
+    /// The further directories it was last opened with (protocol v1, `additionalDirectories`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub directories: Vec<String>,
     /// How the layer came to know it.
     #[serde(default)]
     pub origin: Origin,
     /// How many prompts it got.
     #[serde(default)]
     pub prompts: u64,
-    /// What it shares with the sessions it was forked from, oldest first; its own log follows.
+    /// What its transcript begins with, in the order of the conversation; the rest of its own log follows.
+    #[serde(default, alias = "inherited", skip_serializing_if = "Vec::is_empty")]
+    pub segments: Vec<Segment>,
+    /// The first entry of its own log that follows the segments.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub tail: u64,
+    /// How often places in the transcript have moved: by something put in before its end, or taken out. A cursor into the
+    /// transcript holds for one layout.
+    #[serde(default)]
+    pub layout: u64,
+    /// What was taken out of the conversation because its agent went back behind it; kept, and no part of the
+    /// transcript.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub inherited: Vec<Segment>,
+    pub aside: Vec<Segment>,
 }
 
 impl Session {
@@ -118,16 +170,39 @@ impl Session {
             archived: false,
             parent: None,
             agent: None,
-            agent_id: None,
+            agents: BTreeMap::new(),
+            earlier_agent_id: None,
+            directories: Vec::new(),
             origin: Origin::Layer,
             prompts: 0,
-            inherited: Vec::new(),
+            segments: Vec::new(),
+            tail: 1,
+            layout: 0,
+            aside: Vec::new(),
         }
     }
 
     /// Reads a record.
     pub fn parse(text: &str) -> Result<Self> {
-        serde_json::from_str(text).map_err(|error| StorageError::Corrupt(format!("a session's record: {error}")))
+        let mut session: Self = serde_json::from_str(text)
+            .map_err(|error| StorageError::Corrupt(format!("a session's record: {error}")))?;
+        if let (Some(id), Some(agent)) = (session.earlier_agent_id.take(), session.agent.clone()) {
+            session.agents.entry(agent).or_insert(Known { id, heard: u64::MAX, agreed: None });
+        }
+        Ok(session)
+    }
+
+    /// The id an agent knows it by.
+    pub fn id_at(&self, agent: &str) -> Option<&str> {
+        self.agents.get(agent).map(|known| known.id.as_str())
+    }
+
+    /// Notes that an agent knows it by this id and has heard this many entries of its transcript; it is with that agent
+    /// from now on.
+    pub fn give_to(&mut self, agent: &str, id: &str, heard: u64) {
+        let agreed = self.agents.get(agent).and_then(|known| known.agreed);
+        self.agents.insert(agent.to_owned(), Known { id: id.to_owned(), heard, agreed });
+        self.agent = Some(agent.to_owned());
     }
 
     /// The record's text.
@@ -147,9 +222,10 @@ impl Session {
         self.undated = false;
     }
 
-    /// Whether it never got a prompt, here or where it was forked from.
+    /// Whether it never got a prompt, here, at its agent or where it was forked from. What another session's agent
+    /// started is no session anybody would have prompted.
     pub fn is_unprompted(&self) -> bool {
-        self.prompts == 0 && self.origin == Origin::Layer && self.inherited.is_empty()
+        self.prompts == 0 && self.origin == Origin::Layer && self.segments.is_empty() && self.parent.is_none()
     }
 }
 

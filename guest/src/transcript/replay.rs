@@ -65,12 +65,12 @@ pub struct Replay {
     position: u64,
 }
 
-/// A session's transcript as spans, its own log up to `end`.
+/// A session's transcript as spans, the rest of its own log up to `end`.
 fn spans(session: &Session, end: u64) -> Vec<Span> {
-    let inherited =
-        session.inherited.iter().map(|Segment { log, until }| Span { log: log.clone(), from: 1, until: *until });
-    inherited
-        .chain([Span { log: session.id.clone(), from: 1, until: end }])
+    let before = session.segments.iter();
+    before
+        .map(|Segment { log, from, until }| Span { log: log.clone(), from: *from, until: *until })
+        .chain([Span { log: session.id.clone(), from: session.tail, until: end }])
         .filter(|span| span.until >= span.from)
         .collect()
 }
