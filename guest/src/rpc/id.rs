@@ -12,14 +12,14 @@ impl Id {
         Self("null".to_owned())
     }
 
-    /// An id of the engine's own, which no client of this connection uses.
-    pub fn own(number: u64) -> Self {
-        Self(format!("\"acp-sessions:{number}\""))
+    /// The id that is this text.
+    pub fn text(text: &str) -> Self {
+        Self(serde_json::Value::from(text).to_string())
     }
 
-    /// Whether [`Self::own`] made it.
-    pub fn is_own(&self) -> bool {
-        self.0.starts_with("\"acp-sessions:")
+    /// The text of an id that is one.
+    pub fn as_text(&self) -> Option<String> {
+        self.0.starts_with('"').then(|| serde_json::from_str(&self.0).ok()).flatten()
     }
 
     /// Reads an id; `None` for fractions, booleans and structures.

@@ -1,0 +1,74 @@
+//! Outcomes of requests to the agent, and the answers that clients get.
+
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use crate::rpc::{Code, Object, Outcome, RpcError};
+use crate::store::State;
+
+/// Error code of an agent that wants its user to log in first (protocol v1, `Error::auth_required`).
+pub(super) const AUTH_REQUIRED: i64 = -32000;
+
+/// What a cancelled prompt ends with (protocol v1: not an error).
+pub(super) const CANCELLED: &str = "{\"stopReason\":\"cancelled\"}";
+
+/// An agent's error, to be passed on as it is.
+pub(super) fn agent_error(json: &str) -> RpcError {
+    let error: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
+    RpcError {
+        code: error["code"].as_i64().unwrap_or(Code::InternalError as i64),
+        message: error["message"].as_str().unwrap_or("Internal error: the agent failed").to_owned(),
+        data: error.get("data").filter(|data| !data.is_null()).cloned(),
+    }
+}
+
+/// An outcome as a result that handlers can use `?` on.
+pub(super) fn result_of<'a>(outcome: &Outcome<'a>) -> Result<&'a str, RpcError> {
+    match outcome {
+        Outcome::Result(json) => Ok(json),
+        Outcome::Error(json) => Err(agent_error(json)),
+    }
+}
+
+/// How a request is answered that was waiting when it was taken back.
+pub(super) fn cancelled() -> RpcError {
+    RpcError::new(Code::RequestCancelled, "Request cancelled")
+}
+
+/// How requests are answered that only the agent could have answered.
+pub(super) fn agent_gone() -> RpcError {
+    RpcError::new(
+        Code::InternalError,
+        "Internal error: the agent has ended; the session is kept and can be loaded again",
+    )
+}
+
+/// A result with the layer's mark in its `_meta`.
+pub(super) fn marked(result: &str, mark: &serde_json::Value) -> String {
+    let mut result = Object::parse_or_empty(result);
+    let mut meta = Object::parse_or_empty(result.get_some("_meta").unwrap_or("{}"));
+    meta.set("acp-sessions", mark.to_string());
+    let meta = meta.to_json();
+    result.set("_meta", meta);
+    result.to_json()
+}
+
+/// The answer to load, resume and fork: the agent's, with the modes and options that are in force.
+pub(super) fn opened(answer: &str, state: &State, mark: &serde_json::Value) -> String {
+    let mut result = Object::parse_or_empty(answer);
+    result.remove("sessionId");
+    let modes = state.modes.as_deref().map(RawValue::get).and_then(Object::parse).map(|mut modes| {
+        if let Some(mode) = &state.mode {
+            modes.set("currentModeId", json!(mode).to_string());
+        }
+        modes.to_json()
+    });
+    if let Some(modes) = modes {
+        result.set("modes", modes);
+    }
+    if let Some(options) = &state.options {
+        result.set("configOptions", options.get());
+    }
+    let result = result.to_json();
+    marked(&result, mark)
+}

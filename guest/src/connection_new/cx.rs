@@ -1,0 +1,59 @@
+//! What a session needs of its surroundings to handle something.
+
+use super::effect::Effect;
+use super::profile::AgentProfile;
+use super::requests::{ClientRequest, Outgoing, OwnId, OwnIds};
+use crate::engine::Settings;
+use crate::environment::Environment;
+use crate::rpc::{self, RpcError};
+use crate::storage::Storage;
+use crate::store::Store;
+
+/// The store, the clock and what is known of the agent, to read; what follows, to add to.
+pub(super) struct Cx<'a, S, E> {
+    pub(super) store: &'a Store<S>,
+    pub(super) environment: &'a E,
+    pub(super) settings: &'a Settings,
+    pub(super) agent: &'a AgentProfile,
+    /// Names the connection in open marks and turns.
+    pub(super) connection: &'a str,
+    /// The agent has refused to do anything before its user logs in, and nobody has since.
+    pub(super) needs_login: bool,
+    pub(super) ids: &'a mut OwnIds,
+    pub(super) effects: &'a mut Vec<Effect>,
+}
+
+impl<S: Storage, E: Environment> Cx<'_, S, E> {
+    /// Milliseconds since 1970.
+    pub(super) fn now(&self) -> i64 {
+        self.environment.now().clamp(0, crate::time::LAST)
+    }
+
+    /// A new message id, as JSON.
+    pub(super) fn message_id(&self) -> String {
+        format!("\"msg_{:016x}\"", self.environment.random())
+    }
+
+    pub(super) fn push(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    /// Asks the agent something on the engine's own account.
+    pub(super) fn ask(&mut self, what: Outgoing, method: &'static str, params: String) -> OwnId {
+        let id = self.ids.next();
+        self.push(Effect::Ask { id, what, method, params });
+        id
+    }
+
+    /// Answers a request that the engine has kept open.
+    pub(super) fn finish(&mut self, request: &ClientRequest, result: Result<String, RpcError>) {
+        self.push(Effect::Finish(request.clone(), result));
+    }
+
+    /// Tells the clients something about a session.
+    pub(super) fn notify(&mut self, session: &str, update: &str) {
+        let id = serde_json::Value::from(session);
+        let params = format!("{{\"sessionId\":{id},\"update\":{update}}}");
+        self.push(Effect::ToClients(rpc::notification("session/update", &params)));
+    }
+}

@@ -1,0 +1,47 @@
+//! What follows from something that happened to a session, for the router to carry out.
+
+use std::collections::VecDeque;
+
+use super::key::Key;
+use super::requests::{ClientRequest, Outgoing, OwnId};
+use crate::rpc::RpcError;
+
+/// A line that waits, and the request in it, if it is one.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) line: String,
+    pub(super) request: Option<ClientRequest>,
+    /// Whether it is a prompt, which a cancelled session ends before the agent sees it.
+    pub(super) is_prompt: bool,
+}
+
+/// Something for the router to do.
+#[derive(Debug)]
+pub(super) enum Effect {
+    /// Ask the agent something on the engine's own account.
+    Ask { id: OwnId, what: Outgoing, method: &'static str, params: String },
+    /// Nobody waits for this any more: tell the agent, and clean up behind a late answer.
+    Abandon { id: OwnId, agent_id: Option<String> },
+    /// Send this line to the agent.
+    ToAgent(String),
+    /// Send this line to every client that has the session open.
+    ToClients(String),
+    /// Send this line to the client that made the request.
+    ToClientOf(ClientRequest, String),
+    /// Answer a request that the engine has kept open.
+    Finish(ClientRequest, Result<String, RpcError>),
+    /// Handle these lines as if they came now.
+    Release(VecDeque<Waiting>),
+    /// Serve the session's history when there is room.
+    Show(Key),
+    /// The agent has started a session of its own on behalf of this one (unstable: `subagent_update`).
+    Subagent { parent: String, update: String },
+    /// Log this.
+    Warn(String),
+    /// Recording failed; the host is told once.
+    NotRecorded(String),
+    /// These deletes are to be asked of the agent: its ids.
+    DeleteAtAgent(Vec<String>),
+    /// The agent is asked to let go of a session that it was made to open in vain.
+    LetGo { agent_id: String, made: bool },
+}

@@ -1,0 +1,182 @@
+//! A session that is open on a connection, or being opened or closed: everything about it, and nothing else.
+//!
+//! Its phase holds what only that phase has, and whoever waits for the end of a phase waits in the session itself, so
+//! that no phase can end and forget them.
+
+mod closing;
+mod memo;
+mod opened;
+mod opening;
+mod permission;
+mod prompt;
+mod settings;
+mod show;
+mod update;
+mod write;
+
+use std::collections::VecDeque;
+
+pub(super) use closing::Then;
+pub(super) use memo::Memo;
+pub(super) use opening::{OpenRequest, Target, Wanted};
+pub(super) use update::Update;
+
+use super::cx::Cx;
+use super::effect::{Effect, Waiting};
+use super::key::Key;
+use super::requests::ClientRequest;
+use super::showing::Showing;
+use super::turn::Turn;
+use crate::environment::Environment;
+use crate::storage::Storage;
+use crate::store::State;
+use crate::transcript::{OpenCalls, Recorder, own_words};
+use closing::Closing;
+use opening::Opening;
+
+/// A session on a connection.
+#[derive(Debug)]
+pub(super) struct LiveSession {
+    key: Key,
+    /// The id its agent knows it by; empty while the agent has not named it yet.
+    agent_id: String,
+    phase: Phase,
+    /// What waits for the phase to end.
+    waiting: VecDeque<Waiting>,
+    recorder: Recorder,
+    state: State,
+    state_dirty: bool,
+    /// What the record does not show yet.
+    activity: Activity,
+    /// Whether the agent has heard all that was said, up to what is being said.
+    is_told: bool,
+    /// Tool calls of the turn under way that have not ended.
+    calls: OpenCalls,
+    /// Keeps the layer's own words out of what is shown as the user's.
+    hush: own_words::Stream,
+    /// Its open mark is in the store.
+    marked: bool,
+}
+
+/// How far a session is.
+#[derive(Debug)]
+enum Phase {
+    /// The agent is being made to open it, or the client is being shown what an agent it is new to has to tell.
+    Opening(Box<Opening>),
+    /// It can be talked to.
+    Open {
+        /// More than one where a client does not wait.
+        turns: Vec<Turn>,
+        /// Its history is being shown once more, for this request.
+        showing: Option<(ClientRequest, Showing)>,
+    },
+    /// Its turns end, then the agent lets go.
+    Closing(Closing),
+    /// Somebody else has deleted it: nothing is recorded any more, but its turns still get their answers.
+    Deleted { turns: Vec<Turn> },
+    /// It is over; the router forgets it.
+    Gone,
+}
+
+/// What has happened since the record was last written.
+#[derive(Debug, Default)]
+struct Activity {
+    prompts: u64,
+    touched: Option<i64>,
+    /// A title made of the last prompt, should the session need one.
+    title: Option<String>,
+    /// The agent has heard all that stands in the log.
+    heard: bool,
+}
+
+impl LiveSession {
+    fn new(key: Key, agent_id: String, state: State, phase: Phase) -> Self {
+        let recorder = Recorder::new(key.id().unwrap_or_default());
+        Self {
+            key,
+            agent_id,
+            phase,
+            waiting: VecDeque::new(),
+            recorder,
+            state,
+            state_dirty: false,
+            activity: Activity::default(),
+            is_told: true,
+            calls: OpenCalls::default(),
+            hush: own_words::Stream::default(),
+            marked: false,
+        }
+    }
+
+    /// A session that the agent has just made, or was found to have open. `is_told`: it has heard all that was said.
+    pub(super) fn open(id: String, agent_id: String, state: State, is_told: bool) -> Self {
+        let phase = Phase::Open { turns: Vec::new(), showing: None };
+        let mut session = Self::new(Key::Session(id), agent_id, state, phase);
+        session.is_told = is_told;
+        session
+    }
+
+    pub(super) fn key(&self) -> &Key {
+        &self.key
+    }
+
+    pub(super) fn agent_id(&self) -> &str {
+        &self.agent_id
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        matches!(self.phase, Phase::Gone)
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Open { .. })
+    }
+
+    pub(super) fn is_opening(&self) -> bool {
+        matches!(self.phase, Phase::Opening(_)) || matches!(self.phase, Phase::Open { showing: Some(_), .. })
+    }
+
+    pub(super) fn is_closing(&self) -> bool {
+        matches!(self.phase, Phase::Closing(_))
+    }
+
+    pub(super) fn is_deleted(&self) -> bool {
+        matches!(self.phase, Phase::Deleted { .. })
+    }
+
+    /// Whether something waits to be written.
+    pub(super) fn is_dirty(&self) -> bool {
+        self.recorder.is_dirty() || self.state_dirty || self.activity.touched.is_some()
+    }
+
+    /// Whether so much waits to be written that it should not wait for the time.
+    pub(super) fn is_full(&self) -> bool {
+        self.recorder.is_full()
+    }
+
+    /// Keeps a line until the phase ends; then it is handled as if it came now.
+    pub(super) fn wait(&mut self, waiting: Waiting) {
+        self.waiting.push_back(waiting);
+    }
+
+    /// Takes a waiting request back; says whether it waited here.
+    pub(super) fn withdraw(&mut self, request: &ClientRequest) -> bool {
+        let before = self.waiting.len();
+        self.waiting.retain(|waiting| waiting.request.as_ref() != Some(request));
+        self.waiting.len() < before
+    }
+
+    fn release<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        if !self.waiting.is_empty() {
+            cx.push(Effect::Release(std::mem::take(&mut self.waiting)));
+        }
+    }
+
+    /// The turns under way, whatever the phase.
+    fn turns_mut(&mut self) -> Option<&mut Vec<Turn>> {
+        match &mut self.phase {
+            Phase::Open { turns, .. } | Phase::Closing(Closing { turns, .. }) | Phase::Deleted { turns } => Some(turns),
+            Phase::Opening(_) | Phase::Gone => None,
+        }
+    }
+}

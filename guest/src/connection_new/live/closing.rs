@@ -1,0 +1,148 @@
+//! The way to being closed: the turns end, the agent lets go, and only then the session is put away.
+
+use serde_json::json;
+
+use super::{LiveSession, Phase};
+use crate::connection::answer::{CANCELLED, cancelled};
+use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
+use crate::connection::put_away::put_away;
+use crate::connection::requests::{ClientRequest, Outgoing, OwnId};
+use crate::connection::turn::Turn;
+use crate::environment::Environment;
+use crate::rpc::{self, Code, RpcError};
+use crate::storage::Storage;
+
+/// What follows once the session is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::connection) enum Then {
+    Nothing,
+    Delete,
+    Archive,
+}
+
+/// A session on its way to being closed.
+#[derive(Debug)]
+pub(super) struct Closing {
+    pub(super) turns: Vec<Turn>,
+    requests: Vec<(ClientRequest, Then)>,
+    /// The agent was asked to close it.
+    asked: Option<OwnId>,
+    /// When the agent last gave a sign of life.
+    alive: i64,
+}
+
+impl LiveSession {
+    /// Closes it, for a request. Returns the request if there is nothing to close any more: it was only being opened.
+    pub(in crate::connection) fn close<S: Storage, E: Environment>(
+        &mut self,
+        request: ClientRequest,
+        then: Then,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Option<ClientRequest> {
+        if let Phase::Opening(_) = self.phase {
+            // Whoever waits for it to open learns that it will not; a session that was open before stays so.
+            self.fail(RpcError::new(Code::RequestCancelled, "Request cancelled: the session was closed meanwhile"), cx);
+        }
+        match &mut self.phase {
+            Phase::Closing(closing) => {
+                closing.requests.push((request, then));
+                None
+            }
+            Phase::Open { .. } | Phase::Deleted { .. } => {
+                self.begin_closing(vec![(request, then)], cx);
+                None
+            }
+            Phase::Opening(_) | Phase::Gone => Some(request),
+        }
+    }
+
+    /// Closes it though nobody asked: it was opened for its history alone.
+    pub(super) fn close_for_nobody<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        self.begin_closing(Vec::new(), cx);
+    }
+
+    fn begin_closing<S: Storage, E: Environment>(
+        &mut self,
+        requests: Vec<(ClientRequest, Then)>,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        let (mut turns, showing) = match std::mem::replace(&mut self.phase, Phase::Gone) {
+            Phase::Open { turns, showing } => (turns, showing),
+            Phase::Deleted { turns } => (turns, None),
+            Phase::Closing(closing) => (closing.turns, None),
+            Phase::Opening(_) | Phase::Gone => (Vec::new(), None),
+        };
+        if let Some((request, _)) = showing {
+            cx.finish(&request, Err(cancelled()));
+        }
+        if !turns.is_empty() {
+            for turn in &mut turns {
+                turn.cancelled = true;
+            }
+            let params = json!({ "sessionId": self.agent_id }).to_string();
+            cx.push(Effect::ToAgent(rpc::notification("session/cancel", &params)));
+        }
+        self.phase = Phase::Closing(Closing { turns, requests, asked: None, alive: cx.now() });
+        self.advance_closing(cx);
+    }
+
+    /// Goes on with closing as far as it can.
+    pub(super) fn advance_closing<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let key = self.key.clone();
+        let Phase::Closing(closing) = &mut self.phase else { return };
+        if !closing.turns.is_empty() || closing.asked.is_some() {
+            return;
+        }
+        if !cx.agent.close {
+            return self.closed(cx);
+        }
+        let params = json!({ "sessionId": self.agent_id }).to_string();
+        closing.asked = Some(cx.ask(Outgoing::Close { of: key }, "session/close", params));
+        closing.alive = cx.now();
+    }
+
+    /// The agent has let go, or cannot.
+    pub(in crate::connection) fn close_answered<S: Storage, E: Environment>(
+        &mut self,
+        id: OwnId,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        if matches!(&self.phase, Phase::Closing(closing) if closing.asked == Some(id)) {
+            self.closed(cx);
+        }
+    }
+
+    /// The end of it: what was said is written, and each request does with the session what it was for.
+    pub(super) fn closed<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let written = self.write(cx, true);
+        let Phase::Closing(closing) = std::mem::replace(&mut self.phase, Phase::Gone) else { return };
+        self.unmark_unless_open(cx);
+        let id = self.key.id().unwrap_or_default().to_owned();
+        for (request, then) in closing.requests {
+            let result = match &written {
+                Err(error) if then == Then::Nothing => Err(RpcError::from(error.clone())),
+                _ => put_away(&id, then, cx),
+            };
+            cx.finish(&request, result);
+        }
+        self.release(cx);
+    }
+
+    /// Ends the wait for an agent that does not let go.
+    pub(in crate::connection) fn closing_overdue<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let now = cx.now();
+        let Phase::Closing(closing) = &mut self.phase else { return };
+        if now < closing.alive {
+            closing.alive = now;
+        }
+        if now - closing.alive < i64::from(cx.settings.agent_timeout_ms) {
+            return;
+        }
+        for turn in std::mem::take(&mut closing.turns) {
+            self.end_turn_with(&turn, CANCELLED, cx.now());
+            cx.finish(&turn.request, Ok(CANCELLED.to_owned()));
+        }
+        self.closed(cx);
+    }
+}

@@ -1,0 +1,38 @@
+//! What the host keeps of an open session for a lost instance: derived from the session, here and nowhere else.
+
+use serde::{Deserialize, Serialize};
+
+use super::{LiveSession, Phase};
+use crate::connection::requests::ClientRequest;
+use crate::connection::turn::Turn;
+
+/// What a fresh instance needs to carry on with an open session, besides what is in the store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::connection) struct Memo {
+    pub(in crate::connection) agent_id: String,
+    /// The agent has heard all that was said.
+    #[serde(default)]
+    pub(in crate::connection) told: bool,
+}
+
+impl LiveSession {
+    /// `None` unless the agent has it open: a session that is only being opened is opened anew.
+    pub(in crate::connection) fn memo(&self) -> Option<Memo> {
+        match self.phase {
+            Phase::Open { .. } | Phase::Closing(_) | Phase::Deleted { .. } => {
+                Some(Memo { agent_id: self.agent_id.clone(), told: self.is_told })
+            }
+            Phase::Opening(ref opening) if opening.was_open() => {
+                Some(Memo { agent_id: self.agent_id.clone(), told: self.is_told })
+            }
+            Phase::Opening(_) | Phase::Gone => None,
+        }
+    }
+
+    /// A turn that an earlier instance began.
+    pub(in crate::connection) fn take_up_turn(&mut self, request: ClientRequest) {
+        if let Some(turns) = self.turns_mut() {
+            turns.push(Turn::taken_up(request));
+        }
+    }
+}

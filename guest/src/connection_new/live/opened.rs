@@ -1,0 +1,196 @@
+//! The end of an opening that succeeds: what the store is told of it, and the answer.
+
+use serde_json::{Value, json};
+
+use super::opening::{Attached, Opening, Target};
+use super::{LiveSession, Phase};
+use crate::connection::answer;
+use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
+use crate::connection::key::Key;
+use crate::connection::step::Step;
+use crate::environment::Environment;
+use crate::rpc::{Object, RpcError};
+use crate::sessions::fork::{Fork, fork};
+use crate::sessions::open_marks;
+use crate::storage::{Storage, Write};
+use crate::store::{Changed, Origin, Session, keys};
+use crate::transcript::{digest, length};
+
+impl LiveSession {
+    /// The agent has it open and the history is out: the store is told, then the client, then whoever waited.
+    pub(super) fn opened<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let phase = std::mem::replace(&mut self.phase, Phase::Gone);
+        let Phase::Opening(mut opening) = phase else {
+            self.phase = phase;
+            return;
+        };
+        let Some(attached) = opening.attached.take() else { return };
+        if attached.mode_refused {
+            self.state.mode = None;
+        } else if let Some(mode) = opening.mode_put_back() {
+            self.state.mode = Some(mode);
+        }
+        let session = match self.commit_opened(&opening, &attached, cx) {
+            Ok(session) => session,
+            Err(error) => {
+                opening.attached = Some(attached);
+                self.phase = Phase::Opening(opening);
+                return self.fail(error, cx);
+            }
+        };
+        let told = self.judge_told(&session, opening.heard, cx);
+        self.is_told = told;
+        let mark = self.mark_of(&opening, &attached, &session, cx);
+        let mut result = answer::opened(&attached.answer, &self.state, &mark);
+        if let Target::Fork(..) = opening.target {
+            let mut with_id = Object::parse_or_empty(&result);
+            with_id.set("sessionId", json!(session.id).to_string());
+            result = with_id.to_json();
+        }
+        self.phase = Phase::Open { turns: Vec::new(), showing: None };
+        let request = opening.request.take();
+        if let Some(request) = &request {
+            cx.finish(request, Ok(result));
+        }
+        for update in std::mem::take(&mut opening.later) {
+            cx.notify(&session.id, &update);
+        }
+        self.release(cx);
+        if request.is_none() && !opening.was_open() {
+            // It was opened for its history alone.
+            self.close_for_nobody(cx);
+        }
+    }
+
+    /// Whether the agent has heard all that was said.
+    fn judge_told<S: Storage, E: Environment>(&self, session: &Session, heard: u64, cx: &mut Cx<'_, S, E>) -> bool {
+        let untold = length(cx.store.storage(), session)
+            .and_then(|end| if heard >= end { Ok(None) } else { digest(cx.store.storage(), session, heard) });
+        match untold {
+            Ok(untold) => untold.is_none(),
+            Err(error) => {
+                cx.push(Effect::Warn(format!("what the agent has not heard could not be read: {error}")));
+                true
+            }
+        }
+    }
+
+    /// What the answer says about how it went, under `_meta["acp-sessions"]`.
+    fn mark_of<S: Storage, E: Environment>(
+        &self,
+        opening: &Opening,
+        attached: &Attached,
+        session: &Session,
+        cx: &Cx<'_, S, E>,
+    ) -> Value {
+        let mut mark = json!({ "attached": attached.step.name() });
+        if !self.is_told {
+            mark["rehydrate"] = cx.settings.rehydrate.into();
+            if !cx.settings.rehydrate {
+                mark["notice"] = "the agent does not know all of this history".into();
+            }
+        } else if attached.step == Step::New && session.origin == Origin::Agent {
+            mark["notice"] = "only its agent has this history, and cannot show it; the agent starts afresh".into();
+        }
+        if let Some(reason) = &opening.reason {
+            mark["reason"] = reason.message.as_str().into();
+        }
+        let end = || crate::transcript::end(cx.store.storage(), session).ok();
+        if let Some(cursor) = opening.showing.as_ref().map(super::Showing::cursor).or_else(|| {
+            end().filter(|_| opening.wanted.is_history()).map(|position| position.to_cursor(session.layout))
+        }) {
+            mark["cursor"] = cursor.into();
+        }
+        mark
+    }
+
+    /// Stores what is new by opening: the fork, or what the agent knows of the session now.
+    fn commit_opened<S: Storage, E: Environment>(
+        &mut self,
+        opening: &Opening,
+        attached: &Attached,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Result<Session, RpcError> {
+        let session = match &opening.target {
+            Target::Fork(parent, cwd, directories) => {
+                let wanted = Fork {
+                    parent: &parent.id,
+                    wanted_id: self.agent_id.clone(),
+                    cwd: cwd.clone(),
+                    agent: Some(cx.agent.name.clone()),
+                    agent_id: Some(self.agent_id.clone()),
+                    heard: opening.heard,
+                    directories: directories.clone(),
+                    now: cx.now(),
+                };
+                let session = fork(cx.store, cx.environment, &wanted)?
+                    .ok_or_else(|| RpcError::session_not_found(&parent.id))?;
+                self.key = Key::Session(session.id.clone());
+                self.recorder = crate::transcript::Recorder::new(&session.id);
+                session
+            }
+            Target::Known(session) | Target::Unknown(session) => self.commit_known(session, opening, attached, cx)?,
+        };
+        self.mark(cx);
+        self.state_dirty = true;
+        self.write(cx, false)?;
+        Ok(session)
+    }
+
+    fn commit_known<S: Storage, E: Environment>(
+        &self,
+        session: &Session,
+        opening: &Opening,
+        attached: &Attached,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Result<Session, RpcError> {
+        let unknown = matches!(opening.target, Target::Unknown(_)).then(|| session.clone());
+        let agent = cx.agent.name.clone();
+        let now = cx.now();
+        let changed = cx.store.change(&session.id).commit(|before, _, writes| {
+            let Some(before) = before.or(unknown.as_ref()) else { return Ok(None) };
+            let mut changed = before.clone();
+            changed.give_to(&agent, &self.agent_id, opening.heard);
+            if let Some(known) = changed.agents.get_mut(&agent)
+                && attached.adopted
+            {
+                known.agreed = Some(now.max(known.listed.unwrap_or(0)));
+            }
+            if let Some(directories) = opening.directories() {
+                changed.directories = directories;
+            }
+            let same = changed.agents == before.agents
+                && changed.agent == before.agent
+                && changed.directories == before.directories;
+            if unknown.is_none() && same {
+                return Ok(None);
+            }
+            let key = keys::agent_session(&agent, &self.agent_id);
+            writes.push(Write::Put { key, value: session.id.clone() });
+            Ok(Some(Some(changed)))
+        })?;
+        match changed {
+            Changed::Done { after: Some(after), .. } => Ok(*after),
+            _ => cx.store.session(&session.id)?.ok_or_else(|| RpcError::session_not_found(&session.id)),
+        }
+    }
+
+    /// Writes that the session is open here, if that is not written yet.
+    pub(in crate::connection) fn mark<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let Some(id) = self.key.id().filter(|_| !self.marked) else { return };
+        match open_marks::open(cx.store, id, cx.connection, cx.now()) {
+            Ok(()) => self.marked = true,
+            Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
+        }
+    }
+
+    /// Takes the open mark away, unless the session is open after all.
+    pub(super) fn unmark_unless_open<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let Some(id) = self.key.id().filter(|_| self.marked && self.is_gone()) else { return };
+        self.marked = false;
+        if let Err(error) = open_marks::close(cx.store, id, cx.connection) {
+            cx.push(Effect::NotRecorded(error.to_string()));
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Having the agent open a session that it may or may not remember.
+//!
+//! One machine for all of it: a session of the store, one that only the agent knows, a fork. It has a plan of steps,
+//! the one under way with the request it waits for, the history for the client, and what the agent tells that may be
+//! new. It is carried through as a whole or leaves nothing behind.
+
+mod adopting;
+mod failing;
+mod plan;
+mod steps;
+
+use std::collections::{BTreeMap, VecDeque};
+
+pub(in crate::connection) use plan::{Target, Wanted};
+
+use super::{LiveSession, Phase};
+use crate::connection::cx::Cx;
+use crate::connection::key::Key;
+use crate::connection::requests::{ClientRequest, OwnId};
+use crate::connection::showing::Showing;
+use crate::connection::staging::Staging;
+use crate::connection::step::Step;
+use crate::environment::Environment;
+use crate::rpc::{Code, Object, RpcError};
+use crate::storage::Storage;
+use crate::store::State;
+
+/// A request to open a session, as it came.
+#[derive(Debug)]
+pub(in crate::connection) struct OpenRequest {
+    /// Who waits for it; none where the engine itself needs the history.
+    pub(in crate::connection) request: Option<ClientRequest>,
+    /// The client's params but for the session's id.
+    pub(in crate::connection) rest: String,
+    pub(in crate::connection) wanted: Wanted,
+}
+
+/// A session on its way to being open.
+#[derive(Debug)]
+pub(super) struct Opening {
+    pub(super) target: Target,
+    pub(super) request: Option<ClientRequest>,
+    rest: String,
+    pub(super) wanted: Wanted,
+    /// The agent's id of the session, or of the one that is forked.
+    asks_as: Option<String>,
+    /// It was open before and only its history is wanted: a failure leaves it open.
+    was_open: bool,
+    plan: VecDeque<Step>,
+    current: Option<(OwnId, Step)>,
+    /// When the agent last gave a sign of life.
+    alive: i64,
+    /// Why an earlier step did not do.
+    pub(super) reason: Option<RpcError>,
+    /// The state that is to be put back.
+    put_back: State,
+    /// Requests to put it back that are under way, and whether each is for the mode.
+    restoring: BTreeMap<OwnId, bool>,
+    pub(super) attached: Option<Attached>,
+    pub(super) showing: Option<Showing>,
+    staging: Option<Staging>,
+    /// The agent's telling is shown as it comes, because there is nothing else to show.
+    shows_telling: bool,
+    /// What the agent has heard of the transcript, in entries.
+    pub(super) heard: u64,
+    /// What the client is told right after the answer that names its session.
+    pub(super) later: Vec<String>,
+}
+
+/// How the agent opened it.
+#[derive(Debug)]
+pub(super) struct Attached {
+    pub(super) step: Step,
+    pub(super) answer: String,
+    /// Whether the wanted mode could not be put back.
+    pub(super) mode_refused: bool,
+    /// The history was taken over from the agent, or compared with what it tells.
+    pub(super) adopted: bool,
+}
+
+impl Opening {
+    pub(super) fn was_open(&self) -> bool {
+        self.was_open
+    }
+
+    /// Whether the agent has it open and all is as it was.
+    fn is_attached(&self) -> bool {
+        self.attached.is_some() && self.restoring.is_empty()
+    }
+
+    /// Whether what the agent says now has to wait for its turn in the history.
+    pub(super) fn hides_state(&self) -> bool {
+        matches!(self.target, Target::Fork(..)) || (self.wanted.is_history() && !self.shows_telling)
+    }
+
+    /// The params of a step.
+    fn params(&self, step: Step) -> String {
+        let mut rest = Object::parse_or_empty(&self.rest);
+        if step == Step::New || step == Step::Load {
+            // Required there, optional on resume and fork (protocol v1).
+            let servers = rest.get_some("mcpServers").unwrap_or("[]").to_owned();
+            rest.set("mcpServers", servers);
+        }
+        if step == Step::New {
+            return rest.to_json();
+        }
+        let id = serde_json::Value::from(self.asks_as.as_deref().unwrap_or_default());
+        let rest = rest.to_json();
+        let comma = if rest == "{}" { "" } else { "," };
+        format!("{{\"sessionId\":{id}{comma}{}", &rest[1..])
+    }
+
+    /// The error of an agent that was silent for too long.
+    fn silent(method: &str) -> RpcError {
+        RpcError::new(
+            Code::InternalError,
+            format!("Internal error: the agent did not answer `{method}` in time; the session is kept, please try again"),
+        )
+    }
+}
+
+impl LiveSession {
+    /// Begins to open a session.
+    pub(in crate::connection) fn begin<S: Storage, E: Environment>(
+        key: Key,
+        target: Target,
+        asked: OpenRequest,
+        state: State,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Result<Self, RpcError> {
+        let opening = Opening::planned(&key, target, asked, &state, false, cx)?;
+        let agent_id = match &opening.target {
+            Target::Fork(..) => String::new(),
+            Target::Known(_) | Target::Unknown(_) => opening.asks_as.clone().unwrap_or_default(),
+        };
+        let mut session = Self::new(key, agent_id, state, Phase::Opening(Box::new(opening)));
+        session.set_out(cx);
+        Ok(session)
+    }
+
+    /// Has the agent tell the history of a session that is open, because it is nowhere else.
+    pub(in crate::connection) fn open_again<S: Storage, E: Environment>(
+        &mut self,
+        target: Target,
+        asked: OpenRequest,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Result<(), RpcError> {
+        let opening = Opening::planned(&self.key, target, asked, &self.state, true, cx)?;
+        self.phase = Phase::Opening(Box::new(opening));
+        self.set_out(cx);
+        Ok(())
+    }
+
+    fn opening_mut(&mut self) -> Option<&mut Opening> {
+        match &mut self.phase {
+            Phase::Opening(opening) => Some(opening),
+            _ => None,
+        }
+    }
+
+    /// The agent has shown that it is at work on this session.
+    pub(in crate::connection) fn alive(&mut self, now: i64) {
+        if let Phase::Opening(opening) = &mut self.phase {
+            opening.alive = now;
+        }
+    }
+}

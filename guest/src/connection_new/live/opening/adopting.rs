@@ -1,0 +1,65 @@
+//! Taking over what the agent tells of a session while it opens it.
+
+use super::{LiveSession, Phase, Target, Wanted};
+use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
+use crate::connection::live::Update;
+use crate::connection::showing::Showing;
+use crate::connection::step::Step;
+use crate::environment::Environment;
+use crate::rpc::RpcError;
+use crate::storage::Storage;
+use crate::transcript::{Position, Start};
+
+use super::plan::has_moved_on;
+
+impl LiveSession {
+    /// History that the agent tells while it opens the session; says whether the client is to see it now.
+    pub(in crate::connection::live) fn told<S: Storage, E: Environment>(
+        &mut self,
+        update: &Update<'_>,
+        cx: &mut Cx<'_, S, E>,
+    ) -> bool {
+        let Some(opening) = self.opening_mut() else { return false };
+        // What it says while it goes on by other ways, or begins a fork, is in the log already.
+        let (Some(staging), Some((_, Step::Load))) = (&mut opening.staging, &opening.current) else { return false };
+        if let Err(error) = staging.record(update, cx) {
+            let error = RpcError::from(error);
+            self.fail(error, cx);
+            return false;
+        }
+        opening.shows_telling
+    }
+
+    /// The agent has told all it has: what is new of it becomes part of the history, and the history can be shown.
+    pub(super) fn take_over<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> Result<(), RpcError> {
+        let key = self.key.clone();
+        let agent_id = self.agent_id.clone();
+        let Phase::Opening(opening) = &mut self.phase else { return Ok(()) };
+        let moved_on = has_moved_on(opening.target.session(), &cx.agent.name);
+        if let Some(staging) = opening.staging.take() {
+            let adopted = staging.adopt(&opening.target, &agent_id, moved_on, cx)?;
+            opening.heard = adopted.heard;
+            opening.target = Target::Known(adopted.session);
+            if let Some(attached) = &mut opening.attached {
+                attached.adopted = true;
+            }
+        }
+        if opening.showing.is_some() || opening.shows_telling {
+            return Ok(());
+        }
+        if let (Wanted::History(start), Target::Known(session)) = (opening.wanted, &opening.target) {
+            // A place in a history that has been put in order meanwhile means another one by now.
+            let start = match start {
+                Start::At { layout, .. } if layout != session.layout => Start::At {
+                    layout: session.layout,
+                    position: Position::default(),
+                },
+                start => start,
+            };
+            opening.showing = Some(Showing::open(cx.store, session, start)?);
+            cx.push(Effect::Show(key));
+        }
+        Ok(())
+    }
+}

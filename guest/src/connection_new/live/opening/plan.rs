@@ -1,0 +1,175 @@
+//! Which ways of opening a session are tried, and what the client is shown meanwhile.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::{OpenRequest, Opening};
+use crate::connection::cx::Cx;
+use crate::connection::key::Key;
+use crate::connection::showing::Showing;
+use crate::connection::staging::Staging;
+use crate::connection::step::Step;
+use crate::environment::Environment;
+use crate::rpc::{Code, RpcError};
+use crate::storage::Storage;
+use crate::store::{Origin, Session, State};
+use crate::transcript::Start;
+
+/// An agent's own list may show a time a little later than the end of the turn that it stands for, in milliseconds.
+const SLACK: i64 = 1000;
+
+/// What is being opened.
+#[derive(Debug)]
+pub(in crate::connection) enum Target {
+    /// A session of the store, as its record was.
+    Known(Session),
+    /// One that the agent may know and the layer does not; the record it will have.
+    Unknown(Session),
+    /// A fork of this session, in this directory and with these further ones.
+    Fork(Session, String, Vec<String>),
+}
+
+impl Target {
+    /// The record that it begins with.
+    pub(in crate::connection) fn session(&self) -> &Session {
+        match self {
+            Self::Known(session) | Self::Unknown(session) | Self::Fork(session, ..) => session,
+        }
+    }
+}
+
+/// What the client wants to see of the history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::connection) enum Wanted {
+    /// All of it, or a part.
+    History(Start),
+    /// Nothing (protocol v1, `session/resume`).
+    Nothing,
+}
+
+impl Wanted {
+    pub(in crate::connection) fn is_history(self) -> bool {
+        matches!(self, Self::History(_))
+    }
+}
+
+/// How the history of a session is to be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// From the log, which holds all that was said as far as anybody can tell.
+    Log,
+    /// From the log after it was compared with what the agent tells.
+    Compared,
+    /// From the agent, which alone has it.
+    Agent,
+}
+
+impl Opening {
+    pub(super) fn planned<S: Storage, E: Environment>(
+        key: &Key,
+        target: Target,
+        asked: OpenRequest,
+        state: &State,
+        was_open: bool,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Result<Self, RpcError> {
+        let session = target.session();
+        if let Wanted::History(Start::At { layout, .. }) = asked.wanted
+            && layout != session.layout
+        {
+            return Err(RpcError::invalid_params(
+                "_meta.acp-sessions.replay",
+                "names a place in a history that has changed since: load the whole",
+            ));
+        }
+        let known = session.agents.get(&cx.agent.name);
+        let asks_as = known.map(|known| known.id.clone());
+        let source = source(&target, cx);
+        let is_log_empty = session.segments.is_empty() && cx.store.storage().log_end(&session.id)? < session.tail;
+        let tells = match target {
+            Target::Fork(..) => false,
+            _ => source != Source::Log && (asked.wanted.is_history() || source == Source::Compared || was_open),
+        };
+        let mut plan: VecDeque<Step> = match target {
+            Target::Fork(..) => [Step::Fork, Step::New].into(),
+            _ if tells => [Step::Load, Step::Resume, Step::New].into(),
+            _ => [Step::Resume, Step::Load, Step::New].into(),
+        };
+        let agent = cx.agent;
+        plan.retain(|step| match step {
+            Step::Resume => asks_as.is_some() && agent.resume && !was_open,
+            Step::Load => asks_as.is_some() && agent.load,
+            Step::Fork => asks_as.is_some() && agent.fork,
+            // A session of which nothing is here is not replaced by an empty one where the agent can be asked for it.
+            Step::New => match target {
+                Target::Fork(..) => true,
+                Target::Known(_) => !was_open && !(source == Source::Agent && is_log_empty && asks_as.is_some()),
+                Target::Unknown(_) => false,
+            },
+        });
+        if plan.is_empty() && matches!(target, Target::Known(_)) && !was_open {
+            plan.push_back(Step::New);
+        }
+        let is_telling_first = plan.front() == Some(&Step::Load) && tells;
+        let staging = if is_telling_first { Some(Staging::begin(session, cx)?) } else { None };
+        // Until the agent says that its user is logged in, nobody is shown anything.
+        let is_ready = staging.is_none() && !cx.needs_login && !matches!(target, Target::Fork(..));
+        let showing = match asked.wanted {
+            Wanted::History(start) if is_ready => Some(Showing::open(cx.store, session, start)?),
+            _ => None,
+        };
+        let reason = match (&session.agent, known) {
+            (Some(other), None) if *other != agent.name && !matches!(target, Target::Fork(..)) => {
+                Some(RpcError::new(Code::InternalError, format!("it was made with another agent, {other}")))
+            }
+            _ => None,
+        };
+        let heard = known.map_or(0, |known| known.heard);
+        debug_assert!(key.id().is_some() || matches!(target, Target::Fork(..)));
+        Ok(Self {
+            request: asked.request,
+            rest: asked.rest,
+            wanted: asked.wanted,
+            asks_as,
+            was_open,
+            plan,
+            current: None,
+            alive: cx.now(),
+            reason,
+            put_back: state.clone(),
+            restoring: BTreeMap::new(),
+            attached: None,
+            showing,
+            shows_telling: staging.is_some() && is_log_empty && asked.wanted.is_history(),
+            staging,
+            heard,
+            later: Vec::new(),
+            target,
+        })
+    }
+}
+
+/// Where the history is, as far as can be told before the agent is asked.
+fn source<S: Storage, E: Environment>(target: &Target, cx: &Cx<'_, S, E>) -> Source {
+    let session = target.session();
+    let Some(known) = session.agents.get(&cx.agent.name).filter(|_| cx.agent.load) else {
+        return if session.origin == Origin::Agent && session.agents.contains_key(&cx.agent.name) {
+            Source::Agent
+        } else {
+            Source::Log
+        };
+    };
+    if session.origin == Origin::Agent {
+        return Source::Agent;
+    }
+    match (known.listed, known.agreed) {
+        (Some(listed), Some(agreed)) if cx.agent.list && listed <= agreed + SLACK => Source::Log,
+        (None, Some(_)) if cx.agent.list => Source::Log,
+        _ => Source::Compared,
+    }
+}
+
+/// Whether the agent's own list says that the session has changed since the log last agreed with it.
+pub(super) fn has_moved_on(session: &Session, agent: &str) -> bool {
+    let Some(known) = session.agents.get(agent) else { return false };
+    known.listed.zip(known.agreed).is_some_and(|(listed, agreed)| listed > agreed + SLACK)
+}

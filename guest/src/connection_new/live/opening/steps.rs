@@ -1,0 +1,183 @@
+//! The steps of an opening, one after the other, and what was in force being put back.
+
+use super::{Attached, LiveSession, Opening, Phase, Target};
+use crate::connection::answer::{AUTH_REQUIRED, agent_error};
+use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
+use crate::connection::requests::{Outgoing, OwnId};
+use crate::connection::restore::{restore_requests, state_given};
+use crate::connection::step::Step;
+use crate::environment::Environment;
+use crate::rpc::{Code, Object, Outcome, RpcError};
+use crate::storage::Storage;
+
+/// What became of an answer to a step.
+enum Answered {
+    Opened(Attached),
+    Refused(RpcError),
+}
+
+fn read(step: Step, outcome: Outcome<'_>) -> Answered {
+    match outcome {
+        Outcome::Error(error) => Answered::Refused(agent_error(error)),
+        Outcome::Result(result) => {
+            let answer = Object::parse_or_empty(result);
+            if step.makes() && answer.get_string("sessionId").is_none_or(|id| id.is_empty()) {
+                let message = format!("Internal error: the agent's answer to `{}` names no session", step.method());
+                return Answered::Refused(RpcError::new(Code::InternalError, message));
+            }
+            let answer = answer.to_json();
+            Answered::Opened(Attached { step, answer, mode_refused: false, adopted: false })
+        }
+    }
+}
+
+impl LiveSession {
+    /// The first step, and the history, where it need not wait for the agent.
+    pub(super) fn set_out<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        self.next_step(cx);
+        let key = self.key.clone();
+        if self.opening_mut().is_some_and(|opening| opening.showing.is_some()) {
+            cx.push(Effect::Show(key));
+        }
+    }
+
+    /// Tries the next way; when none is left, that is the outcome.
+    fn next_step<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let key = self.key.clone();
+        let Some(opening) = self.opening_mut() else { return };
+        let Some(step) = opening.plan.pop_front() else {
+            let error = opening.reason.clone().unwrap_or_else(|| {
+                RpcError::new(Code::InternalError, "Internal error: the agent has no way to open this session")
+            });
+            // To the layer a session that its agent does not have either is none.
+            let is_unknown = matches!(opening.target, Target::Unknown(_)) && error.code != AUTH_REQUIRED;
+            let error = if is_unknown { RpcError::session_not_found(key.id().unwrap_or_default()) } else { error };
+            return self.fail(error, cx);
+        };
+        if step != Step::Load
+            && let Some(staging) = opening.staging.take()
+        {
+            staging.discard(cx);
+        }
+        let params = opening.params(step);
+        let id = cx.ask(Outgoing::Step { of: key, step }, step.method(), params);
+        opening.current = Some((id, step));
+        opening.alive = cx.now();
+    }
+
+    /// The agent has answered a step. An answer to any but the one under way comes too late.
+    pub(in crate::connection) fn step_answered<S: Storage, E: Environment>(
+        &mut self,
+        id: OwnId,
+        outcome: Outcome<'_>,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        let Some(opening) = self.opening_mut() else { return };
+        let Some((_, step)) = opening.current.take_if(|(current, _)| *current == id) else { return };
+        match read(step, outcome) {
+            Answered::Refused(error) => {
+                if error.code == AUTH_REQUIRED {
+                    // No other way would fare better.
+                    opening.plan.clear();
+                }
+                opening.reason = Some(error);
+                self.next_step(cx);
+            }
+            Answered::Opened(attached) => self.attached(attached, cx),
+        }
+    }
+
+    /// The agent has the session open: what it told is taken over, the history begins, and its settings are put back.
+    fn attached<S: Storage, E: Environment>(&mut self, attached: Attached, cx: &mut Cx<'_, S, E>) {
+        let answer = attached.answer.clone();
+        if attached.step.makes() {
+            self.agent_id = Object::parse_or_empty(&answer).get_string("sessionId").unwrap_or_default();
+        }
+        self.state = state_given(&Object::parse_or_empty(&answer), std::mem::take(&mut self.state));
+        self.state_dirty = true;
+        let (key, agent_id) = (self.key.clone(), self.agent_id.clone());
+        let Some(opening) = self.opening_mut() else { return };
+        if attached.step == Step::New {
+            opening.heard = 0;
+        }
+        opening.attached = Some(attached);
+        if let Err(error) = self.take_over(cx) {
+            return self.fail(error, cx);
+        }
+        let Some(opening) = self.opening_mut() else { return };
+        opening.alive = cx.now();
+        for request in restore_requests(&opening.put_back, &answer, &agent_id) {
+            let id = cx.ask(Outgoing::Restore { of: key.clone() }, request.method, request.params);
+            opening.restoring.insert(id, request.is_mode);
+        }
+        self.advance(cx);
+    }
+
+    /// The agent has answered a request to put something back.
+    pub(in crate::connection) fn restore_answered<S: Storage, E: Environment>(
+        &mut self,
+        id: OwnId,
+        outcome: Outcome<'_>,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        let Some(opening) = self.opening_mut() else { return };
+        let Some(is_mode) = opening.restoring.remove(&id) else { return };
+        opening.alive = cx.now();
+        match outcome {
+            Outcome::Error(_) => {
+                if let Some(attached) = opening.attached.as_mut().filter(|_| is_mode) {
+                    attached.mode_refused = true;
+                }
+            }
+            Outcome::Result(result) => {
+                if let Some(options) = Object::parse_or_empty(result).get_some("configOptions") {
+                    self.state.options = serde_json::value::RawValue::from_string(options.to_owned()).ok();
+                }
+            }
+        }
+        self.advance(cx);
+    }
+
+    /// Goes on as far as it can: when the agent has the session open and the history is out, it is open.
+    pub(in crate::connection) fn advance<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let Phase::Opening(opening) = &self.phase else { return };
+        if !opening.is_attached() {
+            return;
+        }
+        if opening.showing.as_ref().is_some_and(|showing| !showing.is_over()) {
+            cx.push(Effect::Show(self.key.clone()));
+            return;
+        }
+        self.opened(cx);
+    }
+
+    /// Whether the agent has done its part, so that the end of the history may follow.
+    pub(in crate::connection::live) fn may_end_history(&self) -> bool {
+        match &self.phase {
+            Phase::Opening(opening) => opening.is_attached(),
+            _ => true,
+        }
+    }
+
+    /// Gives up on an agent that has been silent for too long.
+    pub(in crate::connection) fn opening_overdue<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let now = cx.now();
+        let limit = i64::from(cx.settings.agent_timeout_ms);
+        let Some(opening) = self.opening_mut() else { return };
+        if now < opening.alive {
+            // The clock was set back; the silence begins anew.
+            opening.alive = now;
+        }
+        if now - opening.alive < limit {
+            return;
+        }
+        if let Some((_, step)) = &opening.current {
+            let error = Opening::silent(step.method());
+            self.fail(error, cx);
+        } else if !opening.restoring.is_empty() {
+            opening.restoring.clear();
+            self.advance(cx);
+        }
+    }
+}

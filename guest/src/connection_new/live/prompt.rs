@@ -1,0 +1,188 @@
+//! The turns of a conversation.
+
+use serde_json::json;
+
+use super::{LiveSession, Phase};
+use crate::connection::answer::{CANCELLED, marked, result_of};
+use crate::connection::cx::Cx;
+use crate::connection::handled::Handled;
+use crate::connection::params::Params;
+use crate::connection::requests::ClientRequest;
+use crate::connection::turn::Turn;
+use crate::environment::Environment;
+use crate::rpc::{self, Object, Outcome, RpcError};
+use crate::sessions::title;
+use crate::storage::Storage;
+use crate::transcript::{Echo, Kind, digest};
+
+impl LiveSession {
+    /// A prompt: recorded, and passed on, behind what the agent has not heard.
+    pub(in crate::connection) fn prompt<S: Storage, E: Environment>(
+        &mut self,
+        line: &str,
+        request: &ClientRequest,
+        params: &Params<'_>,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Result<Handled, RpcError> {
+        let prompt = params.array("prompt")?.to_owned();
+        if serde_json::from_str::<Vec<serde_json::Map<String, serde_json::Value>>>(&prompt).is_err() {
+            return Err(RpcError::invalid_params("prompt", "must be an array of content blocks"));
+        }
+        let is_being_told = self.turns_mut().is_some_and(|turns| turns.iter().any(|turn| turn.retold));
+        let untold = if self.is_told || is_being_told || !cx.settings.rehydrate { None } else { self.untold(cx)? };
+        let now = cx.now();
+        let message_id = cx.message_id();
+        let agent_id = self.agent_id.clone();
+        let tag = format!("{}{:x}", cx.connection.get(..6).unwrap_or_default(), cx.environment.random() & 0xff_ffff);
+        let Phase::Open { turns, .. } = &mut self.phase else {
+            return Err(RpcError::session_not_open(self.key.id().unwrap_or_default()));
+        };
+        if turns.is_empty() {
+            self.recorder.set_turn(Some(tag));
+        }
+        self.recorder.push(Kind::Prompt, now, &format!("{{\"prompt\":{prompt},\"messageId\":{message_id}}}"));
+        turns.push(Turn {
+            request: request.clone(),
+            cancelled: false,
+            echo: Echo::of_prompt(&prompt),
+            retold: untold.is_some(),
+            title: title::from_prompt(&prompt),
+        });
+        self.activity.prompts += 1;
+        self.activity.touched = Some(now);
+        let Some(untold) = untold else { return Ok(Handled::named(line, params.object(), &agent_id)) };
+        let separator = if prompt[1..].trim_start().starts_with(']') { "" } else { "," };
+        let mut params = params.object().clone();
+        params.set("sessionId", json!(agent_id).to_string());
+        params.set("prompt", format!("[{untold}{separator}{}", &prompt[1..]));
+        Ok(Handled::PassAs(rpc::request(request.id(), "session/prompt", &params.to_json())))
+    }
+
+    /// What was said and this agent has not heard.
+    fn untold<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> Result<Option<String>, RpcError> {
+        self.write(cx, true)?;
+        let Some(session) = self.key.id().map(|id| cx.store.session(id)).transpose()?.flatten() else {
+            return Ok(None);
+        };
+        let heard = session.agents.get(&cx.agent.name).map_or(0, |known| known.heard);
+        Ok(digest(cx.store.storage(), &session, heard)?)
+    }
+
+    /// The agent has answered a prompt.
+    pub(in crate::connection) fn prompt_answered<S: Storage, E: Environment>(
+        &mut self,
+        line: &str,
+        request: &ClientRequest,
+        outcome: Outcome<'_>,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Result<Handled, RpcError> {
+        let handled = self.turn_ended(line, request, outcome, cx);
+        self.advance_closing(cx);
+        handled
+    }
+
+    fn turn_ended<S: Storage, E: Environment>(
+        &mut self,
+        line: &str,
+        request: &ClientRequest,
+        outcome: Outcome<'_>,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Result<Handled, RpcError> {
+        let Some(turns) = self.turns_mut() else { return Ok(Handled::Pass) };
+        let turn = turns.iter().position(|turn| turn.request == *request).map(|at| turns.remove(at));
+        let turn = turn.unwrap_or_else(|| Turn::taken_up(request.clone()));
+        let outcome =
+            if turn.cancelled && matches!(outcome, Outcome::Error(_)) { Outcome::Result(CANCELLED) } else { outcome };
+        let (entry, replaced) = match outcome {
+            Outcome::Result(result) => {
+                (result.to_owned(), turn.cancelled && result == CANCELLED && !line.contains(CANCELLED))
+            }
+            Outcome::Error(error) => (format!("{{\"error\":{error}}}"), false),
+        };
+        let has_succeeded = matches!(outcome, Outcome::Result(_));
+        self.is_told |= turn.retold && has_succeeded;
+        self.activity.heard |= self.is_told && has_succeeded;
+        let is_cut_off = turn.cancelled || !has_succeeded;
+        self.end_turn(&turn, &entry, is_cut_off, cx.now());
+        if let Err(error) = self.write(cx, true) {
+            // The conversation goes on; the client learns that this turn may be missing from its history.
+            let Ok(result) = result_of(&outcome) else { return Ok(Handled::Pass) };
+            let mark = json!({ "stored": false, "reason": RpcError::from(error).message });
+            return Ok(Handled::PassAs(rpc::response(request.id(), &marked(result, &mark))));
+        }
+        if replaced {
+            return Ok(Handled::PassAs(rpc::response(request.id(), CANCELLED)));
+        }
+        Ok(Handled::Pass)
+    }
+
+    /// Records the end of a turn.
+    fn end_turn(&mut self, turn: &Turn, entry: &str, is_cut_off: bool, now: i64) {
+        let is_last = self.turns_mut().is_none_or(|turns| turns.is_empty());
+        if is_last {
+            let open = std::mem::take(&mut self.calls);
+            if is_cut_off {
+                for update in open.failed() {
+                    self.recorder.push(Kind::Update, now, &format!("{{\"update\":{update}}}"));
+                }
+            }
+        }
+        self.recorder.push(Kind::TurnEnd, now, entry);
+        if is_last {
+            self.recorder.set_turn(None);
+        }
+        self.activity.touched = Some(now);
+        if turn.title.is_some() {
+            self.activity.title.clone_from(&turn.title);
+        }
+    }
+
+    /// Records that a turn has ended though the agent has not said so.
+    pub(super) fn end_turn_with(&mut self, turn: &Turn, entry: &str, now: i64) {
+        self.end_turn(turn, entry, true, now);
+    }
+
+    /// Ends every turn that cannot go on.
+    fn end_turns(&mut self, why: &str, now: i64) {
+        let entry = json!({ "error": { "message": why } }).to_string();
+        while let Some(turn) = self.turns_mut().and_then(|turns| (!turns.is_empty()).then(|| turns.remove(0))) {
+            self.end_turn_with(&turn, &entry, now);
+        }
+    }
+
+    /// The client has cancelled: its turns end so, and prompts that still wait do without the agent ever seeing them.
+    pub(in crate::connection) fn cancel<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        for turn in self.turns_mut().into_iter().flatten() {
+            turn.cancelled = true;
+        }
+        let (prompts, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.waiting).into_iter().partition(|waiting| waiting.is_prompt);
+        self.waiting = others.into();
+        for request in prompts.into_iter().filter_map(|prompt| prompt.request) {
+            cx.finish(&request, Ok(CANCELLED.to_owned()));
+        }
+    }
+
+    /// One side of the connection has ended: what was said is written.
+    pub(in crate::connection) fn disconnect<S: Storage, E: Environment>(
+        &mut self,
+        why: &str,
+        error: &RpcError,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        self.end_turns(why, cx.now());
+        match &self.phase {
+            Phase::Opening(_) => self.fail(error.clone(), cx),
+            Phase::Closing(_) => self.closed(cx),
+            Phase::Open { .. } | Phase::Deleted { .. } | Phase::Gone => {}
+        }
+        // A failure has been reported.
+        let _ = self.write(cx, true);
+    }
+
+    /// The connection is over: it is open here no more.
+    pub(in crate::connection) fn leave<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        self.phase = Phase::Gone;
+        self.unmark_unless_open(cx);
+    }
+}

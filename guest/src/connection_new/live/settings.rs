@@ -1,0 +1,46 @@
+//! Mode, model and options: remembered once the agent has agreed to them.
+
+use serde_json::value::RawValue;
+
+use super::LiveSession;
+use crate::connection::cx::Cx;
+use crate::environment::Environment;
+use crate::rpc::Object;
+use crate::storage::Storage;
+
+/// What a client has set.
+#[derive(Debug)]
+pub(in crate::connection) enum Setting {
+    Mode(String),
+    Model(String),
+    /// An option and its value as JSON.
+    Option(String, String),
+}
+
+impl LiveSession {
+    /// The agent has agreed, with this answer.
+    pub(in crate::connection) fn setting_agreed<S: Storage, E: Environment>(
+        &mut self,
+        setting: Setting,
+        answer: &str,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        let raw = |json: &str| RawValue::from_string(json.to_owned()).ok();
+        match setting {
+            Setting::Mode(mode) => self.state.mode = Some(mode),
+            Setting::Model(model) => self.state.model = Some(model),
+            Setting::Option(option, value) => {
+                if let Some(value) = raw(&value) {
+                    self.state.chosen.insert(option, value);
+                }
+                // The answer holds the complete list (protocol v1).
+                if let Some(options) = Object::parse_or_empty(answer).get_some("configOptions") {
+                    self.state.options = raw(options);
+                }
+            }
+        }
+        self.state_dirty = true;
+        // The agent has agreed already, so its answer passes even where it cannot be stored; the host is told.
+        let _ = self.write(cx, false);
+    }
+}

@@ -1,0 +1,157 @@
+//! Showing a history: of a session that is being opened, or of one that is open, once more.
+
+use serde_json::json;
+
+use super::{LiveSession, Phase};
+use crate::connection::answer;
+use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
+use crate::connection::requests::ClientRequest;
+use crate::connection::showing::{FIRST_PIECE, Showing};
+use crate::environment::Environment;
+use crate::rpc::RpcError;
+use crate::storage::Storage;
+use crate::transcript::Start;
+
+/// What a piece of a history came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::connection) enum Piece {
+    /// So many bytes were sent, and there is more.
+    More(usize),
+    /// It is over, or waits for the agent.
+    Over,
+}
+
+impl LiveSession {
+    /// Shows the history of a session that is open already: it is in the log.
+    pub(in crate::connection) fn show_again<S: Storage, E: Environment>(
+        &mut self,
+        request: &ClientRequest,
+        start: Option<Start>,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Result<(), RpcError> {
+        self.write(cx, true)?;
+        let id = self.key.id().unwrap_or_default();
+        let Some(session) = cx.store.session(id)? else { return Err(RpcError::session_not_found(id)) };
+        let Some(start) = start else {
+            let mark = json!({ "attached": "live" });
+            cx.finish(request, Ok(answer::opened("{}", &self.state, &mark)));
+            return Ok(());
+        };
+        if let Start::At { layout, .. } = start
+            && layout != session.layout
+        {
+            return Err(RpcError::invalid_params(
+                "_meta.acp-sessions.replay",
+                "names a place in a history that has changed since: load the whole",
+            ));
+        }
+        let opened = Showing::open(cx.store, &session, start)?;
+        let key = self.key.clone();
+        if let Phase::Open { showing, .. } = &mut self.phase {
+            *showing = Some((request.clone(), opened));
+            cx.push(Effect::Show(key));
+        }
+        Ok(())
+    }
+
+    fn showing_mut(&mut self) -> Option<(ClientRequest, &mut Showing)> {
+        match &mut self.phase {
+            Phase::Opening(opening) => opening.request.clone().zip(opening.showing.as_mut()),
+            Phase::Open { showing: Some((request, showing)), .. } => Some((request.clone(), showing)),
+            _ => None,
+        }
+    }
+
+    /// Whether the first of a history is still to be sent.
+    pub(in crate::connection) fn is_history_to_begin(&mut self) -> bool {
+        self.showing_mut().is_some_and(|(_, showing)| showing.is_to_begin())
+    }
+
+    /// Sends the next piece of the history, about as much as there is room for.
+    pub(in crate::connection) fn show_some<S: Storage, E: Environment>(
+        &mut self,
+        room: usize,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Piece {
+        match self.show_piece(room, cx) {
+            Ok(piece) => piece,
+            Err(error) => {
+                match self.showing_mut().map(|(request, _)| request) {
+                    Some(request) if self.is_open() => {
+                        cx.finish(&request, Err(error));
+                        self.end_showing();
+                        self.release(cx);
+                    }
+                    _ => self.fail(error, cx),
+                }
+                Piece::Over
+            }
+        }
+    }
+
+    fn show_piece<S: Storage, E: Environment>(
+        &mut self,
+        room: usize,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Result<Piece, RpcError> {
+        let id = self.key.id().unwrap_or_default().to_owned();
+        let Some((request, showing)) = self.showing_mut() else { return Ok(Piece::Over) };
+        let is_first = showing.is_to_begin();
+        let lines = showing.next(cx.store, &id, if is_first { room.min(FIRST_PIECE) } else { room })?;
+        if let Some(lines) = lines {
+            let size = lines.iter().map(|line| line.len() + 1).sum();
+            for line in lines {
+                cx.push(Effect::ToClientOf(request.clone(), line));
+            }
+            return Ok(Piece::More(size));
+        }
+        self.history_ends(cx)
+    }
+
+    /// All that was there has been sent: what came meanwhile follows, then the state, then the answer.
+    fn history_ends<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> Result<Piece, RpcError> {
+        self.write(cx, true)?;
+        let may_end = self.may_end_history();
+        let id = self.key.id().unwrap_or_default().to_owned();
+        let Some((request, showing)) = self.showing_mut() else { return Ok(Piece::Over) };
+        if showing.extend(cx.store)? {
+            return Ok(Piece::More(0));
+        }
+        if !may_end {
+            return Ok(Piece::Over);
+        }
+        let cursor = showing.cursor();
+        if showing.take_state_due() {
+            let mut updates: Vec<String> = self.state.updates.values().map(|update| update.get().to_owned()).collect();
+            if let (None, Some(mode)) = (&self.state.modes, &self.state.mode) {
+                updates.push(json!({ "sessionUpdate": "current_mode_update", "currentModeId": mode }).to_string());
+            }
+            for update in updates {
+                let params = format!("{{\"sessionId\":{},\"update\":{update}}}", json!(id));
+                let line = crate::rpc::notification("session/update", &params);
+                cx.push(Effect::ToClientOf(request.clone(), line));
+            }
+        }
+        if self.is_open() {
+            let mark = json!({ "attached": "live", "cursor": cursor });
+            cx.finish(&request, Ok(answer::opened("{}", &self.state, &mark)));
+            self.end_showing();
+            self.release(cx);
+        } else {
+            self.advance(cx);
+        }
+        Ok(Piece::Over)
+    }
+
+    fn end_showing(&mut self) {
+        if let Phase::Open { showing, .. } = &mut self.phase {
+            *showing = None;
+        }
+    }
+
+    /// Whether what the agent says now has to wait for its turn in the history.
+    pub(super) fn hides_updates(&self) -> bool {
+        matches!(&self.phase, Phase::Open { showing: Some(_), .. })
+    }
+}

@@ -1,0 +1,272 @@
+//! `session/update` from the agent: recorded as history or remembered as state, and passed on.
+
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::{LiveSession, Phase};
+use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
+use crate::connection::handled::Handled;
+use crate::environment::Environment;
+use crate::rpc::{self, Object};
+use crate::sessions::info;
+use crate::storage::Storage;
+use crate::transcript::{Kind, UpdateKind, own_words};
+
+/// A `session/update` that names a session and a kind of update.
+#[derive(Debug)]
+pub(in crate::connection) struct Update<'a> {
+    pub(in crate::connection) line: &'a str,
+    /// The notification's params, read from the line.
+    pub(in crate::connection) params: &'a Object<'a>,
+    /// Its `update` member.
+    pub(in crate::connection) update: &'a str,
+    /// Its `sessionUpdate`.
+    pub(in crate::connection) name: String,
+    pub(in crate::connection) kind: UpdateKind,
+}
+
+#[derive(Deserialize)]
+struct Discriminator<'a> {
+    #[serde(borrow, rename = "sessionUpdate")]
+    kind: std::borrow::Cow<'a, str>,
+}
+
+impl<'a> Update<'a> {
+    /// Reads it; `None` where it says nothing the engine understands.
+    pub(in crate::connection) fn read(line: &'a str, params: &'a Object<'a>) -> Option<Self> {
+        let update = params.get("update")?;
+        let Discriminator { kind: name } = serde_json::from_str(update).ok()?;
+        let kind = UpdateKind::of(&name);
+        Some(Self { line, params, update, name: name.into_owned(), kind })
+    }
+
+    /// The text of a chunk of plain text.
+    fn text(&self) -> Option<String> {
+        let update = Object::parse(self.update)?;
+        let content = Object::parse(update.get("content")?)?;
+        (content.get_string("type").as_deref() == Some("text")).then(|| content.get_string("text")).flatten()
+    }
+
+    /// The `update` member with another text in its content.
+    pub(in crate::connection) fn with_text(&self, text: &str) -> String {
+        let mut update = Object::parse_or_empty(self.update);
+        let content = update.get("content").unwrap_or("{}").to_owned();
+        let mut content = Object::parse_or_empty(&content);
+        content.set("text", json!(text).to_string());
+        let content = content.to_json();
+        update.set("content", content);
+        update.to_json()
+    }
+
+    /// The params without the session's id and with another `update`, as history keeps them.
+    pub(in crate::connection) fn kept(&self, update: Option<&str>) -> String {
+        let mut rest = self.params.clone();
+        rest.remove("sessionId");
+        if let Some(update) = update {
+            rest.set("update", update.to_owned());
+        }
+        rest.to_json()
+    }
+}
+
+impl LiveSession {
+    /// An update for this session.
+    pub(in crate::connection) fn update<S: Storage, E: Environment>(
+        &mut self,
+        update: &Update<'_>,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Handled {
+        self.alive(cx.now());
+        match &self.phase {
+            Phase::Opening(_) => self.update_while_opening(update, cx),
+            Phase::Open { .. } | Phase::Closing(_) => self.update_while_open(update, cx),
+            Phase::Deleted { .. } | Phase::Gone => Handled::Done,
+        }
+    }
+
+    fn update_while_opening<S: Storage, E: Environment>(
+        &mut self,
+        update: &Update<'_>,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Handled {
+        if update.kind.is_history() {
+            let shows = self.told(update, cx);
+            return if shows { self.pass_without_own_words(update) } else { Handled::Done };
+        }
+        let Some(update_for_client) = self.note_state(update, cx) else { return Handled::Done };
+        let Phase::Opening(opening) = &mut self.phase else { return Handled::Done };
+        if let super::Target::Fork(..) = opening.target {
+            // The client does not know yet what it is about.
+            opening.later.push(update_for_client);
+            return Handled::Done;
+        }
+        if opening.hides_state() && update.kind != UpdateKind::Info {
+            // It comes at the end of the history, once.
+            return Handled::Done;
+        }
+        self.pass(update, &update_for_client)
+    }
+
+    /// History that is shown as the agent tells it, without what the layer itself once told the agent.
+    fn pass_without_own_words(&self, update: &Update<'_>) -> Handled {
+        if update.kind == UpdateKind::UserChunk
+            && let Some(text) = update.text()
+        {
+            let stripped = own_words::strip(&text);
+            if stripped.is_empty() && !text.is_empty() {
+                return Handled::Done;
+            }
+            if stripped != text {
+                return self.pass(update, &update.with_text(&stripped));
+            }
+        }
+        self.pass(update, update.update)
+    }
+
+    /// The notification, by the id that clients know, with this `update`.
+    fn pass(&self, update: &Update<'_>, with: &str) -> Handled {
+        let id = self.key.id().unwrap_or_default();
+        if with == update.update {
+            return Handled::named(update.line, update.params, id);
+        }
+        let mut params = update.params.clone();
+        params.set("sessionId", json!(id).to_string());
+        params.set("update", with.to_owned());
+        Handled::PassAs(rpc::notification("session/update", &params.to_json()))
+    }
+
+    fn update_while_open<S: Storage, E: Environment>(
+        &mut self,
+        update: &Update<'_>,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Handled {
+        let is_hidden = self.hides_updates();
+        let shown = match update.kind {
+            UpdateKind::UserChunk => self.record_user_chunk(update, cx),
+            UpdateKind::Chunk => {
+                self.end_hush(cx);
+                self.record_chunk(update, update.update, cx);
+                Some(update.update.to_owned())
+            }
+            UpdateKind::Event | UpdateKind::Subagent => {
+                self.end_hush(cx);
+                self.calls.note(update.update);
+                self.recorder.push(Kind::Update, cx.now(), &update.kept(None));
+                if update.kind == UpdateKind::Subagent
+                    && let Some(parent) = self.key.id()
+                {
+                    let (parent, update) = (parent.to_owned(), update.update.to_owned());
+                    cx.push(Effect::Subagent { parent, update });
+                }
+                Some(update.update.to_owned())
+            }
+            _ => self.note_state(update, cx),
+        };
+        match shown {
+            Some(shown) if !(is_hidden && update.kind != UpdateKind::Info) => self.pass(update, &shown),
+            _ => Handled::Done,
+        }
+    }
+
+    fn record_chunk<S: Storage, E: Environment>(&mut self, update: &Update<'_>, with: &str, cx: &Cx<'_, S, E>) {
+        let kept = update.kept((with != update.update).then_some(with));
+        let params = Object::parse_or_empty(&kept);
+        self.recorder.push_chunk(cx.now(), with, &params, || cx.message_id());
+    }
+
+    /// What an agent says as the user: its echo of the prompt, which is in the log, or something new. Never what the
+    /// layer put in front of the prompt.
+    fn record_user_chunk<S: Storage, E: Environment>(
+        &mut self,
+        update: &Update<'_>,
+        cx: &Cx<'_, S, E>,
+    ) -> Option<String> {
+        let is_retold = self.turns_mut().is_some_and(|turns| turns.iter().any(|turn| turn.retold));
+        let shown = match update.text() {
+            Some(text) if is_retold => {
+                let shown = self.hush.feed(&text);
+                if shown.is_empty() && !text.is_empty() {
+                    return None;
+                }
+                if shown == text { update.update.to_owned() } else { update.with_text(&shown) }
+            }
+            _ => update.update.to_owned(),
+        };
+        let content = Object::parse_or_empty(&shown).get("content").map(str::to_owned);
+        let is_echo = content.is_some_and(|content| {
+            self.turns_mut().is_some_and(|turns| turns.iter_mut().any(|turn| turn.echo.repeats(&content)))
+        });
+        if !is_echo {
+            self.record_chunk(update, &shown, cx);
+        }
+        Some(shown)
+    }
+
+    /// What was held back because it might have been the layer's own words, and was not.
+    fn end_hush<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let rest = self.hush.finish();
+        if rest.is_empty() {
+            return;
+        }
+        let update = json!({"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": rest}});
+        let is_echo = self.turns_mut().is_some_and(|turns| {
+            turns.iter_mut().any(|turn| turn.echo.repeats(&update["content"].to_string()))
+        });
+        let update = update.to_string();
+        if !is_echo {
+            let kept = format!("{{\"update\":{update}}}");
+            let params = Object::parse_or_empty(&kept);
+            self.recorder.push_chunk(cx.now(), &update, &params, || cx.message_id());
+        }
+        if let Some(id) = self.key.id() {
+            cx.notify(id, &update);
+        }
+    }
+
+    /// Remembers the state that an update tells; returns the update as the client is to have it.
+    fn note_state<S: Storage, E: Environment>(
+        &mut self,
+        update: &Update<'_>,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Option<String> {
+        let body = Object::parse_or_empty(update.update);
+        match update.kind {
+            UpdateKind::Mode => {
+                self.state.mode = body.get_string("currentModeId").or(self.state.mode.take());
+                self.state_dirty = true;
+            }
+            UpdateKind::Options => {
+                if let Some(options) = body.get_some("configOptions") {
+                    self.state.options = raw(options);
+                    self.state_dirty = true;
+                }
+            }
+            UpdateKind::State => {
+                if let Some(last) = raw(update.update) {
+                    self.state.updates.insert(update.name.clone(), last);
+                    self.state_dirty = true;
+                }
+            }
+            UpdateKind::Info => return self.note_info(update, cx),
+            UpdateKind::UserChunk | UpdateKind::Chunk | UpdateKind::Event | UpdateKind::Subagent => {}
+        }
+        Some(update.update.to_owned())
+    }
+
+    /// The agent's own title, time and metadata.
+    fn note_info<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> Option<String> {
+        let info = info::without_own_words(update.update)?;
+        if let Some(id) = self.key.id()
+            && let Err(error) = info::store(cx.store, id, &info, cx.now())
+        {
+            cx.push(Effect::NotRecorded(error.to_string()));
+        }
+        Some(info)
+    }
+}
+
+fn raw(json: &str) -> Option<Box<RawValue>> {
+    RawValue::from_string(json.to_owned()).ok()
+}

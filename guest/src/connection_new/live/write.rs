@@ -1,0 +1,119 @@
+//! Writing what was recorded: the log and the state now and then, and at the end of a turn with the record, in one
+//! commit.
+
+use serde_json::json;
+
+use super::{LiveSession, Phase};
+use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
+use crate::environment::Environment;
+use crate::storage::{Durability, Storage, StorageError, Write};
+use crate::store::{Changed, Session, Title, keys};
+use crate::transcript::Flushed;
+
+impl LiveSession {
+    /// Writes what waits. At the end of a turn (`close`) it is on disk when this returns, and what comes next starts a
+    /// new entry.
+    pub(in crate::connection) fn write<S: Storage, E: Environment>(
+        &mut self,
+        cx: &mut Cx<'_, S, E>,
+        close: bool,
+    ) -> Result<(), StorageError> {
+        let result = self.try_write(cx, close);
+        if let Err(error) = &result {
+            cx.push(Effect::NotRecorded(error.to_string()));
+        }
+        result
+    }
+
+    fn try_write<S: Storage, E: Environment>(
+        &mut self,
+        cx: &mut Cx<'_, S, E>,
+        close: bool,
+    ) -> Result<(), StorageError> {
+        let Some(id) = self.key.id().map(str::to_owned) else { return Ok(()) };
+        if matches!(self.phase, Phase::Deleted { .. }) {
+            self.recorder.discard();
+            return Ok(());
+        }
+        if let Phase::Opening(opening) = &self.phase
+            && opening.attached.is_none()
+        {
+            // Nothing is stored of a session before its agent has it open.
+            return Ok(());
+        }
+        if close {
+            self.recorder.close_run();
+        }
+        let state = self.state_dirty.then(|| Write::Put { key: keys::state(&id), value: self.state.to_text() });
+        let state: Vec<Write> = state.into_iter().collect();
+        if self.activity.touched.is_none() {
+            if self.recorder.flush(cx.store, &state, Durability::Relaxed)? == Flushed::Deleted {
+                self.deleted();
+            }
+            self.state_dirty = false;
+            return Ok(());
+        }
+        let durability = if close { Durability::Durable } else { Durability::Relaxed };
+        let (activity, agent, now) = (&self.activity, &cx.agent.name, cx.now());
+        let (flushed, changed) = self.recorder.flush_with(cx.store, durability, |before, _, writes| {
+            writes.extend(state.iter().cloned());
+            let Some(mut session) = before.cloned() else { return Ok(None) };
+            let end = own_end(cx.store.storage(), &session, writes)?;
+            activity.note(&mut session, agent, end, now);
+            Ok(Some(Some(session)))
+        })?;
+        self.state_dirty = false;
+        self.activity = super::Activity::default();
+        match changed {
+            Changed::Done { before: Some(before), after: Some(after) } => {
+                if let (Title::None, Title::Auto(title)) = (&before.title, &after.title) {
+                    let update = json!({ "sessionUpdate": "session_info_update", "title": title });
+                    cx.notify(&id, &update.to_string());
+                }
+            }
+            _ if flushed == Flushed::Deleted => self.deleted(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Somebody else has deleted it.
+    fn deleted(&mut self) {
+        self.recorder.discard();
+        if let Phase::Open { turns, .. } = &mut self.phase {
+            self.phase = Phase::Deleted { turns: std::mem::take(turns) };
+        }
+    }
+}
+
+/// The number of the log's last entry once these writes are done.
+fn own_end<S: Storage>(storage: &S, session: &Session, writes: &[Write]) -> Result<u64, StorageError> {
+    let appended = writes.iter().rev().find_map(|write| match write {
+        Write::Append { log, seq, .. } if *log == session.id => Some(*seq),
+        _ => None,
+    });
+    appended.map_or_else(|| storage.log_end(&session.id), Ok)
+}
+
+impl super::Activity {
+    /// What the record is to say of it; the session's own log ends at `end`.
+    fn note(&self, session: &mut Session, agent: &str, end: u64, now: i64) {
+        if let Some(at) = self.touched {
+            session.touch(at.max(session.updated.min(now)));
+        }
+        session.prompts += self.prompts;
+        if session.title == Title::None
+            && let Some(title) = &self.title
+        {
+            session.title = Title::Auto(title.clone());
+        }
+        if self.heard
+            && let Some(known) = session.agents.get_mut(agent)
+        {
+            let before: u64 = session.segments.iter().map(crate::store::Segment::length).sum();
+            known.heard = before + (end + 1).saturating_sub(session.tail);
+            known.agreed = Some(now.max(known.agreed.unwrap_or(0)));
+        }
+    }
+}

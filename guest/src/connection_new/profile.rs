@@ -1,0 +1,44 @@
+//! What the layer needs to know of the agent.
+
+use serde::{Deserialize, Serialize};
+
+use crate::rpc::Object;
+
+/// The agent's name and what it can do.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
+pub(super) struct AgentProfile {
+    /// Its name: from `agentInfo`, else what the host calls it.
+    pub(super) name: String,
+    pub(super) load: bool,
+    pub(super) resume: bool,
+    pub(super) list: bool,
+    pub(super) fork: bool,
+    pub(super) delete: bool,
+    pub(super) close: bool,
+}
+
+impl AgentProfile {
+    /// Reads the result of `initialize`; `called` is the agent's name where it gives none.
+    pub(super) fn read(result: &Object<'_>, called: &str) -> Self {
+        let info = Object::parse_or_empty(result.get("agentInfo").unwrap_or("{}"));
+        let capabilities = Object::parse_or_empty(result.get("agentCapabilities").unwrap_or("{}"));
+        let session = Object::parse_or_empty(capabilities.get("sessionCapabilities").unwrap_or("{}"));
+        // A marker is an object; some agents of old say `true`.
+        let has = |name: &str| session.get_some(name).is_some_and(|marker| marker != "false");
+        Self {
+            name: info.get_string("name").filter(|name| !name.is_empty()).unwrap_or_else(|| called.to_owned()),
+            load: capabilities.get("loadSession") == Some("true"),
+            resume: has("resume"),
+            list: has("list"),
+            fork: has("fork"),
+            delete: has("delete"),
+            close: has("close"),
+        }
+    }
+
+    /// Whether it can go on with a session of its own.
+    pub(super) fn reopens(&self) -> bool {
+        self.load || self.resume
+    }
+}

@@ -1,0 +1,168 @@
+//! Requests under way, in two directions that are two types: what a client asks and waits for, and what the engine asks
+//! the agent on its own account. An id of the one can never be taken for one of the other.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::key::Key;
+use super::step::Step;
+use crate::rpc::Id;
+
+/// A request of a client's.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ClientRequest(Id);
+
+impl ClientRequest {
+    pub(super) fn new(id: Id) -> Self {
+        Self(id)
+    }
+
+    pub(super) fn id(&self) -> &Id {
+        &self.0
+    }
+
+    /// The key of what the host keeps of it for a lost instance.
+    pub(super) fn memo_key(&self) -> String {
+        format!("q/{}", self.0.as_json())
+    }
+}
+
+/// A request of the engine's to the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct OwnId(u64);
+
+/// Hands out the ids of the engine's own requests. They bear a number that no other instance and no other layer before or
+/// behind this one uses, so that nobody's late answers are mistaken for answers to them.
+#[derive(Debug)]
+pub(super) struct OwnIds {
+    instance: u64,
+    last: u64,
+}
+
+const PREFIX: &str = "acp-sessions:";
+
+impl OwnIds {
+    pub(super) fn new(instance: u64) -> Self {
+        Self { instance, last: 0 }
+    }
+
+    pub(super) fn next(&mut self) -> OwnId {
+        self.last += 1;
+        OwnId(self.last)
+    }
+
+    /// The id as it goes over the wire.
+    pub(super) fn wire(&self, id: OwnId) -> Id {
+        Id::text(&format!("{PREFIX}{:016x}:{}", self.instance, id.0))
+    }
+
+    /// Whose id this is.
+    pub(super) fn read(&self, id: &Id) -> Owner {
+        let Some(rest) = id.as_text().and_then(|text| text.strip_prefix(PREFIX).map(str::to_owned)) else {
+            return Owner::Client;
+        };
+        let Some((instance, number)) = rest.split_once(':') else { return Owner::Client };
+        let is_instance = instance.len() == 16 && instance.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match number.parse() {
+            Ok(number) if is_instance && instance == format!("{:016x}", self.instance) => Owner::Engine(OwnId(number)),
+            Ok(_) if is_instance => Owner::OtherEngine,
+            _ => Owner::Client,
+        }
+    }
+}
+
+/// Who asked what an answer is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// A client.
+    Client,
+    /// This engine.
+    Engine(OwnId),
+    /// An instance that was lost, or another layer whose requests pass through this one.
+    OtherEngine,
+}
+
+/// What a client waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Incoming {
+    /// The agent's answer to `initialize`.
+    Initialize,
+    /// The agent's answer to `authenticate`, after which it may know more.
+    Authenticate,
+    /// The agent's answer to `logout`.
+    Logout,
+    /// The agent's answer to `session/new`, in this directory.
+    New { cwd: String, directories: Vec<String> },
+    /// The agent's answer to `session/prompt`.
+    Prompt { session: String },
+    /// The agent's answer to `session/set_mode`.
+    Mode { session: String, mode: String },
+    /// The agent's answer to `session/set_model`.
+    Model { session: String, model: String },
+    /// The agent's answer to `session/set_config_option`; the value as JSON.
+    Option { session: String, option: String, value: String },
+    /// The agent's answer to a request that the engine has no business with.
+    Passed,
+    /// What the engine answers itself in a while.
+    Engine,
+}
+
+impl Incoming {
+    /// Whether it is the agent who answers.
+    pub(super) fn is_with_agent(&self) -> bool {
+        *self != Self::Engine
+    }
+}
+
+/// What the engine asked the agent for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Outgoing {
+    /// To open a session, or to fork one.
+    Step { of: Key, step: Step },
+    /// To put a mode, model or option back.
+    Restore { of: Key },
+    /// To close a session.
+    Close { of: Key },
+    /// To delete a session that it knows by this id.
+    Delete { agent_id: String },
+    /// A page of its own list.
+    List,
+    /// To open a session that nobody waits for any more: should it succeed after all, the agent is asked to let go.
+    Abandoned { step: Step, agent_id: Option<String> },
+    /// Something whose answer does not matter.
+    Ignored,
+}
+
+/// All requests under way.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    /// By the client's id.
+    pub(super) incoming: BTreeMap<ClientRequest, Incoming>,
+    /// By the engine's id.
+    pub(super) outgoing: BTreeMap<OwnId, Outgoing>,
+    /// Permission that the agent asked a client for, by the agent's id of the request.
+    pub(super) permissions: BTreeMap<Id, Key>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_clients_and_of_other_layers_are_not_taken_for_own_ones() {
+        let mut ids = OwnIds::new(7);
+        let own = ids.next();
+        let text = |text: &str| Id::text(text);
+        for (id, owner) in [
+            (ids.wire(own), Owner::Engine(own)),
+            (OwnIds::new(8).wire(own), Owner::OtherEngine),
+            (text("acp-sessions:1"), Owner::Client),
+            (text("acp-sessions:x:1"), Owner::Client),
+            (Id::parse("1").unwrap(), Owner::Client),
+            (Id::null(), Owner::Client),
+        ] {
+            assert_eq!(ids.read(&id), owner, "{id:?}");
+        }
+    }
+}

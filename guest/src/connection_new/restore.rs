@@ -1,0 +1,74 @@
+//! Putting back what was in force in a session: its mode, its model, its options.
+
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use crate::rpc::Object;
+use crate::store::State;
+
+/// Something to be asked of the agent.
+#[derive(Debug)]
+pub(super) struct RestoreRequest {
+    pub(super) method: &'static str,
+    pub(super) params: String,
+    pub(super) is_mode: bool,
+}
+
+/// The state that an agent's answer to new, load, resume or fork gives, over what was known.
+pub(super) fn state_given(answer: &Object<'_>, mut state: State) -> State {
+    let raw = |json: &str| RawValue::from_string(json.to_owned()).ok();
+    if let Some(modes) = answer.get_some("modes") {
+        state.modes = raw(modes);
+    }
+    if let Some(options) = answer.get_some("configOptions") {
+        state.options = raw(options);
+    }
+    state
+}
+
+/// What has to be asked of the agent so that the session is as `wanted`, given its answer to opening it.
+pub(super) fn restore_requests(wanted: &State, answer: &str, agent_id: &str) -> Vec<RestoreRequest> {
+    let answer = Object::parse_or_empty(answer);
+    let given = state_given(&answer, State::default());
+    let mut requests = Vec::new();
+    if let Some(mode) = &wanted.mode {
+        let modes: serde_json::Value = parse(given.modes.as_deref().or(wanted.modes.as_deref()));
+        let is_current = given.modes.is_some() && modes["currentModeId"] == mode.as_str();
+        let known = modes["availableModes"].as_array();
+        if !is_current && known.is_none_or(|known| known.iter().any(|known| known["id"] == mode.as_str())) {
+            let params = json!({ "sessionId": agent_id, "modeId": mode }).to_string();
+            requests.push(RestoreRequest { method: "session/set_mode", params, is_mode: true });
+        }
+    }
+    if let Some(model) = &wanted.model {
+        let models: serde_json::Value = parse_text(answer.get_some("models"));
+        if models["currentModelId"] != model.as_str() {
+            let params = json!({ "sessionId": agent_id, "modelId": model }).to_string();
+            requests.push(RestoreRequest { method: "session/set_model", params, is_mode: false });
+        }
+    }
+    let options: serde_json::Value = parse(given.options.as_deref());
+    for (option, value) in &wanted.chosen {
+        let chosen: serde_json::Value = parse(Some(value));
+        let current =
+            options.as_array().and_then(|options| options.iter().find(|known| known["id"] == option.as_str()));
+        if current.is_some_and(|current| current["currentValue"] == chosen) {
+            continue;
+        }
+        let mut params = json!({ "sessionId": agent_id, "configId": option, "value": chosen });
+        if chosen.is_boolean() {
+            params["type"] = "boolean".into();
+        }
+        let params = params.to_string();
+        requests.push(RestoreRequest { method: "session/set_config_option", params, is_mode: false });
+    }
+    requests
+}
+
+fn parse(json: Option<&RawValue>) -> serde_json::Value {
+    parse_text(json.map(RawValue::get))
+}
+
+fn parse_text(json: Option<&str>) -> serde_json::Value {
+    json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+}

@@ -1,0 +1,77 @@
+//! A history on its way to a client: a little at a time, as far as the client has room.
+
+use serde_json::json;
+
+use crate::rpc::{self, RpcError};
+use crate::storage::Storage;
+use crate::store::{Session, Store};
+use crate::transcript::{Entry, Progress, Replay, Start};
+
+/// The first piece of a history is small, so that it is there at once.
+pub(super) const FIRST_PIECE: usize = 16 * 1024;
+
+/// What a client is still to be shown of a session.
+#[derive(Debug)]
+pub(super) struct Showing {
+    /// The record as it was when the history began.
+    session: Session,
+    history: Replay,
+    /// Some of it is on its way.
+    begun: bool,
+    /// The state follows the history.
+    state_due: bool,
+}
+
+impl Showing {
+    /// Shows the history from `start` on.
+    pub(super) fn open<S: Storage>(store: &Store<S>, session: &Session, start: Start) -> Result<Self, RpcError> {
+        const FIELD: &str = "_meta.acp-sessions.replay";
+        let history = Replay::open(store.storage(), session, start)?;
+        if !history.contains(history.position()) {
+            return Err(RpcError::invalid_params(FIELD, "names a place this session does not have"));
+        }
+        Ok(Self { session: session.clone(), history, begun: false, state_due: true })
+    }
+
+    /// Whether none of it is on its way yet.
+    pub(super) fn is_to_begin(&self) -> bool {
+        !self.begun
+    }
+
+    /// Whether the state is still to be shown; it is from now on taken as shown.
+    pub(super) fn take_state_due(&mut self) -> bool {
+        std::mem::replace(&mut self.state_due, false)
+    }
+
+    /// Whether all of it has been shown.
+    pub(super) fn is_over(&self) -> bool {
+        !self.state_due
+    }
+
+    /// Where the history stands that was shown.
+    pub(super) fn cursor(&self) -> String {
+        self.history.position().to_cursor(self.session.layout)
+    }
+
+    /// The next lines and their size; `None` at the end as it was known when the history began or was last extended.
+    pub(super) fn next<S: Storage>(
+        &mut self,
+        store: &Store<S>,
+        id: &str,
+        room: usize,
+    ) -> Result<Option<Vec<String>>, RpcError> {
+        self.begun = true;
+        let room = u32::try_from(room).unwrap_or(u32::MAX);
+        let Progress::Entries(entries) = self.history.next(store.storage(), room)? else { return Ok(None) };
+        let session_id = json!(id).to_string();
+        let params = entries.iter().flat_map(|(_, text)| {
+            Entry::parse(text).map(|entry| entry.replayed(&session_id)).unwrap_or_default()
+        });
+        Ok(Some(params.map(|params| rpc::notification("session/update", &params)).collect()))
+    }
+
+    /// Takes in what was recorded since; says whether anything was.
+    pub(super) fn extend<S: Storage>(&mut self, store: &Store<S>) -> Result<bool, RpcError> {
+        Ok(self.history.extend(store.storage(), &self.session)?)
+    }
+}

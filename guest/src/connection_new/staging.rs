@@ -1,0 +1,83 @@
+//! What an agent tells of a session while it loads it: recorded in a log of its own, which becomes part of the
+//! transcript as a whole, or is dropped.
+
+use super::cx::Cx;
+use super::effect::Effect;
+use super::live::{Target, Update};
+use crate::environment::Environment;
+use crate::rpc::{Object, RpcError};
+use crate::sessions::{adopt, staging};
+use crate::storage::{Durability, Result, Storage};
+use crate::store::Session;
+use crate::transcript::{Kind, Recorder, UpdateKind, own_words};
+
+/// A history on its way from the agent.
+#[derive(Debug)]
+pub(super) struct Staging {
+    log: String,
+    recorder: Recorder,
+    /// Holds the layer's own words back where an agent tells them as the user's.
+    hush: own_words::Stream,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(super) struct TakenOver {
+    /// The session's record by now.
+    pub(super) session: Session,
+    /// How many entries of the transcript the agent has heard.
+    pub(super) heard: u64,
+}
+
+impl Staging {
+    /// Begins one for this session.
+    pub(super) fn begin<S: Storage, E: Environment>(session: &Session, cx: &Cx<'_, S, E>) -> Result<Self> {
+        let log = format!("{}~{:016x}", session.id, cx.environment.random());
+        staging::begin(cx.store, cx.connection, &log, cx.now())?;
+        Ok(Self { recorder: Recorder::new(&log), log, hush: own_words::Stream::default() })
+    }
+
+    /// Records what the agent tells.
+    pub(super) fn record<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &Cx<'_, S, E>) -> Result<()> {
+        let now = cx.now();
+        match update.kind {
+            UpdateKind::UserChunk | UpdateKind::Chunk => {
+                let text = if update.kind == UpdateKind::UserChunk { update.text() } else { None };
+                let shown = text.as_deref().map(own_words::strip);
+                let changed = match (&shown, &text) {
+                    (Some(shown), Some(text)) if shown.is_empty() && !text.is_empty() => return Ok(()),
+                    (Some(shown), Some(text)) if shown != text => Some(update.with_text(shown)),
+                    _ => None,
+                };
+                let kept = update.kept(changed.as_deref());
+                let params = Object::parse_or_empty(&kept);
+                self.recorder.push_chunk(now, changed.as_deref().unwrap_or(update.update), &params, || cx.message_id());
+            }
+            _ => self.recorder.push(Kind::Update, now, &update.kept(None)),
+        }
+        if self.recorder.is_full() {
+            self.recorder.flush(cx.store, &[], Durability::Relaxed)?;
+        }
+        Ok(())
+    }
+
+    /// Makes what is new of it a part of the session's transcript.
+    pub(super) fn adopt<S: Storage, E: Environment>(
+        mut self,
+        target: &Target,
+        agent_id: &str,
+        moved_on: bool,
+        cx: &mut Cx<'_, S, E>,
+    ) -> std::result::Result<TakenOver, RpcError> {
+        self.recorder.close_run();
+        self.recorder.flush(cx.store, &[], Durability::Relaxed)?;
+        todo!()
+    }
+
+    /// Drops it.
+    pub(super) fn discard<S: Storage, E: Environment>(self, cx: &mut Cx<'_, S, E>) {
+        if let Err(error) = staging::discard(cx.store, cx.connection, &self.log) {
+            cx.push(Effect::NotRecorded(error.to_string()));
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! A prompt that the agent is working on.
+
+use super::requests::ClientRequest;
+use crate::transcript::Echo;
+
+/// A turn of the conversation under way.
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub(super) request: ClientRequest,
+    /// The client has taken it back.
+    pub(super) cancelled: bool,
+    /// What the agent may repeat of the prompt.
+    pub(super) echo: Echo,
+    /// The prompt was preceded by an account of what the agent had not heard.
+    pub(super) retold: bool,
+    /// A title made of the prompt, should the session need one.
+    pub(super) title: Option<String>,
+}
+
+impl Turn {
+    /// A turn of which no more is known than the request: its instance was lost.
+    pub(super) fn taken_up(request: ClientRequest) -> Self {
+        Self { request, cancelled: false, echo: Echo::default(), retold: false, title: None }
+    }
+}
