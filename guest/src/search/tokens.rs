@@ -63,6 +63,12 @@ pub fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
+/// Whether what stands before this character and what stands behind it have no token in common, and neither is
+/// changed by the other.
+pub fn separates(c: char) -> bool {
+    !(c.is_alphanumeric() || c == '_' || is_mark(c) || is_unspaced(c))
+}
+
 /// A run's overlapping pairs, and its last character.
 fn pairs(run: &mut Vec<Piece>, tokens: &mut Vec<Token>) {
     for pair in run.windows(2) {

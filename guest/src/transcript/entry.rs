@@ -1,4 +1,5 @@
-//! One entry of a transcript, as it stands in the log: a letter, the time in milliseconds, a space, JSON.
+//! One entry of a transcript, as it stands in the log: a letter, the time in milliseconds, `#` and its turn where it
+//! belongs to one, a space, JSON.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -18,6 +19,8 @@ pub enum Kind {
     PermissionAnswered,
     /// Another session was forked from here: `{"fork":"…"}`.
     Fork,
+    /// Entries are missing here, because the store did not take them: `{"reason":"…","entries":N}`.
+    Gap,
 }
 
 impl Kind {
@@ -29,6 +32,7 @@ impl Kind {
             Self::PermissionAsked => 'q',
             Self::PermissionAnswered => 'a',
             Self::Fork => 'f',
+            Self::Gap => 'g',
         }
     }
 
@@ -40,9 +44,28 @@ impl Kind {
             b'q' => Self::PermissionAsked,
             b'a' => Self::PermissionAnswered,
             b'f' => Self::Fork,
+            b'g' => Self::Gap,
             _ => return None,
         })
     }
+}
+
+/// The longest tag of a turn.
+const LONGEST_TAG: usize = 32;
+
+/// A turn's tag with nothing in it but what a tag may have; `None` if nothing is left of it.
+pub(super) fn tag(text: &str) -> Option<String> {
+    let tag: String = text.chars().filter(|c| is_of_tag(*c)).take(LONGEST_TAG).collect();
+    Some(tag).filter(|tag| !tag.is_empty())
+}
+
+/// Whether it is a turn's tag as it stands.
+pub(super) fn is_tag(text: &str) -> bool {
+    (1..=LONGEST_TAG).contains(&text.len()) && text.chars().all(is_of_tag)
+}
+
+fn is_of_tag(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// An entry, borrowed from the log's text.
@@ -52,6 +75,8 @@ pub struct Entry<'a> {
     pub kind: Kind,
     /// When it was recorded, milliseconds since 1970.
     pub time: i64,
+    /// The turn it belongs to, if that is known.
+    pub turn: Option<&'a str>,
     /// Its JSON.
     pub json: &'a str,
 }
@@ -60,13 +85,20 @@ impl<'a> Entry<'a> {
     /// Reads an entry; `None` where it is damaged or of a kind that a later version writes.
     pub fn parse(text: &'a str) -> Option<Self> {
         let kind = Kind::from_letter(*text.as_bytes().first()?)?;
-        let (time, json) = text.get(1..)?.split_once(' ')?;
-        Some(Self { kind, time: time.parse().ok()?, json })
+        let (head, json) = text.get(1..)?.split_once(' ')?;
+        let (time, turn) = head.split_once('#').map_or((head, None), |(time, turn)| (time, Some(turn)));
+        Some(Self { kind, time: time.parse().ok()?, turn: turn.filter(|turn| is_tag(turn)), json })
+    }
+
+    /// The entry as the log holds it, if it belongs to no turn.
+    pub fn text(kind: Kind, time: i64, json: &str) -> String {
+        Self::tagged(kind, time, None, json)
     }
 
     /// The entry as the log holds it.
-    pub fn text(kind: Kind, time: i64, json: &str) -> String {
-        format!("{}{time} {json}", kind.letter())
+    pub fn tagged(kind: Kind, time: i64, turn: Option<&str>, json: &str) -> String {
+        let letter = kind.letter();
+        turn.map_or_else(|| format!("{letter}{time} {json}"), |turn| format!("{letter}{time}#{turn} {json}"))
     }
 
     /// The `update` members this entry comes back as: one for an update, one a block for a prompt.

@@ -1,0 +1,128 @@
+//! What waits to be written, and what becomes of it when it is more than memory should hold.
+
+use std::collections::VecDeque;
+
+use serde_json::json;
+
+use super::run::Run;
+use crate::storage::StorageError;
+use crate::transcript::entry::{Entry, Kind};
+
+/// How much may wait while the store cannot be written.
+pub(super) const LIMIT: usize = 8 * 1024 * 1024;
+
+/// An entry on its way into the log.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) text: String,
+    /// What it is found by; made once.
+    pub(super) tokens: String,
+    pub(super) time: i64,
+    /// Where it already stands, shorter: a run that was written before it was closed.
+    pub(super) amends: Option<u64>,
+    /// For a run: what of its text is not in the store yet, should its place be lost.
+    pub(super) tail: Option<Run>,
+}
+
+impl Row {
+    /// What it takes in memory and in a commit.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len() + self.tokens.len()
+    }
+}
+
+/// What was dropped.
+#[derive(Debug)]
+struct Gap {
+    time: i64,
+    entries: u64,
+    reason: String,
+}
+
+/// Closed rows, in order.
+#[derive(Debug, Default)]
+pub(super) struct Backlog {
+    rows: VecDeque<Row>,
+    bytes: usize,
+    /// Stands before all rows.
+    gap: Option<Gap>,
+    /// Why the last attempt to write failed, if it did.
+    failure: Option<String>,
+}
+
+impl Backlog {
+    pub(super) fn push(&mut self, row: Row) {
+        self.bytes += row.bytes();
+        self.rows.push_back(row);
+        self.bound();
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.gap.is_none()
+    }
+
+    /// The size of all rows.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter()
+    }
+
+    /// The entry that says what is missing.
+    pub(super) fn gap(&self) -> Option<String> {
+        let gap = self.gap.as_ref()?;
+        let json = json!({ "reason": gap.reason, "entries": gap.entries }).to_string();
+        Some(Entry::text(Kind::Gap, gap.time, &json))
+    }
+
+    /// The first rows are in the store, and what stands before them.
+    pub(super) fn written(&mut self, rows: usize) {
+        self.bytes -= self.rows.drain(..rows).map(|row| row.bytes()).sum::<usize>();
+        self.gap = None;
+        self.failure = None;
+    }
+
+    /// The store did not take it.
+    pub(super) fn failed(&mut self, error: &StorageError) {
+        self.failure = Some(error.to_string());
+        self.bound();
+    }
+
+    /// Gives the first row up.
+    pub(super) fn give_up_first(&mut self, reason: &str) {
+        if let Some(row) = self.rows.pop_front() {
+            self.bytes -= row.bytes();
+            let gap = self.gap.get_or_insert_with(|| Gap { time: row.time, entries: 0, reason: String::new() });
+            gap.entries += 1;
+            reason.clone_into(&mut gap.reason);
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Somebody else has written to the log: what stood last does so no more, so the rest of a run becomes a row of
+    /// its own.
+    pub(super) fn lose_places(&mut self) {
+        let Some(first) = self.rows.front_mut() else { return };
+        if first.amends.is_some()
+            && let Some(mut tail) = first.tail.take()
+        {
+            self.bytes -= first.bytes();
+            *first = tail.row();
+            self.bytes += first.bytes();
+        }
+    }
+
+    /// Drops the oldest rows while too much waits. A store that works takes everything, however much comes at once;
+    /// and what came last is kept even if it is larger than all that may wait.
+    fn bound(&mut self) {
+        let Some(reason) = self.failure.clone() else { return };
+        while self.bytes > LIMIT && self.rows.len() > 1 {
+            self.give_up_first(&reason);
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Writing what was gathered, alone or with a change of the session's record in the same commit.
+
+use super::Recorder;
+use crate::search;
+use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
+use crate::store::{Changed, Session, Store, keys};
+
+/// How often a batch is tried again after another process wrote to the same log.
+const ATTEMPTS: usize = 1000;
+/// About how much goes into one commit: a long backlog is written piece by piece, so that a store that fails is not
+/// given all of it each time.
+const PIECE: usize = 1024 * 1024;
+
+/// What became of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flushed {
+    /// It is in the store.
+    Written,
+    /// The session was deleted meanwhile: dropped.
+    Deleted,
+}
+
+/// The first part of what waits, as writes.
+struct Batch {
+    writes: Vec<Write>,
+    rows: usize,
+    /// The number of the open run's entry, if it is among them.
+    run: Option<u64>,
+    /// The log's last number when they are written.
+    end: u64,
+}
+
+impl Recorder {
+    /// Writes what waits, with `extra` in the same commit as the last of it.
+    pub fn flush<S: Storage>(&mut self, store: &Store<S>, extra: &[Write], durability: Durability) -> Result<Flushed> {
+        if !self.is_dirty() && extra.is_empty() {
+            return Ok(Flushed::Written);
+        }
+        let flushed = self.drain(store, durability).and_then(|flushed| match flushed {
+            Flushed::Written => self.write(store, &[], extra, durability, usize::MAX),
+            Flushed::Deleted => Ok(Flushed::Deleted),
+        });
+        self.note(flushed)
+    }
+
+    /// Writes what waits and changes the session's record, in one commit; see [`crate::store::Change`] for `decide`.
+    /// Where that leaves the record alone, what waits is written all the same, with what it added to the writes.
+    pub fn flush_with<S: Storage>(
+        &mut self,
+        store: &Store<S>,
+        durability: Durability,
+        mut decide: impl FnMut(Option<&Session>, &mut Vec<Expectation>, &mut Vec<Write>) -> Result<Option<Option<Session>>>,
+    ) -> Result<(Flushed, Changed)> {
+        self.flush_with_end(store, durability, |before, _, expected, writes| decide(before, expected, writes))
+    }
+
+    /// The same for whom it matters how long the log is after the commit: `decide` gets its last number as well.
+    pub fn flush_with_end<S: Storage>(
+        &mut self,
+        store: &Store<S>,
+        durability: Durability,
+        mut decide: impl FnMut(
+            Option<&Session>,
+            u64,
+            &mut Vec<Expectation>,
+            &mut Vec<Write>,
+        ) -> Result<Option<Option<Session>>>,
+    ) -> Result<(Flushed, Changed)> {
+        let result = self.try_flush_with(store, durability, &mut decide);
+        match result {
+            Ok((flushed, changed)) => self.note(Ok(flushed)).map(|flushed| (flushed, changed)),
+            Err(error) => Err(self.note(Err(error.clone())).err().unwrap_or(error)),
+        }
+    }
+
+    fn try_flush_with<S: Storage>(
+        &mut self,
+        store: &Store<S>,
+        durability: Durability,
+        decide: &mut impl FnMut(
+            Option<&Session>,
+            u64,
+            &mut Vec<Expectation>,
+            &mut Vec<Write>,
+        ) -> Result<Option<Option<Session>>>,
+    ) -> Result<(Flushed, Changed)> {
+        if self.drain(store, durability)? == Flushed::Deleted {
+            return Ok((Flushed::Deleted, Changed::Nothing));
+        }
+        let log = self.log.clone();
+        for _ in 0..ATTEMPTS {
+            let mut is_gone = false;
+            let mut is_again = false;
+            let mut batch = None;
+            // What was decided to go with an unchanged record.
+            let mut alone = (Vec::new(), Vec::new());
+            let changed = store.change(&log).with(durability).commit(|before, expected, writes| {
+                is_gone = false;
+                if before.is_none() && store.is_deleted(&log)? {
+                    is_gone = true;
+                    return Ok(None);
+                }
+                if std::mem::replace(&mut is_again, true) {
+                    self.check_places(store)?;
+                }
+                let gathered = self.gather(store, usize::MAX)?;
+                let read = expected.len();
+                let after = decide(before, gathered.end, expected, writes)?;
+                match &after {
+                    Some(Some(_)) => writes.extend(gathered.writes.iter().cloned()),
+                    Some(None) => is_gone = true,
+                    None => alone = (expected.split_off(read), std::mem::take(writes)),
+                }
+                batch = Some(gathered);
+                Ok(after)
+            })?;
+            match (changed, batch) {
+                (changed, _) if is_gone => {
+                    self.discard();
+                    return Ok((Flushed::Deleted, changed));
+                }
+                (Changed::Nothing, _) => {
+                    let (expected, writes) = alone;
+                    match self.write_once(store, &expected, &writes, durability, usize::MAX) {
+                        Ok(()) => return Ok((Flushed::Written, Changed::Nothing)),
+                        Err(StorageError::Conflict) => self.check_places(store)?,
+                        Err(error) => return Err(error),
+                    }
+                }
+                (changed, batch) => {
+                    if let Some(batch) = batch {
+                        self.written(&batch);
+                    }
+                    return Ok((Flushed::Written, changed));
+                }
+            }
+        }
+        Err(too_busy())
+    }
+
+    /// Writes all but the last piece.
+    fn drain<S: Storage>(&mut self, store: &Store<S>, durability: Durability) -> Result<Flushed> {
+        let mut piece = PIECE;
+        while self.backlog.bytes() > PIECE {
+            match self.write(store, &[], &[], durability, piece) {
+                Ok(Flushed::Written) => {}
+                // Row by row, until the one is found that the store will never take.
+                Err(StorageError::TooLarge) if piece > 0 => piece = 0,
+                Err(error @ StorageError::TooLarge) => self.backlog.give_up_first(&error.to_string()),
+                result => return result,
+            }
+        }
+        Ok(Flushed::Written)
+    }
+
+    /// Commits a piece, in other places if somebody else wrote to the log.
+    fn write<S: Storage>(
+        &mut self,
+        store: &Store<S>,
+        expected: &[Expectation],
+        extra: &[Write],
+        durability: Durability,
+        piece: usize,
+    ) -> Result<Flushed> {
+        for _ in 0..ATTEMPTS {
+            match self.write_once(store, expected, extra, durability, piece) {
+                Ok(()) => return Ok(Flushed::Written),
+                Err(StorageError::Conflict) => {
+                    if store.is_deleted(&self.log)? {
+                        self.discard();
+                        return Ok(Flushed::Deleted);
+                    }
+                    self.lose_places();
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(too_busy())
+    }
+
+    fn write_once<S: Storage>(
+        &mut self,
+        store: &Store<S>,
+        expected: &[Expectation],
+        extra: &[Write],
+        durability: Durability,
+        piece: usize,
+    ) -> Result<()> {
+        let mut batch = self.gather(store, piece)?;
+        let mut expected = expected.to_vec();
+        expected.push(Expectation { key: keys::tombstone(&self.log), value: None });
+        let mut writes = std::mem::take(&mut batch.writes);
+        writes.extend_from_slice(extra);
+        store.commit(&expected, writes, durability)?;
+        self.written(&batch);
+        Ok(())
+    }
+
+    /// The writes of about so many bytes of what waits, at least one row; with all rows, the open run as well.
+    fn gather<S: Storage>(&mut self, store: &Store<S>, piece: usize) -> Result<Batch> {
+        let end = match self.end {
+            Some(end) => end,
+            None => store.storage().log_end(&self.log)?,
+        };
+        let mut batch = Batch { writes: Vec::new(), rows: 0, run: None, end };
+        if let Some(gap) = self.backlog.gap() {
+            batch.add(&self.log, gap, String::new(), None);
+        }
+        let mut bytes = 0;
+        let mut is_all = true;
+        for row in self.backlog.rows() {
+            bytes += row.bytes();
+            if bytes > piece && batch.rows > 0 {
+                is_all = false;
+                break;
+            }
+            batch.add(&self.log, row.text.clone(), row.tokens.clone(), row.amends);
+            batch.rows += 1;
+        }
+        if let Some(run) = self.run.as_mut().filter(|run| is_all && run.is_dirty()) {
+            let row = run.row();
+            batch.run = Some(batch.add(&self.log, row.text, row.tokens, row.amends));
+        }
+        Ok(batch)
+    }
+
+    /// A batch is in the store.
+    fn written(&mut self, batch: &Batch) {
+        self.end = Some(batch.end);
+        self.backlog.written(batch.rows);
+        if let (Some(run), Some(seq)) = (&mut self.run, batch.run) {
+            run.written_at(seq);
+        }
+    }
+
+    /// Somebody else has changed something: if it was this log, the places in it are lost.
+    fn check_places<S: Storage>(&mut self, store: &Store<S>) -> Result<()> {
+        if self.end != Some(store.storage().log_end(&self.log)?) {
+            self.lose_places();
+        }
+        Ok(())
+    }
+
+    fn lose_places(&mut self) {
+        self.end = None;
+        self.backlog.lose_places();
+        if let Some(run) = &mut self.run {
+            run.lose_place();
+        }
+    }
+
+    /// Takes note of how an attempt ended: the next is due when as much has come again.
+    fn note(&mut self, flushed: Result<Flushed>) -> Result<Flushed> {
+        self.fresh = 0;
+        if let Err(error) = &flushed {
+            self.backlog.failed(error);
+        }
+        flushed
+    }
+}
+
+impl Batch {
+    /// Adds an entry and returns its number.
+    fn add(&mut self, log: &str, value: String, tokens: String, amends: Option<u64>) -> u64 {
+        let seq = amends.unwrap_or(self.end + 1);
+        self.end = self.end.max(seq);
+        if !tokens.is_empty() {
+            let owner = search::Owner::Log(log).name();
+            self.writes.push(Write::IndexText { owner, part: seq, tokens });
+        }
+        let log = log.to_owned();
+        self.writes.push(match amends {
+            Some(_) => Write::Amend { log, seq, value },
+            None => Write::Append { log, seq, value },
+        });
+        seq
+    }
+}
+
+fn too_busy() -> StorageError {
+    StorageError::Unavailable("other processes keep writing to the same session".to_owned())
+}

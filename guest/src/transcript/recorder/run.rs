@@ -1,0 +1,114 @@
+//! Adjacent chunks of one message, joined.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::backlog::Row;
+use super::indexed::Indexed;
+use crate::search;
+use crate::transcript::entry::{Entry, Kind};
+
+/// Adjacent chunks of one message.
+#[derive(Debug, Clone)]
+pub(super) struct Run {
+    pub(super) kind: String,
+    /// The JSON of its message id, the agent's or the engine's.
+    pub(super) message_id: String,
+    pub(super) minted: bool,
+    time: i64,
+    turn: Option<String>,
+    /// As JSON, escaped, without its quotes.
+    pub(super) text: String,
+    indexed: Indexed,
+    /// How much of the text stands in the store, and where.
+    written: Option<(u64, usize)>,
+}
+
+/// A chunk with nothing in it but text can be joined with its neighbours.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PlainChunk<'a> {
+    #[serde(borrow, rename = "sessionUpdate")]
+    pub(super) kind: Cow<'a, str>,
+    #[serde(borrow)]
+    content: PlainText<'a>,
+    #[serde(borrow, rename = "messageId", default)]
+    pub(super) message_id: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlainText<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    text: &'a RawValue,
+}
+
+/// A plain chunk and its text, as JSON without its quotes.
+pub(super) fn plain_text(update: &str) -> Option<(PlainChunk<'_>, &str)> {
+    let chunk = serde_json::from_str::<PlainChunk<'_>>(update).ok().filter(|chunk| chunk.content.kind == "text")?;
+    let text = chunk.content.text.get().strip_prefix('"')?.strip_suffix('"')?;
+    Some((chunk, text))
+}
+
+impl Run {
+    /// A run that is still empty.
+    pub(super) fn new(kind: String, message_id: String, minted: bool, time: i64, turn: Option<String>) -> Self {
+        let (text, indexed, written) = (String::new(), Indexed::default(), None);
+        Self { kind, message_id, minted, time, turn, text, indexed, written }
+    }
+
+    /// Whether some of it is not in the store yet.
+    pub(super) fn is_dirty(&self) -> bool {
+        self.written.is_none_or(|(_, length)| length < self.text.len())
+    }
+
+    /// The run as an entry of the log, as long as it is now.
+    pub(super) fn row(&mut self) -> Row {
+        let tail = self.written.map(|_| self.unwritten());
+        Row {
+            text: Entry::tagged(Kind::Update, self.time, self.turn.as_deref(), &self.update()),
+            tokens: self.indexed.tokens(&self.text, search::tokenise),
+            time: self.time,
+            amends: self.written.map(|(seq, _)| seq),
+            tail,
+        }
+    }
+
+    /// All of it stands in the store, here.
+    pub(super) fn written_at(&mut self, seq: u64) {
+        self.written = Some((seq, self.text.len()));
+    }
+
+    /// Its place in the store cannot be written to any more: what is not there yet gets a place of its own.
+    pub(super) fn lose_place(&mut self) {
+        if self.written.is_some() {
+            *self = self.unwritten();
+        }
+    }
+
+    fn update(&self) -> String {
+        format!(
+            "{{\"update\":{{\"sessionUpdate\":\"{}\",\"content\":{{\"type\":\"text\",\"text\":\"{}\"}},\"messageId\":{}}}}}",
+            self.kind, self.text, self.message_id
+        )
+    }
+
+    /// The run without what is already written, to be recorded in a place of its own.
+    fn unwritten(&self) -> Self {
+        let done = self.written.map_or(0, |(_, length)| length);
+        Self {
+            kind: self.kind.clone(),
+            message_id: self.message_id.clone(),
+            minted: self.minted,
+            time: self.time,
+            turn: self.turn.clone(),
+            text: self.text[done..].to_owned(),
+            indexed: Indexed::default(),
+            written: None,
+        }
+    }
+}
