@@ -7,6 +7,7 @@
 mod connection;
 pub mod engine;
 pub mod environment;
+pub mod reconcile;
 pub mod rpc;
 pub mod search;
 pub mod sessions;

@@ -1,6 +1,7 @@
 //! What is done to sessions, one operation a file. All of it works on the store alone; which connection asks, and
 //! what goes to the agent, is [`crate::connection`]'s.
 
+pub mod adopt;
 pub mod archive;
 pub mod create;
 pub mod cursor;

@@ -1,0 +1,15 @@
+//! A session that its agent keeps as well has two truths: our log, and what the agent replays on `session/load`.
+//!
+//! The replay is recorded into a log of its own, the *staging log*. Both are folded into turns ([`turns`]), the turns are
+//! matched ([`align()`]), and what of the replay is new, and where it belongs, is the [`Plan`], which
+//! [`crate::sessions::adopt`] carries out. Nothing in here writes.
+
+mod align;
+mod plan;
+mod text;
+pub mod turns;
+
+pub use align::align;
+pub use plan::{Piece, Plan, plan};
+pub use text::{Sum, Text};
+pub use turns::{Fold, Strip, Turn};

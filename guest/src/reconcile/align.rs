@@ -1,0 +1,190 @@
+//! Which turns of a transcript are which of a replay.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::turns::Turn;
+
+/// How many pairs of turns are compared to find the best alignment; above that, it is found around turns that there is
+/// only one of.
+const MOST_PAIRS: usize = 1_000_000;
+/// How often it is looked for such turns between such turns.
+const DEEPEST: u32 = 16;
+
+/// One alignment is better than another if it pairs more turns or, with as many, more that are equal. The number of pairs
+/// compared bounds how many can be aligned, so that the second never outweighs the first.
+const ALIKE: u32 = 2000;
+const EQUAL: u32 = ALIKE + 1;
+
+type Key = (super::Sum, super::Sum);
+
+fn key(turn: &Turn) -> Key {
+    (turn.user, turn.agent.sum())
+}
+
+/// How well they go together; 0: not at all.
+fn affinity(log: &Turn, replay: &Turn) -> u32 {
+    if log.user != replay.user {
+        return 0;
+    }
+    let (ours, theirs) = (log.agent.sum(), replay.agent.sum());
+    if ours == theirs {
+        return EQUAL;
+    }
+    let is_cut_off = !log.finished && (log.agent.begins_with(theirs) || replay.agent.begins_with(ours));
+    if ours.is_empty() || theirs.is_empty() || is_cut_off { ALIKE } else { 0 }
+}
+
+/// The turns that are the same, in order, as indices into both.
+pub fn align(log: &[Turn], replay: &[Turn]) -> Vec<(usize, usize)> {
+    let mut pairs = Vec::new();
+    align_part(log, replay, Part { log: 0..log.len(), replay: 0..replay.len() }, DEEPEST, &mut pairs);
+    pairs
+}
+
+/// A stretch of both that is aligned on its own.
+#[derive(Debug, Clone)]
+struct Part {
+    log: Range<usize>,
+    replay: Range<usize>,
+}
+
+fn align_part(log: &[Turn], replay: &[Turn], mut part: Part, depth: u32, pairs: &mut Vec<(usize, usize)>) {
+    let equal = |at: usize, other: usize| key(&log[at]) == key(&replay[other]);
+    while !part.log.is_empty() && !part.replay.is_empty() && equal(part.log.start, part.replay.start) {
+        pairs.push((part.log.start, part.replay.start));
+        part.log.start += 1;
+        part.replay.start += 1;
+    }
+    let (log_end, replay_end) = (part.log.end, part.replay.end);
+    while !part.log.is_empty() && !part.replay.is_empty() && equal(part.log.end - 1, part.replay.end - 1) {
+        part.log.end -= 1;
+        part.replay.end -= 1;
+    }
+    let ends = (part.log.end..log_end).zip(part.replay.end..replay_end);
+    if part.log.len().saturating_mul(part.replay.len()) <= MOST_PAIRS {
+        best(log, replay, &part, pairs);
+    } else {
+        around_landmarks(log, replay, part, depth, pairs);
+    }
+    pairs.extend(ends);
+}
+
+/// The best alignment there is: a longest common subsequence by affinity, the earliest where several are as good.
+fn best(log: &[Turn], replay: &[Turn], part: &Part, pairs: &mut Vec<(usize, usize)>) {
+    #[derive(Clone, Copy)]
+    enum Step {
+        Pair,
+        Log,
+        Replay,
+    }
+    let (height, width) = (part.log.len(), part.replay.len());
+    if height == 0 || width == 0 {
+        return;
+    }
+    let mut steps = vec![Step::Log; height * width];
+    let mut below = vec![0; width + 1];
+    let mut row = vec![0; width + 1];
+    for at in (0..height).rev() {
+        for other in (0..width).rev() {
+            let affinity = affinity(&log[part.log.start + at], &replay[part.replay.start + other]);
+            let paired = if affinity == 0 { 0 } else { affinity + below[other + 1] };
+            let skipped = below[other].max(row[other + 1]);
+            (row[other], steps[at * width + other]) = if affinity > 0 && paired >= skipped {
+                (paired, Step::Pair)
+            } else if below[other] >= row[other + 1] {
+                (skipped, Step::Log)
+            } else {
+                (skipped, Step::Replay)
+            };
+        }
+        std::mem::swap(&mut row, &mut below);
+    }
+    let (mut at, mut other) = (0, 0);
+    while at < height && other < width {
+        match steps[at * width + other] {
+            Step::Pair => {
+                pairs.push((part.log.start + at, part.replay.start + other));
+                at += 1;
+                other += 1;
+            }
+            Step::Log => at += 1,
+            Step::Replay => other += 1,
+        }
+    }
+}
+
+/// Pairs the turns that both have exactly once, as far as their order agrees, and aligns what lies between.
+fn around_landmarks(log: &[Turn], replay: &[Turn], part: Part, depth: u32, pairs: &mut Vec<(usize, usize)>) {
+    let landmarks = if depth == 0 { Vec::new() } else { landmarks(log, replay, &part) };
+    if landmarks.is_empty() {
+        return one_after_the_other(log, replay, &part, pairs);
+    }
+    let mut rest = part;
+    for (at, other) in landmarks {
+        let before = Part { log: rest.log.start..at, replay: rest.replay.start..other };
+        align_part(log, replay, before, depth - 1, pairs);
+        pairs.push((at, other));
+        (rest.log.start, rest.replay.start) = (at + 1, other + 1);
+    }
+    align_part(log, replay, rest, depth - 1, pairs);
+}
+
+fn landmarks(log: &[Turn], replay: &[Turn], part: &Part) -> Vec<(usize, usize)> {
+    let only = |turns: &[Turn], range: &Range<usize>| {
+        let mut places: BTreeMap<Key, Option<usize>> = BTreeMap::new();
+        for at in range.clone() {
+            places.entry(key(&turns[at])).and_modify(|place| *place = None).or_insert(Some(at));
+        }
+        places
+    };
+    let (ours, theirs) = (only(log, &part.log), only(replay, &part.replay));
+    let both = part.log.clone().filter_map(|at| {
+        let key = key(&log[at]);
+        ours.get(&key).copied().flatten()?;
+        theirs.get(&key).copied().flatten().map(|other| (at, other))
+    });
+    longest_rising(&both.collect::<Vec<_>>())
+}
+
+/// The longest part of these pairs, ordered by the first, that is in the order of the second too.
+fn longest_rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    // For each length the pair that ends a rising row of it with the least second, and for each pair the one before it.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
+    for (at, (_, second)) in pairs.iter().enumerate() {
+        let length = ends.partition_point(|end| pairs[*end].1 < *second);
+        before.push(length.checked_sub(1).map(|shorter| ends[shorter]));
+        match ends.get_mut(length) {
+            Some(end) => *end = at,
+            None => ends.push(at),
+        }
+    }
+    let mut rising = Vec::with_capacity(ends.len());
+    let mut next = ends.last().copied();
+    while let Some(at) = next {
+        rising.push(pairs[at]);
+        next = before[at];
+    }
+    rising.reverse();
+    rising
+}
+
+/// Pairs each turn with the next of the replay that is equal.
+fn one_after_the_other(log: &[Turn], replay: &[Turn], part: &Part, pairs: &mut Vec<(usize, usize)>) {
+    let mut places: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
+    for other in part.replay.clone().rev() {
+        places.entry(key(&replay[other])).or_default().push(other);
+    }
+    let mut next = part.replay.start;
+    for at in part.log.clone() {
+        let Some(places) = places.get_mut(&key(&log[at])) else { continue };
+        while places.last().is_some_and(|place| *place < next) {
+            places.pop();
+        }
+        if let Some(other) = places.pop() {
+            pairs.push((at, other));
+            next = other + 1;
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! What was said, small enough to be kept for every turn of a long conversation and enough to compare it.
+//!
+//! Agents give a text back with other line ends, other white space, and cut into other pieces. So white space does not
+//! count, nor does the backslash that marks a line's end, and the hash of two texts joined is made of their hashes.
+
+/// 2⁶¹ - 1, a prime.
+const MODULUS: u64 = (1 << 61) - 1;
+const BASE: u64 = 0x0d3a_91c4_6b57_e2f9;
+
+/// The longest beginning of a text that is kept, in bytes.
+const LONGEST_KEPT: usize = 64 * 1024;
+
+fn times(left: u64, right: u64) -> u64 {
+    let product = u128::from(left) * u128::from(right) % u128::from(MODULUS);
+    u64::try_from(product).unwrap_or_default()
+}
+
+/// The hash and the length of a text, without what does not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Sum {
+    hash: u64,
+    length: u64,
+}
+
+impl Sum {
+    /// Of this text.
+    pub fn of(text: &str) -> Self {
+        let mut writer = Writer::default();
+        writer.push(text);
+        writer.sum
+    }
+
+    /// Whether nothing is said.
+    pub fn is_empty(self) -> bool {
+        self.length == 0
+    }
+
+    /// How many bytes count.
+    pub fn length(self) -> u64 {
+        self.length
+    }
+
+    /// Of this text and that one after it.
+    #[must_use]
+    pub fn followed_by(self, other: Self) -> Self {
+        let (mut power, mut factor, mut left) = (1, BASE, other.length);
+        while left > 0 {
+            if left % 2 == 1 {
+                power = times(power, factor);
+            }
+            factor = times(factor, factor);
+            left /= 2;
+        }
+        Self { hash: (times(self.hash, power) + other.hash) % MODULUS, length: self.length + other.length }
+    }
+
+    fn push(&mut self, byte: u8) {
+        self.hash = (times(self.hash, BASE) + u64::from(byte) + 1) % MODULUS;
+        self.length += 1;
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Self {
+        let mut sum = Self::default();
+        for byte in bytes {
+            sum.push(*byte);
+        }
+        sum
+    }
+}
+
+/// What is known of the beginnings of a text.
+#[derive(Debug, Clone)]
+enum Beginnings {
+    Unknown,
+    /// The text itself, as far as it is kept.
+    Kept(Box<[u8]>),
+    /// These.
+    Sums(Box<[Sum]>),
+}
+
+/// An agent's answer.
+#[derive(Debug, Clone)]
+pub struct Text {
+    sum: Sum,
+    beginnings: Beginnings,
+}
+
+impl Text {
+    /// The whole of it.
+    pub fn sum(&self) -> Sum {
+        self.sum
+    }
+
+    /// Whether this text is known to begin with that one.
+    pub fn begins_with(&self, other: Sum) -> bool {
+        if other.is_empty() || other == self.sum {
+            return true;
+        }
+        match &self.beginnings {
+            Beginnings::Unknown => false,
+            Beginnings::Kept(bytes) => usize::try_from(other.length)
+                .ok()
+                .and_then(|length| bytes.get(..length))
+                .is_some_and(|beginning| Sum::of_bytes(beginning) == other),
+            Beginnings::Sums(sums) => sums.contains(&other),
+        }
+    }
+
+    /// How many bytes are kept of it.
+    pub(super) fn kept(&self) -> usize {
+        if let Beginnings::Kept(bytes) = &self.beginnings { bytes.len() } else { 0 }
+    }
+
+    /// The text without its beginnings.
+    #[must_use]
+    pub(super) fn settled(self) -> Self {
+        Self { beginnings: Beginnings::Unknown, ..self }
+    }
+}
+
+/// Reads a text piece by piece.
+#[derive(Debug, Default)]
+pub(super) struct Writer {
+    sum: Sum,
+    /// A backslash came last: whether it counts shows with the next character.
+    backslash: bool,
+    /// The beginning, if it is to be kept.
+    kept: Option<Vec<u8>>,
+    /// The lengths at which the sum is to be noted, the greatest first.
+    watched: Vec<u64>,
+    noted: Vec<Sum>,
+}
+
+impl Writer {
+    /// Keeps the beginning of the text.
+    pub(super) fn keeping() -> Self {
+        Self { kept: Some(Vec::new()), ..Self::default() }
+    }
+
+    /// Notes the sums at these lengths.
+    pub(super) fn watching(lengths: &[u64]) -> Self {
+        let mut watched: Vec<u64> = lengths.iter().copied().filter(|length| *length > 0).collect();
+        watched.sort_unstable_by(|one, other| other.cmp(one));
+        watched.dedup();
+        Self { watched, ..Self::default() }
+    }
+
+    pub(super) fn push(&mut self, text: &str) {
+        for character in text.chars() {
+            let ends_line = matches!(character, '\n' | '\r');
+            if std::mem::take(&mut self.backslash) && !ends_line {
+                self.count(b'\\');
+            }
+            match character {
+                '\\' => self.backslash = true,
+                '\u{200b}' | '\u{feff}' => {}
+                character if character.is_whitespace() => {}
+                character => {
+                    character.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| self.count(byte));
+                }
+            }
+        }
+    }
+
+    /// What it came to. A backslash at the very end marks the end of a line whose next one never came.
+    pub(super) fn finish(self) -> Text {
+        let beginnings = match self.kept {
+            Some(kept) => Beginnings::Kept(kept.into_boxed_slice()),
+            None if self.noted.is_empty() => Beginnings::Unknown,
+            None => Beginnings::Sums(self.noted.into_boxed_slice()),
+        };
+        Text { sum: self.sum, beginnings }
+    }
+
+    fn count(&mut self, byte: u8) {
+        self.sum.push(byte);
+        if let Some(kept) = self.kept.as_mut().filter(|kept| kept.len() < LONGEST_KEPT) {
+            kept.push(byte);
+        }
+        if self.watched.last() == Some(&self.sum.length) {
+            self.watched.pop();
+            self.noted.push(self.sum);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_and_line_ends_do_not_count_and_everything_else_does() {
+        let same = ["a b\\c", "ab\\c", " a\r\nb\\c\n", "a\\\nb\\c", "a\\\r\nb\\c", "a\u{a0}b\u{200b}\\c\\"];
+        for text in same {
+            assert_eq!(Sum::of(text), Sum::of("ab\\c"), "{text:?}");
+        }
+        for text in ["", "ab", "abc", "ab\\\\c", "Ab\\c", "ab\\cc", "b\\ca", "\0ab\\c"] {
+            assert_ne!(Sum::of(text), Sum::of("ab\\c"), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn sums_join_as_texts_do() {
+        for (one, other) in [("", ""), ("a", ""), ("", "b"), ("ключ ", "会話"), ("x\n\ny", "z\0\u{1}")] {
+            assert_eq!(Sum::of(one).followed_by(Sum::of(other)), Sum::of(&format!("{one}{other}")));
+        }
+    }
+
+    #[test]
+    fn a_beginning_is_known_from_either_side() {
+        let long = "one two three";
+        let mut kept = Writer::keeping();
+        let mut watching = Writer::watching(&[3, 6, 3, 0, 99]);
+        for piece in long.split_inclusive(' ') {
+            kept.push(piece);
+            watching.push(piece);
+        }
+        let (kept, watching) = (kept.finish(), watching.finish());
+        for (beginning, is_one) in [("", true), ("one", true), ("on e tw o", true), ("two", false), ("onetwx", false)] {
+            assert_eq!(kept.begins_with(Sum::of(beginning)), is_one, "{beginning}");
+            assert_eq!(watching.begins_with(Sum::of(beginning)), is_one, "{beginning}");
+        }
+        assert!(!kept.begins_with(Sum::of("one two three four")));
+        assert!(!kept.settled().begins_with(Sum::of("one")));
+    }
+}
