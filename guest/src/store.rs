@@ -27,7 +27,7 @@ mod session;
 use std::cell::Cell;
 
 pub use change::{Change, Changed, derived};
-pub use row::{Row, Shelf};
+pub use row::{Row, Shelf, whole_info};
 pub use session::{Known, Origin, Segment, Session, State, Title};
 
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};

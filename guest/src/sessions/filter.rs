@@ -10,7 +10,7 @@ use siphasher::sip::SipHasher13;
 
 use super::list::ListError;
 use crate::search::query::Query;
-use crate::store::{Session, Shelf, directory};
+use crate::store::{Row, Session, Shelf, directory};
 use crate::time;
 
 /// The most rows in a page.
@@ -64,9 +64,19 @@ impl Filter {
     }
 
     /// Whether a creation time is in bounds.
-    pub fn admits_created(&self, created: i64) -> bool {
+    fn admits_created(&self, created: i64) -> bool {
         self.created_after.is_none_or(|after| created > after)
             && self.created_before.is_none_or(|before| created < before)
+    }
+
+    /// Whether a session passes that has no date, or has one: nothing without a date is later than another.
+    fn admits_undated(&self, undated: bool) -> bool {
+        !(undated && self.updated_after.is_some())
+    }
+
+    /// Whether a row matches that was found where [`Self::shelves`], [`Self::earliest`], agents and directory lead.
+    pub fn admits_row(&self, row: &Row<'_>) -> bool {
+        self.admits_created(row.created) && self.admits_undated(row.undated)
     }
 
     /// The earliest last activity that can match: what was created after a time was also active after it.
@@ -79,6 +89,7 @@ impl Filter {
         self.shelves().any(|shelf| shelf == session.shelf())
             && self.admits_created(session.created)
             && session.updated >= self.earliest()
+            && self.admits_undated(session.undated)
             && self.cwd.as_ref().is_none_or(|cwd| directory::normalise(&session.cwd).as_ref() == Some(cwd))
     }
 

@@ -157,7 +157,7 @@ impl<S: Storage> Lister<'_, S> {
             && let Some(found) = walk.next(self.store)?
         {
             let Some(row) = found.row() else { continue };
-            if row.revision > self.started || !self.filter.admits_created(row.created) {
+            if row.revision > self.started || !self.filter.admits_row(&row) {
                 continue;
             }
             let Some((updated, id)) = found.place() else { continue };
@@ -205,7 +205,7 @@ impl<S: Storage> Lister<'_, S> {
                     break;
                 };
                 let Some(row) = found.row() else { continue };
-                if row.revision <= self.started && self.filter.admits_created(row.created) {
+                if row.revision <= self.started && self.filter.admits_row(&row) {
                     ids.extend(found.place().map(|(_, id)| id));
                 }
             }
