@@ -283,8 +283,7 @@ impl sessions::Guest for Component {
     fn get(id: String) -> Result<sessions::Session, sessions::Error> {
         let session = store().session(&id).map_err(storage_error)?;
         let session = session.ok_or_else(|| sessions::Error::NotFound(id))?;
-        let row = crate::store::Row::text(&session);
-        Ok(to_session(crate::store::Row::parse(&row).map_or("{}", |row| row.json)))
+        Ok(to_session(&crate::store::whole_info(&session)))
     }
 
     fn transcript(id: String, after: Option<String>, limit: u32) -> Result<sessions::TranscriptPage, sessions::Error> {

@@ -4,8 +4,9 @@
 //! |---|---|
 //! | `s/<id>` | the session's record: the truth about it |
 //! | `g/<id>` | its state: mode, model, configuration, plan, commands, usage, as last seen |
-//! | `i/<shelf>/u/<updated>/<id>` | list row, by last activity |
-//! | `i/<shelf>/c/<directory>/<updated>/<id>` | the same row, by directory |
+//! | `i/<shelf>/<agent>/u/<updated>/<id>` | list row, by last activity: one for each agent that knows the session, or one under `-` where none does |
+//! | `i/<shelf>/<agent>/c/<directory>/<updated>/<id>` | the same row, by directory |
+//! | `i` | the agents that have rows: their names |
 //! | `e/<created>/<id>` | sessions that never got a prompt |
 //! | `r` | the revision: one number, raised by every commit that changes a session |
 //! | `t/<revision>/<id>` | each session under the revision that last changed it |
@@ -17,17 +18,24 @@
 //! | `o/<id>/<connection>` | a connection that has the session open, and until when that may be believed |
 //!
 //! The logs and texts of a session bear its id. Everything under `i`, `e`, `t` and every text is derived.
+//!
+//! The agent comes before the order in a row's key because a list is mostly of one agent's sessions: that is one scan
+//! of ready rows, and as a session mostly is of one agent too, a commit writes each row once, as it would without
+//! agents. A list of all sessions merges the few agents' ranges and gives what stands in several of them once. Rows
+//! of all sessions beside those of each agent's would make every commit write twice as much for the rarer question.
 
 mod change;
 pub mod directory;
 pub mod keys;
+mod roster;
 mod row;
 mod session;
 
 use std::cell::Cell;
 
 pub use change::{Change, Changed, derived};
-pub use row::{Row, Shelf};
+pub use roster::Roster;
+pub use row::{Row, Shelf, whole_info};
 pub use session::{Known, Origin, Segment, Session, State, Title};
 
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
@@ -74,6 +82,11 @@ impl<S: Storage> Store<S> {
     /// The number of the last change to any session.
     pub fn revision(&self) -> Result<u64> {
         change::parse_revision(self.record(keys::REVISION.to_owned())?.as_deref())
+    }
+
+    /// The agents that have list rows.
+    pub fn roster(&self) -> Result<Roster> {
+        Roster::parse(self.record(keys::ROSTER.to_owned())?.as_deref())
     }
 
     /// Commits, without the texts where the storage has no text search.

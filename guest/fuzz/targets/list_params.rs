@@ -2,13 +2,13 @@
 
 #![no_main]
 
-use acp_sessions_guest::sessions::list::{self, ListError, Options};
+use acp_sessions_guest::sessions::list::{self, Agents, ListError, Options};
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Session, Store, Title};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
-const OPTIONS: Options = Options { page_size: 2 };
+const OPTIONS: Options = Options { page_size: 2, agents: Agents::All, agent: None };
 
 fuzz_target!(|data: &[u8]| {
     thread_local!(static STORE: Store<Memory> = store());

@@ -8,9 +8,9 @@ use std::hash::Hasher as _;
 use serde_json::Value;
 use siphasher::sip::SipHasher13;
 
-use super::list::ListError;
+use super::list::{ListError, Options};
 use crate::search::query::Query;
-use crate::store::{Session, Shelf, directory};
+use crate::store::{Row, Session, Shelf, directory};
 use crate::time;
 
 /// The most rows in a page.
@@ -30,9 +30,21 @@ pub enum Archived {
     Only,
 }
 
+/// Whose sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Agents {
+    /// Those that the agent of this name knows.
+    Own(String),
+    /// All in the store.
+    #[default]
+    All,
+}
+
 /// What a list shows. Times are milliseconds since 1970; the bounds themselves are left out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filter {
+    /// Whose sessions.
+    pub agents: Agents,
     /// Exactly this directory, normalised.
     pub cwd: Option<String>,
     /// Created later than this.
@@ -64,9 +76,26 @@ impl Filter {
     }
 
     /// Whether a creation time is in bounds.
-    pub fn admits_created(&self, created: i64) -> bool {
+    fn admits_created(&self, created: i64) -> bool {
         self.created_after.is_none_or(|after| created > after)
             && self.created_before.is_none_or(|before| created < before)
+    }
+
+    fn admits_agents_of(&self, session: &Session) -> bool {
+        match &self.agents {
+            Agents::Own(agent) => session.agents.contains_key(agent),
+            Agents::All => true,
+        }
+    }
+
+    /// Whether a session passes that has no date, or has one: nothing without a date is later than another.
+    fn admits_undated(&self, undated: bool) -> bool {
+        !(undated && self.updated_after.is_some())
+    }
+
+    /// Whether a row matches that was found where [`Self::shelves`], [`Self::earliest`], agents and directory lead.
+    pub fn admits_row(&self, row: &Row<'_>) -> bool {
+        self.admits_created(row.created) && self.admits_undated(row.undated)
     }
 
     /// The earliest last activity that can match: what was created after a time was also active after it.
@@ -79,6 +108,8 @@ impl Filter {
         self.shelves().any(|shelf| shelf == session.shelf())
             && self.admits_created(session.created)
             && session.updated >= self.earliest()
+            && self.admits_undated(session.undated)
+            && self.admits_agents_of(session)
             && self.cwd.as_ref().is_none_or(|cwd| directory::normalise(&session.cwd).as_ref() == Some(cwd))
     }
 
@@ -128,6 +159,19 @@ impl Members {
         })
     }
 
+    fn agents(&self, options: &Options) -> Result<Agents, ListError> {
+        let invalid = |message: &str| Err(ListError::invalid("agents", message));
+        match self.meta.get("agents") {
+            None | Some(Value::Null) => Ok(options.agents.clone()),
+            Some(Value::String(agents)) if agents == "all" => Ok(Agents::All),
+            Some(Value::String(agents)) if agents == "own" => match (&options.agents, &options.agent) {
+                (Agents::Own(agent), _) | (Agents::All, Some(agent)) => Ok(Agents::Own(agent.clone())),
+                (Agents::All, None) => invalid("cannot be `own`: there is no agent here, or it has no name"),
+            },
+            Some(_) => invalid("must be `own` or `all`"),
+        }
+    }
+
     fn limit(&self) -> Result<Option<u32>, ListError> {
         let Some(value) = self.get("limit") else { return Ok(None) };
         let limit = value.as_u64().and_then(|limit| u32::try_from(limit).ok());
@@ -141,8 +185,14 @@ impl Members {
 const DRAFT_FIELDS: [&str; 5] = ["createdAfter", "createdBefore", "updatedAfter", "limit", "search"];
 
 impl Request {
-    /// Reads the params of a request; a plain one has pages of `page_size` rows.
+    /// Reads the params of a request of somebody who has no agent: all sessions, in pages of `page_size` rows if the
+    /// request is a plain one.
     pub fn read(params: Option<&str>, page_size: u32) -> Result<Self, ListError> {
+        Self::read_for(params, &Options { page_size, agents: Agents::All, agent: None })
+    }
+
+    /// Reads the params of a request; what it leaves open is as in the options.
+    pub fn read_for(params: Option<&str>, options: &Options) -> Result<Self, ListError> {
         let params = params.unwrap_or("{}");
         let root: serde_json::Map<String, Value> =
             serde_json::from_str(params).map_err(|_| ListError::invalid("params", "must be an object"))?;
@@ -152,7 +202,7 @@ impl Request {
             DRAFT_FIELDS.iter().any(|field| of.get(*field).is_some_and(|value| !value.is_null()))
         };
         let draft_rows = uses(&members.root);
-        let default_limit = if draft_rows || uses(&members.meta) { DRAFT_ROWS } else { page_size };
+        let default_limit = if draft_rows || uses(&members.meta) { DRAFT_ROWS } else { options.page_size };
         let cwd = match members.string("cwd")? {
             None => None,
             Some(cwd) => {
@@ -171,8 +221,10 @@ impl Request {
             Some(Value::Bool(subagents)) => *subagents,
             Some(_) => return Err(ListError::invalid("subagents", "must be true or false")),
         };
+        let agents = members.agents(options)?;
         let search = members.string("search")?.map(Query::parse).transpose();
         let filter = Filter {
+            agents,
             cwd,
             created_after: members.time("createdAfter")?,
             created_before: members.time("createdBefore")?,

@@ -1,11 +1,28 @@
 //! Merging a `session_info_update` (protocol v1): omitted is unchanged, null is cleared, a value is set; `_meta` by
-//! key. A value of the wrong type counts as omitted (`x-deserialize-default-on-error`).
+//! key. A value of the wrong type counts as omitted (`x-deserialize-default-on-error`), and so does an empty title.
 
 use serde_json::value::RawValue;
 
 use crate::rpc::Object;
 use crate::store::{Session, Title};
 use crate::time;
+
+/// The longest title of an agent's, in characters.
+pub const LONGEST_TITLE: usize = 500;
+
+/// An agent's title as it is kept: one line of at most [`LONGEST_TITLE`] characters; `None` where there is nothing in
+/// it, which counts as omitted.
+pub fn agents_title(title: &str) -> Option<String> {
+    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    let lines = title.split(breaks).map(str::trim).filter(|line| !line.is_empty());
+    let line = lines.collect::<Vec<_>>().join(" ");
+    let cut = line.char_indices().nth(LONGEST_TITLE).map(|_| {
+        // One character is the ellipsis.
+        let head: String = line.chars().take(LONGEST_TITLE - 1).collect();
+        format!("{}…", head.trim_end())
+    });
+    Some(cut.unwrap_or(line)).filter(|line| !line.is_empty())
+}
 
 /// Applies an update (the notification's `update` member); says whether anything changed. `now` stands in where the
 /// agent takes back its own `updatedAt`.
@@ -20,9 +37,10 @@ pub fn merge(session: &mut Session, update: &str, now: i64) -> bool {
             session.title = Title::Cleared;
         }
         Some(title) => {
-            if let Ok(title) = serde_json::from_str::<String>(title) {
-                changed |= session.title != Title::Agent(title.clone());
-                session.title = Title::Agent(title);
+            let title = serde_json::from_str::<String>(title).ok();
+            if let Some(title) = title.and_then(|title| agents_title(&title)).map(Title::Agent) {
+                changed |= session.title != title;
+                session.title = title;
             }
         }
         None => {}
@@ -82,6 +100,31 @@ mod tests {
             assert_eq!(session.title.text(), title);
             let found: Vec<_> = session.meta.iter().map(|(key, value)| format!("{key}={}", value.get())).collect();
             assert_eq!(found.join(" "), meta);
+        }
+    }
+
+    #[test]
+    fn an_agents_title_is_one_line_that_says_something() {
+        let long = "long ".repeat(200);
+        for (title, expected) in [
+            ("Fix the bug", Some("Fix the bug".to_owned())),
+            ("  Fix\r\n\n the\u{0}bug\t \u{2028}now\u{7f}\u{85}", Some("Fix the bug now".to_owned())),
+            ("two  spaces", Some("two  spaces".to_owned())),
+            ("", None),
+            (" \n\t\u{7} ", None),
+            (&"é".repeat(500), Some("é".repeat(500))),
+            (&"é".repeat(501), Some("é".repeat(499) + "…")),
+            (&long, Some("long ".repeat(100).trim_end()[..499].to_owned() + "…")),
+        ] {
+            let mut session = Session::new("s".into(), "/".into(), 1);
+            let update = serde_json::json!({ "title": title }).to_string();
+            assert_eq!(merge(&mut session, &update, 2), expected.is_some(), "{title:?}");
+            assert_eq!(session.title.text(), expected.as_deref(), "{title:?}");
+            assert!(session.title.text().is_none_or(|title| title.chars().count() <= LONGEST_TITLE));
+            assert!(!merge(&mut session, &update, 3), "{title:?} again");
+            session.title = Title::Set("The user's".to_owned());
+            assert!(!merge(&mut session, &update, 4), "{title:?} over the user's");
+            assert_eq!(session.title.text(), Some("The user's"));
         }
     }
 

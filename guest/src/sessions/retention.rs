@@ -72,8 +72,10 @@ pub fn prune<S: Storage>(store: &Store<S>, prune: &Prune, now: i64) -> Result<Pa
     let mut rows = Vec::new();
     // The cursor is the key of the last entry that was looked at: it names the shelf too.
     let mut after = prune.after.clone();
-    for shelf in Shelf::ALL {
-        let prefix = keys::rows(shelf.letter(), prune.cwd.as_deref());
+    let roster = store.roster()?;
+    let ranges = Shelf::ALL.into_iter().flat_map(|shelf| roster.row_sets().map(move |agent| (shelf, agent)));
+    for (shelf, agent) in ranges {
+        let prefix = keys::rows(shelf.letter(), agent, prune.cwd.as_deref());
         let mut start = match &after {
             Some(key) if key.starts_with(&prefix) => format!("{key}\u{0}"),
             Some(_) => continue,
@@ -91,7 +93,10 @@ pub fn prune<S: Storage>(store: &Store<S>, prune: &Prune, now: i64) -> Result<Pa
                 let id = entry.key.rsplit_once('/').and_then(|(_, id)| keys::decode(id));
                 let (Some(id), Some(row)) = (id, Row::parse(&entry.value)) else { continue };
                 let goes = if prune.dry_run {
-                    !open_marks::is_open(store, &id, now)?
+                    // It is named once, however many agents know it.
+                    let session = store.session(&id)?;
+                    let is_first = session.is_some_and(|session| session.row_sets().next() == Some(agent));
+                    is_first && !open_marks::is_open(store, &id, now)?
                 } else {
                     remove(store, &id, now, |session| session.updated < prune.idle_since)?
                 };
@@ -139,6 +144,9 @@ mod tests {
             let mut session = Session::new(id.to_owned(), "/x".to_owned(), updated);
             session.prompts = prompts;
             session.archived = archived;
+            for agent in ["a", "b"].into_iter().take(usize::try_from(updated % 3).unwrap()) {
+                session.give_to(agent, id, 0);
+            }
             store.change(id).commit(|_, _, _| Ok(Some(Some(session.clone())))).unwrap();
         }
         let mark = Write::Put { key: keys::open_mark("open", "c"), value: (NOW + 1).to_string() };

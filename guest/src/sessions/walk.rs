@@ -1,43 +1,76 @@
-//! Walking the list's index: the rows of one or several shelves in the one order, last activity first.
+//! Walking the list's index: the rows of one or several ranges in the one order, last activity first.
 
 use std::collections::VecDeque;
 
-use super::filter::Filter;
+use super::filter::{Agents, Filter};
 use crate::storage::{Bounds, Entry, Result, Storage};
-use crate::store::{Row, Store, directory, keys};
+use crate::store::{Roster, Row, Shelf, Store, directory, keys};
 
-/// How many bytes of rows are read at a time.
+/// How many bytes of rows are read at a time over all ranges, and from each at least; so with rows.
 const BATCH_BYTES: u32 = 1024 * 1024;
+const LEAST_BYTES: u32 = 64 * 1024;
+const LEAST_ROWS: u32 = 16;
 
 /// Reads rows, newest first.
 #[derive(Debug)]
 pub struct Walk {
-    shelves: Vec<Shelf>,
+    ranges: Vec<Range>,
     cwd: Option<String>,
-    batch: u32,
 }
 
+/// How much is read of a range at a time: of one, all that is wanted; of each of several at first its share, then more
+/// of those that have more to say.
+#[derive(Debug, Clone, Copy)]
+struct Batches {
+    next: Bounds,
+    most: u32,
+}
+
+impl Batches {
+    fn of(ranges: usize, wanted: u32) -> Self {
+        let ranges = u32::try_from(ranges.max(1)).unwrap_or(u32::MAX);
+        let limit = (wanted / ranges).max(LEAST_ROWS).min(wanted);
+        Self { next: Bounds { limit, max_bytes: (BATCH_BYTES / ranges).max(LEAST_BYTES) }, most: wanted }
+    }
+
+    fn next(&mut self) -> Bounds {
+        let bounds = self.next;
+        self.next.limit = bounds.limit.saturating_mul(2).min(self.most);
+        bounds
+    }
+}
+
+/// The rows of one shelf that one agent knows, or none does.
 #[derive(Debug)]
-struct Shelf {
+struct Range {
     prefix: String,
     start: String,
     /// Where the rest of it ends.
     end: String,
     read: VecDeque<Entry>,
+    batches: Batches,
     exhausted: bool,
 }
 
-impl Shelf {
+impl Range {
+    fn new(prefix: String, earliest: i64, behind: Option<(i64, &str)>, batches: Batches) -> Self {
+        let start = format!("{prefix}{earliest:015}");
+        let end = match behind {
+            Some((updated, id)) => prefix.clone() + &keys::row_place(updated, id),
+            None => keys::range_end(&prefix),
+        };
+        Self { prefix, start, end, read: VecDeque::new(), batches, exhausted: false }
+    }
+
     fn place(&self) -> Option<&str> {
         self.read.front().map(|entry| &entry.key[self.prefix.len()..])
     }
 
-    fn fill<S: Storage>(&mut self, store: &Store<S>, batch: u32) -> Result<()> {
+    fn fill<S: Storage>(&mut self, store: &Store<S>) -> Result<()> {
         if !self.read.is_empty() || self.exhausted {
             return Ok(());
         }
-        let bounds = Bounds { limit: batch, max_bytes: BATCH_BYTES };
-        let page = store.storage().scan(&self.start, &self.end, true, bounds)?;
+        let page = store.storage().scan(&self.start, &self.end, true, self.batches.next())?;
         self.exhausted = !page.more;
         if let Some(last) = page.entries.last() {
             self.end.clone_from(&last.key);
@@ -68,35 +101,43 @@ impl Found {
 }
 
 impl Walk {
-    /// A walk over what the filter's shelves, directory and bounds leave, behind a row; `batch` rows are read at a
-    /// time.
-    pub fn new(filter: &Filter, behind: Option<(i64, &str)>, batch: u32) -> Self {
-        let shelves = filter
-            .shelves()
-            .map(|shelf| {
-                let prefix = keys::rows(shelf.letter(), filter.cwd.as_deref());
-                let start = format!("{prefix}{:015}", filter.earliest());
-                let end = match behind {
-                    Some((updated, id)) => prefix.clone() + &keys::row_place(updated, id),
-                    None => keys::range_end(&prefix),
-                };
-                Shelf { prefix, start, end, read: VecDeque::new(), exhausted: false }
-            })
-            .collect();
-        Self { shelves, cwd: filter.cwd.clone(), batch }
+    /// A walk over what the filter's shelves, agents, directory and bounds leave, behind a row; about `batch` rows will
+    /// be wanted.
+    pub fn new<S: Storage>(store: &Store<S>, filter: &Filter, behind: Option<(i64, &str)>, batch: u32) -> Result<Self> {
+        let roster = match filter.agents {
+            Agents::Own(_) => Roster::default(),
+            Agents::All => store.roster()?,
+        };
+        let sets: Vec<Option<&str>> = match &filter.agents {
+            Agents::Own(agent) => vec![Some(agent)],
+            Agents::All => roster.row_sets().collect(),
+        };
+        let shelves: Vec<Shelf> = filter.shelves().collect();
+        let batches = Batches::of(shelves.len() * sets.len(), batch);
+        let letters = shelves.iter().map(|shelf| shelf.letter());
+        let prefixes =
+            letters.flat_map(|letter| sets.iter().map(move |agent| keys::rows(letter, *agent, filter.cwd.as_deref())));
+        let ranges = prefixes.map(|prefix| Range::new(prefix, filter.earliest(), behind, batches)).collect();
+        Ok(Self { ranges, cwd: filter.cwd.clone() })
     }
 
     /// The next row.
     pub fn next<S: Storage>(&mut self, store: &Store<S>) -> Result<Option<Found>> {
         loop {
-            for shelf in &mut self.shelves {
-                shelf.fill(store, self.batch)?;
+            for range in &mut self.ranges {
+                range.fill(store)?;
             }
-            let unread = self.shelves.iter_mut().filter(|shelf| !shelf.read.is_empty());
+            let unread = self.ranges.iter_mut().filter(|range| !range.read.is_empty());
             let Some(newest) = unread.max_by(|a, b| a.place().cmp(&b.place())) else { return Ok(None) };
             let place = newest.prefix.len();
             let Some(entry) = newest.read.pop_front() else { return Ok(None) };
             let found = Found { entry, place };
+            // Where several agents know a session, it stands at the same place in each one's range.
+            for range in &mut self.ranges {
+                if range.place() == Some(&found.entry.key[place..]) {
+                    range.read.pop_front();
+                }
+            }
             if self.is_in_directory(&found) {
                 return Ok(Some(found));
             }

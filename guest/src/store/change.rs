@@ -1,6 +1,6 @@
 //! Changing a session: read, decide, commit with everything that is derived from it; again if somebody was faster.
 
-use super::{Row, Session, Store, keys};
+use super::{Roster, Row, Session, Store, keys};
 use crate::search;
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
 use crate::store::directory;
@@ -59,12 +59,12 @@ impl<'a, S: Storage> Change<'a, S> {
     ) -> Result<Changed> {
         for _ in 0..ATTEMPTS {
             let record = keys::session(self.id);
-            let read = [record.clone(), keys::REVISION.to_owned(), keys::tombstone(self.id)];
+            let read = [record.clone(), keys::REVISION.to_owned(), keys::tombstone(self.id), keys::ROSTER.to_owned()];
             let mut values = self.store.storage.get(&read)?.into_iter();
-            let (text, revision, tombstone) =
-                (values.next().flatten(), values.next().flatten(), values.next().flatten());
+            let mut value = || values.next().flatten();
+            let (text, revision, tombstone, roster) = (value(), value(), value(), value());
             let before = text.as_deref().filter(|_| tombstone.is_none()).map(Session::parse).transpose()?;
-            let [_, revision_key, tombstone_key] = read;
+            let [_, revision_key, tombstone_key, roster_key] = read;
             let next = parse_revision(revision.as_deref())? + 1;
             let mut expected = vec![
                 Expectation { key: record, value: text },
@@ -79,6 +79,11 @@ impl<'a, S: Storage> Change<'a, S> {
                 session.revision = next;
                 if before.is_none() {
                     session.born = next;
+                }
+                let mut names = Roster::parse(roster.as_deref())?;
+                if names.add(session) {
+                    writes.push(Write::Put { key: roster_key.clone(), value: names.to_text() });
+                    expected.push(Expectation { key: roster_key, value: roster });
                 }
             }
             writes.push(Write::Put { key: keys::REVISION.to_owned(), value: next.to_string() });
@@ -128,9 +133,11 @@ impl Session {
     pub fn index_keys(&self) -> Vec<String> {
         let letter = self.shelf().letter();
         let place = keys::row_place(self.updated, &self.id);
-        let mut index = vec![keys::rows(letter, None) + &place, keys::changed(self.revision, &self.id)];
-        if let Some(cwd) = directory::normalise(&self.cwd) {
-            index.push(keys::rows(letter, Some(&cwd)) + &place);
+        let cwd = directory::normalise(&self.cwd);
+        let mut index = vec![keys::changed(self.revision, &self.id)];
+        for agent in self.row_sets() {
+            index.push(keys::rows(letter, agent, None) + &place);
+            index.extend(cwd.as_ref().map(|cwd| keys::rows(letter, agent, Some(cwd)) + &place));
         }
         if self.is_unprompted() {
             index.push(keys::unprompted(self.created, &self.id));

@@ -3,10 +3,6 @@
 //! The agent's machine need not be the engine's, so the syntax decides, not the platform
 //! (protocol v2, `session/list`: "the native syntax of the agent's machine").
 
-use std::hash::Hasher as _;
-
-use siphasher::sip128::{Hasher128 as _, SipHasher13};
-
 /// The directory in its one spelling: no trailing, doubled or foreign separators, no `.` or `..`, the drive letter
 /// in upper case. `None` where the path is not absolute.
 pub fn normalise(path: &str) -> Option<String> {
@@ -44,14 +40,6 @@ fn join(root: String, rest: &str, separator: char, is_separator: fn(char) -> boo
         path.push_str(part);
     }
     path
-}
-
-/// A stable hash of a normalised directory, short enough for keys. Rows carry the directory itself, so a
-/// collision shows.
-pub fn hash(normalised: &str) -> u128 {
-    let mut hasher = SipHasher13::new();
-    hasher.write(normalised.as_bytes());
-    hasher.finish128().as_u128()
 }
 
 #[cfg(test)]

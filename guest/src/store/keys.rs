@@ -1,11 +1,15 @@
 //! The layout of keys. Everything in them is ASCII: ids and names in other scripts are percent-encoded.
 
 use std::fmt::Write as _;
+use std::hash::Hasher as _;
 
-use super::directory;
+use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
 /// The record that counts changes.
 pub const REVISION: &str = "r";
+
+/// The record that names the agents with list rows of their own.
+pub const ROSTER: &str = "i";
 
 /// The end of the range of all keys that begin with `prefix`, which must end in a character below `~`.
 pub fn range_end(prefix: &str) -> String {
@@ -107,12 +111,21 @@ pub fn unprompted(created: i64, id: &str) -> String {
     format!("e/{created:015}/{}", encode(id))
 }
 
-/// Where the list rows of a shelf begin, all or those of one directory (normalised).
-pub fn rows(shelf: char, cwd: Option<&str>) -> String {
+/// Where the list rows of a shelf begin that are of sessions an agent knows, or of those that no agent knows: all or
+/// those of one directory (normalised).
+pub fn rows(shelf: char, agent: Option<&str>, cwd: Option<&str>) -> String {
+    let agent = agent.map_or_else(|| "-".to_owned(), |agent| format!("{:032x}", hash(agent)));
     match cwd {
-        None => format!("i/{shelf}/u/"),
-        Some(cwd) => format!("i/{shelf}/c/{:032x}/", directory::hash(cwd)),
+        None => format!("i/{shelf}/{agent}/u/"),
+        Some(cwd) => format!("i/{shelf}/{agent}/c/{:032x}/", hash(cwd)),
     }
+}
+
+/// A stable hash of a name or normalised directory, so that keys stay short whatever is in them.
+fn hash(text: &str) -> u128 {
+    let mut hasher = SipHasher13::new();
+    hasher.write(text.as_bytes());
+    hasher.finish128().as_u128()
 }
 
 /// Where in a range of rows a session stands.

@@ -1,6 +1,9 @@
 //! The list row: what a page shows of a session, ready to send, kept in the index itself.
 
-use serde_json::json;
+use std::cmp::Reverse;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 
 use super::session::{Origin, Session};
 use crate::time;
@@ -35,7 +38,11 @@ impl Shelf {
     }
 }
 
-/// A row as stored: `<created, 15 digits> <revision, 16 digits> <SessionInfo as JSON>`.
+/// The most bytes of a row that holds any of its session's own metadata.
+const LARGEST: usize = 64 * 1024;
+
+/// A row as stored: `<created, 15 digits> <revision, 16 digits> <d or u> <SessionInfo as JSON>`, where `u` stands for a
+/// session without a date.
 ///
 /// The JSON begins with `{"sessionId":` and ends with the members of `_meta["acp-sessions"]` and three closing
 /// braces, so that members can be added at the root and in there without parsing.
@@ -45,55 +52,230 @@ pub struct Row<'a> {
     pub created: i64,
     /// The revision that last changed the session.
     pub revision: u64,
+    /// Whether its last activity only orders it; see [`Session::undated`].
+    pub undated: bool,
     /// `SessionInfo`.
     pub json: &'a str,
 }
 
 const CREATED: usize = 15;
 const REVISION: usize = 16;
+/// Where the JSON begins.
+const JSON: usize = CREATED + 1 + REVISION + 1 + 1 + 1;
 
 impl<'a> Row<'a> {
-    /// The row of a session, as stored.
+    /// The row of a session, as stored: of its metadata as much as [`LARGEST`] leaves room for.
     pub fn text(session: &Session) -> String {
-        let mut info = serde_json::Map::new();
-        info.insert("sessionId".to_owned(), json!(session.id));
-        info.insert("cwd".to_owned(), json!(session.cwd));
-        if let Some(title) = session.title.text() {
-            info.insert("title".to_owned(), json!(title));
-        }
-        if !session.undated {
-            info.insert("updatedAt".to_owned(), json!(time::format(session.updated)));
-        }
-        info.insert("archived".to_owned(), json!(session.archived));
-        let mut own = serde_json::Map::new();
-        own.insert("createdAt".to_owned(), json!(time::format(session.created)));
-        if let Some(agent) = &session.agent {
-            own.insert("agent".to_owned(), json!(agent));
-        }
-        if session.origin == Origin::Agent {
-            own.insert("origin".to_owned(), json!("agent"));
-        }
-        if let Some(parent) = &session.parent {
-            own.insert("parent".to_owned(), json!(parent));
-        }
-        let mut meta = String::new();
-        for (key, value) in session.meta.iter().filter(|(key, _)| *key != "acp-sessions") {
-            meta.push_str(&json!(key).to_string());
-            meta.push(':');
-            meta.push_str(value.get());
-            meta.push(',');
-        }
-        let mut info = serde_json::Value::Object(info).to_string();
-        info.pop();
-        let own = serde_json::Value::Object(own);
-        format!("{:015} {:016} {info},\"_meta\":{{{meta}\"acp-sessions\":{own}}}}}", session.created, session.revision)
+        let date = if session.undated { 'u' } else { 'd' };
+        format!("{:015} {:016} {date} {}", session.created, session.revision, info(session, LARGEST))
     }
 
     /// Reads a stored row; `None` where it is damaged.
     pub fn parse(text: &'a str) -> Option<Self> {
         let created = text.get(..CREATED)?.parse().ok()?;
         let revision = text.get(CREATED + 1..CREATED + 1 + REVISION)?.parse().ok()?;
-        let json = text.get(CREATED + REVISION + 2..)?;
-        (json.starts_with("{\"sessionId\":") && json.ends_with("}}}")).then_some(Self { created, revision, json })
+        let undated = match text.get(CREATED + 1 + REVISION..JSON)? {
+            " d " => false,
+            " u " => true,
+            _ => return None,
+        };
+        let json = text.get(JSON..)?;
+        (json.starts_with("{\"sessionId\":") && json.ends_with("}}}")).then_some(Self {
+            created,
+            revision,
+            undated,
+            json,
+        })
+    }
+}
+
+/// `SessionInfo` with all of the session's metadata, however much that is.
+pub fn whole_info(session: &Session) -> String {
+    info(session, usize::MAX)
+}
+
+/// `SessionInfo`. What of the metadata would make it larger than `largest` is left out and named, the largest first.
+fn info(session: &Session, largest: usize) -> String {
+    let (root, own) = (root(session).to_string(), own(session).to_string());
+    let (root, own) = (&root[..root.len() - 1], &own[..own.len() - 1]);
+    let members = members(session);
+    let frame = root.len() + ",\"_meta\":{\"acp-sessions\":}}}".len() + own.len();
+    let kept = Kept::choose(&members, largest.saturating_sub(frame));
+    let mut meta = String::new();
+    for member in kept.members {
+        meta.push_str(&member.text);
+        meta.push(',');
+    }
+    let omitted = match kept.omitted {
+        None => String::new(),
+        Some(names) => format!(",\"omitted\":[{}]", names.join(",")),
+    };
+    format!("{root},\"_meta\":{{{meta}\"acp-sessions\":{own}{omitted}}}}}}}")
+}
+
+fn root(session: &Session) -> Value {
+    let mut info = Map::new();
+    info.insert("sessionId".to_owned(), json!(session.id));
+    info.insert("cwd".to_owned(), json!(session.cwd));
+    if !session.directories.is_empty() {
+        info.insert("additionalDirectories".to_owned(), json!(session.directories));
+    }
+    if let Some(title) = session.title.text() {
+        info.insert("title".to_owned(), json!(title));
+    }
+    if !session.undated {
+        info.insert("updatedAt".to_owned(), json!(time::format(session.updated)));
+    }
+    info.insert("archived".to_owned(), json!(session.archived));
+    Value::Object(info)
+}
+
+/// What `_meta["acp-sessions"]` says of a session.
+fn own(session: &Session) -> Value {
+    let mut own = Map::new();
+    own.insert("createdAt".to_owned(), json!(time::format(session.created)));
+    if let Some(agent) = &session.agent {
+        own.insert("agent".to_owned(), json!(agent));
+    }
+    if session.origin == Origin::Agent {
+        own.insert("origin".to_owned(), json!("agent"));
+    }
+    if let Some(parent) = &session.parent {
+        own.insert("parent".to_owned(), json!(parent));
+    }
+    Value::Object(own)
+}
+
+/// A member of a session's metadata.
+struct Member {
+    /// Its name, as JSON.
+    name: String,
+    /// Name and value.
+    text: String,
+}
+
+fn members(session: &Session) -> Vec<Member> {
+    let foreign = session.meta.iter().filter(|(key, _)| *key != "acp-sessions");
+    let member = |(key, value): (&String, &Box<RawValue>)| {
+        let name = json!(key).to_string();
+        Member { text: format!("{name}:{}", value.get()), name }
+    };
+    foreign.map(member).collect()
+}
+
+/// What a row shows of the metadata, and the names of what it does not.
+struct Kept<'m> {
+    members: Vec<&'m Member>,
+    /// `None` where nothing had to be left out.
+    omitted: Option<Vec<&'m str>>,
+}
+
+impl<'m> Kept<'m> {
+    /// As much as there is room for. Each member and each name comes with a comma.
+    fn choose(members: &'m [Member], room: usize) -> Self {
+        let mut size: usize = members.iter().map(|member| member.text.len() + 1).sum();
+        if size <= room {
+            return Self { members: members.iter().collect(), omitted: None };
+        }
+        size += ",\"omitted\":[]".len();
+        let mut by_size: Vec<usize> = (0..members.len()).collect();
+        by_size.sort_by_key(|&at| Reverse(members[at].text.len()));
+        let mut is_kept = vec![true; members.len()];
+        for at in by_size {
+            if size <= room {
+                break;
+            }
+            is_kept[at] = false;
+            size = size - members[at].text.len() + members[at].name.len();
+        }
+        let of = |wanted: bool| members.iter().zip(&is_kept).filter(move |(_, is)| **is == wanted).map(|(of, _)| of);
+        // Where even the names are too many, some go without saying.
+        let mut excess = size.saturating_sub(room);
+        let named = of(false).filter(|member| {
+            let goes = excess > 0;
+            excess = excess.saturating_sub(if goes { member.name.len() + 1 } else { 0 });
+            !goes
+        });
+        let omitted = named.map(|member| member.name.as_str()).collect();
+        Self { members: of(true).collect(), omitted: Some(omitted) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(session: &Session) -> Value {
+        let text = Row::text(session);
+        let row = Row::parse(&text).unwrap();
+        assert!(row.undated == session.undated && row.created == session.created);
+        serde_json::from_str(row.json).unwrap()
+    }
+
+    fn with_meta(members: &[(&str, usize)]) -> Session {
+        let mut session = Session::new("s".to_owned(), "/x".to_owned(), 1);
+        for (key, length) in members {
+            let value = serde_json::value::to_raw_value(&"v".repeat(*length)).unwrap();
+            session.meta.insert((*key).to_owned(), value);
+        }
+        session
+    }
+
+    #[test]
+    fn the_largest_metadata_is_left_out_of_a_row_and_named() {
+        let long_names: Vec<String> = (0..200).map(|nth| format!("{nth}{}", "n".repeat(1000))).collect();
+        let many: Vec<(&str, usize)> = long_names.iter().map(|name| (name.as_str(), 1000)).collect();
+        for (meta, kept, omitted) in [
+            (vec![], vec![], None),
+            (vec![("a", 10), ("b", 60_000)], vec!["a", "b"], None),
+            (vec![("a", 10), ("b", 70_000), ("c", 20)], vec!["a", "c"], Some(vec!["b"])),
+            (vec![("a", 30_000), ("b", 40_000), ("c", 36_000)], vec!["a"], Some(vec!["b", "c"])),
+            (vec![("a", 1_000_000), ("acp-sessions", 1_000_000)], vec![], Some(vec!["a"])),
+        ] {
+            let session = with_meta(&meta);
+            let row = shown(&session);
+            let mut names: Vec<&str> = row["_meta"].as_object().unwrap().keys().map(String::as_str).collect();
+            names.retain(|name| *name != "acp-sessions");
+            assert_eq!(names, kept, "{meta:?}");
+            let said = row["_meta"]["acp-sessions"].get("omitted").map(|names| names.as_array().unwrap().clone());
+            assert_eq!(said, omitted.map(|names| names.into_iter().map(|name| json!(name)).collect()), "{meta:?}");
+            let whole: Value = serde_json::from_str(&whole_info(&session)).unwrap();
+            let length = |(name, length): &(&str, usize)| {
+                *name == "acp-sessions" || whole["_meta"][name].as_str().unwrap().len() == *length
+            };
+            assert!(meta.iter().all(length), "{meta:?}");
+        }
+        let row = shown(&with_meta(&many));
+        let named = row["_meta"]["acp-sessions"]["omitted"].as_array().unwrap().len();
+        let kept = row["_meta"].as_object().unwrap().len() - 1;
+        assert!(row.to_string().len() <= LARGEST && named > 0 && named + kept < 200, "{named} named, {kept} kept");
+    }
+
+    #[test]
+    fn a_row_is_never_larger_than_it_may_be_and_wastes_no_room() {
+        for length in (LARGEST - 200..LARGEST).chain([2 * LARGEST]) {
+            let session = with_meta(&[("a", 5), ("b", length)]);
+            let (row, whole) = (shown(&session).to_string(), whole_info(&session));
+            assert!(row.len() <= LARGEST);
+            assert_eq!(row == whole, whole.len() <= LARGEST);
+        }
+    }
+
+    #[test]
+    fn further_directories_are_shown_where_there_are_any() {
+        let mut session = with_meta(&[]);
+        assert_eq!(shown(&session).get("additionalDirectories"), None);
+        session.directories = vec!["/y".to_owned(), "/z".to_owned()];
+        assert_eq!(shown(&session)["additionalDirectories"], json!(["/y", "/z"]));
+    }
+
+    #[test]
+    fn what_is_no_row_is_not_read() {
+        let text = Row::text(&with_meta(&[("é", 3)]));
+        assert!(Row::parse(&text).is_some());
+        for at in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
+            assert_eq!(Row::parse(&text[..at]), None);
+        }
+        assert_eq!(Row::parse(&text.replacen(" d ", " ", 1)), None);
     }
 }

@@ -51,6 +51,34 @@ fn each_filter_leaves_out_what_it_should() {
 }
 
 #[test]
+fn a_session_without_a_date_is_updated_after_nothing() {
+    let store = store();
+    let undate = |id: &str| {
+        let changed = store.change(id).commit(|before, _, _| {
+            let mut session = before.expect("a session").clone();
+            session.undated = true;
+            Ok(Some(Some(session)))
+        });
+        changed.expect("a change");
+    };
+    let first = json!({"updatedAfter": "1970-01-01T00:00:00Z", "limit": 1});
+    let (shown, cursor) = ids(&store, &first);
+    assert_eq!(shown, "d");
+    undate("b");
+    for (params, expected) in [
+        (json!({}), "dbac"),
+        (json!({"createdAfter": "1970-01-01T00:00:01Z"}), "dbc"),
+        (json!({"updatedAfter": "1970-01-01T00:00:00Z"}), "dac"),
+        (json!({"updatedAfter": "1970-01-01T00:00:00Z", "search": "second"}), ""),
+        (json!({"updatedAfter": "1970-01-01T00:00:00Z", "search": "f"}), "da"),
+        // It lost its date while the list was read, and is no row of its end either.
+        (json!({"updatedAfter": "1970-01-01T00:00:00Z", "cursor": cursor}), "ac"),
+    ] {
+        assert_eq!(ids(&store, &params), (expected.to_owned(), None), "{params}");
+    }
+}
+
+#[test]
 fn what_moves_ahead_of_the_reader_is_given_at_the_end() {
     let store = store();
     let (first, cursor) = ids(&store, &json!({"limit": 1}));

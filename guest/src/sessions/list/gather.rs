@@ -1,0 +1,229 @@
+//! Gathering the rows of a page.
+
+use serde_json::json;
+
+use crate::search::find::{self, Hit, Match, Plan};
+use crate::search::query::Query;
+use crate::sessions::cursor::Place;
+use crate::sessions::filter::{Filter, Request};
+use crate::sessions::walk::Walk;
+use crate::storage::{Bounds, Result, Storage};
+use crate::store::{Row, Session, Store, keys};
+
+/// How many sessions a search tries at a time.
+const TRIED_AT_ONCE: usize = 200;
+/// The most bytes of rows in a page of more than one row: what else there is on its line has room in a mebibyte.
+const MOST_BYTES: usize = (1024 - 16) * 1024;
+
+/// A page in the making.
+pub(super) struct Gather<'a, S> {
+    store: &'a Store<S>,
+    filter: &'a Filter,
+    started: u64,
+    draft: bool,
+    wanted: usize,
+    rows: Vec<(Place, String)>,
+    /// Of the rows, each with its comma.
+    bytes: usize,
+}
+
+impl<'a, S: Storage> Gather<'a, S> {
+    pub(super) fn new(store: &'a Store<S>, request: &'a Request, started: u64) -> Self {
+        Self {
+            store,
+            filter: &request.filter,
+            started,
+            draft: request.draft_rows,
+            // One more than is given tells whether there are more.
+            wanted: request.limit as usize + 1,
+            rows: Vec::new(),
+            bytes: 0,
+        }
+    }
+
+    /// The rows behind a place, as many as the page takes, and whether there are more.
+    pub(super) fn page(mut self, behind: Option<&Place>) -> Result<(Vec<(Place, String)>, bool)> {
+        self.fill(behind)?;
+        let more = self.is_full();
+        if more {
+            self.rows.pop();
+        }
+        Ok((self.rows, more))
+    }
+
+    fn fill(&mut self, place: Option<&Place>) -> Result<()> {
+        let plan = self.filter.search.as_ref().map(|query| find::plan(self.store, query)).transpose()?;
+        let search = self.filter.search.as_ref().zip(plan.as_ref());
+        let behind = match place {
+            None => None,
+            Some(Place::Row { updated, id }) => Some((*updated, id.as_str())),
+            Some(Place::Changed { revision }) => return self.changed(*revision, search),
+        };
+        match search {
+            None => self.unsearched(behind)?,
+            Some((query, Plan::Among(ids))) => self.among(ids, query, search, behind)?,
+            Some((query, plan)) => self.tried_in_order(query, plan, behind)?,
+        }
+        self.changed(self.started, search)
+    }
+
+    /// Whether there is a row more than the page takes. It always takes one, however large.
+    fn is_full(&self) -> bool {
+        self.rows.len() >= self.wanted || (self.rows.len() > 1 && self.bytes > MOST_BYTES)
+    }
+
+    fn push(&mut self, place: Place, row: String) {
+        self.bytes += row.len() + 1;
+        self.rows.push((place, row));
+    }
+
+    /// Rows straight from the index.
+    fn unsearched(&mut self, behind: Option<(i64, &str)>) -> Result<()> {
+        let batch = u32::try_from(self.wanted).unwrap_or(u32::MAX);
+        let mut walk = Walk::new(self.store, self.filter, behind, batch)?;
+        while !self.is_full()
+            && let Some(found) = walk.next(self.store)?
+        {
+            let Some(row) = found.row() else { continue };
+            if row.revision > self.started || !self.filter.admits_row(&row) {
+                continue;
+            }
+            let Some((updated, id)) = found.place() else { continue };
+            let json = shown(row, None, self.draft);
+            self.push(Place::Row { updated, id }, json);
+        }
+        Ok(())
+    }
+
+    /// The few sessions that can match, brought into order.
+    fn among(
+        &mut self,
+        ids: &[String],
+        query: &Query,
+        search: Option<(&Query, &Plan)>,
+        behind: Option<(i64, &str)>,
+    ) -> Result<()> {
+        let mut sessions = self.sessions(ids)?;
+        sessions.retain(|session| session.revision <= self.started && self.filter.admits(session));
+        sessions.sort_by_cached_key(|session| std::cmp::Reverse(keys::row_place(session.updated, &session.id)));
+        if let Some((updated, id)) = behind {
+            let place = keys::row_place(updated, id);
+            sessions.retain(|session| keys::row_place(session.updated, &session.id) < place);
+        }
+        let Some((_, plan)) = search else { return Ok(()) };
+        for batch in sessions.chunks(TRIED_AT_ONCE) {
+            if self.is_full() {
+                break;
+            }
+            self.push_matching(query, plan, batch)?;
+        }
+        Ok(())
+    }
+
+    /// So many can match that the list is walked and each session on it tried.
+    fn tried_in_order(&mut self, query: &Query, plan: &Plan, behind: Option<(i64, &str)>) -> Result<()> {
+        let batch = u32::try_from(TRIED_AT_ONCE).unwrap_or(u32::MAX);
+        let mut walk = Walk::new(self.store, self.filter, behind, batch)?;
+        let mut exhausted = false;
+        while !self.is_full() && !exhausted {
+            let mut ids = Vec::new();
+            while ids.len() < TRIED_AT_ONCE {
+                let Some(found) = walk.next(self.store)? else {
+                    exhausted = true;
+                    break;
+                };
+                let Some(row) = found.row() else { continue };
+                if row.revision <= self.started && self.filter.admits_row(&row) {
+                    ids.extend(found.place().map(|(_, id)| id));
+                }
+            }
+            // What changed between the two reads is given at the end.
+            let mut sessions = self.sessions(&ids)?;
+            sessions.retain(|session| session.revision <= self.started);
+            self.push_matching(query, plan, &sessions)?;
+        }
+        Ok(())
+    }
+
+    fn push_matching(&mut self, query: &Query, plan: &Plan, sessions: &[Session]) -> Result<()> {
+        let hits = find::hits(self.store, query, plan, sessions)?;
+        for (session, hit) in sessions.iter().zip(hits) {
+            if let Some(hit) = hit.filter(|_| !self.is_full()) {
+                let place = Place::Row { updated: session.updated, id: session.id.clone() };
+                self.push_session(session, place, Some((query, &hit)))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn push_session(&mut self, session: &Session, place: Place, hit: Option<(&Query, &Hit)>) -> Result<()> {
+        let found = hit.map(|(query, hit)| find::describe(self.store, query, session, hit)).transpose()?;
+        let text = Row::text(session);
+        if let Some(row) = Row::parse(&text) {
+            self.push(place, shown(row, found.as_ref(), self.draft));
+        }
+        Ok(())
+    }
+
+    /// The sessions that were there when the first page was read and have changed since.
+    fn changed(&mut self, behind: u64, search: Option<(&Query, &Plan)>) -> Result<()> {
+        let mut start = format!("t/{:016}", behind.saturating_add(1));
+        let bounds = Bounds { limit: 256, max_bytes: 64 * 1024 };
+        let mut more = true;
+        while more && !self.is_full() {
+            let page = self.store.storage().scan(&start, &keys::range_end("t/"), false, bounds)?;
+            more = page.more;
+            let Some(last) = page.entries.last() else { break };
+            // The least key after it.
+            start = format!("{}\u{0}", last.key);
+            let changed: Vec<(u64, String)> =
+                page.entries.iter().filter_map(|entry| changed_place(&entry.key)).collect();
+            let ids: Vec<String> = changed.iter().map(|(_, id)| id.clone()).collect();
+            let mut sessions = self.sessions(&ids)?;
+            sessions.retain(|session| session.born <= self.started && self.filter.admits(session));
+            let hits = match search {
+                Some((query, plan)) => find::hits(self.store, query, plan, &sessions)?,
+                None => Vec::new(),
+            };
+            for (at, session) in sessions.iter().enumerate() {
+                let hit = search.map(|(query, _)| query).zip(hits.get(at).and_then(Option::as_ref));
+                if (search.is_none() || hit.is_some()) && !self.is_full() {
+                    // Not the session's own revision: one that changed again between the two reads must not hide
+                    // those that it overtook.
+                    let revision =
+                        changed.iter().find(|(_, id)| *id == session.id).map_or(0, |(revision, _)| *revision);
+                    self.push_session(session, Place::Changed { revision }, hit)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn sessions(&self, ids: &[String]) -> Result<Vec<Session>> {
+        let keys: Vec<String> = ids.iter().map(|id| keys::session(id)).collect();
+        self.store.storage().get(&keys)?.iter().flatten().map(|text| Session::parse(text)).collect()
+    }
+}
+
+/// Revision and session of an entry in the order of changes.
+fn changed_place(key: &str) -> Option<(u64, String)> {
+    let (revision, id) = key.strip_prefix("t/")?.split_once('/')?;
+    Some((revision.parse().ok()?, keys::decode(id)?))
+}
+
+/// A row as sent: with where it matched, and in the draft's shape where that was asked for.
+fn shown(row: Row<'_>, found: Option<&Match>, draft: bool) -> String {
+    let mut json = row.json.to_owned();
+    if let Some(found) = found {
+        let found = json!({ "in": found.place, "snippet": found.snippet });
+        json.truncate(json.len() - 3);
+        json.push_str(",\"match\":");
+        json.push_str(&found.to_string());
+        json.push_str("}}}");
+    }
+    if draft {
+        let created = crate::time::format(row.created);
+        json.insert_str(1, &format!("\"createdAt\":\"{created}\","));
+    }
+    json
+}

@@ -1,0 +1,50 @@
+//! The agents of a store: each that ever knew a session of it has list rows of its own, and a list of all sessions has
+//! to know where they are.
+
+use std::collections::BTreeSet;
+
+use super::Session;
+use crate::storage::{Result, StorageError};
+
+/// The names of the agents that sessions of a store are, or were, known to. Only grows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Roster {
+    names: BTreeSet<String>,
+}
+
+impl Roster {
+    /// Reads the record; empty where there is none.
+    pub fn parse(text: Option<&str>) -> Result<Self> {
+        let names = text.map_or(Ok(BTreeSet::new()), serde_json::from_str);
+        names.map(|names| Self { names }).map_err(|error| StorageError::Corrupt(format!("the agents' names: {error}")))
+    }
+
+    /// The record's text.
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(&self.names).unwrap_or_default()
+    }
+
+    /// Adds the agents that know a session; says whether one of them was new.
+    pub fn add(&mut self, session: &Session) -> bool {
+        let before = self.names.len();
+        for name in session.agents.keys() {
+            if !self.names.contains(name) {
+                self.names.insert(name.clone());
+            }
+        }
+        self.names.len() > before
+    }
+
+    /// Whose sets of rows there are: that of sessions no agent knows, and one for each agent.
+    pub fn row_sets(&self) -> impl Iterator<Item = Option<&str>> {
+        std::iter::once(None).chain(self.names.iter().map(|name| Some(name.as_str())))
+    }
+}
+
+impl Session {
+    /// In whose sets of rows the session is: one for each agent that knows it, or the one of those that none knows.
+    pub fn row_sets(&self) -> impl Iterator<Item = Option<&str>> {
+        let nobodys = self.agents.is_empty().then_some(None);
+        nobodys.into_iter().chain(self.agents.keys().map(|name| Some(name.as_str())))
+    }
+}
