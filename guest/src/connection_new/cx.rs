@@ -6,7 +6,8 @@ use super::requests::{ClientRequest, Outgoing, OwnId, OwnIds};
 use crate::engine::Settings;
 use crate::environment::Environment;
 use crate::rpc::{self, RpcError};
-use crate::storage::Storage;
+use crate::sessions::open_marks;
+use crate::storage::{Storage, StorageError};
 use crate::store::Store;
 
 /// The store, the clock and what is known of the agent, to read; what follows, to add to.
@@ -19,6 +20,8 @@ pub(super) struct Cx<'a, S, E> {
     pub(super) connection: &'a str,
     /// The agent has refused to do anything before its user logs in, and nobody has since.
     pub(super) needs_login: bool,
+    /// When the connection last said that its open marks may be believed; never before the first of them.
+    pub(super) beaten: &'a mut Option<i64>,
     pub(super) ids: &'a mut OwnIds,
     pub(super) effects: &'a mut Vec<Effect>,
 }
@@ -27,6 +30,17 @@ impl<S: Storage, E: Environment> Cx<'_, S, E> {
     /// Milliseconds since 1970.
     pub(super) fn now(&self) -> i64 {
         self.environment.now().clamp(0, crate::time::LAST)
+    }
+
+    /// Says that the connection's open marks may be believed, if that is due.
+    pub(super) fn beat(&mut self) -> Result<(), StorageError> {
+        let now = self.now();
+        if self.beaten.is_some_and(|at| (at..at + open_marks::BEAT_EVERY).contains(&now)) {
+            return Ok(());
+        }
+        open_marks::beat(self.store, self.connection, now + open_marks::BELIEVED_FOR)?;
+        *self.beaten = Some(now);
+        Ok(())
     }
 
     /// A new message id, as JSON.

@@ -15,10 +15,13 @@ mod update;
 mod write;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 pub(super) use closing::Then;
 pub(super) use memo::Memo;
 pub(super) use opening::{OpenRequest, Target, Wanted};
+pub(super) use settings::Setting;
+pub(super) use show::Piece;
 pub(super) use update::Update;
 
 use super::cx::Cx;
@@ -39,7 +42,7 @@ use opening::Opening;
 pub(super) struct LiveSession {
     key: Key,
     /// The id its agent knows it by; empty while the agent has not named it yet.
-    agent_id: String,
+    agent_id: Arc<str>,
     phase: Phase,
     /// What waits for the phase to end.
     waiting: VecDeque<Waiting>,
@@ -94,7 +97,7 @@ impl LiveSession {
         let recorder = Recorder::new(key.id().unwrap_or_default());
         Self {
             key,
-            agent_id,
+            agent_id: agent_id.into(),
             phase,
             waiting: VecDeque::new(),
             recorder,
@@ -116,11 +119,16 @@ impl LiveSession {
         session
     }
 
+    /// Its open mark is in the store already.
+    pub(super) fn is_marked(&mut self) {
+        self.marked = true;
+    }
+
     pub(super) fn key(&self) -> &Key {
         &self.key
     }
 
-    pub(super) fn agent_id(&self) -> &str {
+    pub(super) fn agent_id(&self) -> &Arc<str> {
         &self.agent_id
     }
 
@@ -136,12 +144,22 @@ impl LiveSession {
         matches!(self.phase, Phase::Opening(_)) || matches!(self.phase, Phase::Open { showing: Some(_), .. })
     }
 
+    /// Whether its agent is at work on a prompt.
+    pub(super) fn is_in_turn(&self) -> bool {
+        matches!(&self.phase, Phase::Open { turns, .. } if !turns.is_empty())
+    }
+
     pub(super) fn is_closing(&self) -> bool {
         matches!(self.phase, Phase::Closing(_))
     }
 
     pub(super) fn is_deleted(&self) -> bool {
         matches!(self.phase, Phase::Deleted { .. })
+    }
+
+    /// Changes whenever something does that the router has to note, besides ids.
+    pub(super) fn stamp(&self) -> (std::mem::Discriminant<Phase>, bool) {
+        (std::mem::discriminant(&self.phase), self.is_told)
     }
 
     /// Whether something waits to be written.

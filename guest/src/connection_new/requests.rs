@@ -1,7 +1,7 @@
 //! Requests under way, in two directions that are two types: what a client asks and waits for, and what the engine asks
 //! the agent on its own account. An id of the one can never be taken for one of the other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -139,6 +139,8 @@ pub(super) enum Outgoing {
 pub(super) struct Requests {
     /// By the client's id.
     pub(super) incoming: BTreeMap<ClientRequest, Incoming>,
+    /// Those that the host keeps.
+    pub(super) kept: BTreeSet<ClientRequest>,
     /// By the engine's id.
     pub(super) outgoing: BTreeMap<OwnId, Outgoing>,
     /// Permission that the agent asked a client for, by the agent's id of the request.

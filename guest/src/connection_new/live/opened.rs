@@ -13,7 +13,7 @@ use crate::environment::Environment;
 use crate::rpc::{Object, RpcError};
 use crate::sessions::fork::{Fork, fork};
 use crate::sessions::open_marks;
-use crate::storage::{Storage, Write};
+use crate::storage::{Durability, Storage, Write};
 use crate::store::{Changed, Origin, Session, keys};
 use crate::transcript::{digest, length};
 
@@ -179,7 +179,9 @@ impl LiveSession {
     /// Writes that the session is open here, if that is not written yet.
     pub(in crate::connection) fn mark<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let Some(id) = self.key.id().filter(|_| !self.marked) else { return };
-        match open_marks::open(cx.store, id, cx.connection, cx.now()) {
+        let mark = open_marks::mark(id, cx.connection);
+        // A mark is believed for as long as its connection is, so that is said first.
+        match cx.beat().and_then(|()| cx.store.commit(&[], vec![mark], Durability::Relaxed)) {
             Ok(()) => self.marked = true,
             Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
         }
@@ -189,7 +191,8 @@ impl LiveSession {
     pub(super) fn unmark_unless_open<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let Some(id) = self.key.id().filter(|_| self.marked && self.is_gone()) else { return };
         self.marked = false;
-        if let Err(error) = open_marks::close(cx.store, id, cx.connection) {
+        let unmark = open_marks::unmark(id, cx.connection);
+        if let Err(error) = cx.store.commit(&[], vec![unmark], Durability::Relaxed) {
             cx.push(Effect::NotRecorded(error.to_string()));
         }
     }

@@ -1,0 +1,26 @@
+//! One connection: who asked what, which id maps to which, what goes where.
+//!
+//! The engine sits between a client and an agent. What concerns no session passes through untouched. [`router`] reads the
+//! lines and holds the sessions; a session that is open, or being opened or closed, is a [`live::LiveSession`], which
+//! knows nothing of the connection around it and answers with effects. Everything else here is what the two speak in.
+//! Imports run one way: router, live, and below them the rest.
+
+mod answer;
+mod cx;
+mod effect;
+mod handled;
+mod key;
+mod live;
+mod method;
+mod params;
+mod profile;
+mod put_away;
+mod requests;
+mod restore;
+mod router;
+mod showing;
+mod staging;
+mod step;
+mod turn;
+
+pub(crate) use router::Connection;

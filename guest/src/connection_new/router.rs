@@ -1,0 +1,96 @@
+//! The outermost layer: it holds the sessions, the requests under way and the lines that wait for the connection, and
+//! is the only part that knows how many clients there are: one.
+//!
+//! Each file is one thing that a side may say, or one thing that time brings; all are methods of [`Engine`], which owns
+//! the store, the clock and what is to be sent.
+
+mod agent;
+mod cancel;
+mod client;
+mod configure;
+mod delete;
+mod discover;
+mod effects;
+mod ends;
+mod initialize;
+mod known;
+mod list;
+mod login;
+mod new;
+mod open;
+mod recover;
+mod requests;
+mod show;
+mod subagent;
+mod tick;
+mod update;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use super::effect::Effect;
+use super::key::Key;
+use super::live::{LiveSession, Memo};
+use super::profile::AgentProfile;
+use super::requests::{OwnIds, Requests};
+use discover::Discovery;
+use initialize::Stage;
+use tick::Times;
+use update::Early;
+
+/// What the engine remembers of a connection. A cache: what must outlive a lost instance is in the store or in memos.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    /// Names this connection in open marks and turns.
+    name: String,
+    stage: Stage,
+    agent: AgentProfile,
+    /// The agent has refused to do anything before its user logs in, and nobody has since.
+    needs_login: bool,
+    agent_gone: bool,
+    sessions: BTreeMap<Key, LiveSession>,
+    /// Sessions by the agent's ids for them.
+    by_agent: BTreeMap<Arc<str>, Key>,
+    requests: Requests,
+    ids: OwnIds,
+    /// What the host was last given to keep of each session.
+    memos: BTreeMap<String, Memo>,
+    early: Early,
+    /// Sessions with a history to show, the next to serve first.
+    showing: VecDeque<Key>,
+    /// The session to be marked as open once the first of its history is on its way.
+    to_mark: Option<Key>,
+    discovery: Discovery,
+    times: Times,
+    /// When this connection's open marks were last vouched for.
+    beaten: Option<i64>,
+    /// Whether the host was told that recording fails.
+    warned: bool,
+    effects: Vec<Effect>,
+}
+
+impl Connection {
+    /// `random` names the connection and its requests.
+    pub(crate) fn new(random: u64, now: i64) -> Self {
+        Self {
+            name: format!("{random:016x}"),
+            stage: Stage::default(),
+            agent: AgentProfile::default(),
+            needs_login: false,
+            agent_gone: false,
+            sessions: BTreeMap::new(),
+            by_agent: BTreeMap::new(),
+            requests: Requests::default(),
+            ids: OwnIds::new(random),
+            memos: BTreeMap::new(),
+            early: Early::default(),
+            showing: VecDeque::new(),
+            to_mark: None,
+            discovery: Discovery::default(),
+            times: Times::new(now),
+            beaten: None,
+            warned: false,
+            effects: Vec::new(),
+        }
+    }
+}

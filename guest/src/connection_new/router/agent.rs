@@ -1,0 +1,178 @@
+//! What comes from the agent.
+
+use crate::connection::answer::{AUTH_REQUIRED, agent_error};
+use crate::connection::handled::{Handled, Handling};
+use crate::connection::key::Key;
+use crate::connection::live::Setting;
+use crate::connection::requests::{ClientRequest, Incoming, Outgoing, Owner, OwnId};
+use crate::engine::Engine;
+use crate::environment::Environment;
+use crate::rpc::{self, Code, Id, Message, Object, Outcome, RpcError};
+use crate::storage::Storage;
+
+impl<S: Storage, E: Environment> Engine<S, E> {
+    /// A line from the agent.
+    pub(crate) fn agent_line(&mut self, line: String) {
+        let handled = match Message::parse(&line) {
+            Err(malformed) => {
+                self.warn(format!("the agent sent a line that is no message ({malformed:?}); dropped"));
+                return;
+            }
+            Ok(Message::Response { id, outcome }) => self.agent_response(&line, &id, outcome),
+            Ok(Message::Request { id, method, params }) => self.agent_request(&line, &id, &method, params),
+            Ok(Message::Notification { method, params }) if method == "session/update" => {
+                self.session_update(&line, params)
+            }
+            Ok(Message::Notification { params, .. }) => self.pass_to_client(&line, params),
+        };
+        match handled {
+            Handled::Done | Handled::Wait(_) => {}
+            Handled::Pass => self.send_client(line),
+            Handled::PassAs(line) => self.send_client(line),
+        }
+        self.release_early();
+    }
+
+    /// A line that was too long to be kept. If it was an answer, the request must not stay open for ever.
+    pub(crate) fn agent_line_too_long(&mut self, head: &str) {
+        self.warn("the agent sent a line that is too long; dropped");
+        let Some(id) = Message::id_in_head(head) else { return };
+        let is_open = match self.connection.ids.read(&id) {
+            Owner::Engine(own) => self.connection.requests.outgoing.contains_key(&own),
+            _ => self.connection.requests.incoming.contains_key(&ClientRequest::new(id.clone())),
+        };
+        if is_open {
+            let error = RpcError::new(Code::InternalError, "Internal error: the agent's answer is too long to pass on");
+            self.agent_line(rpc::failure(&id, &error));
+        }
+    }
+
+    fn agent_response(&mut self, line: &str, id: &Id, outcome: Outcome<'_>) -> Handled {
+        if *id == Id::null()
+            && let Outcome::Error(error) = outcome
+            && let Some(meant) = self.only_open_request()
+        {
+            self.agent_line(rpc::failure(&meant, &agent_error(error)));
+            return Handled::Done;
+        }
+        self.note_login(outcome);
+        let owner = self.connection.ids.read(id);
+        if let Owner::Engine(own) = owner {
+            self.own_answered(own, outcome);
+            return Handled::Done;
+        }
+        let request = ClientRequest::new(id.clone());
+        let is_with_agent = self.connection.requests.incoming.get(&request).is_some_and(Incoming::is_with_agent);
+        if !is_with_agent {
+            if owner == Owner::Client {
+                self.warn(format!("the agent answered a request that is not open (id {}); dropped", id.as_json()));
+            }
+            return Handled::Done;
+        }
+        let Some(what) = self.settle(&request) else { return Handled::Done };
+        self.client_answered(line, &request, what, outcome).unwrap_or_else(|error| {
+            self.send_client(rpc::failure(id, &error));
+            Handled::Done
+        })
+    }
+
+    /// The agent has answered a client's request.
+    fn client_answered(
+        &mut self,
+        line: &str,
+        request: &ClientRequest,
+        what: Incoming,
+        outcome: Outcome<'_>,
+    ) -> Handling {
+        match what {
+            Incoming::Initialize => self.initialized(request, outcome),
+            Incoming::Authenticate => {
+                self.authenticated(outcome);
+                Ok(Handled::Pass)
+            }
+            Incoming::Logout => {
+                self.logged_out(outcome);
+                Ok(Handled::Pass)
+            }
+            Incoming::New { cwd, directories } => self.new_session_made(line, cwd, directories, outcome),
+            Incoming::Prompt { session } => {
+                let key = Key::Session(session);
+                self.with(&key, |session, cx| session.prompt_answered(line, request, outcome, cx))
+                    .unwrap_or(Ok(Handled::Pass))
+            }
+            Incoming::Mode { session, mode } => Ok(self.setting_answered(session, Setting::Mode(mode), outcome)),
+            Incoming::Model { session, model } => Ok(self.setting_answered(session, Setting::Model(model), outcome)),
+            Incoming::Option { session, option, value } => {
+                Ok(self.setting_answered(session, Setting::Option(option, value), outcome))
+            }
+            Incoming::Passed | Incoming::Engine => Ok(Handled::Pass),
+        }
+    }
+
+    /// The agent has answered a request of the engine's.
+    fn own_answered(&mut self, id: OwnId, outcome: Outcome<'_>) {
+        let Some(what) = self.connection.requests.outgoing.remove(&id) else { return };
+        match what {
+            Outgoing::Step { of, step } => {
+                if self.with(&of, |session, cx| session.step_answered(id, outcome, cx)).is_none() {
+                    self.abandoned_answered(step, None, outcome);
+                }
+            }
+            Outgoing::Restore { of } => {
+                self.with(&of, |session, cx| session.restore_answered(id, outcome, cx));
+            }
+            Outgoing::Close { of } => {
+                self.with(&of, |session, cx| session.close_answered(id, cx));
+            }
+            Outgoing::Delete { agent_id } => self.delete_answered(&agent_id, outcome),
+            Outgoing::List => self.discovered(outcome),
+            Outgoing::Abandoned { step, agent_id } => self.abandoned_answered(step, agent_id, outcome),
+            Outgoing::Ignored => {}
+        }
+    }
+
+    /// Whether the agent works for whoever is there, or wants its user to log in first.
+    fn note_login(&mut self, outcome: Outcome<'_>) {
+        if let Outcome::Error(error) = outcome
+            && agent_error(error).code == AUTH_REQUIRED
+        {
+            self.connection.needs_login = true;
+        }
+    }
+
+    /// What an error without an id must be about: agents answer so to a request they could not read.
+    fn only_open_request(&self) -> Option<Id> {
+        let requests = &self.connection.requests;
+        let own = requests.outgoing.keys().map(|id| self.connection.ids.wire(*id));
+        let clients = requests.incoming.iter().filter(|(_, what)| what.is_with_agent());
+        let mut open = own.chain(clients.map(|(request, _)| request.id().clone()));
+        let id = open.next()?;
+        (open.next().is_none() && id != Id::null()).then_some(id)
+    }
+
+    fn agent_request(&mut self, line: &str, id: &Id, method: &str, params: Option<&str>) -> Handled {
+        if method == "session/request_permission"
+            && let Some(asked) = params.and_then(Object::parse)
+            && let Some(key) = asked
+                .get_string("sessionId")
+                .and_then(|id| self.connection.by_agent.get(id.as_str()).cloned())
+        {
+            let mut rest = asked.clone();
+            rest.remove("sessionId");
+            let rest = rest.to_json();
+            self.with(&key, |session, cx| session.permission_asked(cx.now(), &rest));
+            self.connection.requests.permissions.insert(id.clone(), key);
+        }
+        self.pass_to_client(line, params)
+    }
+
+    /// Passes a line that names a session, if it does, by the client's id for it.
+    pub(super) fn pass_to_client(&mut self, line: &str, params: Option<&str>) -> Handled {
+        let Some(params) = params.and_then(Object::parse) else { return Handled::Pass };
+        let Some(agent_id) = params.get_string("sessionId") else { return Handled::Pass };
+        match self.connection.by_agent.get(agent_id.as_str()) {
+            Some(Key::Session(id)) => Handled::named(line, &params, id),
+            _ => Handled::Pass,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! `session/cancel` and `$/cancel_request`.
+
+use crate::connection::answer::cancelled;
+use crate::connection::handled::Handled;
+use crate::connection::key::Key;
+use crate::connection::requests::{ClientRequest, Incoming};
+use crate::engine::Engine;
+use crate::environment::Environment;
+use crate::rpc::{Id, Object};
+use crate::storage::Storage;
+
+impl<S: Storage, E: Environment> Engine<S, E> {
+    /// The client cancels what a session is at.
+    pub(super) fn cancel(&mut self, line: &str, params: Option<&str>) -> Handled {
+        let session = params.and_then(Object::parse).and_then(|params| params.get_string("sessionId"));
+        let Some(key) = session.map(Key::Session) else { return Handled::Pass };
+        let is_opening = self.with(&key, |session, cx| {
+            session.cancel(cx);
+            session.is_opening() && !session.is_open()
+        });
+        // An agent that is still opening it is at nothing that could be cancelled.
+        if is_opening == Some(true) { Handled::Done } else { self.pass_to_agent(line, params) }
+    }
+
+    /// What the engine is at, or holds back, is cancelled here; all else by the agent, which knows it by the same id.
+    pub(super) fn cancel_request(&mut self, line: &str, params: Option<&str>) -> Handled {
+        let Some(id) = params.and_then(Object::parse).and_then(|params| Id::parse(params.get("requestId")?)) else {
+            return Handled::Pass;
+        };
+        let request = ClientRequest::new(id);
+        if self.connection.requests.incoming.get(&request) != Some(&Incoming::Engine) {
+            return self.pass_to_agent(line, params);
+        }
+        if self.connection.stage.withdraw(&request) || self.connection.discovery.withdraw(&request) {
+            self.finish(&request, Err(cancelled()));
+            return Handled::Done;
+        }
+        for key in self.session_keys() {
+            let withdrawn = self.with(&key, |session, cx| {
+                if session.withdraw(&request) {
+                    cx.finish(&request, Err(cancelled()));
+                    return true;
+                }
+                session.cancel_opening(&request, cx)
+            });
+            if withdrawn == Some(true) {
+                break;
+            }
+        }
+        Handled::Done
+    }
+}

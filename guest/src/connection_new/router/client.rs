@@ -1,0 +1,228 @@
+//! What comes from the client.
+
+use crate::connection::answer::agent_gone;
+use crate::connection::effect::Waiting;
+use crate::connection::handled::{Handled, Handling};
+use crate::connection::key::Key;
+use crate::connection::live::Then;
+use crate::connection::method::Method;
+use crate::connection::params::Params;
+use crate::connection::requests::{ClientRequest, Incoming};
+use crate::engine::Engine;
+use crate::environment::Environment;
+use crate::rpc::{self, Code, Id, Message, Object, Outcome, RpcError};
+use crate::storage::Storage;
+
+use super::initialize::Stage;
+
+/// Reads a line that is to wait.
+pub(super) fn waiting(line: String) -> Waiting {
+    let (request, is_prompt) = match Message::parse(&line) {
+        Ok(Message::Request { id, method, .. }) => {
+            (Some(ClientRequest::new(id)), Method::of(&method) == Method::Prompt)
+        }
+        _ => (None, false),
+    };
+    Waiting { line, request, is_prompt }
+}
+
+impl<S: Storage, E: Environment> Engine<S, E> {
+    /// A line from the client.
+    pub(crate) fn client_line(&mut self, line: String) {
+        if self.connection.stage.holds_lines() {
+            let waiting = waiting(line);
+            self.expect_waiting(&waiting);
+            self.connection.stage.hold(waiting);
+        } else {
+            self.handle_client_line(line);
+        }
+    }
+
+    /// A request that waits counts as open, so that it is not forgotten with a lost instance, and its id is taken.
+    fn expect_waiting(&mut self, waiting: &Waiting) {
+        if let Some(request) = &waiting.request
+            && !self.connection.requests.incoming.contains_key(request)
+        {
+            self.expect(request, Incoming::Engine);
+            self.keep_request(request);
+        }
+    }
+
+    fn handle_client_line(&mut self, line: String) {
+        let handled = match Message::parse(&line) {
+            Err(malformed) => {
+                self.send_client(rpc::failure(&Id::null(), &malformed.to_error()));
+                return;
+            }
+            Ok(Message::Request { id, method, params }) => {
+                let request = ClientRequest::new(id);
+                match self.refusal(&line, &request, &method) {
+                    Some(error) => {
+                        self.send_client(rpc::failure(request.id(), &error));
+                        return;
+                    }
+                    None => self.handle_request(&line, &request, Method::of(&method), params),
+                }
+            }
+            Ok(Message::Notification { method, params }) => self.client_notification(&line, &method, params),
+            Ok(Message::Response { id, outcome }) => {
+                self.permission_answered(&id, outcome);
+                Handled::Pass
+            }
+        };
+        match handled {
+            Handled::Done => {}
+            Handled::Pass => self.send_agent(line),
+            Handled::PassAs(line) => self.send_agent(line),
+            Handled::Wait(key) => {
+                let waiting = waiting(line);
+                if let Some(session) = self.connection.sessions.get_mut(&key) {
+                    session.wait(waiting);
+                }
+            }
+        }
+    }
+
+    /// Why a request is refused before anything else is looked at.
+    fn refusal(&self, line: &str, request: &ClientRequest, method: &str) -> Option<RpcError> {
+        let invalid = |message: String| Some(RpcError::new(Code::InvalidRequest, message));
+        if rpc::is_too_deep(line) {
+            return invalid(format!("Invalid request: it nests deeper than {} levels", rpc::DEEPEST));
+        }
+        if matches!(self.connection.stage, Stage::New) && method != "initialize" {
+            return invalid("Invalid request: the first request must be `initialize`".to_owned());
+        }
+        if self.connection.requests.incoming.contains_key(request) {
+            return invalid("Invalid request: a request with this id is still open".to_owned());
+        }
+        self.connection.agent_gone.then(agent_gone)
+    }
+
+    /// Handles a request whose id is free.
+    fn handle_request(
+        &mut self,
+        line: &str,
+        request: &ClientRequest,
+        method: Method,
+        params: Option<&str>,
+    ) -> Handled {
+        // Unless a handler says otherwise, the engine answers it.
+        self.expect(request, Incoming::Engine);
+        let handled = self.client_request(line, request, method, params).unwrap_or_else(|error| {
+            self.finish(request, Err(error));
+            Handled::Done
+        });
+        self.keep_request(request);
+        handled
+    }
+
+    fn client_request(
+        &mut self,
+        line: &str,
+        request: &ClientRequest,
+        method: Method,
+        params: Option<&str>,
+    ) -> Handling {
+        if let Some(key) = self.waits_for(method, params) {
+            return Ok(Handled::Wait(key));
+        }
+        let read = || Params::read(params);
+        match method {
+            Method::Initialize => self.initialize(line, request, params),
+            Method::Authenticate => Ok(self.pass_request(line, request, params, Incoming::Authenticate)),
+            Method::Logout => Ok(self.pass_request(line, request, params, Incoming::Logout)),
+            Method::New => self.new_session(request, &read()?),
+            Method::Load => self.load(request, &read()?),
+            Method::Resume => self.resume(request, &read()?),
+            Method::Fork => self.fork(request, &read()?),
+            Method::List => self.list(request, params),
+            Method::Delete => self.close(request, &read()?, Then::Delete),
+            Method::Close => self.close(request, &read()?, Then::Nothing),
+            Method::Archive => self.close(request, &read()?, Then::Archive),
+            Method::Unarchive => self.unarchive(request, &read()?),
+            Method::Status => self.status(request, &read()?),
+            Method::SetTitle => self.set_title(request, &read()?),
+            Method::Prompt => self.prompt(line, request, &read()?),
+            Method::SetMode => self.set_mode(line, request, &read()?),
+            Method::SetModel => self.set_model(line, request, &read()?),
+            Method::SetConfigOption => self.set_config_option(line, request, &read()?),
+            Method::Other => Ok(self.pass_request(line, request, params, Incoming::Passed)),
+        }
+    }
+
+    /// The session whose present phase a request for it has to wait for the end of.
+    fn waits_for(&self, method: Method, params: Option<&str>) -> Option<Key> {
+        let id = Object::parse(params?)?.get_string("sessionId")?;
+        let key = Key::Session(id);
+        let session = self.connection.sessions.get(&key)?;
+        let waits = (session.is_opening() && method.waits_while_opening())
+            || (session.is_closing() && method.waits_while_closing());
+        waits.then_some(key)
+    }
+
+    fn client_notification(&mut self, line: &str, method: &str, params: Option<&str>) -> Handled {
+        if matches!(self.connection.stage, Stage::New) {
+            return Handled::Done;
+        }
+        match method {
+            "session/cancel" => self.cancel(line, params),
+            "$/cancel_request" => self.cancel_request(line, params),
+            _ => match self.waits_for(Method::Other, params) {
+                Some(key) => Handled::Wait(key),
+                None => self.pass_to_agent(line, params),
+            },
+        }
+    }
+
+    fn pass_request(
+        &mut self,
+        line: &str,
+        request: &ClientRequest,
+        params: Option<&str>,
+        what: Incoming,
+    ) -> Handled {
+        self.expect(request, what);
+        self.pass_to_agent(line, params)
+    }
+
+    /// Passes a line that names a session, if it does, by the agent's id for it.
+    pub(super) fn pass_to_agent(&self, line: &str, params: Option<&str>) -> Handled {
+        let Some(params) = params.and_then(Object::parse) else { return Handled::Pass };
+        let session =
+            params.get_string("sessionId").and_then(|id| self.connection.sessions.get(&Key::Session(id)));
+        match session {
+            Some(session) if !session.agent_id().is_empty() => Handled::named(line, &params, session.agent_id()),
+            _ => Handled::Pass,
+        }
+    }
+
+    /// Handles lines that waited, as if they came now.
+    pub(super) fn handle_released(&mut self, lines: impl IntoIterator<Item = Waiting>) {
+        for waiting in lines {
+            if let Some(request) = &waiting.request
+                && self.settle(request).is_none()
+            {
+                // It was taken back meanwhile.
+                continue;
+            }
+            self.handle_client_line(waiting.line);
+        }
+    }
+
+    pub(crate) fn client_line_too_long(&mut self, head: &str) {
+        let error = RpcError::new(Code::InvalidRequest, "Invalid request: the line is longer than 16 MiB");
+        self.send_client(rpc::failure(&Message::id_in_head(head).unwrap_or_else(Id::null), &error));
+    }
+
+    pub(crate) fn client_line_not_text(&mut self) {
+        let error = RpcError::new(Code::ParseError, "Parse error: the line is not UTF-8");
+        self.send_client(rpc::failure(&Id::null(), &error));
+    }
+
+    /// The client answered the agent's request for permission.
+    fn permission_answered(&mut self, id: &Id, outcome: Outcome<'_>) {
+        let Some(key) = self.connection.requests.permissions.remove(id) else { return };
+        let (Outcome::Result(json) | Outcome::Error(json)) = outcome;
+        self.with(&key, |session, cx| session.permission_answered(cx.now(), json));
+    }
+}

@@ -1,0 +1,82 @@
+//! `session/set_mode`, `session/set_config_option` and the old `session/set_model`: passed to the agent, and
+//! remembered once it has agreed.
+
+use crate::connection::handled::{Handled, Handling};
+use crate::connection::key::Key;
+use crate::connection::live::Setting;
+use crate::connection::params::Params;
+use crate::connection::requests::{ClientRequest, Incoming};
+use crate::engine::Engine;
+use crate::environment::Environment;
+use crate::rpc::{Outcome, RpcError};
+use crate::storage::Storage;
+
+impl<S: Storage, E: Environment> Engine<S, E> {
+    /// Whether a session can be talked to; the error says what the client should do about it.
+    pub(super) fn check_open(&self, id: &str) -> Result<Key, RpcError> {
+        let key = Key::Session(id.to_owned());
+        if self.connection.sessions.get(&key).is_some_and(crate::connection::live::LiveSession::is_open) {
+            return Ok(key);
+        }
+        let is_deleted =
+            self.connection.sessions.get(&key).is_some_and(crate::connection::live::LiveSession::is_deleted);
+        Err(match self.store.session(id)? {
+            Some(_) if !is_deleted => RpcError::session_not_open(id),
+            _ => RpcError::session_not_found(id),
+        })
+    }
+
+    pub(super) fn set_mode(&mut self, line: &str, request: &ClientRequest, params: &Params<'_>) -> Handling {
+        let session = params.session_id()?;
+        let mode = params.string("modeId")?;
+        self.configure(line, request, params, Incoming::Mode { session, mode })
+    }
+
+    pub(super) fn set_model(&mut self, line: &str, request: &ClientRequest, params: &Params<'_>) -> Handling {
+        let session = params.session_id()?;
+        let model = params.string("modelId")?;
+        self.configure(line, request, params, Incoming::Model { session, model })
+    }
+
+    pub(super) fn set_config_option(&mut self, line: &str, request: &ClientRequest, params: &Params<'_>) -> Handling {
+        let session = params.session_id()?;
+        let option = params.string("configId")?;
+        let value = params.object().get_some("value").ok_or_else(|| RpcError::invalid_params("value", "is missing"))?;
+        if !(value.starts_with('"') || value == "true" || value == "false") {
+            return Err(RpcError::invalid_params("value", "must be a string or a boolean"));
+        }
+        let value = value.to_owned();
+        self.configure(line, request, params, Incoming::Option { session, option, value })
+    }
+
+    fn configure(
+        &mut self,
+        line: &str,
+        request: &ClientRequest,
+        params: &Params<'_>,
+        what: Incoming,
+    ) -> Handling {
+        let key = self.check_open(&params.session_id()?)?;
+        let Some(session) = self.connection.sessions.get(&key) else { return Ok(Handled::Done) };
+        let handled = Handled::named(line, params.object(), session.agent_id());
+        self.expect(request, what);
+        Ok(handled)
+    }
+
+    pub(super) fn setting_answered(&mut self, session: String, setting: Setting, outcome: Outcome<'_>) -> Handled {
+        if let Outcome::Result(answer) = outcome {
+            self.with(&Key::Session(session), |session, cx| session.setting_agreed(setting, answer, cx));
+        }
+        Handled::Pass
+    }
+
+    pub(super) fn prompt(&mut self, line: &str, request: &ClientRequest, params: &Params<'_>) -> Handling {
+        let session = params.session_id()?;
+        let key = self.check_open(&session)?;
+        let handled = self
+            .with(&key, |live, cx| live.prompt(line, request, params, cx))
+            .unwrap_or_else(|| Err(RpcError::session_not_open(&session)))?;
+        self.expect(request, Incoming::Prompt { session });
+        Ok(handled)
+    }
+}

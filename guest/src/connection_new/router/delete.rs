@@ -1,0 +1,73 @@
+//! `session/close`, `session/delete` and `session/archive`, and having the agent delete its own copy.
+
+use serde_json::json;
+
+use crate::connection::handled::{Handled, Handling};
+use crate::connection::key::Key;
+use crate::connection::live::Then;
+use crate::connection::params::Params;
+use crate::connection::put_away::put_away;
+use crate::connection::requests::{ClientRequest, Outgoing};
+use crate::connection::answer::agent_error;
+use crate::engine::Engine;
+use crate::environment::Environment;
+use crate::rpc::{Code, Outcome};
+use crate::sessions::delete;
+use crate::storage::Storage;
+
+/// How many deletes that the agent has not confirmed are asked of it again at a time.
+const REPEATED: u32 = 200;
+
+impl<S: Storage, E: Environment> Engine<S, E> {
+    pub(super) fn close(&mut self, request: &ClientRequest, params: &Params<'_>, then: Then) -> Handling {
+        let id = params.session_id()?;
+        let key = Key::Session(id.clone());
+        let unanswered = self
+            .with(&key, |session, cx| session.close(request.clone(), then, cx))
+            .unwrap_or_else(|| Some(request.clone()));
+        if let Some(request) = unanswered {
+            let result = self.run(|cx| put_away(&id, then, cx));
+            self.finish(&request, result);
+        }
+        Ok(Handled::Done)
+    }
+
+    /// Has the agent delete what is deleted here. What it does not confirm is asked again another time.
+    pub(super) fn delete_at_agent(&mut self, ids: &[String]) {
+        let can_delete = self.connection.agent.delete && !self.connection.agent_gone;
+        for id in ids {
+            if !can_delete {
+                continue;
+            }
+            let asked = Outgoing::Delete { agent_id: id.clone() };
+            if self.connection.requests.outgoing.values().any(|outgoing| *outgoing == asked) {
+                continue;
+            }
+            let params = json!({ "sessionId": id }).to_string();
+            self.run(|cx| cx.ask(asked, "session/delete", params));
+        }
+    }
+
+    pub(super) fn delete_answered(&mut self, agent_id: &str, outcome: Outcome<'_>) {
+        let is_gone = match outcome {
+            Outcome::Result(_) => true,
+            Outcome::Error(error) => agent_error(error).code == Code::ResourceNotFound as i64,
+        };
+        if is_gone
+            && let Err(error) = delete::confirmed(&self.store, &self.connection.agent.name, agent_id)
+        {
+            self.warn(format!("it could not be noted that the agent has deleted a session: {error}"));
+        }
+    }
+
+    /// Asks the agent again for the deletes that it has not confirmed.
+    pub(super) fn repeat_deletes(&mut self) {
+        if !self.connection.agent.delete {
+            return;
+        }
+        match delete::pending(&self.store, &self.connection.agent.name, self.now(), REPEATED) {
+            Ok(ids) => self.delete_at_agent(&ids),
+            Err(error) => self.warn(format!("the deletes to be repeated could not be read: {error}")),
+        }
+    }
+}

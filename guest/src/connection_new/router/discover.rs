@@ -1,0 +1,252 @@
+//! Reading the agent's own list, after `initialize` and in the background, so that sessions made without the layer are
+//! listed too, and what the agent knows better of the others.
+
+use std::collections::{HashSet, VecDeque};
+use std::hash::{BuildHasher as _, RandomState};
+
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use crate::connection::requests::{ClientRequest, Outgoing};
+use crate::engine::Engine;
+use crate::environment::Environment;
+use crate::rpc::{Object, Outcome};
+use crate::sessions::discovered::{self, Found, Row};
+use crate::sessions::vanish;
+use crate::storage::{Durability, Result, Storage, Write};
+use crate::store::keys;
+
+/// How many pages of the agent's list are read at most; some agents never end their lists.
+const MOST_PAGES: u32 = 500;
+/// How many of its rows are taken in at a time: requests wait for these.
+const ROWS_AT_ONCE: usize = 32;
+/// How long the first list on a store that never had this agent's list to its end waits for it, in milliseconds.
+const PATIENCE: i64 = 1000;
+/// A list of fewer rows than this is all the agent has; a longer one may be cut off.
+const SHORT: usize = 20;
+
+/// How far the agent's list has been read.
+#[derive(Debug, Default)]
+pub(super) struct Discovery {
+    phase: Phase,
+    /// This agent's list was read to its end before, for this store.
+    was_complete: bool,
+    pages: u32,
+    last_cursor: Option<String>,
+    /// Rows that are still to be taken in.
+    rows: VecDeque<String>,
+    /// The page behind them.
+    next: Option<String>,
+    seen: Seen,
+    /// Lists that wait for it, and since when.
+    waiting: VecDeque<(ClientRequest, Option<String>, i64)>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    Idle,
+    /// Pages are asked for and taken in.
+    Reading,
+    /// What is not in the list any more is looked for, behind this key.
+    Sifting(String),
+    Done,
+}
+
+/// What was in the list, in little memory.
+#[derive(Debug, Default)]
+struct Seen {
+    hasher: RandomState,
+    ids: HashSet<u64>,
+    oldest: Option<i64>,
+    is_dated: bool,
+    is_cut_off: bool,
+}
+
+impl Seen {
+    fn note(&mut self, agent_id: &str, updated: Option<i64>) {
+        self.is_dated = (self.ids.is_empty() || self.is_dated) && updated.is_some();
+        self.ids.insert(self.hasher.hash_one(agent_id));
+        self.oldest = match (self.oldest, updated) {
+            (Some(oldest), Some(updated)) => Some(oldest.min(updated)),
+            (oldest, updated) => oldest.or(updated),
+        };
+    }
+
+    fn has(&self, agent_id: &str) -> bool {
+        self.ids.contains(&self.hasher.hash_one(agent_id))
+    }
+
+    /// Since when the list is complete; `None`: it may lack anything.
+    fn complete_since(&self) -> Option<i64> {
+        if self.is_cut_off {
+            None
+        } else if self.ids.len() < SHORT {
+            Some(i64::MIN)
+        } else {
+            self.oldest.filter(|_| self.is_dated)
+        }
+    }
+}
+
+impl Discovery {
+    /// Whether a list would lack what the agent is about to tell.
+    pub(super) fn is_worth_waiting_for(&self) -> bool {
+        self.phase == Phase::Reading && !self.was_complete
+    }
+
+    pub(super) fn wait(&mut self, request: ClientRequest, params: Option<String>, now: i64) {
+        self.waiting.push_back((request, params, now));
+    }
+
+    /// Takes a waiting list back; says whether it waited here.
+    pub(super) fn withdraw(&mut self, request: &ClientRequest) -> bool {
+        let before = self.waiting.len();
+        self.waiting.retain(|(waiting, ..)| waiting != request);
+        self.waiting.len() < before
+    }
+
+    pub(super) fn take_waiting(&mut self) -> Vec<(ClientRequest, Option<String>)> {
+        self.waiting.drain(..).map(|(request, params, _)| (request, params)).collect()
+    }
+
+    /// For how many milliseconds the longest waiting list may still wait.
+    pub(super) fn patience(&self, now: i64) -> Option<u32> {
+        let (_, _, since) = self.waiting.front()?;
+        Some(u32::try_from((since + PATIENCE - now).clamp(0, PATIENCE)).unwrap_or(0))
+    }
+}
+
+impl<S: Storage, E: Environment> Engine<S, E> {
+    /// Begins to read the agent's list, if it has one.
+    pub(super) fn begin_discovery(&mut self) {
+        if !self.connection.agent.list || self.connection.discovery.phase == Phase::Reading {
+            return;
+        }
+        let was_complete = self.store.record(keys::agent_list(&self.connection.agent.name));
+        let waiting = std::mem::take(&mut self.connection.discovery.waiting);
+        self.connection.discovery = Discovery {
+            phase: Phase::Reading,
+            was_complete: was_complete.is_ok_and(|at| at.is_some()),
+            waiting,
+            ..Discovery::default()
+        };
+        self.run(|cx| cx.ask(Outgoing::List, "session/list", "{}".to_owned()));
+    }
+
+    /// What was read of the list counts no more, and nothing waits for the rest.
+    pub(super) fn forget_discovery(&mut self) {
+        let waiting = std::mem::take(&mut self.connection.discovery.waiting);
+        self.connection.discovery = Discovery { waiting, ..Discovery::default() };
+        self.release_lists();
+    }
+
+    /// A page has come: take it in, ask for the next.
+    pub(super) fn discovered(&mut self, outcome: Outcome<'_>) {
+        if self.connection.discovery.phase != Phase::Reading {
+            return;
+        }
+        let Outcome::Result(result) = outcome else { return self.forget_discovery() };
+        let result = Object::parse_or_empty(result);
+        let rows: Vec<&RawValue> =
+            result.get("sessions").and_then(|rows| serde_json::from_str(rows).ok()).unwrap_or_default();
+        let cursor = result.get_string("nextCursor");
+        let discovery = &mut self.connection.discovery;
+        discovery.pages += 1;
+        // A cursor that comes again would be followed for ever.
+        let goes_on = cursor != discovery.last_cursor && discovery.pages < MOST_PAGES && !rows.is_empty();
+        discovery.seen.is_cut_off |= cursor.is_some() && !goes_on;
+        discovery.last_cursor.clone_from(&cursor);
+        discovery.next = cursor.filter(|_| goes_on);
+        discovery.rows.extend(rows.into_iter().map(|row| row.get().to_owned()));
+    }
+
+    /// Takes in a few rows, or asks for the next page; says whether there is more to do at once.
+    pub(crate) fn discover_some(&mut self) -> bool {
+        match &self.connection.discovery.phase {
+            Phase::Idle | Phase::Done => false,
+            Phase::Reading => {
+                let taken_in = self.take_in_some();
+                taken_in.unwrap_or_else(|error| {
+                    self.warn(format!("the agent's sessions could not be taken in: {error}"));
+                    self.forget_discovery();
+                    false
+                })
+            }
+            Phase::Sifting(behind) => {
+                let behind = behind.clone();
+                self.sift(&behind).unwrap_or_else(|error| {
+                    self.warn(format!("the agent's sessions could not be compared with its list: {error}"));
+                    self.connection.discovery.phase = Phase::Done;
+                    false
+                })
+            }
+        }
+    }
+
+    fn take_in_some(&mut self) -> Result<bool> {
+        // Nothing has been asked and answered yet, or the answer is still to come.
+        if self.connection.requests.outgoing.values().any(|asked| *asked == Outgoing::List) {
+            return Ok(false);
+        }
+        let mut deleted = Vec::new();
+        for _ in 0..ROWS_AT_ONCE {
+            let Some(row) = self.connection.discovery.rows.pop_front() else { break };
+            let Some(row) = Row::read(&row) else { continue };
+            self.connection.discovery.seen.note(&row.agent_id, row.updated);
+            let found = discovered::take_in(
+                &self.store,
+                &self.environment,
+                &self.connection.agent.name,
+                &row,
+                self.now(),
+            )?;
+            if found == Found::Deleted {
+                deleted.push(row.agent_id);
+            }
+        }
+        // The agent has kept what was deleted here.
+        self.delete_at_agent(&deleted);
+        if !self.connection.discovery.rows.is_empty() {
+            return Ok(true);
+        }
+        if let Some(cursor) = self.connection.discovery.next.take() {
+            let params = json!({ "cursor": cursor }).to_string();
+            self.run(|cx| cx.ask(Outgoing::List, "session/list", params));
+            return Ok(false);
+        }
+        let key = keys::agent_list(&self.connection.agent.name);
+        let now = self.now();
+        let read = Write::Put { key, value: now.to_string() };
+        self.store.commit(&[], vec![read], Durability::Relaxed)?;
+        self.connection.discovery.phase = Phase::Sifting(String::new());
+        self.release_lists();
+        Ok(true)
+    }
+
+    /// Looks for sessions that the agent had and has no more, a few at a time.
+    fn sift(&mut self, behind: &str) -> Result<bool> {
+        let agent = self.connection.agent.name.clone();
+        let Some(since) = self.connection.discovery.seen.complete_since() else {
+            self.connection.discovery.phase = Phase::Done;
+            return Ok(false);
+        };
+        let (ids, next) = vanish::known_to(&self.store, &agent, behind)?;
+        for (agent_id, id) in ids {
+            let is_open = self.connection.by_agent.contains_key(agent_id.as_str());
+            if !is_open && !self.connection.discovery.seen.has(&agent_id) {
+                vanish::forget_if_since(&self.store, &id, &agent, since)?;
+            }
+        }
+        let more = next.is_some();
+        self.connection.discovery.phase = next.map_or(Phase::Done, Phase::Sifting);
+        Ok(more)
+    }
+
+    /// Answers the lists that have waited for long enough.
+    pub(super) fn lists_overdue(&mut self, now: i64) {
+        if self.connection.discovery.patience(now) == Some(0) {
+            self.release_lists();
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Handling something with a session, and carrying out what follows.
+
+use std::sync::Arc;
+
+use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
+use crate::connection::key::Key;
+use crate::connection::live::LiveSession;
+use crate::engine::{Engine, Output};
+use crate::environment::Environment;
+use crate::rpc::{self, RpcError};
+use crate::storage::Storage;
+
+impl<S: Storage, E: Environment> Engine<S, E> {
+    pub(crate) fn warn(&mut self, text: impl Into<String>) {
+        self.outputs.push_back(Output::Warn(text.into()));
+    }
+
+    pub(super) fn send_client(&mut self, line: String) {
+        self.outputs.push_back(Output::ToClient(line));
+    }
+
+    pub(super) fn send_agent(&mut self, line: String) {
+        self.outputs.push_back(Output::ToAgent(line));
+    }
+
+    pub(super) fn now(&self) -> i64 {
+        self.environment.now().clamp(0, crate::time::LAST)
+    }
+
+    /// What a session is given of its surroundings.
+    fn cx(&mut self) -> Cx<'_, S, E> {
+        let connection = &mut self.connection;
+        Cx {
+            store: &self.store,
+            environment: &self.environment,
+            settings: &self.settings,
+            agent: &connection.agent,
+            connection: &connection.name,
+            needs_login: connection.needs_login,
+            beaten: &mut connection.beaten,
+            ids: &mut connection.ids,
+            effects: &mut connection.effects,
+        }
+    }
+
+    /// Runs something that has consequences, and carries them out.
+    pub(super) fn run<R>(&mut self, run: impl FnOnce(&mut Cx<'_, S, E>) -> R) -> R {
+        let result = run(&mut self.cx());
+        self.carry_out();
+        result
+    }
+
+    /// Has a session handle something, and carries out what follows; `None` if there is no such session.
+    pub(super) fn with<R>(
+        &mut self,
+        key: &Key,
+        run: impl FnOnce(&mut LiveSession, &mut Cx<'_, S, E>) -> R,
+    ) -> Option<R> {
+        // Nothing looks for a session before this one is back: effects are carried out behind it.
+        let mut sessions = std::mem::take(&mut self.connection.sessions);
+        let handled = sessions.get_mut(key).map(|session| {
+            let (agent_id, stamp) = (session.agent_id().clone(), session.stamp());
+            let result = run(session, &mut self.cx());
+            let is_same = Arc::ptr_eq(session.agent_id(), &agent_id) && session.stamp() == stamp;
+            (result, (!is_same || session.key() != key).then_some(agent_id))
+        });
+        self.connection.sessions = sessions;
+        let (result, changed_from) = handled?;
+        if let Some(agent_id) = changed_from {
+            self.note_change(key, &agent_id);
+        }
+        self.carry_out();
+        Some(result)
+    }
+
+    /// The same for what makes a session: it is there before what follows is carried out.
+    pub(super) fn insert_made(
+        &mut self,
+        make: impl FnOnce(&mut Cx<'_, S, E>) -> Result<LiveSession, RpcError>,
+    ) -> Result<(), RpcError> {
+        let made = make(&mut self.cx());
+        let inserted = made.map(|session| self.insert(session));
+        self.carry_out();
+        inserted
+    }
+
+    /// Takes in a session that is new to the connection.
+    pub(super) fn insert(&mut self, session: LiveSession) {
+        let key = session.key().clone();
+        let agent_id = session.agent_id().clone();
+        self.connection.sessions.insert(key.clone(), session);
+        self.note_change(&key, &agent_id);
+        self.carry_out();
+    }
+
+    /// A session goes by another id, has entered another phase, or is over: the tables follow, and so does what the host
+    /// keeps.
+    fn note_change(&mut self, key: &Key, old_agent_id: &str) {
+        let connection = &mut self.connection;
+        let Some(session) = connection.sessions.remove(key) else { return };
+        if connection.by_agent.get(old_agent_id) == Some(key) {
+            connection.by_agent.remove(old_agent_id);
+        }
+        let key = session.key().clone();
+        let memo = session.memo();
+        if session.is_gone() {
+            connection.showing.retain(|showing| *showing != key);
+            connection.requests.permissions.retain(|_, of| *of != key);
+        } else {
+            if !session.agent_id().is_empty() {
+                connection.by_agent.insert(session.agent_id().clone(), key.clone());
+            }
+            connection.sessions.insert(key.clone(), session);
+        }
+        let Some(id) = key.id() else { return };
+        if connection.memos.get(id) == memo.as_ref() {
+            return;
+        }
+        let value = memo.as_ref().and_then(|memo| serde_json::to_string(memo).ok());
+        self.outputs.push_back(Output::Keep { key: format!("s/{id}"), value });
+        match memo {
+            Some(memo) => connection.memos.insert(id.to_owned(), memo),
+            None => connection.memos.remove(id),
+        };
+    }
+
+    fn carry_out(&mut self) {
+        if self.connection.effects.is_empty() {
+            return;
+        }
+        for effect in std::mem::take(&mut self.connection.effects) {
+            self.carry_out_one(effect);
+        }
+    }
+
+    fn carry_out_one(&mut self, effect: Effect) {
+        match effect {
+            Effect::Ask { id, what, method, params } => {
+                let line = rpc::request(&self.connection.ids.wire(id), method, &params);
+                self.connection.requests.outgoing.insert(id, what);
+                self.send_agent(line);
+            }
+            Effect::Abandon { id, agent_id } => self.abandon(id, agent_id),
+            Effect::ToAgent(line) => self.send_agent(line),
+            // There is one client, so it is every client and the one that asked.
+            Effect::ToClients(line) | Effect::ToClientOf(_, line) => self.send_client(line),
+            Effect::Finish(request, result) => self.finish(&request, result),
+            Effect::Release(lines) => self.handle_released(lines),
+            Effect::Show(key) => {
+                if !self.connection.showing.contains(&key) {
+                    self.connection.showing.push_back(key);
+                }
+            }
+            Effect::Subagent { parent, update } => self.subagent_announced(&parent, &update),
+            Effect::Warn(text) => self.warn(text),
+            Effect::NotRecorded(error) => self.not_recorded(&error),
+            Effect::DeleteAtAgent(ids) => self.delete_at_agent(&ids),
+            Effect::LetGo { agent_id, made } => self.let_go(&agent_id, made),
+        }
+    }
+
+    /// Tells the host, once, that the conversation goes on but is not recorded.
+    pub(super) fn not_recorded(&mut self, error: &str) {
+        if !std::mem::replace(&mut self.connection.warned, true) {
+            self.warn(format!("what is said now is not recorded: {error}"));
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The end of either side.
+
+use crate::connection::answer::agent_gone;
+use crate::connection::effect::Waiting;
+use crate::engine::Engine;
+use crate::environment::Environment;
+use crate::rpc::{Code, RpcError};
+use crate::sessions::open_marks;
+use crate::storage::Storage;
+
+impl<S: Storage, E: Environment> Engine<S, E> {
+    /// The client is gone: what it has open is written and marked as closed.
+    pub(crate) fn client_closed(&mut self) {
+        let error = RpcError::new(Code::RequestCancelled, "Request cancelled: the client has ended");
+        for key in self.session_keys() {
+            self.with(&key, |session, cx| {
+                session.disconnect("the client has ended", &error, cx);
+                session.leave(cx);
+            });
+        }
+        if self.connection.beaten.take().is_some()
+            && let Err(error) = open_marks::leave(&self.store, &self.connection.name)
+        {
+            self.warn(format!("the connection could not be marked as closed: {error}"));
+        }
+    }
+
+    /// The agent is gone: every open request gets its answer, and what was said is kept.
+    pub(crate) fn agent_closed(&mut self) {
+        self.connection.agent_gone = true;
+        let error = agent_gone();
+        let held: Vec<Waiting> = self.connection.stage.take_held();
+        for key in self.session_keys() {
+            self.with(&key, |session, cx| session.disconnect("the agent has ended", &error, cx));
+        }
+        self.connection.requests.outgoing.clear();
+        self.forget_discovery();
+        let open: Vec<_> = self.connection.requests.incoming.keys().cloned().collect();
+        for request in open {
+            self.finish(&request, Err(error.clone()));
+        }
+        drop(held);
+    }
+}

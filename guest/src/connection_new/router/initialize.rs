@@ -1,0 +1,171 @@
+//! `initialize`: what the agent can do, and what the layer adds to it.
+
+use std::collections::VecDeque;
+
+use serde_json::json;
+
+use crate::connection::answer::result_of;
+use crate::connection::effect::Waiting;
+use crate::connection::handled::{Handled, Handling};
+use crate::connection::profile::AgentProfile;
+use crate::connection::requests::{ClientRequest, Incoming};
+use crate::engine::{Engine, Output};
+use crate::environment::Environment;
+use crate::rpc::{self, Code, Object, Outcome, RpcError};
+use crate::storage::Storage;
+
+/// How far the connection is.
+#[derive(Debug, Default)]
+pub(super) enum Stage {
+    /// Nothing but `initialize` may come.
+    #[default]
+    New,
+    /// The agent has not answered `initialize` yet; what the client sent after it waits.
+    Starting { held: VecDeque<Waiting> },
+    /// Everything may come. What came behind `initialize` is answered in order, each request after the one before.
+    Ready { queue: VecDeque<Waiting>, waits_for: Option<ClientRequest> },
+}
+
+impl Stage {
+    /// Ready, with nothing waiting.
+    pub(super) fn ready() -> Self {
+        Self::Ready { queue: VecDeque::new(), waits_for: None }
+    }
+
+    fn held_mut(&mut self) -> Option<&mut VecDeque<Waiting>> {
+        match self {
+            Self::New => None,
+            Self::Starting { held } | Self::Ready { queue: held, .. } => Some(held),
+        }
+    }
+
+    /// Whether a line that comes now has to wait.
+    pub(super) fn holds_lines(&self) -> bool {
+        match self {
+            Self::New => false,
+            Self::Starting { .. } => true,
+            Self::Ready { queue, .. } => !queue.is_empty(),
+        }
+    }
+
+    pub(super) fn hold(&mut self, line: Waiting) {
+        if let Some(held) = self.held_mut() {
+            held.push_back(line);
+        }
+    }
+
+    /// Takes a waiting request back; says whether it waited here.
+    pub(super) fn withdraw(&mut self, request: &ClientRequest) -> bool {
+        let Some(held) = self.held_mut() else { return false };
+        let before = held.len();
+        held.retain(|waiting| waiting.request.as_ref() != Some(request));
+        held.len() < before
+    }
+
+    pub(super) fn take_held(&mut self) -> Vec<Waiting> {
+        self.held_mut().map(|held| held.drain(..).collect()).unwrap_or_default()
+    }
+}
+
+/// What the layer answers, whatever the agent can do.
+const ADDED: [&str; 8] = ["list", "delete", "resume", "close", "fork", "archive", "status", "title"];
+
+impl<S: Storage, E: Environment> Engine<S, E> {
+    pub(super) fn initialize(&mut self, line: &str, request: &ClientRequest, params: Option<&str>) -> Handling {
+        if !matches!(self.connection.stage, Stage::New) {
+            return Err(RpcError::new(Code::InvalidRequest, "Invalid request: the connection is already initialized"));
+        }
+        let object = params.and_then(Object::parse);
+        let version = object.as_ref().and_then(|params| params.get("protocolVersion"));
+        let Some(version) = version.filter(|version| serde_json::from_str::<u16>(version).is_ok()) else {
+            return Err(RpcError::invalid_params("protocolVersion", "must be a number from 0 to 65535"));
+        };
+        self.expect(request, Incoming::Initialize);
+        self.connection.stage = Stage::Starting { held: VecDeque::new() };
+        // The layer speaks version 1 to both sides, whatever the client would like.
+        Ok(if version == "1" { Handled::Pass } else { Handled::PassAs(rpc::splice(line, version, "1")) })
+    }
+
+    pub(super) fn initialized(&mut self, request: &ClientRequest, outcome: Outcome<'_>) -> Handling {
+        let stage = std::mem::take(&mut self.connection.stage);
+        let Stage::Starting { held } = stage else {
+            self.connection.stage = stage;
+            return Ok(Handled::Done);
+        };
+        let result = result_of(&outcome).and_then(|result| {
+            let result = Object::parse_or_empty(result);
+            match result.get("protocolVersion") {
+                Some("1") | None => Ok(result),
+                Some(version) => Err(RpcError::new(
+                    Code::InternalError,
+                    format!(
+                        "Internal error: the agent speaks protocol version {version} only, and this layer speaks 1"
+                    ),
+                )),
+            }
+        });
+        match result {
+            Ok(result) => {
+                self.connection.agent = AgentProfile::read(&result, &self.settings.agent);
+                self.connection.stage = Stage::Ready { queue: held, waits_for: None };
+                let profile = serde_json::to_string(&self.connection.agent).ok();
+                self.outputs.push_back(Output::Keep { key: "agent".to_owned(), value: profile });
+                self.send_client(rpc::response(request.id(), &with_layer(&result, self.settings.draft)));
+                self.repeat_deletes();
+                self.begin_discovery();
+            }
+            // The client may try again, say with other capabilities or after logging in.
+            Err(error) => {
+                self.send_client(rpc::failure(request.id(), &error));
+                self.handle_released(held);
+            }
+        }
+        Ok(Handled::Done)
+    }
+
+    /// Goes on with what came behind `initialize`, as far as it may.
+    pub(crate) fn drain_queue(&mut self) {
+        loop {
+            let Stage::Ready { queue, waits_for } = &mut self.connection.stage else { return };
+            let Some(line) = queue.front() else { return };
+            let is_open =
+                waits_for.as_ref().is_some_and(|request| self.connection.requests.incoming.contains_key(request));
+            if is_open && line.request.is_some() {
+                return;
+            }
+            let Some(line) = queue.pop_front() else { return };
+            // A turn may take as long as it likes; nothing has to wait for its end.
+            let next = line.request.clone().filter(|_| !line.is_prompt);
+            *waits_for = next.or_else(|| waits_for.take());
+            self.handle_released([line]);
+        }
+    }
+}
+
+/// The agent's answer with what the layer adds.
+fn with_layer(result: &Object<'_>, draft: bool) -> String {
+    let mut capabilities = Object::parse_or_empty(result.get("agentCapabilities").unwrap_or("{}"));
+    let mut session = Object::parse_or_empty(capabilities.get("sessionCapabilities").unwrap_or("{}"));
+    for marker in ADDED {
+        if !session.get_some(marker).is_some_and(|marker| marker.starts_with('{')) {
+            session.set(marker, "{}");
+        }
+    }
+    let session = session.to_json();
+    let mut meta = Object::parse_or_empty(capabilities.get_some("_meta").unwrap_or("{}"));
+    let own =
+        json!({ "version": env!("CARGO_PKG_VERSION"), "list": {"search": true, "filters": true}, "replay": true });
+    meta.set("acp-sessions", own.to_string());
+    let meta = meta.to_json();
+    capabilities.set("loadSession", "true");
+    capabilities.set("sessionCapabilities", session);
+    if draft {
+        capabilities.set("listSessions", "true");
+    }
+    capabilities.set("_meta", meta);
+    let capabilities = capabilities.to_json();
+    let mut answer = result.clone();
+    answer.set("protocolVersion", "1");
+    answer.set("agentCapabilities", capabilities);
+    answer.to_json()
+}

@@ -1,0 +1,60 @@
+//! `session/new`: the agent makes it, the layer stores it before the client learns of it.
+
+use crate::connection::answer::result_of;
+use crate::connection::handled::{Handled, Handling};
+use crate::connection::live::LiveSession;
+use crate::connection::params::Params;
+use crate::connection::requests::{ClientRequest, Incoming};
+use crate::connection::restore::state_given;
+use crate::engine::Engine;
+use crate::environment::Environment;
+use crate::rpc::{self, Code, Object, Outcome, RpcError};
+use crate::sessions::{create, open_marks};
+use crate::storage::{Durability, Storage, Write};
+use crate::store::{Session, State, keys};
+
+impl<S: Storage, E: Environment> Engine<S, E> {
+    pub(super) fn new_session(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
+        let cwd = params.cwd()?;
+        params.check_mcp_servers(true)?;
+        let directories = params.additional_directories()?;
+        self.expect(request, Incoming::New { cwd, directories });
+        Ok(Handled::Pass)
+    }
+
+    pub(super) fn new_session_made(
+        &mut self,
+        line: &str,
+        cwd: String,
+        directories: Vec<String>,
+        outcome: Outcome<'_>,
+    ) -> Handling {
+        let Outcome::Result(_) = outcome else { return Ok(Handled::Pass) };
+        self.connection.needs_login = false;
+        let object = Object::parse_or_empty(result_of(&outcome)?);
+        let Some(agent_id) = object.get_string("sessionId").filter(|id| !id.is_empty()) else {
+            return Err(RpcError::new(Code::InternalError, "Internal error: the agent's new session has no id"));
+        };
+        let state = state_given(&object, State::default());
+        let mut session = Session::new(agent_id.clone(), cwd, self.now());
+        session.directories = directories;
+        session.give_to(&self.connection.agent.name, &agent_id, 0);
+        let text = state.to_text();
+        let name = self.connection.name.clone();
+        self.run(|cx| cx.beat())?;
+        let session = create::create_with(&self.store, &self.environment, &session, Durability::Durable, |id| {
+            Ok(vec![Write::Put { key: keys::state(id), value: text.clone() }, open_marks::mark(id, &name)])
+        })?;
+        let handled = if session.id == agent_id {
+            Handled::Pass
+        } else {
+            let id = serde_json::Value::from(session.id.as_str()).to_string();
+            // The members are borrowed from the outcome, which is borrowed from the line.
+            Handled::PassAs(rpc::splice(line, object.get("sessionId").unwrap_or_default(), &id))
+        };
+        let mut live = LiveSession::open(session.id, agent_id, state, true);
+        live.is_marked();
+        self.insert(live);
+        Ok(handled)
+    }
+}

@@ -1,0 +1,151 @@
+//! `session/load`, `session/resume` and `session/fork`.
+
+use crate::connection::handled::{Handled, Handling};
+use crate::connection::key::Key;
+use crate::connection::live::{LiveSession, OpenRequest, Target, Wanted};
+use crate::connection::params::Params;
+use crate::connection::requests::ClientRequest;
+use crate::engine::Engine;
+use crate::environment::Environment;
+use crate::rpc::RpcError;
+use crate::storage::Storage;
+use crate::store::{Origin, Session, State, keys};
+use crate::transcript::{Position, Start};
+
+impl<S: Storage, E: Environment> Engine<S, E> {
+    pub(super) fn load(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
+        let session = params.session_id()?;
+        params.cwd()?;
+        params.check_mcp_servers(true)?;
+        params.additional_directories()?;
+        let start = start_wanted(params)?;
+        self.open_session(request, session, params, Wanted::History(start))
+    }
+
+    pub(super) fn resume(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
+        let session = params.session_id()?;
+        params.cwd()?;
+        params.check_mcp_servers(false)?;
+        params.additional_directories()?;
+        self.open_session(request, session, params, Wanted::Nothing)
+    }
+
+    fn open_session(
+        &mut self,
+        request: &ClientRequest,
+        id: String,
+        params: &Params<'_>,
+        wanted: Wanted,
+    ) -> Handling {
+        let key = Key::Session(id.clone());
+        let asked = OpenRequest { request: Some(request.clone()), rest: params.without_session(), wanted };
+        let stored = self.store.session(&id)?;
+        if let Some(live) = self.connection.sessions.get(&key) {
+            let Some(session) = stored.filter(|_| !live.is_deleted()) else {
+                return Err(RpcError::session_not_found(&id));
+            };
+            let tells = wanted.is_history() && self.is_only_with_agent(&session) && !live.is_in_turn();
+            let opened = self.with(&key, |live, cx| match wanted {
+                _ if tells => live.open_again(Target::Known(session), asked, cx),
+                Wanted::History(start) => live.show_again(request, Some(start), cx),
+                Wanted::Nothing => live.show_again(request, None, cx),
+            });
+            opened.unwrap_or(Ok(()))?;
+            return Ok(Handled::Done);
+        }
+        let target = match stored {
+            Some(session) => Target::Known(session),
+            None => Target::Unknown(self.unknown_session(&id, params)?),
+        };
+        self.begin_opening(key, target, asked)?;
+        Ok(Handled::Done)
+    }
+
+    fn begin_opening(&mut self, key: Key, target: Target, asked: OpenRequest) -> Result<(), RpcError> {
+        let state = match &target {
+            Target::Unknown(_) => State::default(),
+            Target::Known(session) | Target::Fork(session, ..) => self.store.state(&session.id)?,
+        };
+        if let Target::Known(session) = &target {
+            self.mend(session)?;
+        }
+        // The session is there before what follows from opening it is carried out.
+        self.insert_made(|cx| LiveSession::begin(key, target, asked, state, cx))
+    }
+
+    /// A session that the layer has never seen: the agent may have it from before the layer came between.
+    fn unknown_session(&self, id: &str, params: &Params<'_>) -> Result<Session, RpcError> {
+        let agent = &self.connection.agent;
+        let tombstone = keys::agent_tombstone(&agent.name, id);
+        if !agent.reopens() || self.store.is_deleted(id)? || self.store.record(tombstone)?.is_some() {
+            return Err(RpcError::session_not_found(id));
+        }
+        let mut session = Session::new(id.to_owned(), params.cwd()?, self.now());
+        session.give_to(&agent.name, id, 0);
+        session.origin = Origin::Agent;
+        Ok(session)
+    }
+
+    /// Whether the agent can tell a history that is nowhere else.
+    fn is_only_with_agent(&self, session: &Session) -> bool {
+        let agent = &self.connection.agent;
+        session.origin == Origin::Agent && agent.load && session.agents.contains_key(&agent.name)
+    }
+
+    pub(super) fn fork(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
+        let parent = params.session_id()?;
+        let cwd = params.cwd()?;
+        params.check_mcp_servers(false)?;
+        let directories = params.additional_directories()?;
+        let key = Key::Session(parent.clone());
+        self.with(&key, |session, cx| session.write(cx, true)).unwrap_or(Ok(()))?;
+        let Some(session) = self.store.session(&parent)? else { return Err(RpcError::session_not_found(&parent)) };
+        if self.is_only_with_agent(&session) && !self.connection.agent.fork {
+            return self.fetch_history(key, session, params);
+        }
+        let asked = OpenRequest {
+            request: Some(request.clone()),
+            rest: params.without_session(),
+            wanted: Wanted::Nothing,
+        };
+        self.begin_opening(Key::Fork(request.clone()), Target::Fork(session, cwd, directories), asked)?;
+        Ok(Handled::Done)
+    }
+
+    /// What is to be forked is first fetched from the agent, which cannot fork it; the fork waits for that.
+    fn fetch_history(&mut self, key: Key, session: Session, params: &Params<'_>) -> Handling {
+        let asked = OpenRequest { request: None, rest: params.without_session(), wanted: Wanted::Nothing };
+        let opened = match self.connection.sessions.get(&key) {
+            None => self.begin_opening(key.clone(), Target::Known(session), asked),
+            Some(live) if live.is_in_turn() => {
+                return Err(RpcError::new(
+                    crate::rpc::Code::InvalidRequest,
+                    "Invalid request: only the agent has the history of this session; fork it when its turn has ended",
+                ));
+            }
+            Some(_) => {
+                let opened = self.with(&key, |live, cx| live.open_again(Target::Known(session), asked, cx));
+                opened.unwrap_or(Ok(()))
+            }
+        };
+        opened?;
+        Ok(Handled::Wait(key))
+    }
+}
+
+/// `_meta["acp-sessions"].replay` of a load: `{"last": N}` or `{"after": CURSOR}`.
+fn start_wanted(params: &Params<'_>) -> Result<Start, RpcError> {
+    const FIELD: &str = "_meta.acp-sessions.replay";
+    let Some(replay) = params.own_meta("replay") else { return Ok(Start::Beginning) };
+    if let Some(last) = replay.get("last") {
+        let last = last.as_u64().ok_or_else(|| RpcError::invalid_params(FIELD, "takes a number for `last`"))?;
+        return Ok(Start::Last(last));
+    }
+    if let Some(after) = replay.get("after") {
+        let place = after.as_str().and_then(Position::from_cursor);
+        let place = place.ok_or_else(|| RpcError::invalid_params(FIELD, "takes a cursor it gave for `after`"))?;
+        let (layout, position) = place;
+        return Ok(Start::At { layout, position });
+    }
+    Err(RpcError::invalid_params(FIELD, "takes `last` or `after`"))
+}

@@ -1,0 +1,132 @@
+//! Carrying on after an instance was lost, with what the host kept of the connection.
+
+use crate::connection::handled::Handled;
+use crate::connection::key::Key;
+use crate::connection::live::{LiveSession, Memo};
+use crate::connection::requests::{ClientRequest, Incoming, Owner};
+use crate::engine::{Arrival, Content, Engine, Peer};
+use crate::environment::Environment;
+use crate::rpc::{self, Code, Id, Message, RpcError};
+use crate::storage::Storage;
+
+use super::initialize::Stage;
+
+impl<S: Storage, E: Environment> Engine<S, E> {
+    /// Takes up the memos. What the lost instance was working on is answered with an error; everything else goes on.
+    pub(crate) fn carry_on(&mut self, kept: Vec<(String, String)>, lost: Vec<Arrival>) {
+        let mut orphans = Vec::new();
+        let mut sessions = Vec::new();
+        for (key, value) in kept {
+            if key == "agent" {
+                self.connection.agent = serde_json::from_str(&value).unwrap_or_default();
+                self.connection.stage = Stage::ready();
+            } else if let Some(session) = key.strip_prefix("s/") {
+                sessions.push((session.to_owned(), value));
+            } else if let Some(id) = key.strip_prefix("q/").and_then(Id::parse) {
+                let request = ClientRequest::new(id);
+                let what = serde_json::from_str(&value).unwrap_or(Incoming::Engine);
+                if !what.is_with_agent() {
+                    orphans.push(request.clone());
+                }
+                self.expect(&request, what);
+                self.connection.requests.kept.insert(request);
+            }
+        }
+        for (session, value) in sessions {
+            self.reopen(&session, &value);
+        }
+        if self.connection.requests.incoming.values().any(|what| *what == Incoming::Initialize) {
+            self.connection.stage = Stage::Starting { held: std::collections::VecDeque::new() };
+        }
+        let error = RpcError::new(Code::InternalError, "Internal error: the request was lost; please try again");
+        for request in orphans {
+            self.finish(&request, Err(error.clone()));
+        }
+        for arrival in lost {
+            self.make_up_for(arrival, &error);
+        }
+    }
+
+    /// Something that the lost instance did not finish with. Requests fail, whoever asked; what answers or tells the
+    /// other side something is passed on, though it may be missing from the history.
+    fn make_up_for(&mut self, arrival: Arrival, error: &RpcError) {
+        let line = match (arrival.from, arrival.content) {
+            (_, Content::Line(line)) => line,
+            (Peer::Client, Content::TooLong(head)) => return self.client_line_too_long(&head),
+            (Peer::Agent, Content::TooLong(head)) => return self.agent_line_too_long(&head),
+            (Peer::Client, Content::NotText) => return self.client_line_not_text(),
+            (Peer::Agent, Content::NotText) => return,
+        };
+        let message = match Message::parse(&line) {
+            Ok(message) => message,
+            Err(malformed) => {
+                if arrival.from == Peer::Client {
+                    self.send_client(rpc::failure(&Id::null(), &malformed.to_error()));
+                }
+                return;
+            }
+        };
+        let handled = match (arrival.from, message) {
+            (Peer::Client, Message::Request { id, .. }) => {
+                // If it is open, it was passed on or has failed already.
+                if !self.connection.requests.incoming.contains_key(&ClientRequest::new(id.clone())) {
+                    self.send_client(rpc::failure(&id, error));
+                }
+                return;
+            }
+            (Peer::Agent, Message::Response { id, .. }) => return self.answer_lost(&id, error),
+            (Peer::Agent, Message::Request { id, .. }) => return self.send_agent(rpc::failure(&id, error)),
+            (Peer::Client, Message::Response { .. }) => Handled::Pass,
+            (Peer::Client, Message::Notification { params, .. }) => self.pass_to_agent(&line, params),
+            (Peer::Agent, Message::Notification { method, params }) if method == "session/update" => {
+                self.session_update(&line, params)
+            }
+            (Peer::Agent, Message::Notification { params, .. }) => self.pass_to_client(&line, params),
+        };
+        let line = match handled {
+            Handled::Pass => line,
+            Handled::PassAs(line) => line,
+            Handled::Done | Handled::Wait(_) => return,
+        };
+        match arrival.from {
+            Peer::Client => self.send_agent(line),
+            Peer::Agent => self.send_client(line),
+        }
+    }
+
+    /// An answer of the agent's is lost: whoever waits for it is told so.
+    fn answer_lost(&mut self, id: &Id, error: &RpcError) {
+        if self.connection.ids.read(id) != Owner::Client {
+            return;
+        }
+        let request = ClientRequest::new(id.clone());
+        match self.connection.requests.incoming.get(&request) {
+            // The client may send it again.
+            Some(Incoming::Initialize) => self.connection.stage = Stage::New,
+            Some(Incoming::Prompt { .. }) => {
+                let line = rpc::failure(id, error);
+                return self.agent_line(line);
+            }
+            _ => {}
+        }
+        self.finish(&request, Err(error.clone()));
+    }
+
+    fn reopen(&mut self, id: &str, value: &str) {
+        let Ok(memo) = serde_json::from_str::<Memo>(value) else { return };
+        match (self.store.session(id), self.store.state(id)) {
+            (Ok(Some(_)), Ok(state)) => {
+                let mut session = LiveSession::open(id.to_owned(), memo.agent_id, state, memo.told);
+                let prompts = self.connection.requests.incoming.iter().filter_map(|(request, what)| match what {
+                    Incoming::Prompt { session } if session == id => Some(request.clone()),
+                    _ => None,
+                });
+                prompts.collect::<Vec<_>>().into_iter().for_each(|request| session.take_up_turn(request));
+                self.insert(session);
+                self.with(&Key::Session(id.to_owned()), LiveSession::mark);
+            }
+            (Ok(None), Ok(_)) => {}
+            (Err(error), _) | (_, Err(error)) => self.not_recorded(&error.to_string()),
+        }
+    }
+}

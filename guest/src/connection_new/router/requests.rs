@@ -1,0 +1,79 @@
+//! Keeping account of requests: each gets exactly one answer.
+
+use crate::connection::requests::{ClientRequest, Incoming, Outgoing, OwnId};
+use crate::connection::step::Step;
+use crate::engine::{Engine, Output};
+use crate::environment::Environment;
+use crate::rpc::{self, Object, Outcome, RpcError};
+use crate::storage::Storage;
+use serde_json::json;
+
+impl<S: Storage, E: Environment> Engine<S, E> {
+    /// Notes that a request of the client's waits for an answer.
+    pub(super) fn expect(&mut self, request: &ClientRequest, what: Incoming) {
+        self.connection.requests.incoming.insert(request.clone(), what);
+    }
+
+    /// Has the host keep what a request that is still open waits for.
+    pub(super) fn keep_request(&mut self, request: &ClientRequest) {
+        let Some(what) = self.connection.requests.incoming.get(request) else { return };
+        let value = serde_json::to_string(what).ok();
+        self.connection.requests.kept.insert(request.clone());
+        self.outputs.push_back(Output::Keep { key: request.memo_key(), value });
+    }
+
+    /// Notes that it is answered; what it waited for.
+    pub(super) fn settle(&mut self, request: &ClientRequest) -> Option<Incoming> {
+        let what = self.connection.requests.incoming.remove(request)?;
+        if self.connection.requests.kept.remove(request) {
+            self.outputs.push_back(Output::Keep { key: request.memo_key(), value: None });
+        }
+        Some(what)
+    }
+
+    /// Answers a request of the client's that is open.
+    pub(super) fn finish(&mut self, request: &ClientRequest, result: Result<String, RpcError>) {
+        if self.settle(request).is_none() {
+            return;
+        }
+        match result {
+            Ok(result) => self.send_client(rpc::response(request.id(), &result)),
+            Err(error) => self.send_client(rpc::failure(request.id(), &error)),
+        }
+    }
+
+    /// Nobody waits for this any more: the agent is told, and a late success is cleaned up behind.
+    pub(super) fn abandon(&mut self, id: OwnId, agent_id: Option<String>) {
+        let wire = self.connection.ids.wire(id);
+        let Some(Outgoing::Step { step, .. }) = self.connection.requests.outgoing.remove(&id) else { return };
+        self.connection.requests.outgoing.insert(id, Outgoing::Abandoned { step, agent_id });
+        let params = format!("{{\"requestId\":{}}}", wire.as_json());
+        self.send_agent(rpc::notification("$/cancel_request", &params));
+    }
+
+    /// The answer to something that nobody waits for any more.
+    pub(super) fn abandoned_answered(&mut self, step: Step, agent_id: Option<String>, outcome: Outcome<'_>) {
+        let Outcome::Result(result) = outcome else { return };
+        let named = if step.makes() { Object::parse_or_empty(result).get_string("sessionId") } else { agent_id };
+        if let Some(agent_id) = named {
+            self.let_go(&agent_id, step.makes());
+        }
+    }
+
+    /// Asks the agent to let go of a session that nobody uses: to close it, and to delete one that was made in vain.
+    pub(super) fn let_go(&mut self, agent_id: &str, made: bool) {
+        if self.connection.by_agent.contains_key(agent_id) {
+            return;
+        }
+        let (close, delete) = (self.connection.agent.close, self.connection.agent.delete && made);
+        let params = json!({ "sessionId": agent_id }).to_string();
+        self.run(|cx| {
+            if close {
+                cx.ask(Outgoing::Ignored, "session/close", params.clone());
+            }
+            if delete {
+                cx.ask(Outgoing::Ignored, "session/delete", params);
+            }
+        });
+    }
+}

@@ -1,0 +1,33 @@
+//! Sessions that an agent starts on behalf of another (unstable: `subagent_update`).
+
+use crate::connection::live::LiveSession;
+use crate::engine::Engine;
+use crate::environment::Environment;
+use crate::rpc::Object;
+use crate::sessions::subagent::{self, Announced};
+use crate::storage::Storage;
+use crate::store::State;
+
+impl<S: Storage, E: Environment> Engine<S, E> {
+    pub(super) fn subagent_announced(&mut self, parent: &str, update: &str) {
+        let update = Object::parse_or_empty(update);
+        let Some(agent_id) = update.get_string("sessionId").filter(|id| !id.is_empty()) else { return };
+        if self.connection.by_agent.contains_key(agent_id.as_str()) {
+            return;
+        }
+        let announced = Announced {
+            parent,
+            agent: &self.connection.agent.name,
+            agent_id: &agent_id,
+            cwd: update.get_string("cwd"),
+            title: update.get_string("title"),
+            now: self.now(),
+        };
+        match subagent::announced(&self.store, &announced) {
+            Ok(Some(session)) => self.insert(LiveSession::open(session.id, agent_id, State::default(), true)),
+            // It was deleted, or its id is another's: the client sees it, and it is not recorded.
+            Ok(None) => {}
+            Err(error) => self.not_recorded(&error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What time brings: writing what was recorded, deadlines, open marks, retention.
+
+use crate::engine::Engine;
+use crate::environment::Environment;
+use crate::sessions::{open_marks, retention, staging};
+use crate::storage::Storage;
+
+/// How often retention looks, in milliseconds, when it first does, and how often while there is more to remove.
+const SWEEP_EVERY: i64 = 600_000;
+const SWEEP_FIRST: i64 = 3000;
+const SWEEP_AGAIN: i64 = 100;
+/// How many sessions it removes at a time: requests wait for these.
+const SWEEP_BATCH: u32 = 4;
+const HOUR: i64 = 3_600_000;
+
+/// When what was done last.
+#[derive(Debug)]
+pub(super) struct Times {
+    /// When the buffers were last written.
+    flushed: i64,
+    /// When retention is to look next, and where it goes on.
+    sweep: i64,
+    sweep_after: Option<String>,
+    /// The time when it was last looked at: a clock that goes back makes everything due.
+    seen: i64,
+}
+
+impl Times {
+    pub(super) fn new(now: i64) -> Self {
+        Self { flushed: now, sweep: now + SWEEP_FIRST, sweep_after: None, seen: now }
+    }
+}
+
+impl<S: Storage, E: Environment> Engine<S, E> {
+    /// Time has passed. Returns when to call again.
+    pub(crate) fn tick(&mut self) -> u32 {
+        let now = self.now();
+        self.look_at_clock(now);
+        self.write_due(now);
+        for key in self.session_keys() {
+            self.with(&key, |session, cx| {
+                session.opening_overdue(cx);
+                session.closing_overdue(cx);
+            });
+        }
+        self.lists_overdue(now);
+        self.beat();
+        self.sweep(now);
+        if self.discover_some() {
+            return 0;
+        }
+        let is_dirty = self.connection.sessions.values().any(crate::connection::live::LiveSession::is_dirty);
+        let next = if is_dirty { self.settings.flush_ms } else { 1000 };
+        self.connection.discovery.patience(now).map_or(next, |patience| patience.min(next))
+    }
+
+    /// Deadlines are kept in the clock's own time: where it has been set back, they are moved along.
+    fn look_at_clock(&mut self, now: i64) {
+        let times = &mut self.connection.times;
+        let back = times.seen - now;
+        times.seen = now;
+        if back > 0 {
+            times.flushed = times.flushed.min(now) - i64::from(self.settings.flush_ms);
+            times.sweep -= back;
+            self.connection.beaten = None;
+        }
+    }
+
+    /// Writes what was recorded, if it has waited long enough.
+    fn write_due(&mut self, now: i64) -> bool {
+        if (0..i64::from(self.settings.flush_ms)).contains(&(now - self.connection.times.flushed)) {
+            return false;
+        }
+        self.connection.times.flushed = now;
+        let mut is_recorded = true;
+        for key in self.session_keys() {
+            let written = self.with(&key, |session, cx| if session.is_dirty() { session.write(cx, false) } else { Ok(()) });
+            // A failure has been reported; what could not be written waits for the next time.
+            is_recorded &= !matches!(written, Some(Err(_)));
+        }
+        if is_recorded {
+            self.connection.warned = false;
+        }
+        true
+    }
+
+    /// The same while lines keep coming, and what has grown large at once.
+    pub(crate) fn flush_full(&mut self) {
+        if self.write_due(self.now()) {
+            return;
+        }
+        let full = self.connection.sessions.iter().filter(|(_, session)| session.is_full());
+        for key in full.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
+            self.with(&key, |session, cx| {
+                let _ = session.write(cx, false);
+            });
+        }
+    }
+
+    /// Vouches for this connection's open marks.
+    fn beat(&mut self) {
+        if self.connection.beaten.is_none() && self.connection.sessions.is_empty() {
+            return;
+        }
+        if let Err(error) = self.run(|cx| cx.beat()) {
+            self.not_recorded(&error.to_string());
+        }
+    }
+
+    /// Removes what has been idle for too long, a few sessions at a time.
+    fn sweep(&mut self, now: i64) {
+        if now < self.connection.times.sweep {
+            return;
+        }
+        let policy = retention::Policy {
+            idle_since: days_before(now, self.settings.retain_days),
+            unprompted_since: hours_before(now, self.settings.prune_empty_hours),
+        };
+        let after = self.connection.times.sweep_after.take();
+        let is_first = after.is_none();
+        let swept = retention::sweep(&self.store, &policy, now, SWEEP_BATCH, after).and_then(|swept| {
+            if is_first {
+                staging::sweep(&self.store, now)?;
+            }
+            Ok(swept)
+        });
+        let wait = match swept {
+            Ok(swept) => {
+                self.connection.times.sweep_after = swept.next;
+                if self.connection.times.sweep_after.is_some() { SWEEP_AGAIN } else { SWEEP_EVERY }
+            }
+            Err(error) => {
+                self.warn(format!("old sessions could not be removed: {error}"));
+                SWEEP_EVERY
+            }
+        };
+        self.connection.times.sweep = now + wait;
+    }
+}
+
+fn days_before(now: i64, days: u32) -> Option<i64> {
+    (days > 0).then(|| now - i64::from(days) * 24 * HOUR)
+}
+
+fn hours_before(now: i64, hours: u32) -> Option<i64> {
+    (hours > 0).then(|| now - i64::from(hours) * HOUR)
+}

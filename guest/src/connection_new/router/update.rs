@@ -1,0 +1,107 @@
+//! `session/update` from the agent: to the session it is about, wherever that is.
+
+use std::collections::VecDeque;
+
+use crate::connection::handled::Handled;
+use crate::connection::key::Key;
+use crate::connection::live::Update;
+use crate::connection::requests::{Incoming, Outgoing};
+use crate::engine::Engine;
+use crate::environment::Environment;
+use crate::rpc::{Object, RpcError};
+use crate::sessions::info;
+use crate::storage::Storage;
+use crate::store::keys;
+use crate::transcript::UpdateKind;
+
+/// Updates for sessions that the agent has made but not named yet.
+#[derive(Debug, Default)]
+pub(super) struct Early {
+    lines: VecDeque<String>,
+    bytes: usize,
+}
+
+/// How many bytes of updates may wait for the answer that names their session.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
+
+impl<S: Storage, E: Environment> Engine<S, E> {
+    pub(super) fn session_update(&mut self, line: &str, params: Option<&str>) -> Handled {
+        let Some(params) = params.and_then(Object::parse) else { return Handled::Pass };
+        let Some(agent_id) = params.get_string("sessionId") else { return Handled::Pass };
+        let Some(key) = self.connection.by_agent.get(agent_id.as_str()).cloned() else {
+            return self.update_of_unknown(line, &agent_id, &params);
+        };
+        match Update::read(line, &params) {
+            Some(update) => {
+                self.with(&key, |session, cx| session.update(&update, cx)).unwrap_or(Handled::Done)
+            }
+            None => match key.id() {
+                Some(id) => Handled::named(line, &params, id),
+                None => Handled::Done,
+            },
+        }
+    }
+
+    /// An update for a session that is not open here: one that has no name yet, one of the store, or the agent's own
+    /// business.
+    fn update_of_unknown(&mut self, line: &str, agent_id: &str, params: &Object<'_>) -> Handled {
+        if self.is_naming() && self.connection.early.bytes + line.len() <= MOST_BYTES {
+            self.connection.early.bytes += line.len();
+            self.connection.early.lines.push_back(line.to_owned());
+            return Handled::Done;
+        }
+        match self.update_of_stored(line, agent_id, params) {
+            Ok(handled) => handled,
+            Err(error) => {
+                self.not_recorded(&error.message);
+                Handled::Pass
+            }
+        }
+    }
+
+    /// For a session of the store that is not open, only what its row shows counts; nothing does for a deleted one.
+    fn update_of_stored(&mut self, line: &str, agent_id: &str, params: &Object<'_>) -> Result<Handled, RpcError> {
+        let agent = &self.connection.agent.name;
+        let read = [keys::agent_session(agent, agent_id), keys::agent_tombstone(agent, agent_id)];
+        let mut known = self.store.storage().get(&read)?.into_iter();
+        let (id, tombstone) = (known.next().flatten(), known.next().flatten());
+        let Some(id) = id.filter(|_| tombstone.is_none()) else {
+            return Ok(if tombstone.is_some() { Handled::Done } else { Handled::Pass });
+        };
+        let Some(update) = Update::read(line, params).filter(|update| update.kind == UpdateKind::Info) else {
+            return Ok(Handled::Done);
+        };
+        let Some(shown) = info::without_own_words(update.update) else { return Ok(Handled::Done) };
+        info::store(&self.store, &id, &shown, self.now())?;
+        if shown == update.update {
+            return Ok(Handled::named(line, params, &id));
+        }
+        let mut params = params.clone();
+        params.set("sessionId", serde_json::Value::from(id).to_string());
+        params.set("update", shown);
+        Ok(Handled::PassAs(crate::rpc::notification("session/update", &params.to_json())))
+    }
+
+    /// Whether the agent is making a session whose id is not known here yet.
+    fn is_naming(&self) -> bool {
+        let requests = &self.connection.requests;
+        requests.incoming.values().any(|what| matches!(what, Incoming::New { .. }))
+            || requests.outgoing.values().any(|what| matches!(what, Outgoing::Step { step, .. } if step.makes()))
+    }
+
+    /// Handles the updates that came before their session had a name, once all have.
+    pub(super) fn release_early(&mut self) {
+        if self.connection.early.lines.is_empty() || self.is_naming() {
+            return;
+        }
+        let early = std::mem::take(&mut self.connection.early);
+        for line in early.lines {
+            self.agent_line(line);
+        }
+    }
+
+    /// Sessions that are open here, by their keys.
+    pub(super) fn session_keys(&self) -> Vec<Key> {
+        self.connection.sessions.keys().cloned().collect()
+    }
+}
