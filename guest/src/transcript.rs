@@ -6,6 +6,7 @@
 mod digest;
 mod echo;
 mod entry;
+pub mod own_words;
 mod recorder;
 mod replay;
 

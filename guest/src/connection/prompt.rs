@@ -68,7 +68,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     fn earlier(&mut self, session: &str) -> Result<Option<String>, RpcError> {
         self.write_session(session, true)?;
         let Some(session) = self.store.session(session)? else { return Ok(None) };
-        Ok(digest(self.store.storage(), &session)?)
+        Ok(digest(self.store.storage(), &session, 0)?)
     }
 
     pub(super) fn prompt_answered(&mut self, line: &str, id: &Id, session: &str, outcome: Outcome<'_>) -> Handling {

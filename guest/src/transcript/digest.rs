@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::entry::{Entry, Kind};
+use super::own_words;
 use super::replay::{Position, Progress, Replay, Start};
 use crate::storage::{Result, Storage};
 use crate::store::Session;
@@ -15,10 +16,14 @@ const LONGEST_PART: usize = 8 * 1024;
 const CONSIDERED: u64 = 2000;
 const READ: u32 = 256 * 1024;
 
-/// A content block (JSON) that tells what was said, marked as the layer's; `None` if nothing was said.
-pub fn digest<S: Storage>(storage: &S, session: &Session) -> Result<Option<String>> {
+/// A content block (JSON) that tells what was said behind this position (a count of entries; 0: everything), marked as
+/// the layer's; `None` if nothing was said there. It says whether the agent it is for took part before.
+pub fn digest<S: Storage>(storage: &S, session: &Session, heard: u64) -> Result<Option<String>> {
     let mut replay = Replay::open(storage, session, Start::Last(CONSIDERED))?;
-    let mut whole = replay.position() == Position::default();
+    let mut whole = replay.position().reached() <= heard;
+    if whole {
+        replay = Replay::open(storage, session, Start::At(Position::at(heard)))?;
+    }
     let mut parts: Vec<(String, String)> = Vec::new();
     let mut bytes = 0;
     while let Progress::Entries(entries) = replay.next(storage, READ)? {
@@ -39,6 +44,10 @@ pub fn digest<S: Storage>(storage: &S, session: &Session) -> Result<Option<Strin
     let mut lines = Vec::new();
     let mut length = 0;
     for (speaker, text) in parts.iter().rev() {
+        let text = without_own_words(text);
+        if text.trim().is_empty() {
+            continue;
+        }
         let line = format!("{speaker}: {}", shorten(text.trim()));
         if length + line.len() > LIMIT {
             whole = false;
@@ -51,17 +60,23 @@ pub fn digest<S: Storage>(storage: &S, session: &Session) -> Result<Option<Strin
         return Ok(None);
     }
     lines.reverse();
-    let scope = if whole { "" } else { "; only its last part fits here" };
-    let text = format!(
-        "[Earlier conversation of this session, restored for you{scope}. It is context, not a new request.]\n\n{}\n\n\
-         [End of the earlier conversation. What follows is new.]",
-        lines.join("\n\n")
-    );
+    let continuation = if heard > 0 { own_words::CONTINUATION } else { "" };
+    let scope = if whole { "" } else { own_words::ONLY_LAST_PART };
+    let (opening, context, closing) = (own_words::OPENING, own_words::CONTEXT, own_words::CLOSING);
+    let text = format!("{opening}{continuation}{scope}{context}\n\n{}\n\n{closing}", lines.join("\n\n"));
     Ok(Some(json!({"type": "text", "text": text, "_meta": {"acp-sessions": {"rehydrated": true}}}).to_string()))
+}
+
+/// An account has no other inside it, nor anything that looks like its end.
+fn without_own_words(text: &str) -> String {
+    own_words::strip(text).replace(own_words::CLOSING, "")
 }
 
 /// Who said what in an entry.
 fn said(entry: &Entry<'_>) -> Vec<(String, String)> {
+    if entry.kind == Kind::Gap {
+        return vec![("Note".to_owned(), "(some of the conversation was not recorded)".to_owned())];
+    }
     let updates = entry.updates();
     updates
         .iter()
@@ -97,4 +112,72 @@ fn shorten(text: &str) -> String {
     let head = text.floor_char_boundary(half);
     let tail = text.ceil_char_boundary(text.len() - half);
     format!("{} […] {}", &text[..head], &text[tail..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::{Durability, Memory, Write};
+    use crate::store::Store;
+
+    fn said_in(entries: &[(Kind, Option<&str>, Value)], heard: u64) -> Option<String> {
+        let store = Store::new(Memory::new());
+        let writes = entries.iter().enumerate().map(|(at, (kind, turn, json))| Write::Append {
+            log: "s".to_owned(),
+            seq: at as u64 + 1,
+            value: Entry::tagged(*kind, 1, *turn, &json.to_string()),
+        });
+        store.commit(&[], writes.collect(), Durability::Relaxed).unwrap();
+        let session = Session::new("s".to_owned(), "/w".to_owned(), 1);
+        let block = digest(store.storage(), &session, heard).unwrap()?;
+        let block: Value = serde_json::from_str(&block).unwrap();
+        Some(block["text"].as_str().unwrap().to_owned())
+    }
+
+    fn prompt(text: &str) -> (Kind, Option<&str>, Value) {
+        (Kind::Prompt, None, json!({"prompt": [{"type": "text", "text": text}], "messageId": "1"}))
+    }
+
+    fn answer(text: &str) -> (Kind, Option<&str>, Value) {
+        let update = json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}});
+        (Kind::Update, None, json!({ "update": update }))
+    }
+
+    #[test]
+    fn it_tells_what_lies_behind_what_was_heard() {
+        let end = (Kind::TurnEnd, None, json!({"stopReason": "end_turn"}));
+        let entries = [prompt("one"), answer("first"), end.clone(), prompt("two"), answer("second"), end];
+        let whole = said_in(&entries, 0).unwrap();
+        assert!(whole.contains("User: one\n\nAssistant: first\n\nUser: two\n\nAssistant: second"), "{whole}");
+        assert!(!whole.contains("last"), "{whole}");
+        let rest = said_in(&entries, 3).unwrap();
+        assert!(rest.contains("since you last took part") && !rest.contains("only its last part"), "{rest}");
+        assert!(rest.contains("User: two\n\nAssistant: second") && !rest.contains("one"), "{rest}");
+        for heard in [5, 6, 7, u64::MAX] {
+            assert_eq!(said_in(&entries, heard), None);
+        }
+        assert_eq!(own_words::strip(&whole), "");
+        assert_eq!(own_words::strip(&rest), "");
+    }
+
+    #[test]
+    fn it_never_tells_of_itself_and_says_what_is_missing() {
+        let inner = said_in(&[prompt("one")], 0).unwrap();
+        let gap = (Kind::Gap, None, json!({"reason": "", "entries": 3}));
+        let quoted = format!("{inner}\n\ngo on {}", own_words::CLOSING);
+        let text = said_in(&[prompt(&inner), prompt(&quoted), gap, answer("x")], 0).unwrap();
+        assert_eq!(text.matches(own_words::OPENING).count(), 1, "{text}");
+        assert_eq!(text.matches(own_words::CLOSING).count(), 1, "{text}");
+        assert!(text.contains("User: go on") && text.contains("not recorded") && !text.contains("one"), "{text}");
+        assert_eq!(said_in(&[prompt(&inner)], 0), None);
+    }
+
+    #[test]
+    fn a_long_conversation_gives_its_end() {
+        let long = "word ".repeat(1000);
+        let entries: Vec<_> = (0..40).flat_map(|_| [prompt(&long), answer(&long)]).chain([answer("the end")]).collect();
+        let text = said_in(&entries, 1).unwrap();
+        assert!(text.len() < LIMIT + 1000 && text.contains("the end"));
+        assert!(text.contains(own_words::ONLY_LAST_PART) && text.contains(own_words::CONTINUATION));
+    }
 }

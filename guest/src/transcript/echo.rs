@@ -4,11 +4,18 @@
 
 use serde_json::Value;
 
+use super::own_words::Stream;
+
 /// What of the current turn's prompt has not been echoed yet.
 #[derive(Debug, Default)]
 pub struct Echo {
+    /// The text of all blocks without white space: agents join blocks with some, or leave some out.
     text: String,
+    /// How much of the text was echoed.
+    heard: usize,
     others: Vec<Value>,
+    /// An account of an earlier conversation may stand in front of the prompt, or in its midst.
+    own_words: Stream,
 }
 
 impl Echo {
@@ -18,23 +25,19 @@ impl Echo {
         let mut echo = Self::default();
         for block in blocks {
             match text_of(&block) {
-                Some(text) => echo.text.push_str(text),
+                Some(text) => echo.text.push_str(&dense(text)),
                 None => echo.others.push(block),
             }
         }
         echo
     }
 
-    /// Whether this `content` repeats a part of the prompt that was not repeated before. Agents may split text
-    /// anywhere, and leave white space out between blocks.
+    /// Whether this `content` repeats a part of the prompt that was not repeated before, or is an account that stood
+    /// before the prompt, or both. Agents may split text anywhere.
     pub fn repeats(&mut self, content: &str) -> bool {
         let Ok(content) = serde_json::from_str::<Value>(content) else { return false };
         if let Some(text) = text_of(&content) {
-            let loose = Some(text.trim()).filter(|text| !text.is_empty());
-            let rest = self.text.strip_prefix(text).or_else(|| self.text.trim_start().strip_prefix(loose?));
-            let Some(rest) = rest.filter(|_| !text.is_empty()).map(str::to_owned) else { return false };
-            self.text = rest;
-            return true;
+            return self.repeats_text(text);
         }
         match self.others.iter().position(|block| *block == content) {
             Some(at) => {
@@ -44,14 +47,42 @@ impl Echo {
             None => false,
         }
     }
+
+    fn repeats_text(&mut self, text: &str) -> bool {
+        let was_inside = self.own_words.is_inside();
+        let shown = dense(&self.own_words.feed(text));
+        let rest = &self.text[self.heard..];
+        if shown.is_empty() {
+            let told = dense(text);
+            return match (was_inside || self.own_words.is_inside(), told.is_empty()) {
+                (true, _) => !text.is_empty(),
+                // White space between two pieces of an echo belongs to it.
+                (false, true) => !text.is_empty() && self.heard > 0 && !rest.is_empty(),
+                // Held back for what may follow; it counts when that is known.
+                (false, false) => rest.starts_with(&told),
+            };
+        }
+        let repeats = rest.starts_with(&shown);
+        if repeats {
+            self.heard += shown.len();
+        }
+        repeats
+    }
 }
 
 fn text_of(block: &Value) -> Option<&str> {
     (block["type"] == "text").then(|| block["text"].as_str()).flatten()
 }
 
+fn dense(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
+    use super::super::own_words::{CLOSING, CONTEXT, OPENING, Shown};
     use super::*;
 
     #[test]
@@ -64,5 +95,42 @@ mod tests {
         assert!(!echo.repeats(r#"{"type":"image","data":"x"}"#));
         assert!(!echo.repeats(r#"{"type":"text","text":"something new"}"#));
         assert!(!echo.repeats(r#"{"type":"text","text":" "}"#));
+    }
+
+    #[test]
+    fn blocks_may_come_joined_and_with_an_account_in_front() {
+        let prompt = json!([{"type": "text", "text": "fix the bug"}, {"type": "text", "text": "in a.rs\n[now]"}]);
+        let account = format!("{OPENING}{CONTEXT}\n\nUser: hi\n\n{CLOSING}");
+        for whole in [
+            "fix the bug\n\nin a.rs\n[now]".to_owned(),
+            "fix the bug in a.rs\n[now]\n".to_owned(),
+            "fix the bugin a.rs\n[now]".to_owned(),
+            format!("{account}\n\nfix the bug\n\nin a.rs\n[now]"),
+            format!("{account}fix the bug\n\nin a.rs\n[now]"),
+        ] {
+            for (step, is_filtered) in [(1, true), (7, true), (1000, true), (40, false), (1000, false)] {
+                let mut echo = Echo::of_prompt(&prompt.to_string());
+                let mut filter = Stream::default();
+                for piece in whole.as_bytes().chunks(step) {
+                    let block = json!({"type": "text", "text": str::from_utf8(piece).unwrap()}).to_string();
+                    let block = match filter.feed_content(&block) {
+                        Shown::Changed(shown) if is_filtered => shown,
+                        Shown::Nothing if is_filtered => continue,
+                        _ => block,
+                    };
+                    let is_end = echo.heard == echo.text.len();
+                    assert!(echo.repeats(&block) || is_end, "{block} of {whole}");
+                }
+                assert_eq!(echo.heard, echo.text.len(), "{whole}");
+                assert!(!echo.repeats(r#"{"type":"text","text":"fix"}"#));
+            }
+        }
+    }
+
+    #[test]
+    fn a_bracket_that_begins_something_new_is_not_taken_for_an_echo() {
+        let mut echo = Echo::of_prompt(r#"[{"type":"text","text":"fix the bug"}]"#);
+        assert!(!echo.repeats(r#"{"type":"text","text":"["}"#));
+        assert!(!echo.repeats(r#"{"type":"text","text":"link](x)"}"#));
     }
 }

@@ -26,6 +26,16 @@ pub struct Span {
 pub struct Position(u64);
 
 impl Position {
+    /// Behind this many entries.
+    pub fn at(count: u64) -> Self {
+        Self(count)
+    }
+
+    /// How many entries lie before it.
+    pub fn reached(self) -> u64 {
+        self.0
+    }
+
     /// The place as clients are given it.
     pub fn to_cursor(self) -> String {
         format!("r1-{}", self.0)

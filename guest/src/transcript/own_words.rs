@@ -1,0 +1,237 @@
+//! The layer's own words: the account of an earlier conversation that is put before a prompt. They are meant for an
+//! agent that forgot; where the agent gives them back, as a title or as what the user said, nobody is to see them.
+
+use std::borrow::Cow;
+
+/// How every account begins; what follows up to the end of the line differs.
+pub const OPENING: &str = "[Earlier conversation of this session, restored for you";
+/// How the first line of an account may go on.
+pub const ONLY_LAST_PART: &str = "; only its last part fits here";
+/// The same for an agent that took part before.
+pub const CONTINUATION: &str = "; this is what was said since you last took part";
+/// How the first line ends.
+pub const CONTEXT: &str = ". It is context, not a new request.]";
+/// How every account ends.
+pub const CLOSING: &str = "[End of the earlier conversation. What follows is new.]";
+
+/// Fewer letters than this are not enough to tell a piece of an account from what somebody else might say.
+const TELLING: usize = 12;
+/// So much of the opening tells an account, whatever follows it.
+const TELLING_OPENING: &str = "[Earlier conversation of this session";
+
+/// The text without the layer's words: every account in it goes, with the white space that joined it to what follows.
+/// One that is cut off goes to the end.
+pub fn strip(text: &str) -> Cow<'_, str> {
+    let mut stream = Stream::default();
+    let mut rest = stream.feed(text);
+    rest.push_str(&stream.finish());
+    if rest == text { Cow::Borrowed(text) } else { Cow::Owned(rest) }
+}
+
+/// Whether a title is the layer's: an account, the beginning of one, or cut from its sentences. Punctuation, white space
+/// and case do not count, since agents change them.
+pub fn is_ours(title: &str) -> bool {
+    let title = letters(title);
+    if title.contains(&letters(TELLING_OPENING)) {
+        return true;
+    }
+    let opening = |scope: &str| letters(&format!("{OPENING}{scope}{CONTEXT}"));
+    let both = format!("{CONTINUATION}{ONLY_LAST_PART}");
+    let sentences = ["", ONLY_LAST_PART, CONTINUATION, &both].map(opening);
+    let closing = letters(CLOSING);
+    let is_cut = || sentences.iter().chain([&closing]).any(|sentence| sentence.contains(&title));
+    title.contains(&closing) || title.chars().count() >= TELLING && is_cut()
+}
+
+/// Folded letters and digits, and nothing else.
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Takes accounts out of a text that comes in pieces. Keeps at most the length of a sentence.
+#[derive(Debug, Default)]
+pub struct Stream {
+    place: Place,
+    /// The end of what came, where it may be the beginning of a sentence that is waited for.
+    held: String,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    #[default]
+    Outside,
+    /// In an account.
+    Inside,
+    /// Behind one, where white space is still a part of it.
+    Behind,
+}
+
+impl Stream {
+    /// Takes the next piece, and gives what may be shown of all so far and was not given before.
+    pub fn feed(&mut self, text: &str) -> String {
+        let mut shown = String::new();
+        let mut rest = std::mem::take(&mut self.held) + text;
+        loop {
+            let awaited = match self.place {
+                Place::Behind => {
+                    rest.drain(..rest.len() - rest.trim_start().len());
+                    if rest.is_empty() {
+                        return shown;
+                    }
+                    self.place = Place::Outside;
+                    continue;
+                }
+                Place::Outside => OPENING,
+                Place::Inside => CLOSING,
+            };
+            let found = rest.find(awaited);
+            let known = found.unwrap_or_else(|| rest.len() - beginning_at_end(&rest, awaited));
+            if self.place == Place::Outside {
+                shown.push_str(&rest[..known]);
+            }
+            if found.is_none() {
+                self.held = rest.split_off(known);
+                return shown;
+            }
+            rest.drain(..known + awaited.len());
+            self.place = if self.place == Place::Outside { Place::Inside } else { Place::Behind };
+        }
+    }
+
+    /// Nothing more comes: gives what was held back, unless it is an account that was cut off. What is fed next is
+    /// another text.
+    pub fn finish(&mut self) -> String {
+        let Self { place, held } = std::mem::take(self);
+        if place == Place::Outside && letters(&held).len() < TELLING { held } else { String::new() }
+    }
+
+    /// Whether the text is in the midst of an account, as far as can be told.
+    pub fn is_inside(&self) -> bool {
+        self.place == Place::Inside || letters(&self.held).len() >= TELLING
+    }
+
+    /// The same for a content block (JSON): one without text stays as it is.
+    pub fn feed_content(&mut self, content: &str) -> Shown {
+        let Ok(mut block) = serde_json::from_str::<serde_json::Value>(content) else { return Shown::Unchanged };
+        let Some(text) = block["text"].as_str().filter(|_| block["type"] == "text") else { return Shown::Unchanged };
+        let shown = self.feed(text);
+        if shown == text {
+            return Shown::Unchanged;
+        }
+        if shown.is_empty() {
+            return Shown::Nothing;
+        }
+        block["text"] = shown.into();
+        Shown::Changed(block.to_string())
+    }
+}
+
+/// What may be shown of a content block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shown {
+    /// All of it, as it came.
+    Unchanged,
+    /// This block (JSON) in its place.
+    Changed(String),
+    /// Nothing of it, yet or ever.
+    Nothing,
+}
+
+/// The length of the longest end of `text` that `sentence` begins with.
+fn beginning_at_end(text: &str, sentence: &str) -> usize {
+    let longest = text.len().min(sentence.len() - 1);
+    let is_beginning = |length: &usize| text.as_bytes()[text.len() - length..] == sentence.as_bytes()[..*length];
+    (1..=longest).rev().find(is_beginning).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn account(said: &str) -> String {
+        format!("{OPENING}{CONTINUATION}{CONTEXT}\n\n{said}\n\n{CLOSING}")
+    }
+
+    #[test]
+    fn accounts_are_taken_out_wherever_they_stand() {
+        let one = account("User: hi\n\nAssistant: [ok]");
+        for (text, expected) in [
+            ("fix the bug".to_owned(), "fix the bug"),
+            (one.clone(), ""),
+            (format!("{one}fix the bug"), "fix the bug"),
+            (format!("{one}\n\n fix the bug\n"), "fix the bug\n"),
+            (format!("before {one} after{one}\n{one} end"), "before afterend"),
+            (one[..one.len() - 1].to_owned(), ""),
+            (format!("fix it {}", &one[..70]), "fix it "),
+            (format!("fix it {}", &one[..30]), "fix it "),
+            (format!("a list [{}", &one[..3]), "a list [[Ea"),
+            (CLOSING.to_owned(), CLOSING),
+        ] {
+            assert_eq!(strip(&text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn titles_made_of_an_account_are_told_from_others() {
+        let one = account("User: fix the bug").replace('\n', " ");
+        for title in [
+            one.as_str(),
+            &one[..40],
+            "Earlier conversation of this session, restored…",
+            "**Earlier Conversation of this Session**",
+            "earlier conver",
+            "User: [Earlier conversation of this session, restored for you. It",
+            "only its last part fits here",
+            "It is context, not a new request.",
+            "End of the earlier conversation. What follows is new.] fix the bug",
+        ] {
+            assert!(is_ours(title), "{title}");
+        }
+        for title in
+            ["", "…", "Earlier", "Fix the bug", "Earlier conversation view: add paging", "A new request", "会话"]
+        {
+            assert!(!is_ours(title), "{title}");
+        }
+    }
+
+    #[test]
+    fn a_content_block_keeps_everything_but_the_account() {
+        let mut stream = Stream::default();
+        let one = account("User: hi");
+        let (head, tail) = one.split_at(90);
+        let block = |text: &str| serde_json::json!({"type": "text", "text": text, "annotations": {}}).to_string();
+        assert_eq!(stream.feed_content(&block(head)), Shown::Nothing);
+        assert_eq!(stream.feed_content(r#"{"type":"image","data":""}"#), Shown::Unchanged);
+        assert_eq!(stream.feed_content(&block(&format!("{tail}\n\nfix"))), Shown::Changed(block("fix")));
+        assert_eq!(stream.feed_content(&block(" it")), Shown::Unchanged);
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_show_what_the_whole_shows(
+            parts in prop::collection::vec(prop_oneof![
+                "[a-zé \\[E\n]{0,12}",
+                Just(OPENING.to_owned()), Just(CLOSING.to_owned()),
+                (0..OPENING.len()).prop_map(|end| OPENING[..end].to_owned()),
+                (0..CLOSING.len()).prop_map(|end| CLOSING[..end].to_owned()),
+            ], 0..8),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
+        ) {
+            let text: String = parts.concat();
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| text.floor_char_boundary(cut.index(text.len() + 1))).collect();
+            cuts.extend([0, text.len()]);
+            cuts.sort_unstable();
+            let mut stream = Stream::default();
+            let mut shown = String::new();
+            for piece in cuts.windows(2) {
+                shown += &stream.feed(&text[piece[0]..piece[1]]);
+                prop_assert!(stream.held.len() < OPENING.len().max(CLOSING.len()));
+            }
+            shown += &stream.finish();
+            prop_assert_eq!(&shown, &strip(&text));
+            prop_assert!(!shown.contains(OPENING) || text.matches(OPENING).count() > 1);
+        }
+    }
+}
