@@ -135,6 +135,9 @@ fn a_log_and_a_replay_become_one_conversation() {
         assert_eq!(scene.told("agent"), case.told, "{name}: what the agent has heard");
         assert_eq!(session.to_text(), scene.session().to_text(), "{name}: what is returned");
 
+        let is_used = session.segments.iter().any(|segment| segment.log != ID);
+        let kept = scene.store.storage().log_end("staging-1").unwrap() > 0;
+        assert_eq!(kept, is_used, "{name}: what is not used of a replay is dropped");
         let before = (scene.session().to_text(), scene.store.storage().counts());
         for moved_on in [false, true] {
             let again = scene.load("agent", &replay, moved_on);

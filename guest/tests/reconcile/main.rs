@@ -1,8 +1,8 @@
 //! A session that its agent keeps as well: what the agent replays against what the log holds.
 
-// mod adopting;
+mod adopting;
 mod cases;
-// mod folding;
-// mod large;
-// mod property;
+mod folding;
+mod large;
+mod property;
 mod scene;
