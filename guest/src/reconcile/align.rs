@@ -11,10 +11,11 @@ const MOST_PAIRS: usize = 1_000_000;
 /// How often it is looked for such turns between such turns.
 const DEEPEST: u32 = 16;
 
-/// One alignment is better than another if it pairs more turns or, with as many, more that are equal. The number of pairs
-/// compared bounds how many can be aligned, so that the second never outweighs the first.
-const ALIKE: u32 = 2000;
-const EQUAL: u32 = ALIKE + 1;
+/// One alignment is better than another if it pairs more turns or, with as many, if more of them are equal or have all that
+/// is replayed. The number of pairs compared bounds how many can be aligned, so that the second never outweighs the first.
+const SHORTER: u32 = 3000;
+const LONGER: u32 = SHORTER + 1;
+const EQUAL: u32 = SHORTER + 2;
 
 type Key = (super::Sum, super::Sum);
 
@@ -32,7 +33,10 @@ fn affinity(log: &Turn, replay: &Turn) -> u32 {
         return EQUAL;
     }
     let is_cut_off = !log.finished && (log.agent.begins_with(theirs) || replay.agent.begins_with(ours));
-    if ours.is_empty() || theirs.is_empty() || is_cut_off { ALIKE } else { 0 }
+    if !ours.is_empty() && !theirs.is_empty() && !is_cut_off {
+        return 0;
+    }
+    if ours.length() < theirs.length() { SHORTER } else { LONGER }
 }
 
 /// The turns that are the same, in order, as indices into both.
@@ -116,9 +120,12 @@ fn best(log: &[Turn], replay: &[Turn], part: &Part, pairs: &mut Vec<(usize, usiz
 
 /// Pairs the turns that both have exactly once, as far as their order agrees, and aligns what lies between.
 fn around_landmarks(log: &[Turn], replay: &[Turn], part: Part, depth: u32, pairs: &mut Vec<(usize, usize)>) {
-    let landmarks = if depth == 0 { Vec::new() } else { landmarks(log, replay, &part) };
+    let simple = one_after_the_other(log, replay, &part);
+    // Nothing is better than a replay of which everything is there.
+    let is_complete = simple.len() == part.replay.len();
+    let landmarks = if is_complete || depth == 0 { Vec::new() } else { landmarks(log, replay, &part) };
     if landmarks.is_empty() {
-        return one_after_the_other(log, replay, &part, pairs);
+        return pairs.extend(simple);
     }
     let mut rest = part;
     for (at, other) in landmarks {
@@ -170,21 +177,23 @@ fn longest_rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     rising
 }
 
-/// Pairs each turn with the next of the replay that is equal.
-fn one_after_the_other(log: &[Turn], replay: &[Turn], part: &Part, pairs: &mut Vec<(usize, usize)>) {
+/// Pairs each turn of the replay with the next of the log that is equal.
+fn one_after_the_other(log: &[Turn], replay: &[Turn], part: &Part) -> Vec<(usize, usize)> {
     let mut places: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
-    for other in part.replay.clone().rev() {
-        places.entry(key(&replay[other])).or_default().push(other);
+    for at in part.log.clone().rev() {
+        places.entry(key(&log[at])).or_default().push(at);
     }
-    let mut next = part.replay.start;
-    for at in part.log.clone() {
-        let Some(places) = places.get_mut(&key(&log[at])) else { continue };
+    let mut pairs = Vec::new();
+    let mut next = part.log.start;
+    for other in part.replay.clone() {
+        let Some(places) = places.get_mut(&key(&replay[other])) else { continue };
         while places.last().is_some_and(|place| *place < next) {
             places.pop();
         }
-        if let Some(other) = places.pop() {
+        if let Some(at) = places.pop() {
             pairs.push((at, other));
-            next = other + 1;
+            next = at + 1;
         }
     }
+    pairs
 }

@@ -189,13 +189,21 @@ fn place<S: Storage>(
     if !holders.holders.is_empty() {
         return Ok(None);
     }
+    expected.push(Expectation { key: key.clone(), value: text });
+    if layout.used_until > 0 {
+        holders.holders.insert(session.id.clone(), layout.used_until);
+        holders.orphaned = true;
+        writes.push(Write::Put { key, value: holders.to_text() });
+    } else {
+        writes.push(Write::Delete { key });
+    }
+    writes.extend(drop_from(staging, layout.used_until + 1));
     if plan.tells {
         session.origin = Origin::Layer;
     }
     if plan.keeps_all() {
         return Ok(Some(false));
     }
-    expected.push(Expectation { key: key.clone(), value: text });
     let end = store.storage().log_end(&session.id)?;
     session.tail = layout.tail.unwrap_or_else(|| {
         if end > own_end {
@@ -210,14 +218,6 @@ fn place<S: Storage>(
     if layout.has_moved || end > own_end {
         session.layout += 1;
     }
-    if layout.used_until > 0 {
-        holders.holders.insert(session.id.clone(), layout.used_until);
-        holders.orphaned = true;
-        writes.push(Write::Put { key, value: holders.to_text() });
-    } else {
-        writes.push(Write::Delete { key });
-    }
-    writes.extend(drop_from(staging, layout.used_until + 1));
     Ok(Some(true))
 }
 

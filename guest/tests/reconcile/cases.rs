@@ -1,0 +1,162 @@
+//! What becomes of a log and a replay, case by case.
+
+use crate::scene::{ID, Said, Scene, said};
+use acp_sessions_guest::sessions::adopt::Adopted;
+use acp_sessions_guest::storage::Storage;
+use acp_sessions_guest::store::Origin;
+
+const ALL: usize = usize::MAX;
+
+struct Case {
+    name: &'static str,
+    log: &'static [&'static str],
+    /// How many turns of it the agent has heard.
+    heard: usize,
+    replay: &'static [&'static str],
+    moved_on: bool,
+    visible: &'static [&'static str],
+    aside: &'static [&'static str],
+    /// How many turns of what is visible the agent has heard then.
+    told: usize,
+}
+
+const CASE: Case =
+    Case { name: "", log: &[], heard: ALL, replay: &[], moved_on: false, visible: &[], aside: &[], told: 0 };
+
+#[rustfmt::skip]
+const CASES: &[Case] = &[
+    // The two agree.
+    Case { name: "the same", log: &["a/1", "b/2"], replay: &["a/1", "b/2"],
+        visible: &["a/1", "b/2"], told: 2, ..CASE },
+    Case { name: "the same, with other white space and line ends", log: &["a  b/1\n2", "c/x\\\ny"], replay: &["a\nb/1\r\n\r\n2", "c/x y"],
+        visible: &["a  b/1\n2", "c/x\\\ny"], told: 2, ..CASE },
+    Case { name: "the same, the prompt with our digest in front", log: &["a/1", "b/2"], heard: 1, replay: &["a/1", "[digest]a: 1[end]\n\nb/2"],
+        visible: &["a/1", "b/2"], told: 2, ..CASE },
+    Case { name: "one prompt again and again", log: &["a/1", "continue/2", "continue/3", "continue/4"], replay: &["a/1", "continue/2", "continue/3", "continue/4"],
+        visible: &["a/1", "continue/2", "continue/3", "continue/4"], told: 4, ..CASE },
+    Case { name: "the agent replays the turns of a cancelled prompt as one", log: &["a/!", "b/2", "c/3"], replay: &["a\n\nb/2", "c/3"],
+        visible: &["a/", "b/2", "c/3"], told: 3, ..CASE },
+    Case { name: "the agent joins two answers", log: &["a/1", "/", "b/2", "c/3"], replay: &["a/1", "b/2", "c/3"],
+        visible: &["a/1", "/", "b/2", "c/3"], told: 4, ..CASE },
+    Case { name: "the agent leaves an answer out", log: &["a/1", "b/2"], replay: &["a/", "b/2"],
+        visible: &["a/1", "b/2"], told: 2, ..CASE },
+    Case { name: "the agent has less of a cancelled answer", log: &["a/1", "b/two and three!"], replay: &["a/1", "b/two"],
+        visible: &["a/1", "b/two and three"], told: 2, ..CASE },
+    // The replay tells nothing.
+    Case { name: "an empty replay", log: &["a/1", "b/2"], heard: 1, replay: &[],
+        visible: &["a/1", "b/2"], told: 1, ..CASE },
+    Case { name: "a silent replay, though the session has moved on", log: &["a/1"], replay: &["/"], moved_on: true,
+        visible: &["a/1"], told: 1, ..CASE },
+    // The agent has more.
+    Case { name: "a session the layer has nothing of", log: &[], replay: &["a/1", "b/2"],
+        visible: &["a/1", "b/2"], told: 2, ..CASE },
+    Case { name: "continued without the layer", log: &["a/1"], replay: &["a/1", "b/2", "c/3"], moved_on: true,
+        visible: &["a/1", "b/2", "c/3"], told: 3, ..CASE },
+    Case { name: "an agent's own session that was resumed and prompted before it was loaded", log: &["c/3"], replay: &["a/1", "b/2", "c/3"],
+        visible: &["a/1", "b/2", "c/3"], told: 3, ..CASE },
+    Case { name: "continued without the layer between two turns with it", log: &["a/1", "d/4"], replay: &["a/1", "b/2", "c/3", "d/4"],
+        visible: &["a/1", "b/2", "c/3", "d/4"], told: 4, ..CASE },
+    Case { name: "a greeting before the first prompt", log: &["a/1"], replay: &["/hello", "a/1"],
+        visible: &["/hello", "a/1"], told: 2, ..CASE },
+    Case { name: "the same prompt was asked again without the layer", log: &["continue/1"], replay: &["continue/1", "continue/2", "continue/2"],
+        visible: &["continue/1", "continue/2", "continue/2"], told: 3, ..CASE },
+    // Cut off in mid-turn.
+    Case { name: "the agent went on when the layer had died", log: &["a/1", "b/tw~"], replay: &["a/1", "b/two"],
+        visible: &["a/1", "b/two"], aside: &["b/tw"], told: 2, ..CASE },
+    Case { name: "the layer died before the answer", log: &["a/1", "b/~"], replay: &["a/1", "b/two", "c/3"],
+        visible: &["a/1", "b/two", "c/3"], aside: &["b/"], told: 3, ..CASE },
+    Case { name: "a failed turn that the agent finished", log: &["a/o#", "b/2"], replay: &["a/one", "b/2"],
+        visible: &["a/one", "b/2"], aside: &["a/o"], told: 2, ..CASE },
+    Case { name: "of two tries the one that was finished is known again", log: &["a/!", "a/1"], replay: &["a/1"],
+        visible: &["a/", "a/1"], told: 2, ..CASE },
+    Case { name: "an answer that ended well is another one, not the beginning of a longer one", log: &["a/1", "b/tw"], replay: &["a/1", "b/two"],
+        visible: &["a/1", "b/two"], aside: &["b/tw"], told: 2, ..CASE },
+    // The agent has less.
+    Case { name: "the agent replays the end only", log: &["a/1", "b/2", "c/3"], replay: &["c/3"],
+        visible: &["a/1", "b/2", "c/3"], told: 3, ..CASE },
+    Case { name: "the agent leaves a turn out", log: &["a/1", "b/2", "c/3"], replay: &["a/1", "c/3"], moved_on: true,
+        visible: &["a/1", "b/2", "c/3"], told: 3, ..CASE },
+    Case { name: "the agent has lost the end and is to be told of it", log: &["a/1", "b/2", "c/3"], replay: &["a/1"],
+        visible: &["a/1", "b/2", "c/3"], told: 1, ..CASE },
+    Case { name: "the agent was rewound", log: &["a/1", "b/2", "c/3"], replay: &["a/1"], moved_on: true,
+        visible: &["a/1"], aside: &["b/2", "c/3"], told: 1, ..CASE },
+    // They contradict each other.
+    Case { name: "rewound and continued", log: &["a/1", "b/2", "c/3"], replay: &["a/1", "x/9"], moved_on: true,
+        visible: &["a/1", "x/9"], aside: &["b/2", "c/3"], told: 2, ..CASE },
+    Case { name: "rewound to the same prompt", log: &["continue/1", "continue/2", "continue/3"], replay: &["continue/1", "continue/4"],
+        visible: &["continue/1", "continue/4"], aside: &["continue/2", "continue/3"], told: 2, ..CASE },
+    Case { name: "compacted", log: &["a/1", "b/2", "c/3"], replay: &["summary of a and b/", "c/3"],
+        visible: &["summary of a and b/", "c/3"], aside: &["a/1", "b/2"], told: 2, ..CASE },
+    Case { name: "compacted to nothing but a summary by the agent", log: &["a/1", "b/2"], replay: &["/summary"],
+        visible: &["/summary"], aside: &["a/1", "b/2"], told: 1, ..CASE },
+    Case { name: "compacted, then continued without the layer", log: &["a/1", "b/2"], replay: &["/summary", "b/2", "x/9"],
+        visible: &["/summary", "b/2", "x/9"], aside: &["a/1"], told: 3, ..CASE },
+    // Another agent has taken part.
+    Case { name: "another agent's turns at the end", log: &["a/1", "b/2"], heard: 1, replay: &["a/1"], moved_on: true,
+        visible: &["a/1", "b/2"], told: 1, ..CASE },
+    Case { name: "another agent's turns, and more without the layer", log: &["a/1", "b/2"], heard: 1, replay: &["a/1", "x/9"],
+        visible: &["a/1", "b/2", "x/9"], told: 1, ..CASE },
+    Case { name: "another agent's turns in the middle, told by now", log: &["a/1", "b/2", "c/3"], replay: &["a/1", "[digest]b: 2[end]c/3"],
+        visible: &["a/1", "b/2", "c/3"], told: 3, ..CASE },
+    Case { name: "another agent's turns in the middle, not told yet", log: &["a/1", "b/2", "c/3"], heard: 1, replay: &["a/1", "c/3"],
+        visible: &["a/1", "b/2", "c/3"], told: 1, ..CASE },
+    Case { name: "another agent's turns behind those that it was rewound from", log: &["a/1", "b/2", "c/3"], heard: 2, replay: &["a/1"], moved_on: true,
+        visible: &["a/1", "c/3"], aside: &["b/2"], told: 1, ..CASE },
+    Case { name: "another agent's turns, and rewound and continued", log: &["a/1", "b/2", "c/3"], heard: 2, replay: &["a/1", "x/9"],
+        visible: &["a/1", "x/9", "c/3"], aside: &["b/2"], told: 2, ..CASE },
+    Case { name: "nothing was heard of what another agent did", log: &["a/1", "b/2"], heard: 0, replay: &["x/8", "y/9"],
+        visible: &["a/1", "b/2", "x/8", "y/9"], told: 0, ..CASE },
+];
+
+fn texts(turns: &[Said]) -> Vec<String> {
+    turns.iter().map(Said::text).collect()
+}
+
+fn parse(turns: &[&str]) -> Vec<Said> {
+    turns.iter().map(|text| Said::parse(text)).collect()
+}
+
+#[test]
+fn a_log_and_a_replay_become_one_conversation() {
+    for case in CASES {
+        let name = case.name;
+        let mut scene = Scene::new();
+        for turn in parse(case.log) {
+            scene.say(&turn);
+        }
+        scene.tell("agent", case.heard);
+        let replay = parse(case.replay);
+        let Adopted::Done(session) = scene.load("agent", &replay, case.moved_on).adopted else {
+            panic!("{name}: not adopted")
+        };
+        assert_eq!(texts(&scene.visible()), case.visible, "{name}: what is visible");
+        let aside: Vec<String> = scene.aside().into_iter().map(|(_, text)| text).collect();
+        assert_eq!(texts(&said(&aside)), case.aside, "{name}: what is set aside");
+        assert_eq!(scene.told("agent"), case.told, "{name}: what the agent has heard");
+        assert_eq!(session.to_text(), scene.session().to_text(), "{name}: what is returned");
+
+        let is_used = session.segments.iter().any(|segment| segment.log != ID);
+        let kept = scene.store.storage().log_end("staging-1").unwrap() > 0;
+        assert_eq!(kept, is_used, "{name}: what is not used of a replay is dropped");
+        let before = (scene.session().to_text(), scene.store.storage().counts());
+        for moved_on in [false, true] {
+            let again = scene.load("agent", &replay, moved_on);
+            assert!(again.plan.keeps_all(), "{name}: {:?}", again.plan);
+            assert_eq!((scene.session().to_text(), scene.store.storage().counts()), before, "{name}: a second time");
+        }
+    }
+}
+
+#[test]
+fn a_replay_that_tells_nothing_leaves_the_history_with_the_agent() {
+    let mut scene = Scene::new();
+    scene.change(|session| session.origin = Origin::Agent);
+    scene.load("agent", &[], false);
+    assert_eq!(scene.session().origin, Origin::Agent);
+    scene.load("agent", &parse(&["a/1"]), false);
+    let session = scene.session();
+    assert_eq!(session.origin, Origin::Layer);
+    assert_eq!(session.agents["agent"].agreed, Some(7));
+    assert!(!session.is_unprompted());
+    assert_eq!(scene.store.storage().log_end(ID).unwrap(), 0);
+}

@@ -1,0 +1,105 @@
+//! Entries as turns.
+
+use acp_sessions_guest::reconcile::{Fold, Sum, Turn};
+use acp_sessions_guest::transcript::{Entry, Kind};
+
+use crate::scene::strip;
+
+fn update(kind: &str, text: &str) -> String {
+    let update = serde_json::json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}});
+    Entry::text(Kind::Update, 1, &serde_json::json!({ "update": update }).to_string())
+}
+
+/// An entry in short: `p` prompt, `u` and `a` what is said, `t` a thought, `c` a tool call, `e` an end, `f` a mark of a
+/// fork, `i` an image, `?` something unreadable.
+fn entry(short: &str) -> String {
+    let text = &short[1..];
+    match &short[..1] {
+        "p" => {
+            let block = |text: &str| serde_json::json!({"type": "text", "text": text});
+            let blocks: Vec<_> = text.split('|').map(block).collect();
+            Entry::text(Kind::Prompt, 1, &serde_json::json!({"prompt": blocks, "messageId": "p"}).to_string())
+        }
+        "u" => update("user_message_chunk", text),
+        "a" => update("agent_message_chunk", text),
+        "t" => update("agent_thought_chunk", text),
+        "c" => Entry::text(
+            Kind::Update,
+            1,
+            r#"{"update":{"sessionUpdate":"tool_call","toolCallId":"1","title":"x","content":[]}}"#,
+        ),
+        "i" => Entry::text(
+            Kind::Update,
+            1,
+            r#"{"update":{"sessionUpdate":"user_message_chunk","content":{"type":"image","data":"x"}}}"#,
+        ),
+        "e" if text == "error" => Entry::text(Kind::TurnEnd, 1, r#"{"error":{"code":1}}"#),
+        "e" => Entry::text(Kind::TurnEnd, 1, &format!("{{\"stopReason\":\"{text}\"}}")),
+        "f" => Entry::text(Kind::Fork, 1, r#"{"fork":"x"}"#),
+        _ => "z, from the future".to_owned(),
+    }
+}
+
+fn fold(mut fold: Fold, entries: &[&str]) -> Vec<Turn> {
+    for (number, short) in (1..).zip(entries) {
+        fold.push(number, &entry(short));
+    }
+    fold.finish(entries.len() as u64)
+}
+
+#[test]
+fn entries_are_turns_without_a_gap() {
+    type Turns = &'static [(u64, u64, &'static str, &'static str, bool)];
+    let cases: &[(&[&str], Turns)] = &[
+        (&[], &[]),
+        (&["pa", "a1", "eend_turn"], &[(1, 3, "a", "1", true)]),
+        (&["pa|b", "a1", "c", "a2", "emax_tokens"], &[(1, 5, "ab", "12", true)]),
+        (&["pa", "a1", "ecancelled", "pb", "eerror"], &[(1, 3, "a", "1", false), (4, 5, "b", "", false)]),
+        (&["pa", "a1", "pb", "a2"], &[(1, 2, "a", "1", false), (3, 4, "b", "2", false)]),
+        (&["ua", "i", "ub", "a1", "uc", "a2"], &[(1, 4, "ab", "1", true), (5, 6, "c", "2", false)]),
+        (&["ua", "tx", "ub", "ty", "a1"], &[(1, 2, "a", "", true), (3, 5, "b", "1", false)]),
+        (&["a0", "pa", "a1", "eend_turn"], &[(1, 1, "", "0", true), (2, 4, "a", "1", true)]),
+        (&["f", "pa"], &[(1, 1, "", "", true), (2, 2, "a", "", false)]),
+        (&["pa", "a1", "eend_turn", "f", "c", "?"], &[(1, 6, "a", "1", true)]),
+        (&["?", "?"], &[(1, 2, "", "", false)]),
+        (&["i", "a1"], &[(1, 2, "", "1", false)]),
+        (&["u[digest]x", "uy[end]a", "a1"], &[(1, 3, "a", "1", false)]),
+        (&["p[digest]x[end]|a", "a[digest]1[end]", "eend_turn"], &[(1, 3, "a", "[digest]1[end]", true)]),
+    ];
+    for (entries, expected) in cases {
+        let turns = fold(Fold::new(strip), entries);
+        let have: Vec<_> = turns
+            .iter()
+            .map(|turn| (*turn.at.start(), *turn.at.end(), turn.user, turn.agent.sum(), turn.finished))
+            .collect();
+        let want: Vec<_> = expected
+            .iter()
+            .map(|(first, last, user, agent, finished)| (*first, *last, Sum::of(user), Sum::of(agent), *finished))
+            .collect();
+        assert_eq!(have, want, "{entries:?}");
+    }
+}
+
+#[test]
+fn beginnings_of_unfinished_answers_are_known_on_both_sides() {
+    let log = fold(Fold::new(strip), &["pa", "aone two", "ecancelled", "pb", "aone two", "eend_turn"]);
+    assert!(log[0].agent.begins_with(Sum::of("one")));
+    assert!(!log[1].agent.begins_with(Sum::of("one")), "an answer that ended well is not kept");
+    let replay = fold(Fold::beside(strip, &log), &["ua", "aone two", "athree", "ub", "aone two", "athree"]);
+    assert!(replay[0].agent.begins_with(Sum::of("one two")));
+    assert!(!replay[0].agent.begins_with(Sum::of("two one")));
+    assert!(!replay[1].agent.begins_with(Sum::of("one two")), "nobody asks for it");
+}
+
+#[test]
+fn a_long_message_is_compared_to_its_end() {
+    let long = "word ".repeat(200_000);
+    let entries =
+        |end: &str| [format!("u[digest]x[end]{long}"), format!("u{long}"), format!("u{end}"), "a1".to_owned()];
+    let of = |end: &str| {
+        let entries = entries(end);
+        fold(Fold::new(strip), &entries.each_ref().map(String::as_str))[0].user
+    };
+    assert_eq!(of("x"), Sum::of(&format!("{long}{long}x")));
+    assert_ne!(of("x"), of("y"));
+}
