@@ -12,6 +12,11 @@ fn lists_are_as_the_model_has_them() {
 }
 
 #[test]
+fn so_are_those_that_show_all_agents_sessions() {
+    run(Scale { cases: 300, sessions: 40 }, || Native::new(Memory::new()).of_all_agents());
+}
+
+#[test]
 fn so_are_those_of_a_store_without_text_search() {
     run(Scale { cases: 500, sessions: 40 }, || Native::without_text_search(Memory::without_text_search()));
 }

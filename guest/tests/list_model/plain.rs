@@ -2,7 +2,7 @@
 
 use acp_sessions_guest::sessions::cursor::{Cursor, Place};
 use acp_sessions_guest::sessions::filter::Request;
-use acp_sessions_guest::sessions::list::{self, Options};
+use acp_sessions_guest::sessions::list::{self, Agents, Options};
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Session, Store, Title};
 use serde_json::{Value, json};
@@ -24,7 +24,8 @@ fn store() -> Store<Memory> {
 }
 
 fn ids(store: &Store<Memory>, params: &Value) -> (String, Option<String>) {
-    let page = list::list(store, &Options { page_size: 100 }, Some(&params.to_string())).expect("a page");
+    let options = Options { page_size: 100, agents: Agents::All, agent: None };
+    let page = list::list(store, &options, Some(&params.to_string())).expect("a page");
     let page: Value = serde_json::from_str(&page).expect("JSON");
     let rows = page["sessions"].as_array().expect("rows");
     let ids = rows.iter().filter_map(|row| row["sessionId"].as_str()).collect();
