@@ -1,5 +1,7 @@
 //! Lists against the naive model of `acp-sessions-model`, over the store in memory.
 
+mod bytes;
+mod cost;
 mod many;
 mod plain;
 
