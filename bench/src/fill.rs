@@ -4,7 +4,7 @@ use std::path::Path;
 
 use acp_sessions_guest::search::{self, Owner};
 use acp_sessions_guest::storage::Write;
-use acp_sessions_guest::store::{derived, keys};
+use acp_sessions_guest::store::{Roster, derived, keys};
 use acp_sessions_guest::transcript::{Entry, Kind};
 use acp_sessions_host::component::storage::{self as wit, Host as _};
 use acp_sessions_host::store::Sqlite;
@@ -19,10 +19,17 @@ const BATCH: u64 = 5_000;
 /// Makes a store of `count` sessions at `path`.
 pub fn fill(path: &Path, count: u64) -> Result<()> {
     let mut store = Sqlite::builder().file(path).build()?;
+    let mut roster = Roster::default();
     let mut nth = 0;
     while nth < count {
         let end = (nth + BATCH).min(count);
-        let mut writes: Vec<Write> = (nth..end).flat_map(|nth| writes(sample(nth, count), nth + 1)).collect();
+        let samples: Vec<Sample> = (nth..end).map(|nth| sample(nth, count)).collect();
+        for sample in &samples {
+            roster.add(&sample.session);
+        }
+        let mut writes: Vec<Write> =
+            samples.into_iter().zip(nth + 1..).flat_map(|(sample, revision)| writes(sample, revision)).collect();
+        writes.push(Write::Put { key: keys::ROSTER.to_owned(), value: roster.to_text() });
         writes.push(Write::Put { key: keys::REVISION.to_owned(), value: end.to_string() });
         // Neighbours in the store are written together.
         writes.sort_by(|a, b| place(a).cmp(&place(b)));

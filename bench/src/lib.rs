@@ -5,4 +5,4 @@ pub mod fill;
 pub mod floor;
 mod many;
 
-pub use many::{COMMON_WORD, RARE_SESSIONS, RARE_WORD};
+pub use many::{AGENT, COMMON_WORD, RARE_SESSIONS, RARE_WORD};

@@ -9,6 +9,9 @@ pub const RARE_WORD: &str = "xylophone";
 /// How many sessions hold the rare word.
 pub const RARE_SESSIONS: u64 = 20;
 
+/// The agent that they are with: the built-in one, whose list the program shows.
+pub const AGENT: &str = "acp-sessions-agent";
+
 /// When the oldest session was created, milliseconds since 1970.
 const BEGINNING: i64 = 1_600_000_000_000;
 /// How far apart the sessions are, in milliseconds. Ten share one time.
@@ -38,7 +41,8 @@ pub(crate) fn sample(nth: u64, count: u64) -> Sample {
     let mut session = Session::new(id, cwd, updated - i64::try_from(random.below(3_600_000)).unwrap_or_default());
     session.touch(updated);
     session.title = Title::Auto(random.words(5));
-    session.agent = Some("bench".to_owned());
+    let id = session.id.clone();
+    session.give_to(AGENT, &id, u64::MAX);
     session.prompts = 1;
     let mut prompt = random.words(12);
     if random.below(2) == 0 {

@@ -29,6 +29,20 @@ pub enum Change {
         /// Which of the two.
         archived: bool,
     },
+    /// An agent gets to know it, or no longer does.
+    Know {
+        /// Which session.
+        id: String,
+        /// Which agent.
+        agent: usize,
+        /// Which of the two.
+        known: bool,
+    },
+    /// Its agent takes back the time of its last activity.
+    Undate {
+        /// Which session.
+        id: String,
+    },
     /// Gone for good.
     Delete {
         /// Which session.
@@ -41,7 +55,12 @@ impl Change {
     pub fn id(&self) -> &str {
         match self {
             Self::Create(session) => &session.id,
-            Self::Touch { id, .. } | Self::Rename { id, .. } | Self::Archive { id, .. } | Self::Delete { id } => id,
+            Self::Touch { id, .. }
+            | Self::Rename { id, .. }
+            | Self::Archive { id, .. }
+            | Self::Know { id, .. }
+            | Self::Undate { id }
+            | Self::Delete { id } => id,
         }
     }
 }
@@ -57,6 +76,10 @@ pub enum Intent {
     Rename(usize, Text),
     /// Archives it, or brings it back.
     Archive(usize, bool),
+    /// Makes an agent know it, or not.
+    Know(usize, usize, bool),
+    /// Takes back its time.
+    Undate(usize),
     /// Deletes it.
     Delete(usize),
 }
@@ -71,6 +94,8 @@ impl Intent {
             Self::Touch(which, at) => Change::Touch { id: id(*which)?, at: *at },
             Self::Rename(which, title) => Change::Rename { id: id(*which)?, title: title.clone() },
             Self::Archive(which, archived) => Change::Archive { id: id(*which)?, archived: *archived },
+            Self::Know(which, agent, known) => Change::Know { id: id(*which)?, agent: *agent, known: *known },
+            Self::Undate(which) => Change::Undate { id: id(*which)? },
             Self::Delete(which) => Change::Delete { id: id(*which)? },
         })
     }

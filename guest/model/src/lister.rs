@@ -12,6 +12,12 @@ pub trait Lister {
     /// Answers these params of `session/list`.
     fn list(&mut self, params: &Value) -> Result<Value, Refusal>;
 
+    /// Whether a list is of all sessions where it does not say whose; otherwise it is of those that the first of the
+    /// [`AGENTS`](crate::AGENTS) knows.
+    fn lists_all_agents(&self) -> bool {
+        false
+    }
+
     /// Whether conversations can be searched, and not only titles and metadata.
     fn searches_conversations(&self) -> bool {
         true

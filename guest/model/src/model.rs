@@ -34,12 +34,22 @@ impl Model {
         let Some(at) = self.sessions.iter().position(|session| session.id == change.id()) else { return };
         let session = &mut self.sessions[at];
         match change {
-            Change::Touch { at, .. } => session.updated = session.created.max(*at),
+            Change::Touch { at, .. } => {
+                session.updated = session.created.max(*at);
+                session.undated = false;
+            }
             Change::Rename { title, .. } => {
                 session.ornament.clear();
                 session.title.clone_from(title);
             }
             Change::Archive { archived, .. } => session.archived = *archived,
+            Change::Know { agent, known: true, .. } => {
+                session.agents.insert(*agent);
+            }
+            Change::Know { agent, known: false, .. } => {
+                session.agents.remove(agent);
+            }
+            Change::Undate { .. } => session.undated = true,
             Change::Delete { .. } => {
                 self.sessions.remove(at);
             }

@@ -2,34 +2,44 @@
 
 use acp_sessions_guest::rpc::RpcError;
 use acp_sessions_guest::search::{self, Owner};
-use acp_sessions_guest::sessions::list::{self, ListError, Options};
+use acp_sessions_guest::sessions::list::{self, Agents, ListError, Options};
 use acp_sessions_guest::sessions::{archive, delete, rename};
 use acp_sessions_guest::storage::{Storage, Write};
-use acp_sessions_guest::store::{self, Store, Title};
+use acp_sessions_guest::store::{self, Known, Store, Title};
 use acp_sessions_guest::transcript::{Entry, Kind};
 use serde_json::{Value, json};
 
 use crate::change::Change;
 use crate::lister::{Lister, Refusal};
 use crate::session::{self, Session};
-use crate::vocabulary::WORDS;
+use crate::vocabulary::{AGENTS, WORDS};
 
 /// The engine's own code over any storage.
 #[derive(Debug)]
 pub struct Native<S> {
     store: Store<S>,
+    options: Options,
     searches_conversations: bool,
 }
 
 impl<S: Storage> Native<S> {
     /// Over a storage that can search texts.
     pub fn new(storage: S) -> Self {
-        Self { store: Store::new(storage), searches_conversations: true }
+        let own = Agents::Own(AGENTS[0].to_owned());
+        let options = Options { page_size: 100, agents: own, agent: None };
+        Self { store: Store::new(storage), options, searches_conversations: true }
     }
 
     /// Over one that cannot.
     pub fn without_text_search(storage: S) -> Self {
-        Self { store: Store::new(storage), searches_conversations: false }
+        Self { searches_conversations: false, ..Self::new(storage) }
+    }
+
+    /// Lists all agents' sessions where nothing else is said.
+    #[must_use]
+    pub fn of_all_agents(mut self) -> Self {
+        self.options = Options { page_size: 100, agents: Agents::All, agent: Some(AGENTS[0].to_owned()) };
+        self
     }
 
     /// The store.
@@ -40,6 +50,10 @@ impl<S: Storage> Native<S> {
     fn create(&self, session: &Session) {
         let mut record = store::Session::new(session.id.clone(), session.cwd().to_owned(), session.created);
         record.touch(session.updated);
+        record.undated = session.undated;
+        for agent in &session.agents {
+            record.agents.insert(AGENTS[*agent].to_owned(), known(&session.id));
+        }
         record.title = session.title_text().map_or(Title::None, Title::Set);
         record.archived = session.archived;
         record.parent = session.subagent.then(|| "parent".to_owned());
@@ -67,21 +81,32 @@ impl<S: Storage> Native<S> {
         changed.expect("a new session");
     }
 
-    fn touch(&self, id: &str, at: i64) {
+    fn change(&self, id: &str, change: impl Fn(&mut store::Session)) {
         let changed = self.store.change(id).commit(|before, _, _| {
             let mut session = before.expect("a session that is there").clone();
-            session.touch(at);
+            change(&mut session);
             Ok(Some(Some(session)))
         });
-        changed.expect("activity");
+        changed.expect("a change");
     }
+}
+
+fn known(id: &str) -> Known {
+    Known { id: id.to_owned(), heard: 0, agreed: None }
 }
 
 impl<S: Storage> Lister for Native<S> {
     fn apply(&mut self, change: &Change) {
         match change {
             Change::Create(session) => self.create(session),
-            Change::Touch { id, at } => self.touch(id, *at),
+            Change::Touch { id, at } => self.change(id, |session| session.touch(*at)),
+            Change::Know { id, agent, known: true } => self.change(id, |session| {
+                session.agents.insert(AGENTS[*agent].to_owned(), known(id));
+            }),
+            Change::Know { id, agent, known: false } => self.change(id, |session| {
+                session.agents.remove(AGENTS[*agent]);
+            }),
+            Change::Undate { id } => self.change(id, |session| session.undated = true),
             Change::Rename { id, title } => {
                 rename::rename(&self.store, id, &session::write(title)).expect("a title");
             }
@@ -95,13 +120,17 @@ impl<S: Storage> Lister for Native<S> {
     }
 
     fn list(&mut self, params: &Value) -> Result<Value, Refusal> {
-        let answer = list::list(&self.store, &Options { page_size: 100 }, Some(&params.to_string()));
+        let answer = list::list(&self.store, &self.options, Some(&params.to_string()));
         let refused = |error: RpcError| Refusal { code: error.code, message: error.message };
         match answer {
             Ok(page) => Ok(serde_json::from_str(&page).expect("a page is JSON")),
             Err(ListError::Invalid { field, message }) => Err(refused(RpcError::invalid_params(&field, message))),
             Err(ListError::Storage(error)) => Err(refused(error.into())),
         }
+    }
+
+    fn lists_all_agents(&self) -> bool {
+        self.options.agents == Agents::All
     }
 
     fn searches_conversations(&self) -> bool {

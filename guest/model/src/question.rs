@@ -19,6 +19,17 @@ pub enum Archived {
     Only,
 }
 
+/// Whose sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Agents {
+    /// Not asked for.
+    Unsaid,
+    /// Those of the first of the [`AGENTS`](crate::AGENTS).
+    Own,
+    /// All.
+    All,
+}
+
 /// A bound in time, and the offset from UTC that it is written with, in minutes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bound {
@@ -98,6 +109,10 @@ pub struct Question {
     pub archived: Archived,
     /// With the sessions that others started.
     pub subagents: bool,
+    /// Whose sessions.
+    pub agents: Agents,
+    /// Whether it is all of them where that is not asked for.
+    pub all_by_default: bool,
     /// The most rows in a page.
     pub limit: Option<usize>,
     /// Whether the draft's fields stand under `_meta` and not at the root.
@@ -107,7 +122,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// Everything that is neither archived nor a sub-agent's.
+    /// Everything that is neither archived nor a sub-agent's nor only others'.
     pub fn plain() -> Self {
         Self {
             directory: None,
@@ -117,6 +132,8 @@ impl Question {
             search: Vec::new(),
             archived: Archived::Unsaid,
             subagents: false,
+            agents: Agents::Unsaid,
+            all_by_default: false,
             limit: None,
             in_meta: false,
             conversations: true,
@@ -135,13 +152,23 @@ impl Question {
             && self.directory.is_none_or(|(directory, _)| session.directory.0 == directory)
             && self.created_after.is_none_or(|bound| session.created > bound.at)
             && self.created_before.is_none_or(|bound| session.created < bound.at)
-            && self.updated_after.is_none_or(|bound| session.updated > bound.at)
+            && self.updated_after.is_none_or(|bound| session.updated > bound.at && !session.undated)
+            && (self.shows_all() || session.agents.contains(&0))
             && self.search.iter().all(|term| self.place_of(term, session).is_some())
     }
 
     /// Where the session holds the term, as far as that can be searched.
     pub fn place_of(&self, term: &Term, session: &Session) -> Option<&'static str> {
         session.place_of(term).filter(|place| self.conversations || *place != "conversation")
+    }
+
+    /// Whether it is for all sessions, said or not.
+    pub fn shows_all(&self) -> bool {
+        match self.agents {
+            Agents::Unsaid => self.all_by_default,
+            Agents::Own => false,
+            Agents::All => true,
+        }
     }
 
     fn uses_the_draft(&self) -> bool {
@@ -167,6 +194,14 @@ impl Question {
         }
         if let Some(cursor) = cursor {
             root.insert("cursor".to_owned(), json!(cursor));
+        }
+        let agents = match self.agents {
+            Agents::Unsaid => None,
+            Agents::Own => Some("own"),
+            Agents::All => Some("all"),
+        };
+        if let Some(agents) = agents {
+            own.insert("agents".to_owned(), json!(agents));
         }
         if self.subagents {
             own.insert("subagents".to_owned(), json!(true));

@@ -30,6 +30,7 @@ fn filters(question: &Question) -> impl PartialEq + use<> {
         question.directory.map(|(directory, _)| directory),
         archived,
         question.subagents,
+        question.shows_all(),
     )
 }
 
@@ -113,9 +114,16 @@ pub fn wrong_fields_are_named(lister: &mut impl Lister) -> Result<(), TestCaseEr
             prop_assert!(refusal.message.contains(&format!("`{field}`")), "{:?} to {}", refusal, params);
         }
     }
-    for value in [json!("yes"), json!(1)] {
-        let refusal = refused(lister, &json!({"_meta": {"acp-sessions": {"subagents": value}}}))?;
-        prop_assert!(refusal.message.contains("`subagents`"));
+    for (field, value) in [
+        ("subagents", json!("yes")),
+        ("subagents", json!(1)),
+        ("agents", json!("some")),
+        ("agents", json!("")),
+        ("agents", json!(true)),
+        ("agents", json!(["own"])),
+    ] {
+        let refusal = refused(lister, &json!({"_meta": {"acp-sessions": { field: value }}}))?;
+        prop_assert!(refusal.message.contains(&format!("`{field}`")), "{:?} to {}", refusal, value);
     }
     for params in [json!([]), json!("x"), json!(5)] {
         let refusal = refused(lister, &params)?;

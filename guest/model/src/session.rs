@@ -1,5 +1,7 @@
 //! A session as the model keeps it.
 
+use std::collections::BTreeSet;
+
 use crate::question::Term;
 use crate::vocabulary::{DIRECTORIES, WORDS};
 
@@ -17,6 +19,8 @@ pub struct Session {
     pub created: i64,
     /// Its last activity, never before it was created.
     pub updated: i64,
+    /// Whether that only orders it.
+    pub undated: bool,
     /// The words of its title, which follow [`Self::ornament`].
     pub title: Text,
     /// Something before the title that no search looks for, in any script.
@@ -25,6 +29,8 @@ pub struct Session {
     pub label: Option<usize>,
     /// What was said in it, one message each.
     pub said: Vec<Text>,
+    /// Which of the [`AGENTS`](crate::AGENTS) know it.
+    pub agents: BTreeSet<usize>,
     /// Whether it is put away.
     pub archived: bool,
     /// Whether another session started it.

@@ -1,14 +1,16 @@
 //! Random stores, requests and changes.
 
+use std::collections::BTreeSet;
+
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
 use crate::change::Intent;
-use crate::question::{Archived, Bound, Question, Term};
+use crate::question::{Agents, Archived, Bound, Question, Term};
 use crate::session::{Session, Text};
-use crate::vocabulary::{DIRECTORIES, WORDS};
+use crate::vocabulary::{AGENTS, DIRECTORIES, WORDS};
 
 /// The last millisecond of the year 9999.
 const LAST: i64 = 253_402_300_799_999;
@@ -56,16 +58,37 @@ fn id(serial: usize) -> impl Strategy<Value = String> {
         .prop_map(move |start| format!("{start}-{serial}"))
 }
 
+/// Mostly one agent, which mostly is the first; some sessions are several agents', and some nobody's.
+fn agents() -> impl Strategy<Value = BTreeSet<usize>> {
+    prop_oneof![
+        4 => Just(BTreeSet::from([0])),
+        4 => vec(0..AGENTS.len(), 0..=AGENTS.len()).prop_map(BTreeSet::from_iter),
+    ]
+}
+
 /// A session; `serial` makes its id one of a kind.
 pub fn session(serial: usize) -> impl Strategy<Value = Session> {
     let content = (text(0..4), ornament(), option::weighted(0.2, 0..WORDS.len()), vec(text(1..4), 0..3));
-    let flags = (any::<Index>(), any::<Index>());
-    (id(serial), directory(), time(), time(), content, flags).prop_map(
-        |(id, directory, created, updated, content, flags)| {
+    let flags = (any::<Index>(), any::<Index>(), any::<Index>());
+    (id(serial), directory(), time(), time(), content, agents(), flags).prop_map(
+        |(id, directory, created, updated, content, agents, flags)| {
             let (title, ornament, label, said) = content;
             let (archived, subagent) = (flags.0.index(5) == 0, flags.1.index(6) == 0);
-            let updated = updated.max(created);
-            Session { id, directory, created, updated, title, ornament, label, said, archived, subagent }
+            let (updated, undated) = (updated.max(created), flags.2.index(8) == 0);
+            Session {
+                id,
+                directory,
+                created,
+                updated,
+                undated,
+                title,
+                ornament,
+                label,
+                said,
+                agents,
+                archived,
+                subagent,
+            }
         },
     )
 }
@@ -98,9 +121,12 @@ pub fn question() -> impl Strategy<Value = Question> {
         1 => Just(Archived::Only),
     ];
     let search = prop_oneof![3 => Just(Vec::new()), 1 => vec(term(), 1..3)];
+    let agents = prop_oneof![3 => Just(Agents::Unsaid), 1 => Just(Agents::Own), 3 => Just(Agents::All)];
+    let shown = (archived, any::<bool>(), agents);
     let limit = option::weighted(0.8, prop_oneof![4 => 1..6usize, 1 => Just(1000)]);
-    (option::weighted(0.3, directory()), times, search, archived, any::<bool>(), limit, any::<bool>()).prop_map(
-        |(directory, [created_after, created_before, updated_after], search, archived, subagents, limit, in_meta)| {
+    (option::weighted(0.3, directory()), times, search, shown, limit, any::<bool>()).prop_map(
+        |(directory, [created_after, created_before, updated_after], search, shown, limit, in_meta)| {
+            let (archived, subagents, agents) = shown;
             Question {
                 directory,
                 created_after,
@@ -109,6 +135,8 @@ pub fn question() -> impl Strategy<Value = Question> {
                 search,
                 archived,
                 subagents,
+                agents,
+                all_by_default: false,
                 limit,
                 in_meta,
                 conversations: true,
@@ -126,6 +154,9 @@ pub fn intents(serial: usize) -> impl Strategy<Value = Vec<Intent>> {
             4 => (some(), time()).prop_map(|(which, at)| Intent::Touch(which, at)),
             1 => (some(), text(1..4)).prop_map(|(which, title)| Intent::Rename(which, title)),
             2 => (some(), any::<bool>()).prop_map(|(which, archived)| Intent::Archive(which, archived)),
+            2 => (some(), 0..AGENTS.len(), any::<bool>())
+                .prop_map(|(which, agent, known)| Intent::Know(which, agent, known)),
+            1 => some().prop_map(Intent::Undate),
             1 => some().prop_map(Intent::Delete),
         ]
     };

@@ -33,7 +33,11 @@ pub fn run<L: Lister>(scale: Scale, make: impl Fn() -> L) {
         }
         (lister, model)
     };
-    let fit = |question: Question, lister: &L| Question { conversations: lister.searches_conversations(), ..question };
+    let fit = |question: Question, lister: &L| Question {
+        conversations: lister.searches_conversations(),
+        all_by_default: lister.lists_all_agents(),
+        ..question
+    };
     let stores = || strategy::sessions(scale.sessions);
 
     let whole = |(sessions, questions): (_, Vec<Question>)| {

@@ -1,4 +1,4 @@
-//! What random sessions are made of: directories in several spellings, and words in several scripts and cases.
+//! What random sessions are made of: agents, directories in several spellings, and words in several scripts and cases.
 
 /// Directories; all spellings in a row are one directory, and no two rows are.
 pub const DIRECTORIES: &[&[&str]] = &[
@@ -16,6 +16,9 @@ pub const DIRECTORIES: &[&[&str]] = &[
     &["/проекты/東京", "/проекты/東京/", "/проекты/./東京"],
     &["/a b/%41"],
 ];
+
+/// The names of agents. Lists are of the first one's sessions where nothing else is said.
+pub const AGENTS: &[&str] = &["agent", "-", "агент/2"];
 
 /// A word as it can be written, and as it counts.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Many sessions.
 
 use acp_sessions_guest::storage::Memory;
-use acp_sessions_model::{Change, Lister as _, Model, Native, Question, Session, whole_list};
+use acp_sessions_model::{Agents, Change, Lister as _, Model, Native, Question, Session, whole_list};
 
 /// Sessions of a few directories, some of them at the same time; every session is another's neighbour in time.
 fn session(nth: usize) -> Session {
@@ -12,10 +12,12 @@ fn session(nth: usize) -> Session {
         directory: (nth % 7, 0),
         created: at,
         updated: at,
+        undated: false,
         title: vec![(nth % 5, 0)],
         ornament: String::new(),
         label: None,
         said: Vec::new(),
+        agents: [vec![0], vec![1], vec![0, 1, 2], vec![]][nth % 4].iter().copied().collect(),
         archived: nth.is_multiple_of(11),
         subagent: nth.is_multiple_of(13),
     }
@@ -32,6 +34,8 @@ fn twenty_thousand_sessions_come_in_full_and_in_order() {
     for question in [
         Question::plain(),
         Question { limit: Some(1000), ..Question::plain() },
+        Question { limit: Some(1000), agents: Agents::All, subagents: true, ..Question::plain() },
+        Question { directory: Some((5, 1)), agents: Agents::All, ..Question::plain() },
         Question { directory: Some((3, 1)), limit: Some(77), in_meta: true, ..Question::plain() },
         Question { search: vec![acp_sessions_model::Term::Word(2, 1, 3)], limit: Some(1000), ..Question::plain() },
     ] {

@@ -2,7 +2,7 @@
 
 use acp_sessions_guest::sessions::cursor::{Cursor, Place};
 use acp_sessions_guest::sessions::filter::Request;
-use acp_sessions_guest::sessions::list::{self, Options};
+use acp_sessions_guest::sessions::list::{self, Agents, ListError, Options};
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Session, Store, Title};
 use serde_json::{Value, json};
@@ -24,11 +24,16 @@ fn store() -> Store<Memory> {
 }
 
 fn ids(store: &Store<Memory>, params: &Value) -> (String, Option<String>) {
-    let page = list::list(store, &Options { page_size: 100 }, Some(&params.to_string())).expect("a page");
+    let options = Options { page_size: 100, agents: Agents::All, agent: None };
+    ids_for(store, &options, params).expect("a page")
+}
+
+fn ids_for(store: &Store<Memory>, options: &Options, params: &Value) -> Result<(String, Option<String>), ListError> {
+    let page = list::list(store, options, Some(&params.to_string()))?;
     let page: Value = serde_json::from_str(&page).expect("JSON");
     let rows = page["sessions"].as_array().expect("rows");
     let ids = rows.iter().filter_map(|row| row["sessionId"].as_str()).collect();
-    (ids, page["nextCursor"].as_str().map(str::to_owned))
+    Ok((ids, page["nextCursor"].as_str().map(str::to_owned)))
 }
 
 #[test]
@@ -47,6 +52,49 @@ fn each_filter_leaves_out_what_it_should() {
         (json!({"_meta": {"acp-sessions": {"search": "f"}}}), "da"),
     ] {
         assert_eq!(ids(&store, &params), (expected.to_owned(), None), "{params}");
+    }
+}
+
+#[test]
+fn a_list_is_of_one_agents_sessions_or_of_all() {
+    let store = store();
+    for (id, agents) in [("a", vec!["x"]), ("b", vec!["x", "y"]), ("c", vec!["y"]), ("d", vec![])] {
+        let changed = store.change(id).commit(|before, _, _| {
+            let mut session = before.expect("a session").clone();
+            agents.iter().for_each(|agent| session.give_to(agent, id, 0));
+            Ok(Some(Some(session)))
+        });
+        changed.expect("a change");
+    }
+    let own = |agent: &str| Agents::Own(agent.to_owned());
+    let asked = |agents: &str| json!({"_meta": {"acp-sessions": {"agents": agents}}});
+    for (agents, agent, params, expected) in [
+        (own("x"), None, json!({}), "ba"),
+        (own("y"), None, json!({"cwd": "/x"}), "b"),
+        (own("y"), None, json!({"search": "s"}), "b"),
+        (own("z"), None, json!({}), ""),
+        (own("-"), None, json!({}), ""),
+        (own("x"), None, asked("own"), "ba"),
+        (own("x"), None, asked("all"), "dbac"),
+        (Agents::All, None, json!({}), "dbac"),
+        (Agents::All, None, json!({"cwd": "/x"}), "ba"),
+        (Agents::All, Some("y"), json!({}), "dbac"),
+        (Agents::All, Some("y"), asked("own"), "bc"),
+    ] {
+        let options = Options { page_size: 100, agents, agent: agent.map(str::to_owned) };
+        assert_eq!(ids_for(&store, &options, &params), Ok((expected.to_owned(), None)), "{options:?} {params}");
+    }
+    let nobodys = Options { page_size: 1, agents: Agents::All, agent: None };
+    let refusal = ids_for(&store, &nobodys, &asked("own")).expect_err("nobody's own list");
+    assert!(matches!(refusal, ListError::Invalid { field, .. } if field == "agents"));
+    // A cursor goes on in the list it came from, and in no other agent's.
+    let of = |agents: Agents| Options { agents, ..nobodys.clone() };
+    let (_, cursor) = ids_for(&store, &of(own("x")), &json!({})).expect("a page");
+    let next = json!({ "cursor": cursor });
+    assert_eq!(ids_for(&store, &of(own("x")), &next), Ok(("a".to_owned(), None)));
+    for other in [own("y"), Agents::All] {
+        let refusal = ids_for(&store, &of(other), &next).expect_err("another list's cursor");
+        assert!(matches!(refusal, ListError::Invalid { field, .. } if field == "cursor"));
     }
 }
 

@@ -4,7 +4,7 @@ use acp_sessions_guest::storage as native;
 use acp_sessions_host::component::connection::{Arrival, Content, Output, Peer, Setting};
 use acp_sessions_host::component::{Component, Instance};
 use acp_sessions_host::store::Sqlite;
-use acp_sessions_model::{Change, Lister, Native, Refusal, write};
+use acp_sessions_model::{AGENTS, Change, Lister, Native, Refusal, write};
 use serde_json::{Value, json};
 
 use crate::shared::Shared;
@@ -12,7 +12,7 @@ use crate::shared::Shared;
 /// An initialised connection over a store of its own.
 pub(crate) struct Desk<'c> {
     instance: Instance<'c, Shared>,
-    /// The same store, for changes with times of their own choosing, which no client can make.
+    /// The same store, for changes that no client can make: with times of their own choosing, or by other agents.
     library: Native<Shared>,
     asked: u64,
 }
@@ -50,7 +50,8 @@ impl<'c> Desk<'c> {
             _ => None,
         });
         let id = to_agent.expect("`initialize` for the agent")["id"].take();
-        let result = json!({"protocolVersion": 1, "agentCapabilities": {}});
+        let info = json!({"name": AGENTS[0], "version": "1"});
+        let result = json!({"protocolVersion": 1, "agentInfo": info, "agentCapabilities": {}});
         self.give(Peer::Agent, &json!({"jsonrpc": "2.0", "id": id, "result": result}));
     }
 
@@ -76,7 +77,9 @@ impl<'c> Desk<'c> {
 impl Lister for Desk<'_> {
     fn apply(&mut self, change: &Change) {
         let (method, params) = match change {
-            Change::Create(_) | Change::Touch { .. } => return self.library.apply(change),
+            Change::Create(_) | Change::Touch { .. } | Change::Know { .. } | Change::Undate { .. } => {
+                return self.library.apply(change);
+            }
             Change::Rename { id, title } => ("session/set_title", json!({"sessionId": id, "title": write(title)})),
             Change::Archive { id, archived: true } => ("session/archive", json!({ "sessionId": id })),
             Change::Archive { id, archived: false } => ("session/unarchive", json!({ "sessionId": id })),
