@@ -69,6 +69,10 @@ pub(crate) struct Connection {
     flushed: i64,
     /// When retention last looked.
     swept: i64,
+    /// Where it goes on, if it was not done.
+    sweep_from: Option<String>,
+    /// When the last heartbeat was given, if one was.
+    beaten: Option<i64>,
     /// Whether the host was told that recording fails.
     warned: bool,
     agent_gone: bool,
@@ -92,6 +96,8 @@ impl Connection {
             next_id: 0,
             flushed: now,
             swept: idle::first_sweep(now),
+            sweep_from: None,
+            beaten: None,
             warned: false,
             agent_gone: false,
         }

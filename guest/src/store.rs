@@ -14,9 +14,12 @@
 //! | `l/<log>` | who shares a log, where anybody but its session does |
 //! | `d/<agent>/<agent's id>` | deletes that the agent has not confirmed yet |
 //! | `n/<agent>` | when the list of an agent was last read to its end |
-//! | `o/<id>/<connection>` | a connection that has the session open, and until when that may be believed |
+//! | `o/<id>/<connection>` | a connection that has the session open |
+//! | `c/<connection>` | until when that connection may be believed |
+//! | `c` | how many connections have come |
+//! | `p/<parent>/<id>` | sessions of sub-agents, under the session whose agent started them |
 //!
-//! The logs and texts of a session bear its id. Everything under `i`, `e`, `t` and every text is derived.
+//! The logs and texts of a session bear its id. Everything under `i`, `e`, `t`, `p` and every text is derived.
 
 mod change;
 pub mod directory;

@@ -89,7 +89,8 @@ impl<S: Storage> Lister for Native<S> {
                 archive::set_archived(&self.store, id, *archived).expect("a session that is there");
             }
             Change::Delete { id } => {
-                delete::delete(&self.store, id, 0).expect("a session that is there");
+                let deleted = delete::delete(&self.store, id, 0).expect("a session that is there");
+                assert_eq!(deleted.len(), 1);
             }
         }
     }

@@ -143,7 +143,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             Then::Delete => {
                 let deleted = delete::delete(&self.store, session, self.now())?;
                 let agent = &self.connection.agent;
-                if let Some(deleted) = deleted
+                if let Some(deleted) = deleted.first()
                     && agent.delete
                     && (deleted.agent.is_none() || deleted.agent == agent.name)
                     && let Some(agent_id) = deleted.id_at(agent.name.as_deref().unwrap_or_default())

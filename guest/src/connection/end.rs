@@ -23,6 +23,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             let _ = self.write_session(&id, true);
             self.remove_open(&id);
         }
+        // What cannot be written is believed for some seconds more.
+        let _ = crate::sessions::open_marks::leave(&self.store, &self.connection.name);
     }
 
     /// The agent is gone: every open request gets its answer, and what was said is kept.

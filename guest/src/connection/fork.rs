@@ -91,9 +91,6 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         result.set("sessionId", json!(session.id).to_string());
         let result = result.to_json();
         self.insert_open(&session.id, open);
-        if let Some(open) = self.connection.sessions.get_mut(&session.id) {
-            open.marked_until = 0;
-        }
         self.renew_mark(&session.id);
         self.write_session(&session.id, false)?;
         Ok(result)

@@ -25,6 +25,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     /// Time has passed. Returns when to call again.
     pub(crate) fn tick(&mut self) -> u32 {
         let now = self.now();
+        if !self.connection.sessions.is_empty() {
+            self.beat();
+        }
         self.write_due();
         self.attach_overdue(now);
         self.closing_overdue(now);
@@ -147,9 +150,12 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             idle_since: days_before(now, self.settings.retain_days),
             unprompted_since: hours_before(now, self.settings.prune_empty_hours),
         };
-        match retention::sweep(&self.store, &policy, now, SWEEP_BATCH) {
-            Ok(removed) if removed >= SWEEP_BATCH => self.connection.swept = now - SWEEP_EVERY + SWEEP_AGAIN,
-            Ok(_) => self.connection.swept = now,
+        let from = self.connection.sweep_from.take();
+        match retention::sweep(&self.store, &policy, now, SWEEP_BATCH, from) {
+            Ok(swept) => {
+                self.connection.swept = if swept.next.is_some() { now - SWEEP_EVERY + SWEEP_AGAIN } else { now };
+                self.connection.sweep_from = swept.next;
+            }
             Err(error) => {
                 self.connection.swept = now;
                 self.warn(format!("old sessions could not be removed: {error}"));

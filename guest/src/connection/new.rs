@@ -10,7 +10,7 @@ use super::{Handled, Handling};
 use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::rpc::{self, Code, Id, Object, Outcome, RpcError};
-use crate::sessions::create;
+use crate::sessions::{create, open_marks};
 use crate::storage::{Durability, Storage, Write};
 use crate::store::{Session, State, keys};
 
@@ -33,13 +33,10 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let mut session = Session::new(agent_id.clone(), cwd.to_owned(), self.now());
         session.give_to(&self.connection.agent.name.clone().unwrap_or_default(), &agent_id, u64::MAX);
         let text = state.to_text();
-        let mark = self.open_mark_value();
+        self.beat();
         let name = self.connection.name.clone();
         let session = create::create_with(&self.store, &self.environment, &session, Durability::Durable, |id| {
-            Ok(vec![
-                Write::Put { key: keys::state(id), value: text.clone() },
-                Write::Put { key: keys::open_mark(id, &name), value: mark.clone() },
-            ])
+            Ok(vec![Write::Put { key: keys::state(id), value: text.clone() }, open_marks::mark(id, &name)])
         })?;
         let handled = if session.id == agent_id {
             Handled::Pass
@@ -50,7 +47,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             debug_assert!(line.contains(result));
             Handled::PassAs(rpc::splice(line, given, &id))
         };
-        let open = OpenSession::new(&session, agent_id, state);
+        let mut open = OpenSession::new(&session, agent_id, state);
+        open.mark_due = None;
         self.insert_open(&session.id, open);
         Ok(handled)
     }

@@ -10,12 +10,11 @@ use super::replay::Replaying;
 use crate::engine::{Engine, Output};
 use crate::environment::Environment;
 use crate::rpc::Id;
-use crate::storage::{Durability, Storage, Write};
-use crate::store::{Session, State, keys};
+use crate::sessions::open_marks::{self, Beat};
+use crate::storage::{Durability, Storage};
+use crate::store::{Session, State};
 use crate::transcript::{Echo, Recorder};
 
-/// How long an open mark is believed, in milliseconds; it is renewed long before.
-const OPEN_FOR: i64 = 180_000;
 /// How long the first mark may wait for the first of a history to be on its way, in milliseconds: writing takes a while.
 const MARK_LATER: i64 = 500;
 
@@ -44,8 +43,8 @@ pub(super) struct OpenSession {
     pub(super) held: VecDeque<String>,
     /// Deleted by another process: nothing is recorded any more.
     pub(super) deleted: bool,
-    /// Until when its open mark holds.
-    pub(super) marked_until: i64,
+    /// When its open mark is to be written, if it still is.
+    pub(super) mark_due: Option<i64>,
 }
 
 /// A prompt the agent is working on.
@@ -85,7 +84,7 @@ impl OpenSession {
             closing: None,
             held: VecDeque::new(),
             deleted: false,
-            marked_until: 0,
+            mark_due: Some(0),
         }
     }
 
@@ -96,14 +95,27 @@ impl OpenSession {
 }
 
 impl<S: Storage, E: Environment> Engine<S, E> {
-    /// The value of an open mark made now: until when it may be believed.
-    pub(super) fn open_mark_value(&self) -> String {
-        (self.now() + OPEN_FOR).to_string()
+    /// Gives a heartbeat if one is due: without it no open mark is believed.
+    pub(super) fn beat(&mut self) {
+        let now = self.now();
+        let is_fresh = |beaten: i64| (0..open_marks::BEAT_EVERY).contains(&(now - beaten));
+        if self.connection.beaten.is_some_and(is_fresh) {
+            return;
+        }
+        self.connection.beaten = Some(now);
+        match open_marks::beat(&self.store, &self.connection.name, now + open_marks::BELIEVED_FOR) {
+            Ok(Beat::Renewed) => {}
+            Ok(Beat::First) => {
+                for open in self.connection.sessions.values_mut().filter(|open| !open.deleted) {
+                    open.mark_due.get_or_insert(now);
+                }
+            }
+            Err(error) => self.recording_failed(&error),
+        }
     }
 
-    /// The session is open from now on, and marked so in the store by the caller.
-    pub(super) fn insert_open(&mut self, id: &str, mut open: OpenSession) {
-        open.marked_until = self.now() + OPEN_FOR;
+    /// The session is open from now on.
+    pub(super) fn insert_open(&mut self, id: &str, open: OpenSession) {
         self.connection.gone.remove(&open.agent_id);
         self.connection.by_agent.insert(open.agent_id.clone(), id.to_owned());
         self.connection.sessions.insert(id.to_owned(), open);
@@ -134,7 +146,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     pub(super) fn mark_soon(&mut self, id: &str) {
         let due = self.now() + MARK_LATER;
         if let Some(open) = self.connection.sessions.get_mut(id) {
-            open.marked_until = due + OPEN_FOR / 2;
+            open.mark_due = Some(due);
         }
     }
 
@@ -143,19 +155,19 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.renew_mark_due(id, self.now() + MARK_LATER);
     }
 
-    /// Renews the session's open mark, if it would run out before long.
+    /// Writes the session's open mark if that is due.
     pub(super) fn renew_mark(&mut self, id: &str) {
         self.renew_mark_due(id, self.now());
     }
 
     fn renew_mark_due(&mut self, id: &str, due: i64) {
-        let now = self.now();
         let Some(open) = self.connection.sessions.get_mut(id) else { return };
-        if open.deleted || open.marked_until > due + OPEN_FOR / 2 {
+        if open.deleted || open.mark_due.is_none_or(|mark| mark > due) {
             return;
         }
-        open.marked_until = now + OPEN_FOR;
-        let mark = Write::Put { key: keys::open_mark(id, &self.connection.name), value: (now + OPEN_FOR).to_string() };
+        open.mark_due = None;
+        self.beat();
+        let mark = open_marks::mark(id, &self.connection.name);
         if let Err(error) = self.store.commit(&[], vec![mark], Durability::Relaxed) {
             self.recording_failed(&error);
         }
@@ -171,7 +183,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.connection.replaying.retain(|replaying| replaying != id);
         self.connection.permissions.retain(|_, session| session != id);
         self.outputs.push_back(Output::Keep { key: format!("s/{id}"), value: None });
-        let unmark = Write::Delete { key: keys::open_mark(id, &self.connection.name) };
+        let unmark = open_marks::unmark(id, &self.connection.name);
         if let Err(error) = self.store.commit(&[], vec![unmark], Durability::Relaxed) {
             self.recording_failed(&error);
         }

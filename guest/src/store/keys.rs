@@ -97,6 +97,28 @@ pub fn open_marks(id: &str) -> String {
     format!("o/{}/", encode(id))
 }
 
+/// How many connections have come: raised with the first heartbeat of each, so that whoever has looked at all
+/// connections there are can expect that there are no others.
+pub const CONNECTIONS: &str = "c";
+
+/// Where the heartbeats of all connections begin.
+pub const HEARTBEATS: &str = "c/";
+
+/// Until when a connection may be believed.
+pub fn heartbeat(connection: &str) -> String {
+    format!("{HEARTBEATS}{}", encode(connection))
+}
+
+/// A session that another one's agent started, under that one.
+pub fn subagent(parent: &str, id: &str) -> String {
+    format!("{}{}", subagents(parent), encode(id))
+}
+
+/// All sessions that a session's agent started.
+pub fn subagents(parent: &str) -> String {
+    format!("p/{}/", encode(parent))
+}
+
 /// A session under the revision that last changed it.
 pub fn changed(revision: u64, id: &str) -> String {
     format!("t/{revision:016}/{}", encode(id))
