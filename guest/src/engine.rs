@@ -99,7 +99,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         lost: Vec<Arrival>,
     ) -> Result<Self, OpenError> {
         let settings = Settings::read(settings).map_err(OpenError::BadSetting)?;
-        let connection = Connection::new(format!("{:016x}", environment.random()), environment.now());
+        let connection = Connection::new(environment.random(), environment.now().clamp(0, crate::time::LAST));
         let mut engine =
             Self { store: Store::new(storage), environment, settings, connection, outputs: VecDeque::new() };
         engine.carry_on(kept, lost);
@@ -125,7 +125,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
 
     /// What to send and keep: all that is ready and, of replays, about as much as the client has room for.
     pub fn pull(&mut self, client_room: u32) -> Vec<Output> {
-        self.replay_some(client_room);
+        self.show_histories(client_room);
         self.drain_queue();
         self.outputs.drain(..).collect()
     }

@@ -15,9 +15,13 @@
 //! | `l/<log>` | who shares a log, where anybody but its session does |
 //! | `d/<agent>/<agent's id>` | deletes that the agent has not confirmed yet |
 //! | `n/<agent>` | when the list of an agent was last read to its end |
-//! | `o/<id>/<connection>` | a connection that has the session open, and until when that may be believed |
+//! | `w/<connection>/<log>` | a log into which a connection records what an agent tells, while it does |
+//! | `o/<id>/<connection>` | a connection that has the session open |
+//! | `c/<connection>` | until when that connection may be believed |
+//! | `c` | how many connections have come |
+//! | `p/<parent>/<id>` | sessions of sub-agents, under the session whose agent started them |
 //!
-//! The logs and texts of a session bear its id. Everything under `i`, `e`, `t` and every text is derived.
+//! The logs and texts of a session bear its id. Everything under `i`, `e`, `t`, `p` and every text is derived.
 //!
 //! The agent comes before the order in a row's key because a list is mostly of one agent's sessions: that is one scan
 //! of ready rows, and as a session mostly is of one agent too, a commit writes each row once, as it would without

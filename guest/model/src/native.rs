@@ -92,7 +92,7 @@ impl<S: Storage> Native<S> {
 }
 
 fn known(id: &str) -> Known {
-    Known { id: id.to_owned(), heard: 0, agreed: None }
+    Known { id: id.to_owned(), heard: 0, agreed: None, listed: None }
 }
 
 impl<S: Storage> Lister for Native<S> {
@@ -114,7 +114,8 @@ impl<S: Storage> Lister for Native<S> {
                 archive::set_archived(&self.store, id, *archived).expect("a session that is there");
             }
             Change::Delete { id } => {
-                delete::delete(&self.store, id, 0).expect("a session that is there");
+                let deleted = delete::delete(&self.store, id, 0).expect("a session that is there");
+                assert_eq!(deleted.len(), 1);
             }
         }
     }

@@ -7,21 +7,21 @@ use crate::store::directory;
 
 /// The members of a request's params.
 #[derive(Debug)]
-pub(super) struct Params<'a>(Object<'a>);
+pub(in crate::connection) struct Params<'a>(Object<'a>);
 
 impl<'a> Params<'a> {
     /// Reads params; missing ones are no members, anything but an object is refused.
-    pub(super) fn read(params: Option<&'a str>) -> Result<Self, RpcError> {
+    pub(in crate::connection) fn read(params: Option<&'a str>) -> Result<Self, RpcError> {
         let Some(params) = params else { return Ok(Self(Object::default())) };
         Object::parse(params).map(Self).ok_or_else(|| RpcError::invalid_params("params", "must be an object"))
     }
 
-    pub(super) fn object(&self) -> &Object<'a> {
+    pub(in crate::connection) fn object(&self) -> &Object<'a> {
         &self.0
     }
 
     /// Everything but the session's id: what an agent is given when a session is opened.
-    pub(super) fn without_session(&self) -> String {
+    pub(in crate::connection) fn without_session(&self) -> String {
         let mut rest = self.0.clone();
         rest.remove("sessionId");
         rest.to_json()
@@ -32,23 +32,23 @@ impl<'a> Params<'a> {
     }
 
     /// A required string.
-    pub(super) fn string(&self, field: &'static str) -> Result<String, RpcError> {
+    pub(in crate::connection) fn string(&self, field: &'static str) -> Result<String, RpcError> {
         serde_json::from_str(self.required(field)?).map_err(|_| RpcError::invalid_params(field, "must be a string"))
     }
 
     /// The required `sessionId`.
-    pub(super) fn session_id(&self) -> Result<String, RpcError> {
+    pub(in crate::connection) fn session_id(&self) -> Result<String, RpcError> {
         self.string("sessionId")
     }
 
     /// A required array, as JSON.
-    pub(super) fn array(&self, field: &'static str) -> Result<&str, RpcError> {
+    pub(in crate::connection) fn array(&self, field: &'static str) -> Result<&str, RpcError> {
         let json = self.required(field)?;
         if json.starts_with('[') { Ok(json) } else { Err(RpcError::invalid_params(field, "must be an array")) }
     }
 
     /// The required `cwd`, as given; must be absolute in the syntax of some platform.
-    pub(super) fn cwd(&self) -> Result<String, RpcError> {
+    pub(in crate::connection) fn cwd(&self) -> Result<String, RpcError> {
         let cwd = self.string("cwd")?;
         if directory::normalise(&cwd).is_none() {
             return Err(RpcError::invalid_params("cwd", "must be an absolute path"));
@@ -57,7 +57,7 @@ impl<'a> Params<'a> {
     }
 
     /// `mcpServers`: required on new and load, optional elsewhere (protocol v1).
-    pub(super) fn check_mcp_servers(&self, required: bool) -> Result<(), RpcError> {
+    pub(in crate::connection) fn check_mcp_servers(&self, required: bool) -> Result<(), RpcError> {
         if required || self.0.get_some("mcpServers").is_some() {
             self.array("mcpServers")?;
         }
@@ -65,20 +65,20 @@ impl<'a> Params<'a> {
     }
 
     /// `additionalDirectories`, where given: absolute paths.
-    pub(super) fn check_additional_directories(&self) -> Result<(), RpcError> {
+    pub(in crate::connection) fn additional_directories(&self) -> Result<Vec<String>, RpcError> {
         const FIELD: &str = "additionalDirectories";
-        let Some(json) = self.0.get_some(FIELD) else { return Ok(()) };
+        let Some(json) = self.0.get_some(FIELD) else { return Ok(Vec::new()) };
         let Ok(directories) = serde_json::from_str::<Vec<String>>(json) else {
             return Err(RpcError::invalid_params(FIELD, "must be an array of strings"));
         };
         if directories.iter().any(|directory| directory::normalise(directory).is_none()) {
             return Err(RpcError::invalid_params(FIELD, "must hold absolute paths only"));
         }
-        Ok(())
+        Ok(directories)
     }
 
     /// A member of `_meta["acp-sessions"]`.
-    pub(super) fn own_meta(&self, member: &str) -> Option<Value> {
+    pub(in crate::connection) fn own_meta(&self, member: &str) -> Option<Value> {
         let meta: Value = serde_json::from_str(self.0.get("_meta")?).ok()?;
         meta.get("acp-sessions")?.get(member).cloned()
     }

@@ -16,9 +16,13 @@ pub struct Settings {
     pub prune_empty_hours: u32,
     /// `flush-ms`: how long recorded updates may wait for their batch, 1 to 200. Default 100.
     pub flush_ms: u32,
-    /// `agent-timeout-ms`: how long the agent may take to answer what the engine itself asks while it opens or closes
-    /// a session. Default 30000.
+    /// `agent-timeout-ms`: how long the agent may be silent while it is asked to open or close a session. Default 120000.
     pub agent_timeout_ms: u32,
+    /// `list`: whose sessions `session/list` shows where a request does not say: `own`, those of the agent behind it, or
+    /// `all` in the store. Default own.
+    pub list_all: bool,
+    /// `agent`: what an agent is called that does not give its name. Default `unnamed`.
+    pub agent: String,
 }
 
 impl Default for Settings {
@@ -30,7 +34,9 @@ impl Default for Settings {
             retain_days: 0,
             prune_empty_hours: 24,
             flush_ms: 100,
-            agent_timeout_ms: 30_000,
+            agent_timeout_ms: 120_000,
+            list_all: false,
+            agent: "unnamed".to_owned(),
         }
     }
 }
@@ -67,6 +73,19 @@ impl Settings {
                     _ => return Err(one_of("`stable` or `draft`")),
                 }
             }
+            "list" => {
+                self.list_all = match value {
+                    "own" => false,
+                    "all" => true,
+                    _ => return Err(one_of("`own` or `all`")),
+                }
+            }
+            "agent" => {
+                if value.trim().is_empty() {
+                    return Err(one_of("a name"));
+                }
+                value.clone_into(&mut self.agent);
+            }
             "rehydrate" => {
                 self.rehydrate = match value {
                     "on" => true,
@@ -93,6 +112,10 @@ mod tests {
             ("dialect", "draft", true),
             ("dialect", "Draft", false),
             ("rehydrate", "off", true),
+            ("list", "all", true),
+            ("list", "mine", false),
+            ("agent", "x", true),
+            ("agent", " ", false),
             ("colour", "red", false),
         ] {
             let read = Settings::read([(name.to_owned(), value.to_owned())]);

@@ -83,7 +83,8 @@ pub fn adopt<S: Storage>(store: &Store<S>, adoption: &Adoption<'_>) -> Result<Ad
                 }
             }
             let agreed = adoption.agreed.or_else(|| known.and_then(|known| known.agreed));
-            session.agents.insert(agent.to_owned(), Known { id: agent_id.to_owned(), heard, agreed });
+            let listed = known.and_then(|known| known.listed);
+            session.agents.insert(agent.to_owned(), Known { id: agent_id.to_owned(), heard, agreed, listed });
             if known.is_none_or(|known| known.id != agent_id) {
                 writes.push(Write::Put { key: keys::agent_session(agent, agent_id), value: session.id.clone() });
             }

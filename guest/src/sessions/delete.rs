@@ -1,96 +1,109 @@
-//! Deleting: the record, every index entry, the text, the log, all in one commit with the tombstones.
+//! Deleting: the record, every index entry, the text, the log, all in one commit with the tombstones. A session takes
+//! those of its sub-agents with it.
 
-use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+mod logs;
+mod pending;
 
-use crate::search;
-use crate::storage::{Expectation, Result, Storage, StorageError, Write};
-use crate::store::{Changed, Session, Store, keys};
+use std::collections::BTreeSet;
 
-/// Who shares a log with its own session, and up to which entry.
-#[derive(Debug, Default, Clone, Serialize, Deserialize)]
-pub struct Holders {
-    /// By session id.
-    pub holders: BTreeMap<String, u64>,
-    /// Whether the session whose log it is has been deleted, so that only the holders keep it.
-    #[serde(default)]
-    pub orphaned: bool,
+pub use logs::Holders;
+pub use pending::{confirmed, pending};
+
+use crate::storage::{Bounds, Expectation, Result, Storage, Write};
+use crate::store::{Changed, Session, Store, derived, keys};
+use logs::Release;
+
+/// How many sub-agents' sessions are read at a time.
+const BATCH: Bounds = Bounds { limit: 256, max_bytes: 64 * 1024 };
+
+/// Deletes a session for good, with the sessions of its sub-agents, and returns what it deleted, the session itself
+/// first; nothing if there is none. What forks share of a log stays, for them alone, until the last of them is deleted.
+///
+/// What the agents know the sessions by is remembered until they have confirmed that they deleted theirs: see
+/// [`pending`].
+pub fn delete<S: Storage>(store: &Store<S>, id: &str, now: i64) -> Result<Vec<Session>> {
+    delete_if(store, id, now, |_, _, _| Ok(true))
 }
 
-impl Holders {
-    /// Reads the record of a log; empty where nobody shares it.
-    pub fn parse(text: Option<&str>) -> Result<Self> {
-        text.map_or(Ok(Self::default()), |text| {
-            serde_json::from_str(text).map_err(|error| StorageError::Corrupt(format!("a log's holders: {error}")))
-        })
-    }
-
-    /// The record's text.
-    pub fn to_text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
-    /// The last entry that anybody but the log's own session needs.
-    fn needed_until(&self) -> u64 {
-        self.holders.values().copied().max().unwrap_or(0)
-    }
-}
-
-/// Deletes a session for good and returns it; `None` if there is none. What forks of it share of its log stays, for
-/// them alone, until the last of them is deleted.
-pub fn delete<S: Storage>(store: &Store<S>, id: &str, now: i64) -> Result<Option<Session>> {
+/// Deletes if it is still wanted: `wanted` gets the session and those of its sub-agents as they are when the commit is
+/// made, and what else that commit is to expect, and to write before anything is removed.
+pub(super) fn delete_if<S: Storage>(
+    store: &Store<S>,
+    id: &str,
+    now: i64,
+    mut wanted: impl FnMut(&[Session], &mut Vec<Expectation>, &mut Vec<Write>) -> Result<bool>,
+) -> Result<Vec<Session>> {
+    let mut deleted = Vec::new();
     let changed = store.change(id).durable().commit(|before, expected, writes| {
+        deleted.clear();
         let Some(session) = before else { return Ok(None) };
-        writes.push(Write::Put { key: keys::tombstone(id), value: now.to_string() });
-        writes.push(Write::Delete { key: keys::state(id) });
-        for (agent, known) in &session.agents {
-            writes.push(Write::Put { key: keys::agent_tombstone(agent, &known.id), value: now.to_string() });
-            writes.push(Write::Delete { key: keys::agent_session(agent, &known.id) });
+        // The commit expects the revision, so none of these records can change before it.
+        let family = family(store, session)?;
+        if !wanted(&family, expected, writes)? {
+            return Ok(None);
         }
-        release_logs(store, session, expected, writes)?;
+        let mut logs = Release::default();
+        for member in &family {
+            forget(store, member, now, writes)?;
+            logs.session(store, member, expected)?;
+            if member.id != session.id {
+                writes.extend(derived(Some(member), None));
+            }
+        }
+        writes.extend(logs.into_writes());
+        deleted = family;
         Ok(Some(None))
     })?;
     Ok(match changed {
-        Changed::Done { before, .. } => before.map(|session| *session),
-        Changed::Nothing => None,
+        Changed::Done { .. } => deleted,
+        Changed::Nothing => Vec::new(),
     })
 }
 
-/// Lets go of the session's own log and of those it inherited from; drops what nobody needs any more.
-fn release_logs<S: Storage>(
-    store: &Store<S>,
-    session: &Session,
-    expected: &mut Vec<Expectation>,
-    writes: &mut Vec<Write>,
-) -> Result<()> {
-    let mut logs: BTreeSet<&str> = session.segments.iter().map(|segment| segment.log.as_str()).collect();
-    logs.extend(session.aside.iter().map(|segment| segment.log.as_str()));
-    logs.insert(&session.id);
-    for log in logs {
-        let key = keys::log_holders(log);
-        let text = store.record(key.clone())?;
-        let mut holders = Holders::parse(text.as_deref())?;
-        expected.push(Expectation { key: key.clone(), value: text });
-        if log == session.id {
-            holders.orphaned = true;
-        } else {
-            holders.holders.remove(&session.id);
-        }
-        if holders.orphaned {
-            let from = holders.needed_until() + 1;
-            writes.push(Write::CutLog { log: log.to_owned(), from });
-            writes.push(Write::DropText { owner: search::Owner::Log(log).name(), from });
-            if from == 1 {
-                writes.push(Write::Delete { key });
-                continue;
+/// A session and those of its sub-agents, of theirs, and so on.
+pub(super) fn family<S: Storage>(store: &Store<S>, session: &Session) -> Result<Vec<Session>> {
+    let mut family = vec![session.clone()];
+    let mut known = BTreeSet::from([session.id.clone()]);
+    let mut next = 0;
+    while let Some(parent) = family.get(next).map(|parent| parent.id.clone()) {
+        next += 1;
+        for id in subagents(store, &parent)? {
+            // Records that name each other as parents do not make this go round for ever.
+            if known.insert(id.clone())
+                && let Some(child) = store.session(&id)?
+            {
+                family.push(child);
             }
         }
-        let write = if holders.holders.is_empty() && !holders.orphaned {
-            Write::Delete { key }
-        } else {
-            Write::Put { key, value: holders.to_text() }
-        };
-        writes.push(write);
+    }
+    Ok(family)
+}
+
+fn subagents<S: Storage>(store: &Store<S>, parent: &str) -> Result<Vec<String>> {
+    let prefix = keys::subagents(parent);
+    let (mut start, end) = (prefix.clone(), keys::range_end(&prefix));
+    let mut ids = Vec::new();
+    loop {
+        let page = store.storage().scan(&start, &end, false, BATCH)?;
+        ids.extend(page.entries.iter().filter_map(|entry| keys::decode(entry.key.strip_prefix(&prefix)?)));
+        let Some(last) = page.entries.last().filter(|_| page.more) else { return Ok(ids) };
+        start = format!("{}\u{0}", last.key);
+    }
+}
+
+/// What a session leaves behind besides its logs: that it is gone, here and at its agents.
+fn forget<S: Storage>(store: &Store<S>, session: &Session, now: i64, writes: &mut Vec<Write>) -> Result<()> {
+    writes.push(Write::Put { key: keys::tombstone(&session.id), value: now.to_string() });
+    writes.push(Write::Delete { key: keys::state(&session.id) });
+    for (agent, known) in &session.agents {
+        let mapping = keys::agent_session(agent, &known.id);
+        // An agent that hands out the same id again has another session by it now.
+        if store.record(mapping.clone())?.is_some_and(|mapped| mapped != session.id) {
+            continue;
+        }
+        writes.push(Write::Put { key: keys::agent_tombstone(agent, &known.id), value: now.to_string() });
+        writes.push(Write::Delete { key: mapping });
+        writes.push(Write::Put { key: keys::pending_delete(agent, &known.id), value: now.to_string() });
     }
     Ok(())
 }

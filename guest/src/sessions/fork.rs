@@ -1,5 +1,7 @@
 //! Forking: a new session that shares the transcript up to now and goes its own way from here.
 
+mod inherit;
+
 use std::collections::BTreeMap;
 
 use serde_json::json;
@@ -7,9 +9,11 @@ use serde_json::json;
 use super::create;
 use super::delete::Holders;
 use crate::environment::Environment;
+use crate::search;
 use crate::storage::{Expectation, Result, Storage, Write};
-use crate::store::{Changed, Segment, Session, Store, keys};
+use crate::store::{Changed, Session, Store, keys};
 use crate::transcript::{Entry, Kind};
+use inherit::Inheritance;
 
 /// What the fork is to be, besides what it takes from its parent.
 #[derive(Debug)]
@@ -30,8 +34,9 @@ pub struct Fork<'a> {
     pub now: i64,
 }
 
-/// Stores the fork; `None` if there is no such parent. Copies nothing: the cost does not depend on the length of the
-/// transcript.
+/// Stores the fork; `None` if there is no such parent. A place in the parent's transcript is the same place in the
+/// fork's. The cost depends neither on the length of the transcript nor, to speak of, on how many forks led to the
+/// parent: see [`inherit`].
 pub fn fork<S: Storage, E: Environment>(store: &Store<S>, environment: &E, fork: &Fork<'_>) -> Result<Option<Session>> {
     let mut id = fork.wanted_id.clone();
     loop {
@@ -41,9 +46,10 @@ pub fn fork<S: Storage, E: Environment>(store: &Store<S>, environment: &E, fork:
         let mut taken = false;
         let changed = store.change(&id).durable().commit(|before, expected, writes| {
             taken = before.is_some();
-            // Read anew in each round: the parent may have grown, or be gone.
+            // Read anew in each round: the parent may have grown, or be gone. Its record stays as it is up to the
+            // commit, which expects the revision.
             let Some(parent) = store.session(fork.parent)?.filter(|_| !taken) else { return Ok(None) };
-            shared(store, fork, &parent, &id, expected, writes).map(|session| Some(Some(session)))
+            forked(store, fork, &parent, &id, expected, writes).map(|session| Some(Some(session)))
         })?;
         match changed {
             Changed::Done { after, .. } => return Ok(after.map(|session| *session)),
@@ -54,7 +60,7 @@ pub fn fork<S: Storage, E: Environment>(store: &Store<S>, environment: &E, fork:
 }
 
 /// The fork's record, and what its commit writes elsewhere.
-fn shared<S: Storage>(
+fn forked<S: Storage>(
     store: &Store<S>,
     fork: &Fork<'_>,
     parent: &Session,
@@ -63,10 +69,7 @@ fn shared<S: Storage>(
     writes: &mut Vec<Write>,
 ) -> Result<Session> {
     let until = store.storage().log_end(&parent.id)?;
-    let mut segments = parent.segments.clone();
-    if until >= parent.tail {
-        segments.push(Segment { log: parent.id.clone(), from: parent.tail, until });
-    }
+    let Inheritance { shared, copied } = inherit::inherit(store.storage(), parent, until)?;
     let mut session = parent.clone();
     id.clone_into(&mut session.id);
     session.cwd.clone_from(&fork.cwd);
@@ -75,29 +78,26 @@ fn shared<S: Storage>(
     session.agents.clear();
     session.agent = None;
     session.archived = false;
-    session.segments = segments;
+    session.segments = shared;
     session.tail = 1;
     session.aside.clear();
     expected.push(Expectation { key: keys::tombstone(&parent.id), value: None });
     if let (Some(agent), Some(agent_id)) = (&fork.agent, &fork.agent_id) {
         session.give_to(agent, agent_id, fork.heard);
     }
-    let mut shared: BTreeMap<&str, u64> = BTreeMap::new();
-    for segment in &session.segments {
-        let until = shared.entry(&segment.log).or_default();
-        *until = segment.until.max(*until);
+    share_logs(store, &session, expected, writes)?;
+    for (value, seq) in copied.into_iter().zip(1..) {
+        let tokens = search::tokenise(&search::text::of_entry(&value));
+        if !tokens.is_empty() {
+            writes.push(Write::IndexText { owner: search::Owner::Log(id).name(), part: seq, tokens });
+        }
+        writes.push(Write::Append { log: id.to_owned(), seq, value });
     }
-    for (log, until) in shared {
-        let key = keys::log_holders(log);
-        let text = store.record(key.clone())?;
-        let mut holders = Holders::parse(text.as_deref())?;
-        holders.holders.insert(id.to_owned(), until);
-        expected.push(Expectation { key: key.clone(), value: text });
-        writes.push(Write::Put { key, value: holders.to_text() });
+    if session.segments.iter().any(|segment| segment.log == parent.id && segment.until == until) {
+        // The mark freezes what is shared: what the parent's writer has open there goes to a new row.
+        let mark = Entry::text(Kind::Fork, fork.now, &json!({ "fork": id }).to_string());
+        writes.push(Write::Append { log: parent.id.clone(), seq: until + 1, value: mark });
     }
-    // The mark freezes the shared part: what the parent's writer has open there goes to a new row.
-    let mark = Entry::text(Kind::Fork, fork.now, &json!({ "fork": id }).to_string());
-    writes.push(Write::Append { log: parent.id.clone(), seq: until + 1, value: mark });
     if let Some(state) = store.record(keys::state(&parent.id))? {
         writes.push(Write::Put { key: keys::state(id), value: state });
     }
@@ -105,4 +105,30 @@ fn shared<S: Storage>(
         writes.push(Write::Put { key: keys::agent_session(agent, &known.id), value: id.to_owned() });
     }
     Ok(session)
+}
+
+/// Notes the session as a holder of each log that its transcript shares.
+fn share_logs<S: Storage>(
+    store: &Store<S>,
+    session: &Session,
+    expected: &mut Vec<Expectation>,
+    writes: &mut Vec<Write>,
+) -> Result<()> {
+    let mut shared: BTreeMap<&str, u64> = BTreeMap::new();
+    for segment in &session.segments {
+        let until = shared.entry(&segment.log).or_default();
+        *until = segment.until.max(*until);
+    }
+    let read: Vec<String> = shared.keys().map(|log| keys::log_holders(log)).collect();
+    if read.is_empty() {
+        return Ok(());
+    }
+    let texts = store.storage().get(&read)?;
+    for ((until, key), text) in shared.into_values().zip(read).zip(texts) {
+        let mut holders = Holders::parse(text.as_deref())?;
+        holders.holders.insert(session.id.clone(), until);
+        expected.push(Expectation { key: key.clone(), value: text });
+        writes.push(Write::Put { key, value: holders.to_text() });
+    }
+    Ok(())
 }

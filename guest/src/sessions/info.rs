@@ -4,8 +4,10 @@
 use serde_json::value::RawValue;
 
 use crate::rpc::Object;
-use crate::store::{Session, Title};
+use crate::storage::{Result, Storage};
+use crate::store::{Session, Store, Title};
 use crate::time;
+use crate::transcript::own_words;
 
 /// The longest title of an agent's, in characters.
 pub const LONGEST_TITLE: usize = 500;
@@ -22,6 +24,26 @@ pub fn agents_title(title: &str) -> Option<String> {
         format!("{}…", head.trim_end())
     });
     Some(cut.unwrap_or(line)).filter(|line| !line.is_empty())
+}
+
+/// The update without a title that is of the layer's own words: some agents name a session after the first prompt they
+/// see, which may begin with an account of what was said before. `None` if nothing is left of it.
+pub fn without_own_words(update: &str) -> Option<String> {
+    let mut read = Object::parse_or_empty(update);
+    if !read.get_string("title").is_some_and(|title| own_words::is_ours(&title)) {
+        return Some(update.to_owned());
+    }
+    read.remove("title");
+    (read.iter().count() > 1).then(|| read.to_json())
+}
+
+/// Applies an update to the session of this id, if there is one.
+pub fn store<S: Storage>(store: &Store<S>, id: &str, update: &str, now: i64) -> Result<()> {
+    store.change(id).commit(|before, _, _| {
+        let Some(mut session) = before.cloned() else { return Ok(None) };
+        Ok(merge(&mut session, update, now).then_some(Some(session)))
+    })?;
+    Ok(())
 }
 
 /// Applies an update (the notification's `update` member); says whether anything changed. `now` stands in where the

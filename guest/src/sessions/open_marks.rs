@@ -1,13 +1,232 @@
 //! Open marks: which sessions some connection, of this process or another, has open.
+//!
+//! A mark says that a connection has a session open; one heartbeat for each connection says until when that connection
+//! may be believed, so that a killed process does not keep its sessions open for long. A connection gives its first
+//! heartbeat before its first mark: [`expect_closed`] relies on that.
 
-use crate::storage::{Bounds, Result, Storage};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::storage::{Bounds, Durability, Entry, Expectation, Result, Storage, StorageError, Write};
 use crate::store::{Store, keys};
 
-/// Whether a connection has the session open. A mark is believed until the time it bears, so that a killed process
-/// does not keep its sessions open for ever.
+/// How long a heartbeat is to be believed, in milliseconds: what a caller adds to the present for [`beat`].
+pub const BELIEVED_FOR: i64 = 15_000;
+/// How often a caller gives a heartbeat, in milliseconds.
+pub const BEAT_EVERY: i64 = 5_000;
+/// A heartbeat that says to believe it for longer than this was given by a clock that has been set back since, or is
+/// wrong.
+const LONGEST_BELIEF: i64 = 3_600_000;
+/// What a heartbeat has been over for when its record and its marks are removed: a computer that was asleep may still
+/// renew it.
+const KEPT_FOR: i64 = 3_600_000;
+/// How many records are read at a time.
+const BATCH: Bounds = Bounds { limit: 256, max_bytes: 64 * 1024 };
+/// Up to how many connections one can be sure of at once. There are as many as windows, and what is over is cleaned.
+const MOST_CONNECTIONS: usize = 2048;
+const ATTEMPTS: usize = 1000;
+
+/// What a heartbeat came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beat {
+    /// The connection had been heard of before.
+    Renewed,
+    /// It had not, or not for so long that it was forgotten together with its marks: those are to be set now.
+    First,
+}
+
+/// The mark that this connection has the session open.
+pub fn mark(id: &str, connection: &str) -> Write {
+    Write::Put { key: keys::open_mark(id, connection), value: String::new() }
+}
+
+/// The connection has the session open no more.
+pub fn unmark(id: &str, connection: &str) -> Write {
+    Write::Delete { key: keys::open_mark(id, connection) }
+}
+
+/// The connection may be believed until then.
+pub fn beat<S: Storage>(store: &Store<S>, connection: &str, until: i64) -> Result<Beat> {
+    let heartbeat = keys::heartbeat(connection);
+    for _ in 0..ATTEMPTS {
+        let read = [heartbeat.clone(), keys::CONNECTIONS.to_owned()];
+        let mut values = store.storage().get(&read)?.into_iter();
+        let (before, count) = (values.next().flatten(), values.next().flatten());
+        let is_first = before.is_none();
+        let mut expected = vec![Expectation { key: heartbeat.clone(), value: before }];
+        let mut writes = vec![Write::Put { key: heartbeat.clone(), value: until.to_string() }];
+        if is_first {
+            let come: u64 = count.as_deref().and_then(|count| count.parse().ok()).unwrap_or(0);
+            expected.push(Expectation { key: keys::CONNECTIONS.to_owned(), value: count });
+            writes.push(Write::Put { key: keys::CONNECTIONS.to_owned(), value: (come + 1).to_string() });
+        }
+        match store.commit(&expected, writes, Durability::Relaxed) {
+            Ok(()) => return Ok(if is_first { Beat::First } else { Beat::Renewed }),
+            Err(StorageError::Conflict) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(StorageError::Unavailable("other processes keep changing it; try again".to_owned()))
+}
+
+/// The connection ends: none of its marks is believed any more.
+pub fn leave<S: Storage>(store: &Store<S>, connection: &str) -> Result<()> {
+    store.commit(&[], vec![Write::Delete { key: keys::heartbeat(connection) }], Durability::Relaxed)
+}
+
+/// Whether a connection is still there.
+pub fn is_believed<S: Storage>(store: &Store<S>, connection: &str, now: i64) -> Result<bool> {
+    let heartbeat = store.record(keys::heartbeat(connection))?;
+    Ok(Mark { key: String::new(), value: String::new(), connection: connection.to_owned(), heartbeat }.is_believed(now))
+}
+
+/// Whether any connection has the session open.
 pub fn is_open<S: Storage>(store: &Store<S>, id: &str, now: i64) -> Result<bool> {
-    let prefix = keys::open_marks(id);
-    let bounds = Bounds { limit: 100, max_bytes: 64 * 1024 };
-    let marks = store.storage().scan(&prefix, &keys::range_end(&prefix), false, bounds)?;
-    Ok(marks.entries.iter().any(|mark| mark.value.parse::<i64>().is_ok_and(|until| until > now)))
+    Ok(marks_of(store, id)?.iter().any(|mark| mark.is_believed(now)))
+}
+
+/// Whether any other connection has the session open.
+pub fn is_open_elsewhere<S: Storage>(store: &Store<S>, id: &str, connection: &str, now: i64) -> Result<bool> {
+    Ok(marks_of(store, id)?.iter().any(|mark| mark.connection != connection && mark.is_believed(now)))
+}
+
+/// Whether all these sessions are closed; if so, `expected` makes a commit fail should any of them be opened before.
+pub(super) fn expect_closed<S: Storage>(
+    store: &Store<S>,
+    ids: &[&str],
+    now: i64,
+    expected: &mut Vec<Expectation>,
+) -> Result<bool> {
+    // The number is read before the connections are: one that comes in between makes the commit fail.
+    let count = store.record(keys::CONNECTIONS.to_owned())?;
+    expected.push(Expectation { key: keys::CONNECTIONS.to_owned(), value: count });
+    let heartbeats = all(store, keys::HEARTBEATS, MOST_CONNECTIONS)?;
+    if heartbeats.len() > MOST_CONNECTIONS {
+        return Ok(false);
+    }
+    let connections: Vec<String> =
+        heartbeats.iter().filter_map(|entry| keys::decode(entry.key.strip_prefix(keys::HEARTBEATS)?)).collect();
+    let mut heard = BTreeMap::new();
+    for id in ids {
+        let marks = marks_of(store, id)?;
+        if marks.iter().any(|mark| mark.is_believed(now)) {
+            return Ok(false);
+        }
+        let marked: BTreeSet<String> = marks.iter().map(|mark| mark.connection.clone()).collect();
+        for mark in marks {
+            expected.push(Expectation { key: mark.key, value: Some(mark.value) });
+            heard.insert(keys::heartbeat(&mark.connection), mark.heartbeat);
+        }
+        let others = connections.iter().filter(|connection| !marked.contains(*connection));
+        expected.extend(others.map(|other| Expectation { key: keys::open_mark(id, other), value: None }));
+    }
+    expected.extend(heard.into_iter().map(|(key, value)| Expectation { key, value }));
+    Ok(true)
+}
+
+/// What a part of cleaning came to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Cleaned {
+    /// How many records were looked at.
+    pub(super) looked: usize,
+    /// The last of them, where there are more.
+    pub(super) last: Option<String>,
+}
+
+/// Removes marks whose connection has been silent for long or has left, of up to `limit` behind this key.
+pub(super) fn clean_marks<S: Storage>(store: &Store<S>, behind: &str, now: i64, limit: u32) -> Result<Cleaned> {
+    let bounds = Bounds { limit, ..BATCH };
+    let page = store.storage().scan(&after(behind, "o/"), &keys::range_end("o/"), false, bounds)?;
+    let marks = with_heartbeats(store, page.entries)?;
+    let cleaned =
+        Cleaned { looked: marks.len(), last: marks.last().filter(|_| page.more).map(|mark| mark.key.clone()) };
+    for mark in marks.into_iter().filter(|mark| is_long_over(mark.heartbeat.as_deref(), now)) {
+        let heartbeat = Expectation { key: keys::heartbeat(&mark.connection), value: mark.heartbeat };
+        remove(store, heartbeat, vec![Write::Delete { key: mark.key }])?;
+    }
+    Ok(cleaned)
+}
+
+/// Removes heartbeats that have been over for long, of up to `limit` behind this key.
+pub(super) fn clean_heartbeats<S: Storage>(store: &Store<S>, behind: &str, now: i64, limit: u32) -> Result<Cleaned> {
+    let bounds = Bounds { limit, ..BATCH };
+    let start = after(behind, keys::HEARTBEATS);
+    let page = store.storage().scan(&start, &keys::range_end(keys::HEARTBEATS), false, bounds)?;
+    let last = page.entries.last().filter(|_| page.more).map(|entry| entry.key.clone());
+    let cleaned = Cleaned { looked: page.entries.len(), last };
+    for entry in page.entries.into_iter().filter(|entry| is_long_over(Some(&entry.value), now)) {
+        remove(store, Expectation { key: entry.key, value: Some(entry.value) }, Vec::new())?;
+    }
+    Ok(cleaned)
+}
+
+/// Removes a heartbeat, if it is still what was read, and what belongs to it. A connection that comes back learns from
+/// its heartbeat's absence that its marks may be gone.
+fn remove<S: Storage>(store: &Store<S>, heartbeat: Expectation, mut writes: Vec<Write>) -> Result<()> {
+    writes.push(Write::Delete { key: heartbeat.key.clone() });
+    match store.commit(&[heartbeat], writes, Durability::Relaxed) {
+        // It beats again: nothing to clean.
+        Err(StorageError::Conflict) => Ok(()),
+        result => result,
+    }
+}
+
+/// A connection's mark on a session, with the connection's heartbeat.
+#[derive(Debug)]
+struct Mark {
+    key: String,
+    value: String,
+    connection: String,
+    heartbeat: Option<String>,
+}
+
+impl Mark {
+    fn is_believed(&self, now: i64) -> bool {
+        let until = self.heartbeat.as_deref().and_then(|until| until.parse::<i64>().ok());
+        until.is_some_and(|until| now < until && until - now <= LONGEST_BELIEF)
+    }
+}
+
+/// Whether a heartbeat has been over for so long, or is so far ahead, that nobody can be renewing it.
+fn is_long_over(heartbeat: Option<&str>, now: i64) -> bool {
+    let until = heartbeat.and_then(|until| until.parse::<i64>().ok());
+    until.is_none_or(|until| now - until > KEPT_FOR || until - now > KEPT_FOR)
+}
+
+fn marks_of<S: Storage>(store: &Store<S>, id: &str) -> Result<Vec<Mark>> {
+    with_heartbeats(store, all(store, &keys::open_marks(id), usize::MAX)?)
+}
+
+fn with_heartbeats<S: Storage>(store: &Store<S>, marks: Vec<Entry>) -> Result<Vec<Mark>> {
+    if marks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let connection = |mark: &Entry| mark.key.rsplit_once('/').and_then(|(_, name)| keys::decode(name));
+    let connections: Vec<String> = marks.iter().map(|mark| connection(mark).unwrap_or_default()).collect();
+    let read: Vec<String> = connections.iter().map(|connection| keys::heartbeat(connection)).collect();
+    let heartbeats = store.storage().get(&read)?;
+    let with = |((mark, connection), heartbeat): ((Entry, String), Option<String>)| Mark {
+        key: mark.key,
+        value: mark.value,
+        connection,
+        heartbeat,
+    };
+    Ok(marks.into_iter().zip(connections).zip(heartbeats).map(with).collect())
+}
+
+/// All records that begin like this; no more than a few over `most`.
+fn all<S: Storage>(store: &Store<S>, prefix: &str, most: usize) -> Result<Vec<Entry>> {
+    let (mut start, end) = (prefix.to_owned(), keys::range_end(prefix));
+    let mut entries = Vec::new();
+    loop {
+        let page = store.storage().scan(&start, &end, false, BATCH)?;
+        let more = page.more;
+        entries.extend(page.entries);
+        let Some(last) = entries.last().filter(|_| more && entries.len() <= most) else { return Ok(entries) };
+        start = after(&last.key, prefix);
+    }
+}
+
+/// The least key behind this one; `least` where there is none.
+fn after(behind: &str, least: &str) -> String {
+    if behind.is_empty() { least.to_owned() } else { format!("{behind}\u{0}") }
 }

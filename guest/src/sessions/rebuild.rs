@@ -1,17 +1,42 @@
-//! Making the indexes and texts anew from what they are derived from: the records and the logs.
+//! Making the indexes and texts anew from what they are derived from: the records and the logs. Other processes may use
+//! the store meanwhile: each commit expects what it was made from.
 
-use std::collections::BTreeSet;
+mod clean;
+mod text;
 
+use serde::{Deserialize, Serialize};
+
+use super::delete::Holders;
 use crate::search;
-use crate::storage::{Bounds, Durability, Result, Storage, StorageError, Write};
+use crate::storage::{Bounds, Result, Storage, StorageError, Write};
 use crate::store::{Session, Store, keys};
 
-/// How many entries are read at a time.
-const BATCH: u32 = 256;
-const BATCH_BYTES: u32 = 1024 * 1024;
+/// How much is read at a time.
+const BATCH: Bounds = Bounds { limit: 256, max_bytes: 1024 * 1024 };
+/// How often something is tried again after another process changed it.
+const ATTEMPTS: usize = 1000;
+/// How many records that cannot be read are named.
+const MOST_NAMED: usize = 100;
 
-/// How far a rebuild has come. Opaque to callers.
+/// What a part of a rebuild came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// How many sessions it did.
+    pub done: u32,
+    /// The keys of records that could not be read, of this call and those before it; no more than a hundred.
+    pub broken: Vec<String>,
+    /// Where the next call goes on; none at the end.
+    pub next: Option<String>,
+}
+
+/// How far a rebuild has come.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Progress {
+    stage: Stage,
+    broken: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
     /// Taking out index entries that no record stands for, behind this key.
     Clean(String),
@@ -19,23 +44,9 @@ enum Stage {
     Write(String),
 }
 
-impl Stage {
-    fn parse(cursor: Option<&str>) -> Option<Self> {
-        match cursor {
-            None => Some(Self::Clean(String::new())),
-            Some(cursor) => match cursor.split_at_checked(2)? {
-                ("c:", key) => Some(Self::Clean(key.to_owned())),
-                ("w:", key) => Some(Self::Write(key.to_owned())),
-                _ => None,
-            },
-        }
-    }
-
-    fn to_cursor(&self) -> String {
-        match self {
-            Self::Clean(key) => format!("c:{key}"),
-            Self::Write(key) => format!("w:{key}"),
-        }
+impl Default for Stage {
+    fn default() -> Self {
+        Self::Clean(String::new())
     }
 }
 
@@ -50,20 +61,24 @@ pub enum RebuildError {
     Storage(#[from] StorageError),
 }
 
-/// Does a part of a rebuild: up to about `limit` sessions. Returns how many sessions were done and the cursor to go on
-/// with, none at the end. Other processes may use the store meanwhile.
+/// Does a part of a rebuild: up to about `limit` sessions. A record that cannot be read is named and left as it is.
 pub fn rebuild<S: Storage>(
     store: &Store<S>,
     cursor: Option<&str>,
     limit: u32,
-) -> std::result::Result<(u32, Option<String>), RebuildError> {
-    match Stage::parse(cursor).ok_or(RebuildError::Cursor)? {
-        Stage::Clean(behind) => Ok((0, Some(clean(store, &behind)?.to_cursor()))),
-        Stage::Write(behind) => {
-            let (done, next) = write(store, &behind, limit)?;
-            Ok((done, next.map(|stage| stage.to_cursor())))
+) -> std::result::Result<Rebuilt, RebuildError> {
+    let progress = cursor.map_or(Ok(Progress::default()), serde_json::from_str);
+    let mut progress: Progress = progress.map_err(|_| RebuildError::Cursor)?;
+    let (done, next) = match progress.stage {
+        Stage::Clean(behind) => {
+            let behind = clean::clean(store, &behind)?;
+            (0, Some(behind.map_or(Stage::Write(String::new()), Stage::Clean)))
         }
-    }
+        Stage::Write(behind) => write(store, &behind, limit, &mut progress.broken)?,
+    };
+    let broken = progress.broken;
+    let next = next.map(|stage| serde_json::to_string(&Progress { stage, broken: broken.clone() }).unwrap_or_default());
+    Ok(Rebuilt { done, broken, next })
 }
 
 /// The least key after this one.
@@ -71,71 +86,57 @@ fn after(key: &str, least: &str) -> String {
     if key.is_empty() { least.to_owned() } else { format!("{key}\u{0}") }
 }
 
-fn clean<S: Storage>(store: &Store<S>, behind: &str) -> Result<Stage> {
-    let bounds = Bounds { limit: BATCH, max_bytes: BATCH_BYTES };
-    for prefix in ["e/", "i/", "t/"] {
-        let end = keys::range_end(prefix);
-        if behind > end.as_str() {
-            continue;
-        }
-        let start = after(behind, prefix).max(prefix.to_owned());
-        let page = store.storage().scan(&start, &end, false, bounds)?;
-        let Some(last) = page.entries.last().map(|entry| entry.key.clone()) else { continue };
-        let mut stale = Vec::new();
-        for entry in page.entries {
-            let id = entry.key.rsplit_once('/').and_then(|(_, id)| keys::decode(id));
-            let session = id.map(|id| store.session(&id)).transpose()?.flatten();
-            if !session.is_some_and(|session| session.index_keys().contains(&entry.key)) {
-                stale.push(Write::Delete { key: entry.key });
-            }
-        }
-        store.commit(&[], stale, Durability::Relaxed)?;
-        return Ok(Stage::Clean(last));
-    }
-    Ok(Stage::Write(String::new()))
-}
-
-fn write<S: Storage>(store: &Store<S>, behind: &str, limit: u32) -> Result<(u32, Option<Stage>)> {
-    let bounds = Bounds { limit: limit.clamp(1, BATCH), max_bytes: BATCH_BYTES };
+fn write<S: Storage>(
+    store: &Store<S>,
+    behind: &str,
+    limit: u32,
+    broken: &mut Vec<String>,
+) -> Result<(u32, Option<Stage>)> {
+    let bounds = Bounds { limit: limit.clamp(1, BATCH.limit), ..BATCH };
     let page = store.storage().scan(&after(behind, "s/"), &keys::range_end("s/"), false, bounds)?;
-    let Some(last) = page.entries.last().map(|entry| entry.key.clone()) else { return Ok((0, None)) };
-    let mut logs = BTreeSet::new();
+    let last = page.entries.last().filter(|_| page.more).map(|entry| entry.key.clone());
     let mut done = 0;
     for entry in page.entries {
-        let session = Session::parse(&entry.value)?;
-        // A change that changes nothing writes everything that is derived.
-        store.change(&session.id).commit(|before, _, writes| {
-            let Some(session) = before else { return Ok(None) };
-            let owner = search::Owner::Heading(&session.id).name();
-            writes.push(Write::IndexText { owner, part: 0, tokens: search::heading(session) });
-            Ok(Some(Some(session.clone())))
-        })?;
-        // A log whose own session is gone is still its forks'.
-        logs.extend(session.segments.iter().map(|segment| segment.log.clone()));
-        logs.insert(session.id);
-        done += 1;
-    }
-    for log in logs {
-        index_log(store, &log)?;
-    }
-    Ok((done, page.more.then_some(Stage::Write(last))))
-}
-
-fn index_log<S: Storage>(store: &Store<S>, log: &str) -> Result<()> {
-    let owner = search::Owner::Log(log).name();
-    store.commit(&[], vec![Write::DropText { owner: owner.clone(), from: 0 }], Durability::Relaxed)?;
-    let mut start = 1;
-    loop {
-        let page = store.storage().read_log(log, start, Bounds { limit: BATCH, max_bytes: BATCH_BYTES })?;
-        let Some(last) = page.entries.last() else { return Ok(()) };
-        start = last.seq + 1;
-        let texts = page.entries.iter().filter_map(|entry| {
-            let tokens = search::tokenise(&search::text::of_entry(&entry.value));
-            (!tokens.is_empty()).then(|| Write::IndexText { owner: owner.clone(), part: entry.seq, tokens })
-        });
-        store.commit(&[], texts.collect(), Durability::Relaxed)?;
-        if !page.more {
-            return Ok(());
+        match write_one(store, &entry.key) {
+            Ok(()) => done += 1,
+            Err(StorageError::Corrupt(_)) if broken.len() < MOST_NAMED => broken.push(entry.key),
+            Err(StorageError::Corrupt(_)) => {}
+            Err(error) => return Err(error),
         }
     }
+    Ok((done, last.map(Stage::Write)))
+}
+
+/// What is derived from one record and its logs.
+fn write_one<S: Storage>(store: &Store<S>, key: &str) -> Result<()> {
+    let id = key.strip_prefix("s/").and_then(keys::decode);
+    let id = id.ok_or_else(|| StorageError::Corrupt("a session's key".to_owned()))?;
+    let mut written: Option<Session> = None;
+    // A change that changes nothing writes everything that is derived.
+    store.change(&id).commit(|before, _, writes| {
+        let Some(session) = before else { return Ok(None) };
+        if session.id != id {
+            return Err(StorageError::Corrupt("a session's record: it is another session's".to_owned()));
+        }
+        let owner = search::Owner::Heading(&id).name();
+        writes.push(Write::IndexText { owner, part: 0, tokens: search::heading(session) });
+        written = Some(session.clone());
+        Ok(Some(Some(session.clone())))
+    })?;
+    // Deleted meanwhile, with all that is derived.
+    let Some(session) = written else { return Ok(()) };
+    text::index_log(store, &id)?;
+    for segment in &session.segments {
+        if segment.log != id && is_for_this_one(store, &segment.log, &id)? {
+            text::index_log(store, &segment.log)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a shared log is to be indexed for this one of its holders: it is done once, and for its own session where
+/// that is still there.
+fn is_for_this_one<S: Storage>(store: &Store<S>, log: &str, id: &str) -> Result<bool> {
+    let holders = Holders::parse(store.record(keys::log_holders(log))?.as_deref())?;
+    Ok(holders.orphaned && holders.holders.keys().next().is_some_and(|first| first == id))
 }

@@ -1,20 +1,98 @@
-//! The automatic title: the first meaningful line of the first prompt.
+//! The automatic title: the first meaningful line of the first prompt, or else what is attached to it.
+
+use serde_json::Value;
+
+use crate::store::keys;
 
 /// The longest automatic title, in characters.
 pub const LONGEST: usize = 80;
 
-/// A title for a conversation that begins with this prompt (the JSON of `prompt`); `None` if there is no text in it.
+/// A title for a conversation that begins with this prompt (the JSON of `prompt`); `None` if nothing in it can name it.
 pub fn from_prompt(prompt: &str) -> Option<String> {
-    let blocks: Vec<serde_json::Value> = serde_json::from_str(prompt).ok()?;
-    let texts = blocks.iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str());
-    texts.flat_map(str::lines).map(clean).find(|line| line.chars().any(char::is_alphanumeric)).map(|line| cut(&line))
+    let blocks: Vec<Value> = serde_json::from_str(prompt).ok()?;
+    let texts = || blocks.iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str());
+    let line = |in_code: bool| {
+        let lines = texts().flat_map(lines).filter(move |line| line.in_code == in_code);
+        lines.map(|line| clean(line.text)).find(|line| is_meaningful(line))
+    };
+    let line = line(false).or_else(|| line(true)).or_else(|| blocks.iter().find_map(attached));
+    line.or_else(|| blocks.iter().find_map(medium)).map(|line| cut(&line))
 }
 
-/// One line without control characters, markup at its beginning, or runs of white space.
+fn is_meaningful(line: &str) -> bool {
+    line.chars().any(char::is_alphanumeric)
+}
+
+/// A line of a text, and whether it stands in a fenced code block.
+struct Line<'a> {
+    text: &'a str,
+    in_code: bool,
+}
+
+/// The lines of a text without those that fence code (`CommonMark`, fenced code blocks).
+fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    let mut open: Option<&str> = None;
+    text.lines().filter_map(move |text| {
+        let fence = fence(text);
+        match (open, fence) {
+            (None, Some((marks, _))) => open = Some(marks),
+            (Some(opened), Some((marks, ""))) if marks.starts_with(opened) => open = None,
+            _ => return Some(Line { text, in_code: open.is_some() }),
+        }
+        None
+    })
+}
+
+/// The marks of a line that can begin a block of code, and what follows them.
+fn fence(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim();
+    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let length = line.find(|other| other != mark).unwrap_or(line.len());
+    let (marks, info) = line.split_at(length);
+    // Backticks that are closed in the same line are code within a text.
+    (length >= 3 && !(mark == '`' && info.contains(mark))).then_some((marks, info))
+}
+
+/// The name of what a block links or embeds.
+fn attached(block: &Value) -> Option<String> {
+    let last_part = |uri: &str| {
+        let path = uri.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+        let part = path.rsplit('/').next().unwrap_or_default();
+        keys::decode(part).unwrap_or_else(|| part.to_owned())
+    };
+    let of = |value: &Value| value.as_str().map(str::to_owned);
+    let uri = |value: &Value| value.as_str().map(last_part);
+    let names = match block["type"].as_str()? {
+        "resource_link" => [of(&block["title"]), of(&block["name"]), uri(&block["uri"]), of(&block["uri"])],
+        "resource" => [uri(&block["resource"]["uri"]), of(&block["resource"]["uri"]), None, None],
+        _ => return None,
+    };
+    names.into_iter().flatten().map(|name| one_line(&name)).find(|name| is_meaningful(name))
+}
+
+/// What a block is that has no name.
+fn medium(block: &Value) -> Option<String> {
+    match block["type"].as_str()? {
+        "image" => Some("Image".to_owned()),
+        "audio" => Some("Audio".to_owned()),
+        _ => None,
+    }
+}
+
+/// One line without control characters or runs of white space.
+fn one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The same without markup at its beginning, or around the whole of it.
 fn clean(line: &str) -> String {
-    let words = line.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
-    let line = words.collect::<Vec<_>>().join(" ");
-    line.trim_start_matches(['#', '>', '*', '-', '`', ' ']).to_owned()
+    let line = one_line(line);
+    let line = match line.strip_prefix("```").and_then(|line| line.strip_suffix("```")) {
+        Some(code) => code,
+        None => &line,
+    };
+    line.trim_start_matches(['#', '>', '*', '-', '`', ' ']).trim_end().to_owned()
 }
 
 /// At most [`LONGEST`] characters, cut at a word where there is one to cut at.
@@ -30,31 +108,69 @@ fn cut(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn titles_from_prompts() {
-        let long = "word ".repeat(40);
+        let text = |text: &str| json!([{"type": "text", "text": text}]);
         for (prompt, expected) in [
-            (serde_json::json!([{"type": "text", "text": "Fix the bug\nin utils.ts"}]), Some("Fix the bug".to_owned())),
+            (text("Fix the bug\nin utils.ts"), Some("Fix the bug".to_owned())),
+            (text("\n  ---\n## Hello   world\u{7}"), Some("Hello world".to_owned())),
+            (text("one\u{2028}two\u{85}three\u{1b}[1m"), Some("one two three [1m".to_owned())),
             (
-                serde_json::json!([{"type": "text", "text": "\n  ---\n## Hello   world\u{7}"}]),
-                Some("Hello world".to_owned()),
-            ),
-            (
-                serde_json::json!([{"type": "image", "data": ""}, {"type": "text", "text": "what is it?"}]),
-                Some("what is it?".to_owned()),
-            ),
-            (serde_json::json!([{"type": "image", "data": ""}]), None),
-            (
-                serde_json::json!([{"type": "text", "text": "日本語".repeat(40)}]),
+                text("日本語".repeat(40).as_str()),
                 Some(format!("{}…", "日本語".repeat(40).chars().take(79).collect::<String>())),
             ),
-            (serde_json::json!([{"type": "text", "text": long}]), Some(format!("{}…", ["word"; 16].join(" ")))),
+            (text(&"word ".repeat(40)), Some(format!("{}…", ["word"; 16].join(" ")))),
+            (text(" \n… !?"), None),
+            (json!([]), None),
         ] {
             let title = from_prompt(&prompt.to_string());
             assert_eq!(title, expected);
             assert!(title.is_none_or(|title| title.chars().count() <= LONGEST));
+        }
+        assert_eq!(from_prompt("{}"), None);
+    }
+
+    #[test]
+    fn a_title_is_not_made_of_code_or_its_fences_where_there_is_anything_else() {
+        for (texts, expected) in [
+            (&["```py\nprint(1)\n```\nWhy does this print?"][..], "Why does this print?"),
+            (&["```py\nprint(1)\n```", "Why does this print?"], "Why does this print?"),
+            (&["```py\n\nprint(1)\n```"], "print(1)"),
+            (&["~~~~ rust\n~~~\nfn main() {}\n~~~~\n"], "fn main() {}"),
+            (&["  ````\n```py\ninner\n```\n````\nouter"], "outer"),
+            (&["```\nnever closed\n```py\nstill open"], "never closed"),
+            (&["```cargo test```"], "cargo test"),
+            (&["```cargo test``` fails"], "cargo test``` fails"),
+            (&["`Vec` grows by what?"], "Vec` grows by what?"),
+        ] {
+            let blocks: Vec<Value> = texts.iter().map(|text| json!({"type": "text", "text": text})).collect();
+            assert_eq!(from_prompt(&Value::from(blocks).to_string()).as_deref(), Some(expected), "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn a_prompt_without_text_is_named_after_what_is_attached() {
+        let image = json!({"type": "image", "data": "", "mimeType": "image/png"});
+        let audio = json!({"type": "audio", "data": "", "mimeType": "audio/wav"});
+        let embedded = json!({"type": "resource", "resource": {"uri": "file:///x/main.rs", "text": "fn main() {}"}});
+        for (blocks, expected) in [
+            (json!([image]), Some("Image")),
+            (json!([audio, image]), Some("Audio")),
+            (json!([image, {"type": "text", "text": "what is it?"}]), Some("what is it?")),
+            (json!([image, {"type": "text", "text": " "}, embedded]), Some("main.rs")),
+            (json!([{"type": "resource_link", "uri": "u", "name": "n", "title": "The\nplan"}]), Some("The plan")),
+            (json!([{"type": "resource_link", "uri": "file:///a.md", "name": "a.md", "title": " "}]), Some("a.md")),
+            (json!([{"type": "resource_link", "uri": "file:///x/my%20notes.md?v=1#L10"}]), Some("my notes.md")),
+            (json!([{"type": "resource_link", "uri": "https://example.org/docs/"}]), Some("docs")),
+            (json!([{"type": "resource_link", "uri": "https://example.org/100%"}]), Some("100%")),
+            (json!([{"type": "resource_link", "uri": "?id=7"}]), Some("?id=7")),
+            (json!([{"type": "resource"}, {"type": "hologram"}]), None),
+        ] {
+            assert_eq!(from_prompt(&blocks.to_string()).as_deref(), expected, "{blocks}");
         }
     }
 }

@@ -142,6 +142,9 @@ impl Session {
         if self.is_unprompted() {
             index.push(keys::unprompted(self.created, &self.id));
         }
+        if let Some(parent) = &self.parent {
+            index.push(keys::subagent(parent, &self.id));
+        }
         index
     }
 }

@@ -81,9 +81,22 @@ pub fn pending_deletes(agent: &str) -> String {
     format!("d/{}/", encode(agent))
 }
 
+/// All sessions that an agent knows.
+pub fn agent_sessions(agent: &str) -> String {
+    format!("a/{}/", encode(agent))
+}
+
 /// When the list of an agent was last read to its end.
 pub fn agent_list(agent: &str) -> String {
     format!("n/{}", encode(agent))
+}
+
+/// Where the logs stand into which agents' replays are recorded.
+pub const STAGINGS: &str = "w/";
+
+/// A log into which a connection records what an agent tells.
+pub fn staging(connection: &str, log: &str) -> String {
+    format!("{STAGINGS}{}/{}", encode(connection), encode(log))
 }
 
 /// Who shares a log.
@@ -99,6 +112,28 @@ pub fn open_mark(id: &str, connection: &str) -> String {
 /// All connections that have a session open.
 pub fn open_marks(id: &str) -> String {
     format!("o/{}/", encode(id))
+}
+
+/// How many connections have come: raised with the first heartbeat of each, so that whoever has looked at all
+/// connections there are can expect that there are no others.
+pub const CONNECTIONS: &str = "c";
+
+/// Where the heartbeats of all connections begin.
+pub const HEARTBEATS: &str = "c/";
+
+/// Until when a connection may be believed.
+pub fn heartbeat(connection: &str) -> String {
+    format!("{HEARTBEATS}{}", encode(connection))
+}
+
+/// A session that another one's agent started, under that one.
+pub fn subagent(parent: &str, id: &str) -> String {
+    format!("{}{}", subagents(parent), encode(id))
+}
+
+/// All sessions that a session's agent started.
+pub fn subagents(parent: &str) -> String {
+    format!("p/{}/", encode(parent))
 }
 
 /// A session under the revision that last changed it.

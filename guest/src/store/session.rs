@@ -82,10 +82,13 @@ pub struct Known {
     /// How many entries of the transcript it has heard, counted from the beginning over all segments. `u64::MAX`: all
     /// there are (records of an earlier version).
     pub heard: u64,
-    /// The time of last activity in its own list when the transcript was last known to agree with it, or when the layer
-    /// last heard the end of a turn from it; milliseconds since 1970.
+    /// When the transcript was last known to agree with what it has: when it was compared with its replay, or when a turn
+    /// of it ended; milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreed: Option<i64>,
+    /// The time of last activity that its own list gave last; milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listed: Option<i64>,
 }
 
 /// All that is known about a session but its state and its transcript. Times are milliseconds since 1970, UTC.
@@ -187,7 +190,7 @@ impl Session {
         let mut session: Self = serde_json::from_str(text)
             .map_err(|error| StorageError::Corrupt(format!("a session's record: {error}")))?;
         if let (Some(id), Some(agent)) = (session.earlier_agent_id.take(), session.agent.clone()) {
-            session.agents.entry(agent).or_insert(Known { id, heard: u64::MAX, agreed: None });
+            session.agents.entry(agent).or_insert(Known { id, heard: u64::MAX, agreed: None, listed: None });
         }
         Ok(session)
     }
@@ -200,8 +203,9 @@ impl Session {
     /// Notes that an agent knows it by this id and has heard this many entries of its transcript; it is with that agent
     /// from now on.
     pub fn give_to(&mut self, agent: &str, id: &str, heard: u64) {
-        let agreed = self.agents.get(agent).and_then(|known| known.agreed);
-        self.agents.insert(agent.to_owned(), Known { id: id.to_owned(), heard, agreed });
+        let before = self.agents.get(agent).filter(|known| known.id == id);
+        let (agreed, listed) = before.map_or((None, None), |known| (known.agreed, known.listed));
+        self.agents.insert(agent.to_owned(), Known { id: id.to_owned(), heard, agreed, listed });
         self.agent = Some(agent.to_owned());
     }
 

@@ -1,0 +1,91 @@
+//! Who needs a log, and what of it goes once somebody does so no more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::search;
+use crate::storage::{Expectation, Result, Storage, StorageError, Write};
+use crate::store::{Session, Store, keys};
+
+/// Who shares a log with its own session, and up to which entry.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+pub struct Holders {
+    /// By session id.
+    pub holders: BTreeMap<String, u64>,
+    /// Whether the session whose log it is has been deleted, so that only the holders keep it.
+    #[serde(default)]
+    pub orphaned: bool,
+}
+
+impl Holders {
+    /// Reads the record of a log; empty where nobody shares it.
+    pub fn parse(text: Option<&str>) -> Result<Self> {
+        text.map_or(Ok(Self::default()), |text| {
+            serde_json::from_str(text).map_err(|error| StorageError::Corrupt(format!("a log's holders: {error}")))
+        })
+    }
+
+    /// The record's text.
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The last entry that anybody but the log's own session needs.
+    fn needed_until(&self) -> u64 {
+        self.holders.values().copied().max().unwrap_or(0)
+    }
+}
+
+/// The logs that sessions let go of, gathered over all that are deleted in one commit.
+#[derive(Debug, Default)]
+pub(super) struct Release {
+    logs: BTreeMap<String, Holders>,
+}
+
+impl Release {
+    /// Lets go of the session's own log and of all that its transcript, or what was taken out of that, is made of.
+    pub(super) fn session<S: Storage>(
+        &mut self,
+        store: &Store<S>,
+        session: &Session,
+        expected: &mut Vec<Expectation>,
+    ) -> Result<()> {
+        let segments = session.segments.iter().chain(&session.aside);
+        let mut logs: BTreeSet<&str> = segments.map(|segment| segment.log.as_str()).collect();
+        logs.insert(&session.id);
+        for log in logs {
+            if !self.logs.contains_key(log) {
+                let key = keys::log_holders(log);
+                let text = store.record(key.clone())?;
+                self.logs.insert(log.to_owned(), Holders::parse(text.as_deref())?);
+                expected.push(Expectation { key, value: text });
+            }
+            let Some(holders) = self.logs.get_mut(log) else { continue };
+            // A session can be a holder of its own log only by mistake; it needs nothing any more either way.
+            holders.holders.remove(&session.id);
+            holders.orphaned |= log == session.id;
+        }
+        Ok(())
+    }
+
+    /// Drops what nobody needs any more.
+    pub(super) fn into_writes(self) -> Vec<Write> {
+        let mut writes = Vec::new();
+        for (log, holders) in self.logs {
+            let key = keys::log_holders(&log);
+            if holders.orphaned {
+                let from = holders.needed_until() + 1;
+                let owner = search::Owner::Log(&log).name();
+                writes.push(Write::CutLog { log, from });
+                writes.push(Write::DropText { owner, from });
+            }
+            writes.push(if holders.holders.is_empty() {
+                Write::Delete { key }
+            } else {
+                Write::Put { key, value: holders.to_text() }
+            });
+        }
+        writes
+    }
+}

@@ -1,0 +1,114 @@
+//! Taking in a row of an agent's own list: a session that the layer did not know, or what the agent knows better of one
+//! that it does.
+
+use super::{create, info};
+use crate::environment::Environment;
+use crate::rpc::Object;
+use crate::storage::{Durability, Result, Storage};
+use crate::store::{Origin, Session, Store, Title, directory, keys};
+use crate::time;
+use crate::transcript::own_words;
+
+/// A row of an agent's list (protocol v1, `SessionInfo`).
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The id that the agent knows the session by.
+    pub agent_id: String,
+    /// The directory, absolute.
+    pub cwd: String,
+    /// Its title, unless it is empty or of the layer's own words.
+    pub title: Option<String>,
+    /// Milliseconds since 1970.
+    pub updated: Option<i64>,
+    /// The further directories.
+    pub directories: Vec<String>,
+    /// `_meta` as JSON.
+    pub meta: String,
+}
+
+impl Row {
+    /// Reads a row; `None` where it lacks what every row must have.
+    pub fn read(json: &str) -> Option<Self> {
+        let row = Object::parse(json)?;
+        let (agent_id, cwd) = (row.get_string("sessionId")?, row.get_string("cwd")?);
+        directory::normalise(&cwd)?;
+        let title = row.get_string("title").filter(|title| !own_words::is_ours(title));
+        let directories = row.get_some("additionalDirectories").and_then(|json| serde_json::from_str(json).ok());
+        (!agent_id.is_empty()).then(|| Self {
+            agent_id,
+            cwd,
+            title: title.as_deref().and_then(info::agents_title),
+            updated: row.get_string("updatedAt").and_then(|text| time::parse(&text)),
+            directories: directories.unwrap_or_default(),
+            meta: Object::parse_or_empty(row.get_some("_meta").unwrap_or("{}")).to_json(),
+        })
+    }
+}
+
+/// What a row was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// A session that is listed from now on.
+    New,
+    /// One that was listed before.
+    Known,
+    /// One that was deleted here; the agent has not followed.
+    Deleted,
+}
+
+/// Takes in a row.
+pub fn take_in<S: Storage, E: Environment>(
+    store: &Store<S>,
+    environment: &E,
+    agent: &str,
+    row: &Row,
+    now: i64,
+) -> Result<Found> {
+    let read = [keys::agent_session(agent, &row.agent_id), keys::agent_tombstone(agent, &row.agent_id)];
+    let mut known = store.storage().get(&read)?.into_iter();
+    let (mapped, tombstone) = (known.next().flatten(), known.next().flatten());
+    if tombstone.is_some() {
+        return Ok(Found::Deleted);
+    }
+    if let Some(id) = mapped {
+        return refresh(store, &id, agent, row, now).map(|()| Found::Known);
+    }
+    let mut session = Session::new(row.agent_id.clone(), row.cwd.clone(), row.updated.unwrap_or(now));
+    session.give_to(agent, &row.agent_id, 0);
+    session.origin = Origin::Agent;
+    session.undated = row.updated.is_none();
+    session.directories.clone_from(&row.directories);
+    session.title = row.title.clone().map_or(Title::None, Title::Agent);
+    if let Some(known) = session.agents.get_mut(agent) {
+        known.listed = row.updated;
+    }
+    info::merge(&mut session, &format!("{{\"_meta\":{}}}", row.meta), now);
+    create::create(store, environment, &session, Durability::Relaxed)?;
+    Ok(Found::New)
+}
+
+/// What the agent knows better of a session that is listed already: its title, unless a user has set one, and a later
+/// activity.
+fn refresh<S: Storage>(store: &Store<S>, id: &str, agent: &str, row: &Row, now: i64) -> Result<()> {
+    store.change(id).commit(|before, _, _| {
+        let Some(session) = before else { return Ok(None) };
+        let mut fresh = session.clone();
+        if let (Title::None | Title::Auto(_) | Title::Agent(_), Some(title)) = (&session.title, &row.title) {
+            fresh.title = Title::Agent(title.clone());
+        }
+        let is_current = session.id_at(agent) == Some(&row.agent_id);
+        if let Some(updated) = row.updated.filter(|updated| is_current && *updated <= now) {
+            if updated > session.updated || session.origin == Origin::Agent {
+                fresh.touch(updated);
+            }
+            if let Some(known) = fresh.agents.get_mut(agent) {
+                known.listed = Some(updated);
+            }
+        }
+        let same = fresh.title == session.title
+            && (fresh.updated, fresh.undated) == (session.updated, session.undated)
+            && fresh.agents == session.agents;
+        Ok((!same).then_some(Some(fresh)))
+    })?;
+    Ok(())
+}

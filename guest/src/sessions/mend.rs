@@ -1,0 +1,24 @@
+//! Ending what a killed process left unfinished in a transcript, so that no tool call is shown as running for ever.
+
+use super::open_marks;
+use crate::storage::{Durability, Result, Storage};
+use crate::store::{Session, Store};
+use crate::transcript::{Recorder, mend};
+
+/// Ends the turns that nobody is at any more. Where another connection has the session open it is left alone: they may
+/// be under way there.
+pub fn mend<S: Storage>(store: &Store<S>, session: &Session, connection: &str, now: i64) -> Result<()> {
+    let unfinished = mend::unfinished(store.storage(), session)?;
+    if unfinished.is_empty() || open_marks::is_open_elsewhere(store, &session.id, connection, now)? {
+        return Ok(());
+    }
+    let mut recorder = Recorder::new(&session.id);
+    for turn in &unfinished {
+        recorder.set_turn(turn.tag.clone());
+        for (kind, json) in mend::entries(turn, now) {
+            recorder.push(kind, now, &json);
+        }
+    }
+    recorder.flush(store, &[], Durability::Relaxed)?;
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! Removing by hand.
+
+use super::BATCH_BYTES;
+use super::rule::{self, Kind, Rule};
+use crate::sessions::list::Page;
+use crate::storage::{Bounds, Entry, Result, Storage};
+use crate::store::{Row, Session, Shelf, Store, keys};
+
+/// How many rows are read at a time.
+const BATCH: u32 = 128;
+
+/// A removal by hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prune {
+    /// Sessions without activity since then go; milliseconds since 1970.
+    pub idle_since: i64,
+    /// Only those of this directory, normalised.
+    pub cwd: Option<String>,
+    /// About this many in one call: a session goes with all its sub-agents'.
+    pub limit: u32,
+    /// Only name them.
+    pub dry_run: bool,
+    /// The cursor of the last call.
+    pub after: Option<String>,
+}
+
+/// Removes what has been idle for too long and returns the rows of what it removed, with a cursor while there may be
+/// more. The same sessions are kept as by a sweep, but for those made a moment ago: who prunes says since when.
+pub fn prune<S: Storage>(store: &Store<S>, prune: &Prune, now: i64) -> Result<Page> {
+    let mut rows = Vec::new();
+    // The cursor is the key of the last entry that was looked at: it names the shelf too.
+    let mut after = prune.after.clone();
+    let rule = Rule { kind: Kind::Idle, since: prune.idle_since, settled_since: None };
+    while prune.limit > 0 {
+        let entries = old_rows(store, prune.cwd.as_deref(), prune.idle_since, after.as_deref(), BATCH)?;
+        if entries.is_empty() {
+            break;
+        }
+        for entry in entries {
+            if rows.len() >= prune.limit as usize {
+                return Ok(Page { rows, next_cursor: after });
+            }
+            if let Some(id) = entry.key.rsplit_once('/').and_then(|(_, id)| keys::decode(id)) {
+                let gone = match prune.dry_run {
+                    // A session has a row for each agent that knows it, and is named once.
+                    true if !is_first_row(store, &id, &entry.key, prune.cwd.as_deref())? => Vec::new(),
+                    true => rule::would_go(store, &id, now, rule)?,
+                    false => rule::remove(store, &id, now, rule)?,
+                };
+                rows.extend(gone.iter().filter_map(row));
+            }
+            after = Some(entry.key);
+        }
+    }
+    Ok(Page { rows, next_cursor: None })
+}
+
+/// Whether a row is the first of its session's.
+fn is_first_row<S: Storage>(store: &Store<S>, id: &str, key: &str, cwd: Option<&str>) -> Result<bool> {
+    Ok(store.session(id)?.is_some_and(|session| {
+        let first = session.row_sets().next().flatten().map(str::to_owned);
+        key.starts_with(&keys::rows(session.shelf().letter(), first.as_deref(), cwd))
+    }))
+}
+
+fn row(session: &Session) -> Option<String> {
+    Some(Row::parse(&Row::text(session))?.json.to_owned())
+}
+
+/// The next rows of sessions without activity since then, the shelves one after the other; none at the end. `behind` is
+/// the key of the last row that was looked at.
+pub(super) fn old_rows<S: Storage>(
+    store: &Store<S>,
+    cwd: Option<&str>,
+    since: i64,
+    mut behind: Option<&str>,
+    limit: u32,
+) -> Result<Vec<Entry>> {
+    let roster = store.roster()?;
+    let ranges = Shelf::ALL.into_iter().flat_map(|shelf| roster.row_sets().map(move |agent| (shelf, agent)));
+    for (shelf, agent) in ranges {
+        let prefix = keys::rows(shelf.letter(), agent, cwd);
+        let start = match behind.take() {
+            Some(key) if key.starts_with(&prefix) => format!("{key}\u{0}"),
+            Some(key) => {
+                behind = Some(key);
+                continue;
+            }
+            None => prefix.clone(),
+        };
+        let bounds = Bounds { limit, max_bytes: BATCH_BYTES };
+        let page = store.storage().scan(&start, &format!("{prefix}{:015}", since.max(0)), false, bounds)?;
+        if !page.entries.is_empty() {
+            return Ok(page.entries);
+        }
+    }
+    Ok(Vec::new())
+}

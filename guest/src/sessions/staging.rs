@@ -1,0 +1,40 @@
+//! Logs into which connections record what an agent tells of a session, before it is known what of it is new. A record
+//! names each, so that what a killed process left behind is dropped by another.
+
+use super::{adopt, open_marks};
+use crate::storage::{Bounds, Durability, Result, Storage, Write};
+use crate::store::{Store, keys};
+
+/// How many records one sweep looks at.
+const LOOKED: Bounds = Bounds { limit: 64, max_bytes: 64 * 1024 };
+
+/// A connection begins to record into a log.
+pub fn begin<S: Storage>(store: &Store<S>, connection: &str, log: &str, now: i64) -> Result<()> {
+    let begun = Write::Put { key: keys::staging(connection, log), value: now.to_string() };
+    store.commit(&[], vec![begun], Durability::Relaxed)
+}
+
+/// What was recorded has become part of a transcript, or was dropped with the decision that nothing of it is new.
+pub fn end<S: Storage>(store: &Store<S>, connection: &str, log: &str) -> Result<()> {
+    store.commit(&[], vec![Write::Delete { key: keys::staging(connection, log) }], Durability::Relaxed)
+}
+
+/// Drops what was recorded, unless it has become part of a transcript.
+pub fn discard<S: Storage>(store: &Store<S>, connection: &str, log: &str) -> Result<()> {
+    adopt::discard(store, log)?;
+    end(store, connection, log)
+}
+
+/// Drops what connections have left behind that are believed no more, a little at a time.
+pub fn sweep<S: Storage>(store: &Store<S>, now: i64) -> Result<()> {
+    let page = store.storage().scan(keys::STAGINGS, &keys::range_end(keys::STAGINGS), false, LOOKED)?;
+    for entry in page.entries {
+        let names = entry.key[keys::STAGINGS.len()..].split_once('/');
+        let names = names.and_then(|(connection, log)| Some((keys::decode(connection)?, keys::decode(log)?)));
+        let Some((connection, log)) = names else { continue };
+        if !open_marks::is_believed(store, &connection, now)? {
+            discard(store, &connection, &log)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! Sessions that their agent has no more. One whose history is here stays; of one that only the agent had nothing is
+//! left to keep. It leaves no tombstone: should the agent have it again, so has the list.
+
+use crate::storage::{Bounds, Result, Storage, Write};
+use crate::store::{Origin, Session, Store, keys};
+
+/// How many of an agent's sessions are looked at in one call.
+const LOOKED: Bounds = Bounds { limit: 64, max_bytes: 64 * 1024 };
+
+/// A part of the sessions that an agent knows, behind a key: the agent's ids and ours, and where to go on.
+pub fn known_to<S: Storage>(
+    store: &Store<S>,
+    agent: &str,
+    behind: &str,
+) -> Result<(Vec<(String, String)>, Option<String>)> {
+    let prefix = keys::agent_sessions(agent);
+    let start = if behind.is_empty() { prefix.clone() } else { format!("{behind}\u{0}") };
+    let page = store.storage().scan(&start, &keys::range_end(&prefix), false, LOOKED)?;
+    let next = page.entries.last().filter(|_| page.more).map(|entry| entry.key.clone());
+    let ids = page.entries.into_iter().filter_map(|entry| Some((keys::decode(&entry.key[prefix.len()..])?, entry.value)));
+    Ok((ids.collect(), next))
+}
+
+/// Removes a session of which nothing is here but what its agent's list said.
+pub fn forget<S: Storage>(store: &Store<S>, id: &str, agent: &str) -> Result<()> {
+    forget_if_since(store, id, agent, i64::MIN)
+}
+
+/// The same if its last activity is not before `since`.
+pub fn forget_if_since<S: Storage>(store: &Store<S>, id: &str, agent: &str, since: i64) -> Result<()> {
+    store.change(id).commit(|before, _, writes| {
+        let Some(session) = before else { return Ok(None) };
+        if session.updated < since || !is_only_listed(store, session, agent)? {
+            return Ok(None);
+        }
+        for (agent, known) in &session.agents {
+            writes.push(Write::Delete { key: keys::agent_session(agent, &known.id) });
+        }
+        writes.push(Write::Delete { key: keys::state(id) });
+        Ok(Some(None))
+    })?;
+    Ok(())
+}
+
+/// Whether nobody but this agent knows anything of the session.
+fn is_only_listed<S: Storage>(store: &Store<S>, session: &Session, agent: &str) -> Result<bool> {
+    let is_theirs = session.agents.len() == 1 && session.agents.contains_key(agent);
+    let is_empty = session.segments.is_empty() && session.aside.is_empty() && session.prompts == 0;
+    Ok(session.origin == Origin::Agent && is_theirs && is_empty && store.storage().log_end(&session.id)? == 0)
+}
