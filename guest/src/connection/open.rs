@@ -18,7 +18,7 @@ use crate::store::{Origin, Session, State, keys};
 use crate::transcript::{Position, Start};
 
 /// What an open request is still owed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Wanted {
     History(Start),
     NoHistory,
@@ -53,7 +53,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             return self.open_again(id, session_id, wanted);
         }
         let Some(session) = self.store.session(&session_id)? else {
-            return self.open_unknown(id, session_id, params, wanted);
+            return self.open_unknown(id, session_id, params, &wanted);
         };
         let state = self.store.state(&session_id)?;
         let same_agent = session.agent.is_none() || session.agent == self.connection.agent.name;
@@ -122,13 +122,14 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     }
 
     /// A session the layer has never seen: the agent may have it from before the layer came between.
-    fn open_unknown(&mut self, id: &Id, session_id: String, params: &Params<'_>, wanted: Wanted) -> Handling {
+    fn open_unknown(&mut self, id: &Id, session_id: String, params: &Params<'_>, wanted: &Wanted) -> Handling {
         let agent = &self.connection.agent;
         let may_know = agent.load || agent.resume;
         if !may_know || self.store.is_deleted(&session_id)? || self.is_agent_deleted(&session_id)? {
             return Err(RpcError::session_not_found(&session_id));
         }
-        let step = if agent.load && (wanted != Wanted::NoHistory || !agent.resume) { Step::Load } else { Step::Resume };
+        let step =
+            if agent.load && (*wanted != Wanted::NoHistory || !agent.resume) { Step::Load } else { Step::Resume };
         self.expect_answer(id, Awaiting::Own)?;
         let mut session = Session::new(session_id.clone(), params.cwd()?, self.now());
         session.agent.clone_from(&self.connection.agent.name);
@@ -136,7 +137,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         session.give_to(&name, &session_id, u64::MAX);
         session.origin = Origin::Agent;
         let mut attach = Attach::new(Some(session_id.clone()), params.without_session(), [step]);
-        attach.adopts = step == Step::Load && wanted != Wanted::NoHistory;
+        attach.adopts = step == Step::Load && *wanted != Wanted::NoHistory;
         let mut open = OpenSession::new(&session, session_id.clone(), State::default());
         open.attach = Some(attach);
         open.replaying = Some(Replaying::unknown(id, session));
@@ -290,8 +291,9 @@ fn start_wanted(params: &Params<'_>) -> Result<Start, RpcError> {
         return Ok(Start::Last(last));
     }
     if let Some(after) = replay.get("after") {
-        let position = after.as_str().and_then(Position::from_cursor);
-        let position = position.ok_or_else(|| RpcError::invalid_params(FIELD, "takes a cursor it gave for `after`"))?;
+        let place = after.as_str().and_then(Position::from_cursor);
+        let (_, position) =
+            place.ok_or_else(|| RpcError::invalid_params(FIELD, "takes a cursor it gave for `after`"))?;
         return Ok(Start::At(position));
     }
     Err(RpcError::invalid_params(FIELD, "takes `last` or `after`"))

@@ -72,7 +72,7 @@ impl Replaying {
 
     /// Where the history stands that was shown.
     pub(super) fn cursor(&self) -> Option<String> {
-        self.history.as_ref().map(|history| history.position().to_cursor())
+        self.history.as_ref().map(|history| history.position().to_cursor(self.session.layout))
     }
 }
 
