@@ -11,7 +11,6 @@ use crate::sessions::rename::RenameError;
 use crate::sessions::retention::Prune;
 use crate::sessions::transcript::TranscriptError;
 use crate::sessions::{archive, delete, list, rebuild, rename, retention, transcript};
-use crate::transcript::Position;
 use crate::{engine, environment::Environment, storage as native};
 
 wit_bindgen::generate!({
@@ -287,17 +286,12 @@ impl sessions::Guest for Component {
     }
 
     fn transcript(id: String, after: Option<String>, limit: u32) -> Result<sessions::TranscriptPage, sessions::Error> {
-        let from = match after {
-            None => Position::default(),
-            Some(cursor) => Position::from_cursor(&cursor)
-                .ok_or_else(|| sessions::Error::Invalid("`after` is not a cursor of a transcript".to_owned()))?,
-        };
-        let page = transcript::transcript(&store(), &id, from, limit).map_err(|error| match error {
+        let page = transcript::transcript(&store(), &id, after.as_deref(), limit).map_err(|error| match error {
             TranscriptError::NotFound => sessions::Error::NotFound(id.clone()),
             TranscriptError::Place => sessions::Error::Invalid(error.to_string()),
             TranscriptError::Storage(error) => storage_error(error),
         })?;
-        let update = |(position, update): (Position, String)| sessions::Update { cursor: position.to_cursor(), update };
+        let update = |(cursor, update): (String, String)| sessions::Update { cursor, update };
         Ok(sessions::TranscriptPage { updates: page.updates.into_iter().map(update).collect(), more: page.more })
     }
 

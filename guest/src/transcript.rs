@@ -7,11 +7,19 @@ mod digest;
 mod echo;
 mod entry;
 pub mod own_words;
+mod position;
 mod recorder;
 mod replay;
+mod spans;
+mod turns;
+
+#[cfg(test)]
+mod replay_tests;
 
 pub use digest::digest;
 pub use echo::Echo;
 pub use entry::{Entry, Kind, UpdateKind};
+pub use position::Position;
 pub use recorder::{Flushed, Recorder};
-pub use replay::{Position, Progress, Replay, Span, Start};
+pub use replay::{Progress, Replay, Start};
+pub use spans::{Span, length};

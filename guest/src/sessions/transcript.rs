@@ -5,6 +5,8 @@ use crate::store::Store;
 use crate::transcript::{Entry, Position, Progress, Replay, Start};
 
 const BATCH_BYTES: u32 = 256 * 1024;
+/// How many bytes of entries make a page full.
+pub const BYTES: usize = 4 * 1024 * 1024;
 
 /// Why there is no transcript.
 #[derive(Debug, thiserror::Error)]
@@ -12,8 +14,8 @@ pub enum TranscriptError {
     /// There is no such session.
     #[error("no session has this id")]
     NotFound,
-    /// The transcript has no such place.
-    #[error("the transcript has no such place")]
+    /// The cursor is none, or the transcript has no such place (any more).
+    #[error("`after` is not a cursor of this transcript, or not any more")]
     Place,
     /// The store failed.
     #[error(transparent)]
@@ -23,36 +25,98 @@ pub enum TranscriptError {
 /// A part of a transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TranscriptPage {
-    /// Updates, each with the place to go on at after it.
-    pub updates: Vec<(Position, String)>,
+    /// Updates, each with the cursor to go on at after it.
+    pub updates: Vec<(String, String)>,
     /// Whether there may be more.
     pub more: bool,
 }
 
-/// The updates of a session from a place on, about `limit` of them: an entry is never split.
+/// The updates of a session after a cursor, about `limit` of them, and not many more bytes than [`BYTES`]: an entry is
+/// never split. There is at least one where any is left.
 pub fn transcript<S: Storage>(
     store: &Store<S>,
     id: &str,
-    from: Position,
+    after: Option<&str>,
     limit: u32,
 ) -> Result<TranscriptPage, TranscriptError> {
     let session = store.session(id)?.ok_or(TranscriptError::NotFound)?;
-    let mut replay = Replay::open(store.storage(), &session, Start::At(from))?;
-    if !replay.contains(from) {
+    let start = match after.map(Position::from_cursor) {
+        None => Position::default(),
+        Some(Some((layout, position))) if layout == session.layout => position,
+        Some(_) => return Err(TranscriptError::Place),
+    };
+    let mut replay = Replay::open(store.storage(), &session, Start::At(start))?;
+    if !replay.contains(replay.position()) {
         return Err(TranscriptError::Place);
     }
-    let mut updates = Vec::new();
-    while updates.len() < limit as usize {
-        let Progress::Entries(entries) = replay.next(store.storage(), BATCH_BYTES)? else {
-            return Ok(TranscriptPage { updates, more: false });
-        };
+    let mut updates: Vec<(String, String)> = Vec::new();
+    let mut bytes = 0;
+    let limit = (limit as usize).max(1);
+    while let Progress::Entries(entries) = replay.next(store.storage(), BATCH_BYTES)? {
         for (position, text) in entries {
-            if updates.len() >= limit as usize {
+            if updates.len() >= limit || bytes >= BYTES {
                 return Ok(TranscriptPage { updates, more: true });
             }
+            bytes += text.len();
             let read = Entry::parse(&text).map(|entry| entry.updates()).unwrap_or_default();
-            updates.extend(read.into_iter().map(|update| (position, update)));
+            let cursor = position.to_cursor(session.layout);
+            updates.extend(read.into_iter().map(|update| (cursor.clone(), update)));
         }
     }
-    Ok(TranscriptPage { updates, more: true })
+    Ok(TranscriptPage { updates, more: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::{Durability, Memory, Write};
+    use crate::store::Session;
+    use crate::transcript::Kind;
+
+    /// A session with this many updates of so many bytes, and a store that holds it.
+    fn stored(updates: u64, bytes: usize) -> Store<Memory> {
+        let store = Store::new(Memory::new());
+        store.change("s").commit(|_, _, _| Ok(Some(Some(Session::new("s".into(), "/w".into(), 1))))).unwrap();
+        let pad = "x".repeat(bytes);
+        let text = |at| Entry::text(Kind::Update, 1, &format!("{{\"update\":{{\"at\":{at},\"pad\":\"{pad}\"}}}}"));
+        let writes = (1..=updates).map(|seq| Write::Append { log: "s".into(), seq, value: text(seq) });
+        store.commit(&[], writes.collect(), Durability::Relaxed).unwrap();
+        store
+    }
+
+    #[test]
+    fn pages_follow_each_other_and_are_bounded_in_updates_and_bytes() {
+        for (updates, bytes, limit, longest) in [(10, 1, 3, 3), (10, 1, 0, 1), (4, 1, 100, 4), (9, 1_000_000, 100, 5)] {
+            let store = stored(updates, bytes);
+            let mut found = Vec::new();
+            let mut after = None;
+            loop {
+                let page = transcript(&store, "s", after.as_deref(), limit).unwrap();
+                assert!(page.updates.len() <= longest, "{}", page.updates.len());
+                after = page.updates.last().map(|(cursor, _)| cursor.clone()).or(after);
+                found.extend(page.updates.into_iter().map(|(_, update)| update));
+                if !page.more {
+                    break;
+                }
+            }
+            let numbers = found.iter().map(|update| serde_json::from_str::<serde_json::Value>(update).unwrap());
+            assert_eq!(
+                numbers.map(|update| update["at"].as_u64().unwrap()).collect::<Vec<_>>(),
+                (1..=updates).collect::<Vec<_>>()
+            );
+        }
+    }
+
+    #[test]
+    fn cursors_of_another_layout_or_behind_the_end_are_refused() {
+        let store = stored(3, 1);
+        for (cursor, is_taken) in
+            [("r1-3", true), ("r2-0-3", true), ("r2-1-3", false), ("r1-4", false), ("r2-0-1-d9.t", false), ("x", false)]
+        {
+            let page = transcript(&store, "s", Some(cursor), 10);
+            assert_eq!(page.is_ok(), is_taken, "{cursor}");
+            assert!(is_taken || matches!(page, Err(TranscriptError::Place)));
+        }
+        assert!(matches!(transcript(&store, "t", None, 10), Err(TranscriptError::NotFound)));
+    }
 }

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::entry::{Entry, Kind};
 use super::own_words;
-use super::replay::{Position, Progress, Replay, Start};
+use super::position::Position;
+use super::replay::{Progress, Replay, Start};
 use crate::storage::{Result, Storage};
 use crate::store::Session;
 

@@ -45,7 +45,7 @@ impl Recorder {
     /// What is pushed from now on belongs to this turn. The tag should be one that no other turn of the session has
     /// (a random one): letters, digits and `_`, at most 32; others are left out of it.
     pub fn set_turn(&mut self, turn: Option<String>) {
-        let turn = turn.as_deref().and_then(tag);
+        let turn = turn.and_then(|turn| tag(&turn));
         if self.turn != turn {
             self.close_run();
             self.turn = turn;

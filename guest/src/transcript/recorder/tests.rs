@@ -173,10 +173,10 @@ fn session(store: &Store<Scripted>) {
 }
 
 /// What the end of a turn does to the record.
-fn count_prompt(before: Option<&Session>) -> Option<Option<Session>> {
+fn count_prompt(before: Option<&Session>) -> Option<Session> {
     let mut session = before.cloned()?;
     session.prompts += 1;
-    Some(Some(session))
+    Some(session)
 }
 
 #[test]
@@ -303,7 +303,7 @@ fn a_turns_end_is_one_commit() {
     let mut end = |store: &Store<Scripted>| {
         recorder.flush_with_end(store, Durability::Durable, |before, end, _, writes| {
             writes.push(Write::Put { key: "g/s".into(), value: end.to_string() });
-            Ok(count_prompt(before))
+            Ok(count_prompt(before).map(Some))
         })
     };
     assert!(end(&store).is_err());
@@ -330,7 +330,7 @@ fn a_turns_end_finds_its_place_again_whoever_was_faster() {
         push(&mut recorder, &chunk("agent_message_chunk", "two", Some("1")));
         recorder.push(Kind::TurnEnd, 2, "{}");
         store.storage().next.borrow_mut().push(Next::Race(theirs));
-        let decide = |before: Option<&Session>, _: &mut Vec<_>, _: &mut Vec<_>| Ok(count_prompt(before));
+        let decide = |before: Option<&Session>, _: &mut Vec<_>, _: &mut Vec<_>| Ok(count_prompt(before).map(Some));
         recorder.flush_with(&store, Durability::Relaxed, decide).unwrap();
         let found = texts(&store);
         assert_eq!(found.len(), rows, "{found:?}");
@@ -380,7 +380,7 @@ fn the_turn_of_a_session_that_was_deleted_meanwhile_leaves_nothing() {
         }
         let mut recorder = Recorder::new("s");
         recorder.push(Kind::TurnEnd, 2, "{}");
-        let decide = |before: Option<&Session>, _: &mut Vec<_>, _: &mut Vec<_>| Ok(count_prompt(before));
+        let decide = |before: Option<&Session>, _: &mut Vec<_>, _: &mut Vec<_>| Ok(count_prompt(before).map(Some));
         let (flushed, changed) = recorder.flush_with(&store, Durability::Relaxed, decide).unwrap();
         assert!(matches!((flushed, changed), (Flushed::Deleted, Changed::Nothing)));
         assert!(texts(&store).is_empty() && !recorder.is_dirty());

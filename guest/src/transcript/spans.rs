@@ -1,0 +1,89 @@
+//! A transcript as the parts of logs it is made of, read by a count of entries over all of them.
+
+use crate::storage::{Bounds, Result, Storage};
+use crate::store::{Segment, Session};
+
+/// How much is read at a time.
+pub(super) const BATCH: Bounds = Bounds { limit: 512, max_bytes: 256 * 1024 };
+
+/// A part of a log: `from..=until`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    /// The log.
+    pub log: String,
+    /// The first entry.
+    pub from: u64,
+    /// The last entry.
+    pub until: u64,
+}
+
+impl Span {
+    fn length(&self) -> u64 {
+        self.until - self.from + 1
+    }
+}
+
+/// How many entries a session's transcript has now.
+pub fn length<S: Storage>(storage: &S, session: &Session) -> Result<u64> {
+    Ok(Spans::of(storage, session)?.length())
+}
+
+/// The parts of a transcript, none of them empty.
+#[derive(Debug)]
+pub(super) struct Spans(Vec<Span>);
+
+impl Spans {
+    /// A session's transcript as it is now.
+    pub(super) fn of<S: Storage>(storage: &S, session: &Session) -> Result<Self> {
+        let end = storage.log_end(&session.id)?;
+        let before = session.segments.iter();
+        let spans = before
+            .map(|Segment { log, from, until }| Span { log: log.clone(), from: *from, until: *until })
+            .chain([Span { log: session.id.clone(), from: session.tail, until: end }])
+            .filter(|span| span.until >= span.from);
+        Ok(Self(spans.collect()))
+    }
+
+    pub(super) fn length(&self) -> u64 {
+        self.0.iter().map(Span::length).sum()
+    }
+
+    /// Some entries from a place on, each with its own place; none: there are no more. A log that is shorter than it
+    /// was (cut meanwhile) is passed over where it ends.
+    pub(super) fn read<S: Storage>(&self, storage: &S, place: u64, bounds: Bounds) -> Result<Vec<(u64, String)>> {
+        let mut before = 0;
+        for span in &self.0 {
+            let skipped = place.saturating_sub(before);
+            if skipped < span.length() {
+                let page = storage.read_log(&span.log, span.from + skipped, bounds)?;
+                let entries = page.entries.into_iter().take_while(|entry| entry.seq <= span.until);
+                let entries: Vec<_> = entries.map(|entry| (before + (entry.seq - span.from), entry.value)).collect();
+                if !entries.is_empty() {
+                    return Ok(entries);
+                }
+            }
+            before += span.length();
+        }
+        Ok(Vec::new())
+    }
+
+    /// Shows the entries `from..until` (places) one after the other.
+    pub(super) fn each<S: Storage>(
+        &self,
+        storage: &S,
+        from: u64,
+        until: u64,
+        mut show: impl FnMut(u64, &str),
+    ) -> Result<()> {
+        let mut next = from;
+        while next < until {
+            let entries = self.read(storage, next, BATCH)?;
+            let Some((last, _)) = entries.last() else { break };
+            next = last + 1;
+            for (place, text) in entries.iter().take_while(|(place, _)| *place < until) {
+                show(*place, text);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,152 @@
+//! The order in which a transcript is given: turn by turn.
+//!
+//! Several windows on one session write to one log, so the entries of their turns lie between each other. From a turn's
+//! first entry on, its entries are given up to its end, and those between them are passed over; then reading goes back to
+//! the first that was passed over, and what was given is skipped. What belongs to no turn is never drawn forward. Every
+//! entry is given once, whatever the turns do: one that does not end counts as over when nothing of it was seen for a
+//! while, and what comes of it later is given where it stands.
+
+use super::entry::{Entry, Kind};
+use super::position::{Done, MOST_DONE, Position};
+
+/// How far is read on for a turn of which nothing is seen.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LookAhead {
+    pub(super) entries: u64,
+    pub(super) bytes: usize,
+}
+
+impl Default for LookAhead {
+    fn default() -> Self {
+        Self { entries: 2000, bytes: 8 * 1024 * 1024 }
+    }
+}
+
+/// What to do with an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// It comes now.
+    Give,
+    /// It was given, or is gone back to.
+    Pass,
+    /// Neither: first comes what was passed over.
+    GoBack,
+}
+
+/// Reads in that order: is shown the entry at [`Position::next`] and says what to do with it.
+#[derive(Debug)]
+pub(super) struct Turns {
+    position: Position,
+    look_ahead: LookAhead,
+    /// How much has gone by since the turn was seen.
+    quiet: u64,
+    quiet_bytes: usize,
+}
+
+impl Turns {
+    /// From this place on.
+    pub(super) fn from(position: Position, look_ahead: LookAhead) -> Self {
+        Self { position, look_ahead, quiet: 0, quiet_bytes: 0 }
+    }
+
+    pub(super) fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// There are no entries before this one.
+    pub(super) fn skip_to(&mut self, place: u64) {
+        self.position.next = self.position.next.max(place);
+    }
+
+    /// Shown the text of the next entry.
+    pub(super) fn meet(&mut self, text: &str) -> Step {
+        let step = self.decide(text);
+        self.forget_done();
+        step
+    }
+
+    fn decide(&mut self, text: &str) -> Step {
+        let entry = Entry::parse(text);
+        let tag = entry.and_then(|entry| entry.turn);
+        let kind = entry.map(|entry| entry.kind);
+        let is_quiet = self.quiet >= self.look_ahead.entries || self.quiet_bytes >= self.look_ahead.bytes;
+        if let Some(turn) = &self.position.turn {
+            let is_its = tag == Some(&**turn);
+            // A prompt begins another turn, even if it bears the same tag.
+            let is_over = is_quiet || is_its && kind == Some(Kind::Prompt);
+            if is_over && self.leave() {
+                return Step::GoBack;
+            }
+            if !is_over {
+                return if is_its { self.give_of_turn(kind) } else { self.pass(tag, text.len()) };
+            }
+        }
+        self.meet_outside(tag, kind)
+    }
+
+    /// There are no more entries. Says whether some were passed over, which come now.
+    pub(super) fn meet_end(&mut self, length: u64) -> bool {
+        if self.position.back.is_some() {
+            return self.leave();
+        }
+        self.skip_to(length);
+        self.forget_done();
+        false
+    }
+
+    fn meet_outside(&mut self, tag: Option<&str>, kind: Option<Kind>) -> Step {
+        let place = self.position.next;
+        let is_given = tag.is_some_and(|tag| self.is_done(tag, place));
+        self.position.next += 1;
+        if is_given {
+            return Step::Pass;
+        }
+        // An end that stands alone begins nothing; and where too much is open at once, entries come as they stand.
+        let begins = kind != Some(Kind::TurnEnd) && self.position.done.len() < MOST_DONE;
+        self.position.turn = tag.filter(|_| begins).map(Into::into);
+        Step::Give
+    }
+
+    fn give_of_turn(&mut self, kind: Option<Kind>) -> Step {
+        self.position.next += 1;
+        (self.quiet, self.quiet_bytes) = (0, 0);
+        if kind == Some(Kind::TurnEnd) {
+            self.leave();
+        }
+        Step::Give
+    }
+
+    fn pass(&mut self, tag: Option<&str>, bytes: usize) -> Step {
+        let place = self.position.next;
+        if !tag.is_some_and(|tag| self.is_done(tag, place)) {
+            self.position.back.get_or_insert(place);
+        }
+        self.position.next += 1;
+        self.quiet += 1;
+        self.quiet_bytes += bytes;
+        Step::Pass
+    }
+
+    /// The turn is over. Says whether reading goes back.
+    fn leave(&mut self) -> bool {
+        let seen = self.position.next - self.quiet.min(self.position.next);
+        (self.quiet, self.quiet_bytes) = (0, 0);
+        let (turn, back) = (self.position.turn.take(), self.position.back.take());
+        let Some(back) = back else { return false };
+        if let Some(turn) = turn.filter(|_| seen > back) {
+            self.position.done.push(Done { turn, until: seen });
+        }
+        self.position.next = back;
+        true
+    }
+
+    /// What was given ahead is of no interest where everything before it was given too.
+    fn forget_done(&mut self) {
+        let first_left = self.position.first_left();
+        self.position.done.retain(|done| done.until > first_left);
+    }
+
+    fn is_done(&self, tag: &str, place: u64) -> bool {
+        self.position.done.iter().any(|done| *done.turn == *tag && place < done.until)
+    }
+}
