@@ -81,6 +81,10 @@ enum Phase {
     Gone,
 }
 
+/// What the router has to note of a session; see [`LiveSession::stamp`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp(std::mem::Discriminant<Phase>, bool);
+
 /// What has happened since the record was last written.
 #[derive(Debug, Default)]
 struct Activity {
@@ -158,8 +162,8 @@ impl LiveSession {
     }
 
     /// Changes whenever something does that the router has to note, besides ids.
-    pub(super) fn stamp(&self) -> (std::mem::Discriminant<Phase>, bool) {
-        (std::mem::discriminant(&self.phase), self.is_told)
+    pub(super) fn stamp(&self) -> Stamp {
+        Stamp(std::mem::discriminant(&self.phase), self.is_told)
     }
 
     /// Whether something waits to be written.

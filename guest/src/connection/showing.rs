@@ -64,9 +64,9 @@ impl Showing {
         let room = u32::try_from(room).unwrap_or(u32::MAX);
         let Progress::Entries(entries) = self.history.next(store.storage(), room)? else { return Ok(None) };
         let session_id = json!(id).to_string();
-        let params = entries.iter().flat_map(|(_, text)| {
-            Entry::parse(text).map(|entry| entry.replayed(&session_id)).unwrap_or_default()
-        });
+        let params = entries
+            .iter()
+            .flat_map(|(_, text)| Entry::parse(text).map(|entry| entry.replayed(&session_id)).unwrap_or_default());
         Ok(Some(params.map(|params| rpc::notification("session/update", &params)).collect()))
     }
 

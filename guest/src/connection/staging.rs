@@ -5,8 +5,10 @@ use super::cx::Cx;
 use super::effect::Effect;
 use super::live::{Target, Update};
 use crate::environment::Environment;
+use crate::reconcile::{self, turns};
 use crate::rpc::{Object, RpcError};
-use crate::sessions::{adopt, staging};
+use crate::sessions::adopt::{self, Adopted, Adoption};
+use crate::sessions::staging;
 use crate::storage::{Durability, Result, Storage};
 use crate::store::Session;
 use crate::transcript::{Kind, Recorder, UpdateKind, own_words};
@@ -16,8 +18,6 @@ use crate::transcript::{Kind, Recorder, UpdateKind, own_words};
 pub(super) struct Staging {
     log: String,
     recorder: Recorder,
-    /// Holds the layer's own words back where an agent tells them as the user's.
-    hush: own_words::Stream,
 }
 
 /// What came of it.
@@ -34,7 +34,7 @@ impl Staging {
     pub(super) fn begin<S: Storage, E: Environment>(session: &Session, cx: &Cx<'_, S, E>) -> Result<Self> {
         let log = format!("{}~{:016x}", session.id, cx.environment.random());
         staging::begin(cx.store, cx.connection, &log, cx.now())?;
-        Ok(Self { recorder: Recorder::new(&log), log, hush: own_words::Stream::default() })
+        Ok(Self { recorder: Recorder::new(&log), log })
     }
 
     /// Records what the agent tells.
@@ -71,7 +71,56 @@ impl Staging {
     ) -> std::result::Result<TakenOver, RpcError> {
         self.recorder.close_run();
         self.recorder.flush(cx.store, &[], Durability::Relaxed)?;
-        todo!()
+        let adopted = self.reconcile(target, agent_id, moved_on, cx)?;
+        staging::end(cx.store, cx.connection, &self.log)?;
+        Ok(adopted)
+    }
+
+    fn reconcile<S: Storage, E: Environment>(
+        &self,
+        target: &Target,
+        agent_id: &str,
+        moved_on: bool,
+        cx: &mut Cx<'_, S, E>,
+    ) -> std::result::Result<TakenOver, RpcError> {
+        let agent = cx.agent.name.as_str();
+        let storage = cx.store.storage();
+        let id = target.session().id.clone();
+        let stored = cx.store.session(&id)?;
+        let (session, is_new) = match (stored, target) {
+            (Some(session), _) => (session, false),
+            (None, Target::Unknown(session)) => (session.clone(), true),
+            (None, _) => return Err(RpcError::session_not_found(&id)),
+        };
+        let own_end = storage.log_end(&id)?;
+        let heard = session.agents.get(agent).map_or(0, |known| known.heard);
+        let ours = turns::of_transcript(storage, &session, own_end, own_words::strip)?;
+        let theirs = turns::of_replay(storage, &self.log, &ours, own_words::strip)?;
+        let plan = reconcile::plan(&ours, heard, &theirs, moved_on);
+        let listed = session.agents.get(agent).and_then(|known| known.listed);
+        let adoption = Adoption {
+            session: &session,
+            own_end,
+            staging: &self.log,
+            plan: &plan,
+            agent,
+            agent_id,
+            agreed: Some(cx.now().max(listed.unwrap_or(0))),
+            now: cx.now(),
+        };
+        let adopted = if is_new {
+            adopt::create(cx.store, cx.environment, &adoption)?
+        } else {
+            adopt::adopt(cx.store, &adoption)?
+        };
+        let session = match adopted {
+            Adopted::Done(session) => *session,
+            // Another window has taken the history over; what it made of it counts.
+            Adopted::Outrun => cx.store.session(&id)?.ok_or_else(|| RpcError::session_not_found(&id))?,
+            Adopted::Deleted => return Err(RpcError::session_not_found(&id)),
+        };
+        let heard = session.agents.get(agent).map_or(0, |known| known.heard);
+        Ok(TakenOver { session, heard })
     }
 
     /// Drops it.

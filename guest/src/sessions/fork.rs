@@ -30,6 +30,8 @@ pub struct Fork<'a> {
     pub agent_id: Option<String>,
     /// How many entries of the transcript that agent has heard; see [`crate::store::Known`].
     pub heard: u64,
+    /// The further directories of the fork.
+    pub directories: Vec<String>,
     /// Milliseconds since 1970.
     pub now: i64,
 }
@@ -73,6 +75,7 @@ fn forked<S: Storage>(
     let mut session = parent.clone();
     id.clone_into(&mut session.id);
     session.cwd.clone_from(&fork.cwd);
+    session.directories.clone_from(&fork.directories);
     session.created = fork.now;
     session.updated = fork.now;
     session.agents.clear();

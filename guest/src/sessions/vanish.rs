@@ -17,7 +17,8 @@ pub fn known_to<S: Storage>(
     let start = if behind.is_empty() { prefix.clone() } else { format!("{behind}\u{0}") };
     let page = store.storage().scan(&start, &keys::range_end(&prefix), false, LOOKED)?;
     let next = page.entries.last().filter(|_| page.more).map(|entry| entry.key.clone());
-    let ids = page.entries.into_iter().filter_map(|entry| Some((keys::decode(&entry.key[prefix.len()..])?, entry.value)));
+    let ids =
+        page.entries.into_iter().filter_map(|entry| Some((keys::decode(&entry.key[prefix.len()..])?, entry.value)));
     Ok((ids.collect(), next))
 }
 

@@ -80,7 +80,7 @@ impl LiveSession {
             for turn in &mut turns {
                 turn.cancelled = true;
             }
-            let params = json!({ "sessionId": self.agent_id }).to_string();
+            let params = json!({ "sessionId": &*self.agent_id }).to_string();
             cx.push(Effect::ToAgent(rpc::notification("session/cancel", &params)));
         }
         self.phase = Phase::Closing(Closing { turns, requests, asked: None, alive: cx.now() });
@@ -97,7 +97,7 @@ impl LiveSession {
         if !cx.agent.close {
             return self.closed(cx);
         }
-        let params = json!({ "sessionId": self.agent_id }).to_string();
+        let params = json!({ "sessionId": &*self.agent_id }).to_string();
         closing.asked = Some(cx.ask(Outgoing::Close { of: key }, "session/close", params));
         closing.alive = cx.now();
     }

@@ -20,10 +20,10 @@ impl LiveSession {
     pub(in crate::connection) fn memo(&self) -> Option<Memo> {
         match self.phase {
             Phase::Open { .. } | Phase::Closing(_) | Phase::Deleted { .. } => {
-                Some(Memo { agent_id: self.agent_id.clone(), told: self.is_told })
+                Some(Memo { agent_id: self.agent_id.to_string(), told: self.is_told })
             }
             Phase::Opening(ref opening) if opening.was_open() => {
-                Some(Memo { agent_id: self.agent_id.clone(), told: self.is_told })
+                Some(Memo { agent_id: self.agent_id.to_string(), told: self.is_told })
             }
             Phase::Opening(_) | Phase::Gone => None,
         }

@@ -15,7 +15,7 @@ use crate::sessions::fork::{Fork, fork};
 use crate::sessions::open_marks;
 use crate::storage::{Durability, Storage, Write};
 use crate::store::{Changed, Origin, Session, keys};
-use crate::transcript::{digest, length};
+use crate::transcript::{Position, digest, length};
 
 impl LiveSession {
     /// The agent has it open and the history is out: the store is told, then the client, then whoever waited.
@@ -96,11 +96,10 @@ impl LiveSession {
         if let Some(reason) = &opening.reason {
             mark["reason"] = reason.message.as_str().into();
         }
-        let end = || crate::transcript::end(cx.store.storage(), session).ok();
-        if let Some(cursor) = opening.showing.as_ref().map(super::Showing::cursor).or_else(|| {
-            end().filter(|_| opening.wanted.is_history()).map(|position| position.to_cursor(session.layout))
-        }) {
-            mark["cursor"] = cursor.into();
+        if opening.wanted.is_history() {
+            let end = || length(cx.store.storage(), session).unwrap_or_default();
+            let shown = opening.showing.as_ref().map(super::Showing::cursor);
+            mark["cursor"] = shown.unwrap_or_else(|| Position::at(end()).to_cursor(session.layout)).into();
         }
         mark
     }
@@ -116,16 +115,16 @@ impl LiveSession {
             Target::Fork(parent, cwd, directories) => {
                 let wanted = Fork {
                     parent: &parent.id,
-                    wanted_id: self.agent_id.clone(),
+                    wanted_id: self.agent_id.to_string(),
                     cwd: cwd.clone(),
                     agent: Some(cx.agent.name.clone()),
-                    agent_id: Some(self.agent_id.clone()),
+                    agent_id: Some(self.agent_id.to_string()),
                     heard: opening.heard,
                     directories: directories.clone(),
                     now: cx.now(),
                 };
-                let session = fork(cx.store, cx.environment, &wanted)?
-                    .ok_or_else(|| RpcError::session_not_found(&parent.id))?;
+                let session =
+                    fork(cx.store, cx.environment, &wanted)?.ok_or_else(|| RpcError::session_not_found(&parent.id))?;
                 self.key = Key::Session(session.id.clone());
                 self.recorder = crate::transcript::Recorder::new(&session.id);
                 session
@@ -157,9 +156,7 @@ impl LiveSession {
             {
                 known.agreed = Some(now.max(known.listed.unwrap_or(0)));
             }
-            if let Some(directories) = opening.directories() {
-                changed.directories = directories;
-            }
+            changed.directories = opening.directories();
             let same = changed.agents == before.agents
                 && changed.agent == before.agent
                 && changed.directories == before.directories;

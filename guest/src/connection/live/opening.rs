@@ -93,6 +93,17 @@ impl Opening {
         matches!(self.target, Target::Fork(..)) || (self.wanted.is_history() && !self.shows_telling)
     }
 
+    /// The mode that was put back at the agent.
+    pub(super) fn mode_put_back(&self) -> Option<String> {
+        self.put_back.mode.clone()
+    }
+
+    /// The further directories of the request.
+    pub(super) fn directories(&self) -> Vec<String> {
+        let rest = Object::parse_or_empty(&self.rest);
+        rest.get_some("additionalDirectories").and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+    }
+
     /// The params of a step.
     fn params(&self, step: Step) -> String {
         let mut rest = Object::parse_or_empty(&self.rest);
@@ -114,7 +125,9 @@ impl Opening {
     fn silent(method: &str) -> RpcError {
         RpcError::new(
             Code::InternalError,
-            format!("Internal error: the agent did not answer `{method}` in time; the session is kept, please try again"),
+            format!(
+                "Internal error: the agent did not answer `{method}` in time; the session is kept, please try again"
+            ),
         )
     }
 }

@@ -10,7 +10,7 @@ use crate::connection::params::Params;
 use crate::connection::requests::ClientRequest;
 use crate::connection::turn::Turn;
 use crate::environment::Environment;
-use crate::rpc::{self, Object, Outcome, RpcError};
+use crate::rpc::{self, Outcome, RpcError};
 use crate::sessions::title;
 use crate::storage::Storage;
 use crate::transcript::{Echo, Kind, digest};
@@ -53,7 +53,7 @@ impl LiveSession {
         let Some(untold) = untold else { return Ok(Handled::named(line, params.object(), &agent_id)) };
         let separator = if prompt[1..].trim_start().starts_with(']') { "" } else { "," };
         let mut params = params.object().clone();
-        params.set("sessionId", json!(agent_id).to_string());
+        params.set("sessionId", json!(&*agent_id).to_string());
         params.set("prompt", format!("[{untold}{separator}{}", &prompt[1..]));
         Ok(Handled::PassAs(rpc::request(request.id(), "session/prompt", &params.to_json())))
     }

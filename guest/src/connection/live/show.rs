@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{LiveSession, Phase};
+use super::{LiveSession, Phase, Wanted};
 use crate::connection::answer;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -11,7 +11,6 @@ use crate::connection::showing::{FIRST_PIECE, Showing};
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::storage::Storage;
-use crate::transcript::Start;
 
 /// What a piece of a history came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,25 +26,18 @@ impl LiveSession {
     pub(in crate::connection) fn show_again<S: Storage, E: Environment>(
         &mut self,
         request: &ClientRequest,
-        start: Option<Start>,
+        wanted: Wanted,
         cx: &mut Cx<'_, S, E>,
     ) -> Result<(), RpcError> {
         self.write(cx, true)?;
         let id = self.key.id().unwrap_or_default();
         let Some(session) = cx.store.session(id)? else { return Err(RpcError::session_not_found(id)) };
-        let Some(start) = start else {
+        wanted.check_layout(&session)?;
+        let Wanted::History { start, .. } = wanted else {
             let mark = json!({ "attached": "live" });
             cx.finish(request, Ok(answer::opened("{}", &self.state, &mark)));
             return Ok(());
         };
-        if let Start::At { layout, .. } = start
-            && layout != session.layout
-        {
-            return Err(RpcError::invalid_params(
-                "_meta.acp-sessions.replay",
-                "names a place in a history that has changed since: load the whole",
-            ));
-        }
         let opened = Showing::open(cx.store, &session, start)?;
         let key = self.key.clone();
         if let Phase::Open { showing, .. } = &mut self.phase {

@@ -43,7 +43,7 @@ impl<'a> Update<'a> {
     }
 
     /// The text of a chunk of plain text.
-    fn text(&self) -> Option<String> {
+    pub(in crate::connection) fn text(&self) -> Option<String> {
         let update = Object::parse(self.update)?;
         let content = Object::parse(update.get("content")?)?;
         (content.get_string("type").as_deref() == Some("text")).then(|| content.get_string("text")).flatten()
@@ -137,11 +137,7 @@ impl LiveSession {
         Handled::PassAs(rpc::notification("session/update", &params.to_json()))
     }
 
-    fn update_while_open<S: Storage, E: Environment>(
-        &mut self,
-        update: &Update<'_>,
-        cx: &mut Cx<'_, S, E>,
-    ) -> Handled {
+    fn update_while_open<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> Handled {
         let is_hidden = self.hides_updates();
         let shown = match update.kind {
             UpdateKind::UserChunk => self.record_user_chunk(update, cx),
@@ -211,9 +207,9 @@ impl LiveSession {
             return;
         }
         let update = json!({"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": rest}});
-        let is_echo = self.turns_mut().is_some_and(|turns| {
-            turns.iter_mut().any(|turn| turn.echo.repeats(&update["content"].to_string()))
-        });
+        let is_echo = self
+            .turns_mut()
+            .is_some_and(|turns| turns.iter_mut().any(|turn| turn.echo.repeats(&update["content"].to_string())));
         let update = update.to_string();
         if !is_echo {
             let kept = format!("{{\"update\":{update}}}");
@@ -226,11 +222,7 @@ impl LiveSession {
     }
 
     /// Remembers the state that an update tells; returns the update as the client is to have it.
-    fn note_state<S: Storage, E: Environment>(
-        &mut self,
-        update: &Update<'_>,
-        cx: &mut Cx<'_, S, E>,
-    ) -> Option<String> {
+    fn note_state<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> Option<String> {
         let body = Object::parse_or_empty(update.update);
         match update.kind {
             UpdateKind::Mode => {

@@ -4,7 +4,7 @@ use crate::connection::answer::{AUTH_REQUIRED, agent_error};
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
 use crate::connection::live::Setting;
-use crate::connection::requests::{ClientRequest, Incoming, Outgoing, Owner, OwnId};
+use crate::connection::requests::{ClientRequest, Incoming, Outgoing, OwnId, Owner};
 use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::rpc::{self, Code, Id, Message, Object, Outcome, RpcError};
@@ -153,9 +153,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     fn agent_request(&mut self, line: &str, id: &Id, method: &str, params: Option<&str>) -> Handled {
         if method == "session/request_permission"
             && let Some(asked) = params.and_then(Object::parse)
-            && let Some(key) = asked
-                .get_string("sessionId")
-                .and_then(|id| self.connection.by_agent.get(id.as_str()).cloned())
+            && let Some(key) =
+                asked.get_string("sessionId").and_then(|id| self.connection.by_agent.get(id.as_str()).cloned())
         {
             let mut rest = asked.clone();
             rest.remove("sessionId");

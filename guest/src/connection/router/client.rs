@@ -99,13 +99,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     }
 
     /// Handles a request whose id is free.
-    fn handle_request(
-        &mut self,
-        line: &str,
-        request: &ClientRequest,
-        method: Method,
-        params: Option<&str>,
-    ) -> Handled {
+    fn handle_request(&mut self, line: &str, request: &ClientRequest, method: Method, params: Option<&str>) -> Handled {
         // Unless a handler says otherwise, the engine answers it.
         self.expect(request, Incoming::Engine);
         let handled = self.client_request(line, request, method, params).unwrap_or_else(|error| {
@@ -174,13 +168,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         }
     }
 
-    fn pass_request(
-        &mut self,
-        line: &str,
-        request: &ClientRequest,
-        params: Option<&str>,
-        what: Incoming,
-    ) -> Handled {
+    fn pass_request(&mut self, line: &str, request: &ClientRequest, params: Option<&str>, what: Incoming) -> Handled {
         self.expect(request, what);
         self.pass_to_agent(line, params)
     }
@@ -188,8 +176,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     /// Passes a line that names a session, if it does, by the agent's id for it.
     pub(super) fn pass_to_agent(&self, line: &str, params: Option<&str>) -> Handled {
         let Some(params) = params.and_then(Object::parse) else { return Handled::Pass };
-        let session =
-            params.get_string("sessionId").and_then(|id| self.connection.sessions.get(&Key::Session(id)));
+        let session = params.get_string("sessionId").and_then(|id| self.connection.sessions.get(&Key::Session(id)));
         match session {
             Some(session) if !session.agent_id().is_empty() => Handled::named(line, &params, session.agent_id()),
             _ => Handled::Pass,

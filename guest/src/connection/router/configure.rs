@@ -49,13 +49,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.configure(line, request, params, Incoming::Option { session, option, value })
     }
 
-    fn configure(
-        &mut self,
-        line: &str,
-        request: &ClientRequest,
-        params: &Params<'_>,
-        what: Incoming,
-    ) -> Handling {
+    fn configure(&mut self, line: &str, request: &ClientRequest, params: &Params<'_>, what: Incoming) -> Handling {
         let key = self.check_open(&params.session_id()?)?;
         let Some(session) = self.connection.sessions.get(&key) else { return Ok(Handled::Done) };
         let handled = Handled::named(line, params.object(), session.agent_id());

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
+use crate::connection::answer::agent_error;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
 use crate::connection::live::Then;
 use crate::connection::params::Params;
 use crate::connection::put_away::put_away;
 use crate::connection::requests::{ClientRequest, Outgoing};
-use crate::connection::answer::agent_error;
 use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::rpc::{Code, Outcome};
@@ -53,9 +53,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             Outcome::Result(_) => true,
             Outcome::Error(error) => agent_error(error).code == Code::ResourceNotFound as i64,
         };
-        if is_gone
-            && let Err(error) = delete::confirmed(&self.store, &self.connection.agent.name, agent_id)
-        {
+        if is_gone && let Err(error) = delete::confirmed(&self.store, &self.connection.agent.name, agent_id) {
             self.warn(format!("it could not be noted that the agent has deleted a session: {error}"));
         }
     }

@@ -194,13 +194,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             let Some(row) = self.connection.discovery.rows.pop_front() else { break };
             let Some(row) = Row::read(&row) else { continue };
             self.connection.discovery.seen.note(&row.agent_id, row.updated);
-            let found = discovered::take_in(
-                &self.store,
-                &self.environment,
-                &self.connection.agent.name,
-                &row,
-                self.now(),
-            )?;
+            let found =
+                discovered::take_in(&self.store, &self.environment, &self.connection.agent.name, &row, self.now())?;
             if found == Found::Deleted {
                 deleted.push(row.agent_id);
             }

@@ -6,6 +6,7 @@ use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::key::Key;
 use crate::connection::live::LiveSession;
+use crate::connection::requests::ClientRequest;
 use crate::engine::{Engine, Output};
 use crate::environment::Environment;
 use crate::rpc::{self, RpcError};
@@ -18,6 +19,11 @@ impl<S: Storage, E: Environment> Engine<S, E> {
 
     pub(super) fn send_client(&mut self, line: String) {
         self.outputs.push_back(Output::ToClient(line));
+    }
+
+    /// Sends to the client that made a request. There is one client, so it is that one.
+    fn send_client_of(&mut self, _request: &ClientRequest, line: String) {
+        self.send_client(line);
     }
 
     pub(super) fn send_agent(&mut self, line: String) {
@@ -143,8 +149,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             }
             Effect::Abandon { id, agent_id } => self.abandon(id, agent_id),
             Effect::ToAgent(line) => self.send_agent(line),
-            // There is one client, so it is every client and the one that asked.
-            Effect::ToClients(line) | Effect::ToClientOf(_, line) => self.send_client(line),
+            Effect::ToClients(line) => self.send_client(line),
+            Effect::ToClientOf(request, line) => self.send_client_of(&request, line),
             Effect::Finish(request, result) => self.finish(&request, result),
             Effect::Release(lines) => self.handle_released(lines),
             Effect::Show(key) => {

@@ -8,6 +8,7 @@ use crate::connection::requests::ClientRequest;
 use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
+use crate::sessions::mend;
 use crate::storage::Storage;
 use crate::store::{Origin, Session, State, keys};
 use crate::transcript::{Position, Start};
@@ -18,8 +19,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         params.cwd()?;
         params.check_mcp_servers(true)?;
         params.additional_directories()?;
-        let start = start_wanted(params)?;
-        self.open_session(request, session, params, Wanted::History(start))
+        let wanted = history_wanted(params)?;
+        self.open_session(request, session, params, wanted)
     }
 
     pub(super) fn resume(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
@@ -30,25 +31,22 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.open_session(request, session, params, Wanted::Nothing)
     }
 
-    fn open_session(
-        &mut self,
-        request: &ClientRequest,
-        id: String,
-        params: &Params<'_>,
-        wanted: Wanted,
-    ) -> Handling {
+    fn open_session(&mut self, request: &ClientRequest, id: String, params: &Params<'_>, wanted: Wanted) -> Handling {
         let key = Key::Session(id.clone());
-        let asked = OpenRequest { request: Some(request.clone()), rest: params.without_session(), wanted };
         let stored = self.store.session(&id)?;
         if let Some(live) = self.connection.sessions.get(&key) {
             let Some(session) = stored.filter(|_| !live.is_deleted()) else {
                 return Err(RpcError::session_not_found(&id));
             };
             let tells = wanted.is_history() && self.is_only_with_agent(&session) && !live.is_in_turn();
-            let opened = self.with(&key, |live, cx| match wanted {
-                _ if tells => live.open_again(Target::Known(session), asked, cx),
-                Wanted::History(start) => live.show_again(request, Some(start), cx),
-                Wanted::Nothing => live.show_again(request, None, cx),
+            let rest = params.without_session();
+            let opened = self.with(&key, |live, cx| {
+                if tells {
+                    let asked = OpenRequest { request: Some(request.clone()), rest, wanted };
+                    live.open_again(Target::Known(session), asked, cx)
+                } else {
+                    live.show_again(request, wanted, cx)
+                }
             });
             opened.unwrap_or(Ok(()))?;
             return Ok(Handled::Done);
@@ -57,6 +55,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             Some(session) => Target::Known(session),
             None => Target::Unknown(self.unknown_session(&id, params)?),
         };
+        let asked = OpenRequest { request: Some(request.clone()), rest: params.without_session(), wanted };
         self.begin_opening(key, target, asked)?;
         Ok(Handled::Done)
     }
@@ -67,7 +66,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             Target::Known(session) | Target::Fork(session, ..) => self.store.state(&session.id)?,
         };
         if let Target::Known(session) = &target {
-            self.mend(session)?;
+            mend::mend(&self.store, session, &self.connection.name, self.now())?;
         }
         // The session is there before what follows from opening it is carried out.
         self.insert_made(|cx| LiveSession::begin(key, target, asked, state, cx))
@@ -103,11 +102,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         if self.is_only_with_agent(&session) && !self.connection.agent.fork {
             return self.fetch_history(key, session, params);
         }
-        let asked = OpenRequest {
-            request: Some(request.clone()),
-            rest: params.without_session(),
-            wanted: Wanted::Nothing,
-        };
+        let asked =
+            OpenRequest { request: Some(request.clone()), rest: params.without_session(), wanted: Wanted::Nothing };
         self.begin_opening(Key::Fork(request.clone()), Target::Fork(session, cwd, directories), asked)?;
         Ok(Handled::Done)
     }
@@ -134,18 +130,20 @@ impl<S: Storage, E: Environment> Engine<S, E> {
 }
 
 /// `_meta["acp-sessions"].replay` of a load: `{"last": N}` or `{"after": CURSOR}`.
-fn start_wanted(params: &Params<'_>) -> Result<Start, RpcError> {
+fn history_wanted(params: &Params<'_>) -> Result<Wanted, RpcError> {
     const FIELD: &str = "_meta.acp-sessions.replay";
-    let Some(replay) = params.own_meta("replay") else { return Ok(Start::Beginning) };
+    let Some(replay) = params.own_meta("replay") else {
+        return Ok(Wanted::History { start: Start::Beginning, layout: None });
+    };
     if let Some(last) = replay.get("last") {
         let last = last.as_u64().ok_or_else(|| RpcError::invalid_params(FIELD, "takes a number for `last`"))?;
-        return Ok(Start::Last(last));
+        return Ok(Wanted::History { start: Start::Last(last), layout: None });
     }
     if let Some(after) = replay.get("after") {
         let place = after.as_str().and_then(Position::from_cursor);
-        let place = place.ok_or_else(|| RpcError::invalid_params(FIELD, "takes a cursor it gave for `after`"))?;
-        let (layout, position) = place;
-        return Ok(Start::At { layout, position });
+        let (layout, position) =
+            place.ok_or_else(|| RpcError::invalid_params(FIELD, "takes a cursor it gave for `after`"))?;
+        return Ok(Wanted::History { start: Start::At(position), layout: Some(layout) });
     }
     Err(RpcError::invalid_params(FIELD, "takes `last` or `after`"))
 }

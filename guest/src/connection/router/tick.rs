@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::environment::Environment;
-use crate::sessions::{open_marks, retention, staging};
+use crate::sessions::{retention, staging};
 use crate::storage::Storage;
 
 /// How often retention looks, in milliseconds, when it first does, and how often while there is more to remove.
@@ -74,7 +74,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.connection.times.flushed = now;
         let mut is_recorded = true;
         for key in self.session_keys() {
-            let written = self.with(&key, |session, cx| if session.is_dirty() { session.write(cx, false) } else { Ok(()) });
+            let written =
+                self.with(&key, |session, cx| if session.is_dirty() { session.write(cx, false) } else { Ok(()) });
             // A failure has been reported; what could not be written waits for the next time.
             is_recorded &= !matches!(written, Some(Err(_)));
         }

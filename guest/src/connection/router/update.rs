@@ -32,9 +32,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             return self.update_of_unknown(line, &agent_id, &params);
         };
         match Update::read(line, &params) {
-            Some(update) => {
-                self.with(&key, |session, cx| session.update(&update, cx)).unwrap_or(Handled::Done)
-            }
+            Some(update) => self.with(&key, |session, cx| session.update(&update, cx)).unwrap_or(Handled::Done),
             None => match key.id() {
                 Some(id) => Handled::named(line, &params, id),
                 None => Handled::Done,

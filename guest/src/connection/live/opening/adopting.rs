@@ -9,7 +9,7 @@ use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::storage::Storage;
-use crate::transcript::{Position, Start};
+use crate::transcript::Start;
 
 use super::plan::has_moved_on;
 
@@ -48,15 +48,9 @@ impl LiveSession {
         if opening.showing.is_some() || opening.shows_telling {
             return Ok(());
         }
-        if let (Wanted::History(start), Target::Known(session)) = (opening.wanted, &opening.target) {
+        if let (Wanted::History { start, .. }, Target::Known(session)) = (&opening.wanted, &opening.target) {
             // A place in a history that has been put in order meanwhile means another one by now.
-            let start = match start {
-                Start::At { layout, .. } if layout != session.layout => Start::At {
-                    layout: session.layout,
-                    position: Position::default(),
-                },
-                start => start,
-            };
+            let start = if opening.wanted.check_layout(session).is_ok() { start.clone() } else { Start::Beginning };
             opening.showing = Some(Showing::open(cx.store, session, start)?);
             cx.push(Effect::Show(key));
         }

@@ -24,7 +24,7 @@ impl LiveSession {
         if let Some(staging) = opening.staging.take() {
             staging.discard(cx);
         }
-        let agent_id = Some(self.agent_id.clone()).filter(|id| !id.is_empty());
+        let agent_id = Some(self.agent_id.to_string()).filter(|id| !id.is_empty());
         if let Some((id, _)) = opening.current.take() {
             cx.push(Effect::Abandon { id, agent_id: agent_id.clone() });
         }

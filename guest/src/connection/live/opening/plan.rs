@@ -38,17 +38,28 @@ impl Target {
 }
 
 /// What the client wants to see of the history.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::connection) enum Wanted {
-    /// All of it, or a part.
-    History(Start),
+    /// All of it, or a part. A place in it holds for one layout of the transcript.
+    History { start: Start, layout: Option<u64> },
     /// Nothing (protocol v1, `session/resume`).
     Nothing,
 }
 
 impl Wanted {
-    pub(in crate::connection) fn is_history(self) -> bool {
-        matches!(self, Self::History(_))
+    pub(in crate::connection) fn is_history(&self) -> bool {
+        matches!(self, Self::History { .. })
+    }
+
+    /// Refuses a place in a history that has been laid out anew since.
+    pub(in crate::connection) fn check_layout(&self, session: &Session) -> Result<(), RpcError> {
+        match self {
+            Self::History { layout: Some(layout), .. } if *layout != session.layout => Err(RpcError::invalid_params(
+                "_meta.acp-sessions.replay",
+                "names a place in a history that has changed since: load the whole",
+            )),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -73,14 +84,7 @@ impl Opening {
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Self, RpcError> {
         let session = target.session();
-        if let Wanted::History(Start::At { layout, .. }) = asked.wanted
-            && layout != session.layout
-        {
-            return Err(RpcError::invalid_params(
-                "_meta.acp-sessions.replay",
-                "names a place in a history that has changed since: load the whole",
-            ));
-        }
+        asked.wanted.check_layout(session)?;
         let known = session.agents.get(&cx.agent.name);
         let asks_as = known.map(|known| known.id.clone());
         let source = source(&target, cx);
@@ -113,8 +117,8 @@ impl Opening {
         let staging = if is_telling_first { Some(Staging::begin(session, cx)?) } else { None };
         // Until the agent says that its user is logged in, nobody is shown anything.
         let is_ready = staging.is_none() && !cx.needs_login && !matches!(target, Target::Fork(..));
-        let showing = match asked.wanted {
-            Wanted::History(start) if is_ready => Some(Showing::open(cx.store, session, start)?),
+        let showing = match &asked.wanted {
+            Wanted::History { start, .. } if is_ready => Some(Showing::open(cx.store, session, start.clone())?),
             _ => None,
         };
         let reason = match (&session.agent, known) {
@@ -124,6 +128,7 @@ impl Opening {
             _ => None,
         };
         let heard = known.map_or(0, |known| known.heard);
+        let shows_telling = staging.is_some() && is_log_empty && asked.wanted.is_history();
         debug_assert!(key.id().is_some() || matches!(target, Target::Fork(..)));
         Ok(Self {
             request: asked.request,
@@ -139,7 +144,7 @@ impl Opening {
             restoring: BTreeMap::new(),
             attached: None,
             showing,
-            shows_telling: staging.is_some() && is_log_empty && asked.wanted.is_history(),
+            shows_telling,
             staging,
             heard,
             later: Vec::new(),

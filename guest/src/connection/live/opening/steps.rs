@@ -92,7 +92,7 @@ impl LiveSession {
     fn attached<S: Storage, E: Environment>(&mut self, attached: Attached, cx: &mut Cx<'_, S, E>) {
         let answer = attached.answer.clone();
         if attached.step.makes() {
-            self.agent_id = Object::parse_or_empty(&answer).get_string("sessionId").unwrap_or_default();
+            self.agent_id = Object::parse_or_empty(&answer).get_string("sessionId").unwrap_or_default().into();
         }
         self.state = state_given(&Object::parse_or_empty(&answer), std::mem::take(&mut self.state));
         self.state_dirty = true;
