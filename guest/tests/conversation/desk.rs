@@ -3,12 +3,15 @@
 // Messages are written where they are said; passing them by reference would only add noise.
 #![allow(clippy::needless_pass_by_value)]
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use acp_sessions_guest::engine::{Arrival, Content, Engine, Output, Peer};
 use acp_sessions_guest::environment::Environment;
-use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::storage::{
+    self, Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Storage, StorageError, TextHit, TextScope,
+    TextTerm, Write,
+};
 use serde_json::{Value, json};
 
 /// Room for any replay.
@@ -32,9 +35,69 @@ impl Environment for &World {
     }
 }
 
+/// A store whose commits fail when they are told to.
+#[derive(Debug, Default)]
+pub(crate) struct Faulty {
+    inner: Memory,
+    /// How many commits still succeed, how many fail after them, and how.
+    fault: RefCell<Option<(usize, usize, StorageError)>>,
+}
+
+impl Faulty {
+    /// After `good` more commits the next `bad` ones fail with this error.
+    pub(crate) fn fail(&self, good: usize, bad: usize, error: StorageError) {
+        *self.fault.borrow_mut() = Some((good, bad, error));
+    }
+
+    /// Nothing fails any more; says whether anything was still to fail.
+    pub(crate) fn mend(&self) -> bool {
+        self.fault.borrow_mut().take().is_some()
+    }
+}
+
+impl Storage for Faulty {
+    fn get(&self, keys: &[String]) -> storage::Result<Vec<Option<String>>> {
+        self.inner.get(keys)
+    }
+
+    fn scan(&self, start: &str, end: &str, descending: bool, bounds: Bounds) -> storage::Result<RecordPage> {
+        self.inner.scan(start, end, descending, bounds)
+    }
+
+    fn log_end(&self, log: &str) -> storage::Result<u64> {
+        self.inner.log_end(log)
+    }
+
+    fn read_log(&self, log: &str, start: u64, bounds: Bounds) -> storage::Result<LogPage> {
+        self.inner.read_log(log, start, bounds)
+    }
+
+    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> storage::Result<Vec<TextHit>> {
+        self.inner.search_text(term, after, limit)
+    }
+
+    fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> storage::Result<Vec<Option<u64>>> {
+        self.inner.find_text(term, scopes)
+    }
+
+    fn commit(&self, expected: &[Expectation], writes: Vec<Write>, durability: Durability) -> storage::Result<()> {
+        let mut fault = self.fault.borrow_mut();
+        match fault.take() {
+            Some((0, bad, error)) => {
+                *fault = (bad > 1).then(|| (0, bad - 1, error.clone()));
+                return Err(error);
+            }
+            Some((good, bad, error)) => *fault = Some((good - 1, bad, error)),
+            None => {}
+        }
+        self.inner.commit(expected, writes, durability)
+    }
+}
+
 /// One connection.
-pub(crate) struct Desk<'a> {
-    pub(crate) engine: Engine<&'a Memory, &'a World>,
+pub(crate) struct Desk<'a, S: Storage = Memory> {
+    pub(crate) engine: Engine<&'a S, &'a World>,
+    world: &'a World,
     pub(crate) memos: BTreeMap<String, String>,
     pub(crate) warnings: Vec<String>,
 }
@@ -46,13 +109,48 @@ pub(crate) struct Out {
     pub(crate) agent: Vec<Value>,
 }
 
-impl<'a> Desk<'a> {
-    pub(crate) fn open(store: &'a Memory, world: &'a World, settings: &[(&str, &str)]) -> Self {
+impl Out {
+    /// What the agent is asked or told by this method, first.
+    pub(crate) fn asked(&self, method: &str) -> Option<&Value> {
+        self.agent.iter().find(|message| message["method"] == method)
+    }
+
+    /// The same, where it has to be.
+    pub(crate) fn request(&self, method: &str) -> Value {
+        self.asked(method).unwrap_or_else(|| panic!("the agent is not asked {method}: {:?}", self.agent)).clone()
+    }
+
+    /// The answers to a request of the client's: one, if all is well.
+    pub(crate) fn answers(&self, id: &Value) -> Vec<&Value> {
+        self.client.iter().filter(|message| message["id"] == *id && message.get("method").is_none()).collect()
+    }
+
+    /// The one answer to a request of the client's.
+    pub(crate) fn answer(&self, id: impl Into<Value>) -> &Value {
+        let id = id.into();
+        let answers = self.answers(&id);
+        assert_eq!(answers.len(), 1, "answers to {id}: {:?}", self.client);
+        answers[0]
+    }
+
+    /// Whether a request of the client's is not answered yet.
+    pub(crate) fn is_open(&self, id: impl Into<Value>) -> bool {
+        self.answers(&id.into()).is_empty()
+    }
+
+    pub(crate) fn extend(&mut self, later: Self) {
+        self.client.extend(later.client);
+        self.agent.extend(later.agent);
+    }
+}
+
+impl<'a, S: Storage> Desk<'a, S> {
+    pub(crate) fn open(store: &'a S, world: &'a World, settings: &[(&str, &str)]) -> Self {
         Self::carry_on(store, world, settings, BTreeMap::new(), Vec::new())
     }
 
     pub(crate) fn carry_on(
-        store: &'a Memory,
+        store: &'a S,
         world: &'a World,
         settings: &[(&str, &str)],
         memos: BTreeMap<String, String>,
@@ -61,22 +159,46 @@ impl<'a> Desk<'a> {
         let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let kept = memos.clone().into_iter().collect();
         let engine = Engine::open(store, world, settings, kept, lost).unwrap();
-        Self { engine, memos, warnings: Vec::new() }
+        Self { engine, world, memos, warnings: Vec::new() }
     }
 
     /// A connection that is initialized, in front of an agent with these capabilities.
-    pub(crate) fn ready(store: &'a Memory, world: &'a World, capabilities: &Value) -> Self {
+    pub(crate) fn ready(store: &'a S, world: &'a World, capabilities: &Value) -> Self {
         let mut desk = Self::open(store, world, &[]);
         desk.initialize(capabilities);
         desk
     }
 
     pub(crate) fn initialize(&mut self, capabilities: &Value) -> Value {
+        self.greet(Some("a"), capabilities).client[0]["result"].clone()
+    }
+
+    /// `initialize`, answered by an agent of this name.
+    pub(crate) fn greet(&mut self, agent: Option<&str>, capabilities: &Value) -> Out {
         let out = self.client(json!({"id": 0, "method": "initialize", "params": {"protocolVersion": 1}}));
         assert_eq!(out.agent.len(), 1);
-        let result = json!({"protocolVersion": 1, "agentInfo": {"name": "a", "version": "1"}, "agentCapabilities": capabilities});
-        let out = self.agent(json!({"id": 0, "result": result}));
-        out.client[0]["result"].clone()
+        let mut result = json!({"protocolVersion": 1, "agentCapabilities": capabilities});
+        if let Some(name) = agent {
+            result["agentInfo"] = json!({"name": name, "version": "1"});
+        }
+        self.agent(json!({"id": 0, "result": result}))
+    }
+
+    /// The agent answers a request it was asked.
+    pub(crate) fn reply(&mut self, request: &Value, result: Value) -> Out {
+        self.agent(json!({"id": request["id"], "result": result}))
+    }
+
+    /// The agent refuses a request it was asked.
+    pub(crate) fn refuse(&mut self, request: &Value, code: i64) -> Out {
+        self.agent(json!({"id": request["id"], "error": {"code": code, "message": "the agent refuses"}}))
+    }
+
+    /// So many milliseconds pass, and the engine is told.
+    pub(crate) fn wait(&mut self, milliseconds: i64) -> Out {
+        self.world.now.set(self.world.now.get() + milliseconds);
+        self.engine.idle();
+        self.pull()
     }
 
     pub(crate) fn line(&mut self, from: Peer, line: &str) -> Out {

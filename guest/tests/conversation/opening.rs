@@ -7,7 +7,8 @@ use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::Store;
 use serde_json::json;
 
-use crate::desk::{Desk, World};
+use crate::desk::{Desk, World, update};
+use crate::scenes::{ask_load, oblige};
 
 #[test]
 fn the_history_begins_before_anything_is_written_and_the_session_is_marked_open_by_its_end() {
@@ -38,4 +39,27 @@ fn the_history_begins_before_anything_is_written_and_the_session_is_marked_open_
     let out = desk.agent(json!({"id": resumed.unwrap()["id"], "result": {}}));
     assert!(out.client.iter().any(|message| message["id"] == 1), "{:?}", out.client);
     assert!(is_open(&store, &id, now).unwrap());
+}
+
+#[test]
+fn a_mode_that_is_reported_while_a_session_opens_is_not_the_one_to_be_put_back() {
+    let modes = json!({"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]});
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"loadSession": true});
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    desk.client(json!({"id": "new", "method": "session/new", "params": {"cwd": "/x", "mcpServers": []}}));
+    desk.agent(json!({"id": "new", "result": {"sessionId": "s1", "modes": modes}}));
+    desk.turn("s1", "Hi", &["Ho"]);
+    desk.client(json!({"id": "mode", "method": "session/set_mode", "params": {"sessionId": "s1", "modeId": "code"}}));
+    desk.agent(json!({"id": "mode", "result": {}}));
+    desk.engine.closed(Peer::Client);
+
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    let asked = ask_load(&mut desk, "load", "s1").request("session/load");
+    let reported = json!({"sessionUpdate": "current_mode_update", "currentModeId": "ask"});
+    desk.agent(update("s1", reported));
+    let out = desk.reply(&asked, json!({ "modes": modes }));
+    assert_eq!(out.request("session/set_mode")["params"]["modeId"], "code");
+    let out = oblige(&mut desk, out, &[], "never");
+    assert_eq!(out.answer("load")["result"]["modes"]["currentModeId"], "code");
 }

@@ -1,0 +1,212 @@
+//! The agent's own list of sessions, and the list that the client gets.
+
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, World, update};
+use crate::scenes::{CWD, lines, listing, load, row, said};
+
+const LONG_AGO: &str = "2025-01-01T00:00:00Z";
+
+fn lists() -> Value {
+    json!({"sessionCapabilities": {"list": {}}})
+}
+
+fn ids(answer: &Value) -> Vec<&str> {
+    let rows = answer["result"]["sessions"].as_array().unwrap();
+    rows.iter().map(|row| row["sessionId"].as_str().unwrap()).collect()
+}
+
+fn ask_list(desk: &mut Desk<'_>) -> crate::desk::Out {
+    desk.client(json!({"id": "list", "method": "session/list", "params": {}}))
+}
+
+#[test]
+fn the_first_list_waits_for_all_pages_of_the_agents() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::open(&store, &world, &[]);
+    let out = desk.greet(Some("a"), &lists());
+    let first = out.request("session/list");
+    let mut out = ask_list(&mut desk);
+    assert!(out.is_open("list"), "{:?}", out.client);
+    out.extend(desk.reply(&first, json!({"sessions": [row("o1", "One", LONG_AGO)], "nextCursor": "2"})));
+    let second = out.request("session/list");
+    assert!(out.is_open("list"), "{:?}", out.client);
+    out.extend(desk.reply(&second, json!({"sessions": [row("o2", "Two", LONG_AGO)]})));
+    out.extend(desk.wait(0));
+    let mut listed = ids(out.answer("list"));
+    listed.sort_unstable();
+    assert_eq!(listed, ["o1", "o2"]);
+}
+
+#[test]
+fn the_first_list_has_a_long_page_whole() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::open(&store, &world, &[]);
+    let asked = desk.greet(Some("a"), &lists()).request("session/list");
+    let mut out = ask_list(&mut desk);
+    let rows: Vec<Value> = (0..90).map(|number| row(&format!("o{number}"), "Old", LONG_AGO)).collect();
+    out.extend(desk.reply(&asked, json!({ "sessions": rows })));
+    for _ in 0..10 {
+        out.extend(desk.wait(0));
+    }
+    assert_eq!(ids(out.answer("list")).len(), 90);
+}
+
+#[test]
+fn the_first_list_waits_for_a_silent_agent_no_longer_than_a_second() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::open(&store, &world, &[]);
+    desk.greet(Some("a"), &lists()).request("session/list");
+    let mut out = ask_list(&mut desk);
+    out.extend(desk.wait(900));
+    assert!(out.is_open("list"));
+    out.extend(desk.wait(150));
+    assert!(ids(out.answer("list")).is_empty());
+}
+
+#[test]
+fn the_first_list_is_answered_though_the_agents_own_fails() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::open(&store, &world, &[]);
+    let asked = desk.greet(Some("a"), &lists()).request("session/list");
+    let mut out = ask_list(&mut desk);
+    out.extend(desk.refuse(&asked, -32603));
+    out.extend(desk.wait(1100));
+    assert!(ids(out.answer("list")).is_empty());
+}
+
+#[test]
+fn a_list_that_waits_can_be_cancelled() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::open(&store, &world, &[]);
+    let asked = desk.greet(Some("a"), &lists()).request("session/list");
+    ask_list(&mut desk);
+    let mut out = desk.client(json!({"method": "$/cancel_request", "params": {"requestId": "list"}}));
+    out.extend(desk.reply(&asked, json!({"sessions": []})));
+    out.extend(desk.wait(1100));
+    assert_eq!(out.answer("list")["error"]["code"], -32800);
+}
+
+#[test]
+fn a_list_that_was_complete_once_waits_no_more() {
+    let (store, world) = (Memory::new(), World::default());
+    listing(&store, &world, "a", &lists(), &[row("o1", "One", LONG_AGO)]);
+    let mut desk = Desk::open(&store, &world, &[]);
+    desk.greet(Some("a"), &lists());
+    let out = ask_list(&mut desk);
+    assert_eq!(ids(out.answer("list")), ["o1"]);
+    // Another agent's has never been read.
+    let mut desk = Desk::open(&store, &world, &[]);
+    desk.greet(Some("b"), &lists());
+    assert!(ask_list(&mut desk).is_open("list"));
+}
+
+#[test]
+fn an_agent_without_a_name_is_known_by_the_one_in_the_settings() {
+    let (store, world) = (Memory::new(), World::default());
+    for _ in 0..2 {
+        let mut desk = Desk::open(&store, &world, &[("agent", "the-agent")]);
+        let asked = desk.greet(None, &lists()).request("session/list");
+        desk.reply(&asked, json!({"sessions": [row("o1", "One", LONG_AGO)]}));
+        desk.wait(0);
+        assert_eq!(desk.listed(), ["o1"]);
+    }
+}
+
+#[test]
+fn the_agents_list_is_read_again_once_the_user_is_logged_in() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::open(&store, &world, &[]);
+    let asked = desk.greet(Some("a"), &lists()).request("session/list");
+    desk.refuse(&asked, -32000);
+    let out = desk.client(json!({"id": "login", "method": "authenticate", "params": {"methodId": "m"}}));
+    let login = out.request("authenticate");
+    let failed = desk.refuse(&login, -32603);
+    assert!(failed.asked("session/list").is_none());
+    let out = desk.client(json!({"id": "login", "method": "authenticate", "params": {"methodId": "m"}}));
+    let mut out = desk.reply(&out.request("authenticate"), json!({}));
+    out.extend(desk.wait(0));
+    assert_eq!(out.answer("login")["result"], json!({}));
+    desk.reply(&out.request("session/list"), json!({"sessions": [row("o1", "One", LONG_AGO)]}));
+    desk.wait(0);
+    assert_eq!(desk.listed(), ["o1"]);
+}
+
+#[test]
+fn what_the_agent_says_of_a_session_that_is_not_open_reaches_list_and_client() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = listing(&store, &world, "a", &json!({}), &[row("o1", "One", LONG_AGO)]);
+    let info = json!({"sessionUpdate": "session_info_update", "title": "Better"});
+    let out = desk.agent(update("o1", info));
+    assert_eq!(out.client.len(), 1);
+    assert_eq!(out.client[0]["params"]["sessionId"], "o1");
+    let answer = desk.ask("session/list", json!({}));
+    assert_eq!(answer["result"]["sessions"][0]["title"], "Better");
+}
+
+#[test]
+fn what_the_agent_says_of_a_session_with_a_mapped_id_is_told_by_the_clients_id() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut other = Desk::open(&store, &world, &[]);
+    other.greet(Some("b"), &json!({}));
+    assert_eq!(other.new_session("1", CWD), "1");
+    other.turn("1", "Of b", &["Yes"]);
+    let mut desk = listing(&store, &world, "a", &json!({}), &[row("1", "Of a", LONG_AGO)]);
+    let answer = desk.ask("session/list", json!({"_meta": {"acp-sessions": {"agents": "all"}}}));
+    let mapped = ids(&answer).into_iter().find(|id| *id != "1").unwrap().to_owned();
+    let out = desk.agent(update("1", json!({"sessionUpdate": "session_info_update", "title": "Better"})));
+    assert_eq!(out.client[0]["params"]["sessionId"], *mapped);
+    let answer = desk.ask("session/list", json!({"_meta": {"acp-sessions": {"agents": "all"}}}));
+    let titles: Vec<_> = answer["result"]["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["sessionId"] == *mapped, row["title"].as_str().unwrap()))
+        .collect();
+    assert_eq!(titles.len(), 2);
+    assert!(titles.contains(&(true, "Better")) && titles.contains(&(false, "Of b")), "{titles:?}");
+}
+
+#[test]
+fn a_list_shows_the_sessions_of_the_agent_behind_it_unless_all_are_asked_for() {
+    let (store, world) = (Memory::new(), World::default());
+    for agent in ["a", "b"] {
+        let mut desk = Desk::open(&store, &world, &[]);
+        desk.greet(Some(agent), &json!({}));
+        let id = desk.new_session(&format!("of-{agent}"), CWD);
+        desk.turn(&id, agent, &[agent]);
+    }
+    for (settings, params, expected) in [
+        (&[][..], json!({}), &["of-b"][..]),
+        (&[], json!({"_meta": {"acp-sessions": {"agents": "all"}}}), &["of-a", "of-b"]),
+        (&[("list", "own")], json!({}), &["of-b"]),
+        (&[("list", "all")], json!({}), &["of-a", "of-b"]),
+        (&[("list", "all")], json!({"_meta": {"acp-sessions": {"agents": "own"}}}), &["of-b"]),
+    ] {
+        let mut desk = Desk::open(&store, &world, settings);
+        desk.greet(Some("b"), &json!({}));
+        let answer = desk.ask("session/list", params.clone());
+        let mut listed = ids(&answer);
+        listed.sort_unstable();
+        assert_eq!(listed, expected, "{settings:?} {params}");
+    }
+}
+
+#[test]
+fn equal_ids_of_two_agents_are_two_sessions() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = Desk::open(&store, &world, &[]);
+    first.greet(Some("b"), &json!({}));
+    let of_b = first.new_session("1", CWD);
+    first.turn(&of_b, "Of b", &["Yes"]);
+    let turns = &[("Of a", "No")];
+    let mut desk = listing(&store, &world, "a", &json!({"loadSession": true}), &[row("1", "Of a", LONG_AGO)]);
+    let answer = desk.ask("session/list", json!({"_meta": {"acp-sessions": {"agents": "all"}}}));
+    let of_a = ids(&answer).into_iter().find(|id| *id != of_b).unwrap().to_owned();
+    assert_eq!(said(&load(&mut desk, &of_a, turns).client), lines(&[turns]));
+    desk.ask("session/delete", json!({"sessionId": of_a}));
+    let mut first = Desk::open(&store, &world, &[]);
+    first.greet(Some("b"), &json!({}));
+    assert_eq!(said(&load(&mut first, &of_b, &[]).client), lines(&[&[("Of b", "Yes")]]));
+}

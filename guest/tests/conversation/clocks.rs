@@ -1,0 +1,211 @@
+//! What time does to sessions: open marks, turns cut off, steps of the clock, sweeps.
+
+use acp_sessions_guest::engine::Peer;
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World, chunk, update};
+use crate::scenes::{CWD, TOLD, ask_load, ask_prompt, lines, listing, load, oblige, row, said, set, told};
+
+const HOUR: i64 = 3_600_000;
+const DAY: i64 = 24 * HOUR;
+
+fn status(desk: &mut Desk<'_>, id: &str) -> Value {
+    desk.ask("session/status", json!({"sessionId": id}))["result"]["status"].clone()
+}
+
+/// What the client is told last of a tool call.
+fn call_status(out: &Out, call: &str) -> Option<String> {
+    let updates = out.client.iter().map(|message| &message["params"]["update"]);
+    let of_call = updates.filter(|update| update["toolCallId"] == call);
+    of_call.filter_map(|update| update["status"].as_str()).next_back().map(str::to_owned)
+}
+
+fn tool_call(id: &str) -> Value {
+    json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "Run", "status": "pending"})
+}
+
+#[test]
+fn a_session_is_saved_soon_after_its_connection_vanished_and_open_while_it_lives() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut alive = Desk::ready(&store, &world, &json!({}));
+    let open = alive.new_session("s1", CWD);
+    let mut killed = Desk::ready(&store, &world, &json!({}));
+    let left = killed.new_session("s2", CWD);
+    for _ in 0..5 {
+        alive.wait(500);
+        killed.wait(500);
+    }
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    assert_eq!((status(&mut desk, &open), status(&mut desk, &left)), (json!("open"), json!("open")));
+    drop(killed);
+    for _ in 0..20 {
+        alive.wait(1000);
+    }
+    assert_eq!((status(&mut desk, &open), status(&mut desk, &left)), (json!("open"), json!("saved")));
+    for _ in 0..300 {
+        alive.wait(1000);
+    }
+    assert_eq!(status(&mut desk, &open), "open");
+    alive.engine.closed(Peer::Client);
+    assert_eq!(status(&mut desk, &open), "saved", "an orderly end is known at once");
+}
+
+#[test]
+fn a_tool_call_that_was_cut_off_has_failed() {
+    for later in ["in_progress", "pending"] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let id = desk.new_session("s1", CWD);
+        ask_prompt(&mut desk, "prompt", &id, "Go");
+        for call in ["done", "cut"] {
+            desk.agent(update("s1", tool_call(call)));
+        }
+        let now = |call: &str, status: &str| json!({"sessionUpdate": "tool_call_update", "toolCallId": call, "status": status});
+        desk.agent(update("s1", now("done", "completed")));
+        desk.agent(update("s1", now("cut", later)));
+        desk.wait(300);
+        drop(desk);
+        world.now.set(world.now.get() + 20_000);
+        for time in ["next", "after that"] {
+            let mut desk = Desk::ready(&store, &world, &json!({}));
+            let out = load(&mut desk, &id, &[]);
+            assert_eq!(call_status(&out, "done").as_deref(), Some("completed"));
+            assert_eq!(call_status(&out, "cut").as_deref(), Some("failed"), "{time}");
+            assert_eq!(said(&out.client), ["> Go"], "{time}");
+            desk.engine.closed(Peer::Client);
+        }
+    }
+}
+
+#[test]
+fn a_tool_call_that_runs_in_another_window_has_not_failed() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut running = Desk::ready(&store, &world, &json!({}));
+    let id = running.new_session("s1", CWD);
+    ask_prompt(&mut running, "prompt", &id, "Go");
+    running.agent(update("s1", tool_call("runs")));
+    for _ in 0..30 {
+        running.wait(1000);
+    }
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    assert_eq!(call_status(&load(&mut desk, &id, &[]), "runs").as_deref(), Some("pending"));
+}
+
+#[test]
+fn what_is_said_after_the_clock_stepped_back_is_still_written() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let id = desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "prompt", &id, "Go");
+    desk.agent(update("s1", chunk("agent_message_chunk", "before ")));
+    desk.wait(200);
+    world.now.set(world.now.get() - HOUR);
+    desk.agent(update("s1", chunk("agent_message_chunk", "after")));
+    desk.wait(200);
+    desk.wait(200);
+    drop(desk);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    assert_eq!(said(&load(&mut desk, &id, &[]).client), ["> Go", "before after"]);
+}
+
+#[test]
+fn limits_and_lists_work_after_the_clock_stepped_back() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"loadSession": true});
+    let id = told(&store, &world, &capabilities);
+    let mut desk = set(&store, &world, &capabilities, &[("agent-timeout-ms", "1000")]);
+    world.now.set(world.now.get() - HOUR);
+    ask_load(&mut desk, "load", &id);
+    let mut out = desk.wait(600);
+    out.extend(desk.wait(600));
+    out.extend(desk.wait(600));
+    assert!(out.answer("load")["error"].is_object());
+    assert_eq!(desk.listed(), [id]);
+}
+
+#[test]
+fn sessions_without_a_prompt_are_swept_after_a_day_and_no_others() {
+    let (store, world) = (Memory::new(), World::default());
+    let prompted = told(&store, &world, &json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let empty = desk.new_session("empty", CWD);
+    desk.engine.closed(Peer::Client);
+    for (hours, expected) in [(23, vec![prompted.as_str(), empty.as_str()]), (2, vec![prompted.as_str()])] {
+        world.now.set(world.now.get() + hours * HOUR);
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        for _ in 0..10 {
+            desk.wait(1000);
+        }
+        let mut listed = desk.listed();
+        listed.sort_unstable_by_key(|id| *id != prompted);
+        assert_eq!(listed, expected);
+    }
+}
+
+#[test]
+fn open_sessions_without_a_prompt_do_not_stop_the_sweep() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut open = Desk::ready(&store, &world, &json!({}));
+    for number in 0..6 {
+        open.new_session(&format!("open-{number}"), CWD);
+        open.wait(10);
+    }
+    let mut left = Desk::ready(&store, &world, &json!({}));
+    for number in 0..6 {
+        left.new_session(&format!("left-{number}"), CWD);
+        left.wait(10);
+    }
+    left.engine.closed(Peer::Client);
+    open.wait(25 * HOUR);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    for _ in 0..30 {
+        open.wait(500);
+        desk.wait(500);
+    }
+    let mut listed = desk.listed();
+    listed.sort_unstable();
+    assert_eq!(listed, (0..6).map(|number| format!("open-{number}")).collect::<Vec<_>>());
+}
+
+#[test]
+fn retention_never_touches_what_only_the_agent_has() {
+    let (store, world) = (Memory::new(), World::default());
+    let settings = [("retain-days", "30")];
+    let capabilities = json!({"loadSession": true, "sessionCapabilities": {"list": {}}});
+    let turns = &[("Old question", "Old answer")];
+    for adopts in [false, true] {
+        let mut desk = set(&store, &world, &capabilities, &settings);
+        drop(listing(&store, &world, "a", &capabilities, &[row("o1", "Old", "2025-01-01T00:00:00Z")]));
+        if adopts {
+            load(&mut desk, "o1", turns).answer("load");
+            desk.ask("session/close", json!({"sessionId": "o1"}));
+        }
+        for _ in 0..10 {
+            desk.wait(1000);
+        }
+        let mut desk = set(&store, &world, &capabilities, &[]);
+        desk.wait(2000);
+        assert_eq!(desk.listed(), ["o1"], "adopted a moment ago: {adopts}");
+        assert_eq!(said(&load(&mut desk, "o1", turns).client), lines(&[turns]));
+        desk.engine.closed(Peer::Client);
+    }
+}
+
+#[test]
+fn retention_removes_what_was_idle_for_too_long() {
+    let (store, world) = (Memory::new(), World::default());
+    let settings = [("retain-days", "30")];
+    let id = told(&store, &world, &json!({}));
+    for (days, expected) in [(29, vec![id.as_str()]), (2, Vec::new())] {
+        world.now.set(world.now.get() + days * DAY);
+        let mut desk = set(&store, &world, &json!({}), &settings);
+        for _ in 0..10 {
+            desk.wait(1000);
+        }
+        assert_eq!(desk.listed(), expected, "{days}");
+    }
+    let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+    let out = ask_load(&mut desk, "load", &id);
+    assert_eq!(oblige(&mut desk, out, TOLD, "never").answer("load")["error"]["code"], -32002);
+}

@@ -1,0 +1,141 @@
+//! Forks and new sessions: what the agent replays by itself, and answers that name no session.
+
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World, chunk, update};
+use crate::scenes::{CWD, TOLD, Turns, lines, listing, load, replay, row, said, told};
+
+const OLD: Turns<'static> = &[("Old question", "Old answer")];
+
+fn forks() -> Value {
+    json!({"loadSession": true, "sessionCapabilities": {"fork": {}}})
+}
+
+fn ask_fork(desk: &mut Desk<'_>, session: &str) -> Out {
+    let params = json!({"sessionId": session, "cwd": CWD});
+    desk.client(json!({"id": "fork", "method": "session/fork", "params": params}))
+}
+
+fn commands(name: &str) -> Value {
+    let commands = json!([{"name": name, "description": "d"}]);
+    json!({"sessionUpdate": "available_commands_update", "availableCommands": commands})
+}
+
+/// How often the client is told of these commands.
+fn told_of(out: &Out, name: &str) -> usize {
+    let updates = out.client.iter().map(|message| &message["params"]["update"]["availableCommands"]);
+    updates.filter(|commands| commands[0]["name"] == name).count()
+}
+
+#[test]
+fn what_an_agent_replays_on_its_own_fork_is_not_recorded_again_but_its_state_counts() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &forks());
+    let mut desk = Desk::ready(&store, &world, &forks());
+    let asked = ask_fork(&mut desk, &id).request("session/fork");
+    replay(&mut desk, "f1", TOLD);
+    desk.agent(update("f1", commands("go")));
+    let out = desk.reply(&asked, json!({"sessionId": "f1"}));
+    let fork = out.answer("fork")["result"]["sessionId"].as_str().unwrap().to_owned();
+    for time in ["on this connection", "on the next"] {
+        let out = load(&mut desk, &fork, TOLD);
+        assert_eq!(said(&out.client), lines(&[TOLD]), "{time}");
+        assert_eq!(told_of(&out, "go"), 1, "{time}");
+        desk = Desk::ready(&store, &world, &forks());
+    }
+    assert_eq!(said(&load(&mut desk, &id, TOLD).client), lines(&[TOLD]), "the parent is as it was");
+}
+
+#[test]
+fn what_an_agent_replays_on_a_fork_of_its_own_old_session_is_not_lost() {
+    let (store, world) = (Memory::new(), World::default());
+    let rows = [row("o1", "Old", "2025-01-01T00:00:00Z")];
+    let mut desk = listing(&store, &world, "a", &forks(), &rows);
+    let mut out = ask_fork(&mut desk, "o1");
+    // It may be asked for the parent's history first.
+    if let Some(parent) = out.asked("session/load").cloned() {
+        replay(&mut desk, "o1", OLD);
+        out = desk.reply(&parent, json!({}));
+    }
+    let asked = out.request("session/fork");
+    replay(&mut desk, "f1", OLD);
+    let out = desk.reply(&asked, json!({"sessionId": "f1"}));
+    let fork = out.answer("fork")["result"]["sessionId"].as_str().unwrap().to_owned();
+    for time in ["on this connection", "on the next"] {
+        assert_eq!(said(&load(&mut desk, &fork, OLD).client), lines(&[OLD]), "{time}");
+        desk = Desk::ready(&store, &world, &forks());
+    }
+}
+
+#[test]
+fn what_is_said_in_a_fork_after_the_agents_replay_is_recorded() {
+    const NEW: Turns<'static> = &[("Only here", "Yes")];
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &forks());
+    let mut desk = Desk::ready(&store, &world, &forks());
+    let asked = ask_fork(&mut desk, &id).request("session/fork");
+    replay(&mut desk, "f1", TOLD);
+    let out = desk.reply(&asked, json!({"sessionId": "f1"}));
+    let fork = out.answer("fork")["result"]["sessionId"].as_str().unwrap().to_owned();
+    let out = desk.turn(&fork, NEW[0].0, &[NEW[0].1]);
+    assert_eq!(
+        out.request("session/prompt")["params"]["prompt"].as_array().unwrap().len(),
+        1,
+        "this agent knows what was said"
+    );
+    assert_eq!(said(&load(&mut desk, &fork, TOLD).client), lines(&[TOLD, NEW]));
+}
+
+#[test]
+fn updates_of_a_new_session_that_come_before_its_name_are_shown_and_kept() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let params = json!({"cwd": CWD, "mcpServers": []});
+    desk.client(json!({"id": "new", "method": "session/new", "params": params}));
+    let mut out = desk.agent(update("s1", chunk("agent_message_chunk", "Welcome")));
+    out.extend(desk.agent(update("s1", commands("go"))));
+    out.extend(desk.agent(json!({"id": "new", "result": {"sessionId": "s1"}})));
+    assert_eq!((said(&out.client), told_of(&out, "go")), (vec!["Welcome".to_owned()], 1));
+    let out = load(&mut desk, "s1", &[]);
+    assert_eq!((said(&out.client), told_of(&out, "go")), (vec!["Welcome".to_owned()], 1));
+}
+
+#[test]
+fn an_answer_that_names_no_session_is_an_error() {
+    for result in
+        [json!({}), json!({"sessionId": ""}), json!({"sessionId": null}), json!({"sessionId": 7}), json!(null)]
+    {
+        let (store, world) = (Memory::new(), World::default());
+        let id = told(&store, &world, &forks());
+        let mut desk = Desk::ready(&store, &world, &forks());
+        let mut out = ask_fork(&mut desk, &id);
+        for _ in 0..2 {
+            let asked =
+                out.agent.iter().find(|asked| matches!(asked["method"].as_str(), Some("session/fork" | "session/new")));
+            let Some(asked) = asked.cloned() else { break };
+            out.agent.clear();
+            out.extend(desk.reply(&asked, result.clone()));
+        }
+        assert_eq!(out.answer("fork")["error"]["code"], -32603, "fork: {result}");
+
+        let params = json!({"cwd": CWD, "mcpServers": []});
+        desk.client(json!({"id": "new", "method": "session/new", "params": params}));
+        let out = desk.agent(json!({"id": "new", "result": result}));
+        assert_eq!(out.answer("new")["error"]["code"], -32603, "new: {result}");
+        assert_eq!(desk.listed(), [id], "{result}");
+    }
+}
+
+#[test]
+fn a_session_opened_anew_without_a_name_is_an_error_and_stays() {
+    for result in [json!({}), json!({"sessionId": ""})] {
+        let (store, world) = (Memory::new(), World::default());
+        let id = told(&store, &world, &json!({}));
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let asked = crate::scenes::ask_load(&mut desk, "load", &id).request("session/new");
+        let out = desk.reply(&asked, result.clone());
+        assert_eq!(out.answer("load")["error"]["code"], -32603, "{result}");
+        assert_eq!(said(&load(&mut desk, &id, &[]).client), lines(&[TOLD]));
+    }
+}

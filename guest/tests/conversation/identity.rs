@@ -1,0 +1,103 @@
+//! Ids of requests: the client's, the layer's, and what only looks like one.
+
+use acp_sessions_guest::engine::{Arrival, Content, Peer};
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, World};
+use crate::scenes::{CWD, ask_load, ask_prompt, told};
+
+/// As a layer in front of this one would choose them.
+const LIKE_OURS: &str = "acp-sessions:1";
+
+#[test]
+fn a_clients_id_that_looks_like_the_layers_own_works_and_leaves_no_memo() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"resume": {}, "close": {}}}));
+    desk.new_session("s1", CWD);
+    let before = desk.memos.len();
+    for (method, params) in [
+        ("session/list", json!({})),
+        ("session/status", json!({"sessionId": "s1"})),
+        ("session/prompt", json!({"sessionId": "s1", "prompt": []})),
+        ("session/set_mode", json!({"sessionId": "s1", "modeId": "m"})),
+        ("_ext/method", json!({"x": 1})),
+        ("session/list", json!({"limit": 0})),
+    ] {
+        let out = desk.client(json!({"id": LIKE_OURS, "method": method, "params": params}));
+        let mut answered = out;
+        if let Some(asked) = answered.asked(method).cloned() {
+            answered.extend(desk.reply(&asked, json!({"stopReason": "end_turn"})));
+        }
+        answered.answer(LIKE_OURS);
+        assert!(desk.memos.keys().all(|key| !key.contains(LIKE_OURS)), "{method}: {:?}", desk.memos);
+        assert_eq!(desk.memos.len(), before, "{method}");
+    }
+}
+
+#[test]
+fn a_clients_id_that_is_one_of_the_layers_own_is_not_mistaken_for_it() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"sessionCapabilities": {"resume": {}}});
+    let id = told(&store, &world, &capabilities);
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    let resume = ask_load(&mut desk, "load", &id).request("session/resume");
+    let out = desk.client(json!({"id": resume["id"], "method": "_ext/method", "params": {"x": 1}}));
+    let passed = out.request("_ext/method");
+    assert_ne!(passed["id"], resume["id"], "the agent could not tell them apart");
+    let out = desk.reply(&passed, json!({"answer": 42}));
+    assert_eq!(out.answer(resume["id"].clone())["result"]["answer"], 42);
+    assert!(out.is_open("load"));
+    let out = desk.reply(&resume, json!({}));
+    assert!(out.answer("load")["error"].is_null());
+}
+
+#[test]
+fn an_answer_to_a_request_that_was_never_asked_reaches_nobody() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    for id in [json!(LIKE_OURS), json!("acp-sessions:999999"), json!(77), json!("new")] {
+        assert!(desk.agent(json!({"id": id, "result": {}})).client.is_empty(), "{id}");
+    }
+}
+
+#[test]
+fn an_id_inside_a_nested_object_is_not_taken_for_the_lines() {
+    let too_long = |from, head: &str| [Arrival { from, content: Content::TooLong(head.to_owned()) }];
+    for (head, id) in [
+        (r#"{"jsonrpc":"2.0","method":"x","params":{"id":5,"data":"#, Value::Null),
+        (r#"{"jsonrpc":"2.0","params":{"a":[{"id":5}],"data":"#, Value::Null),
+        (r#"{"jsonrpc":"2.0","method":"say \"id\":5,","params":{"#, Value::Null),
+        (r#"{"params":{"id":5},"id":6,"method":"x","jsonrpc":"2.0","x":"#, json!(6)),
+        (r#"{"jsonrpc":"2.0","id":"seven","method":"x","params":{"id":5,"#, json!("seven")),
+    ] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.engine.receive(too_long(Peer::Client, head));
+        let out = desk.pull();
+        assert_eq!(out.client.len(), 1, "{head}");
+        assert_eq!((&out.client[0]["id"], &out.client[0]["error"]["code"]), (&id, &json!(-32600)), "{head}");
+    }
+    // The agent's: an update that is too long does not end the turn whose id it holds somewhere inside.
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "prompt", "s1", "Go");
+    let head = r#"{"jsonrpc":"2.0","method":"session/update","params":{"id":"prompt","sessionId":"s1","update":{"#;
+    desk.engine.receive(too_long(Peer::Agent, head));
+    assert!(desk.pull().is_open("prompt"));
+    let out = desk.agent(json!({"id": "prompt", "result": {"stopReason": "end_turn"}}));
+    assert_eq!(out.answer("prompt")["result"]["stopReason"], "end_turn");
+}
+
+#[test]
+fn an_id_in_use_is_refused_and_the_request_that_uses_it_goes_on() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let new = ask_load(&mut desk, "same", &id).request("session/new");
+    let out = desk.client(json!({"id": "same", "method": "session/list", "params": {}}));
+    assert_eq!(out.answer("same")["error"]["code"], -32600);
+    let out = desk.reply(&new, json!({"sessionId": "s2"}));
+    assert!(out.answer("same")["error"].is_null());
+}

@@ -1,0 +1,182 @@
+//! Sessions that went on, or ended, without the layer: what the agent has and what the log holds become one.
+
+use acp_sessions_guest::engine::Peer;
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, World};
+use crate::scenes::{
+    TOLD, Turns, account, ask_load, ask_prompt, ask_resume, lines, listing, load, mark, oblige, row, said, told,
+};
+
+const OLD: Turns<'static> = &[("Old question", "Old answer")];
+const NEW: Turns<'static> = &[("New question", "New answer")];
+const OUTSIDE: Turns<'static> = &[("Outside question", "Outside answer")];
+const LONG_AGO: &str = "2025-01-01T00:00:00Z";
+/// Later than anything that [`told`] says, and before [`two_days_later`].
+const LATER: &str = "2025-10-10T00:00:00Z";
+const DAY: i64 = 86_400_000;
+
+fn loads() -> Value {
+    json!({"loadSession": true, "sessionCapabilities": {"resume": {}}})
+}
+
+fn two_days_later(world: &World) {
+    world.now.set(world.now.get() + 2 * DAY);
+}
+
+/// The rows of a list, whole.
+fn rows(desk: &mut Desk<'_>) -> Vec<Value> {
+    desk.ask("session/list", json!({}))["result"]["sessions"].as_array().unwrap().clone()
+}
+
+/// All these turns, as an agent would replay them.
+fn all(parts: &[Turns<'static>]) -> Vec<(&'static str, &'static str)> {
+    parts.iter().copied().flatten().copied().collect()
+}
+
+#[test]
+fn what_the_agent_had_from_before_comes_before_what_was_said_since() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = listing(&store, &world, "a", &loads(), &[row("o1", "Old", LONG_AGO)]);
+    let out = ask_resume(&mut desk, "resume", "o1");
+    oblige(&mut desk, out, OLD, "never").answer("resume");
+    desk.turn("o1", NEW[0].0, &[NEW[0].1]);
+    desk.engine.closed(Peer::Client);
+    let listed = row("o1", "Old", "2025-10-09T08:53:20Z");
+    for time in ["next", "after that"] {
+        let mut desk = listing(&store, &world, "a", &loads(), std::slice::from_ref(&listed));
+        let out = load(&mut desk, "o1", &all(&[OLD, NEW]));
+        assert_eq!(said(&out.client), lines(&[OLD, NEW]), "{time}");
+    }
+}
+
+#[test]
+fn the_list_follows_the_agents_own_but_for_a_title_that_the_user_gave() {
+    for renamed in [false, true] {
+        let (store, world) = (Memory::new(), World::default());
+        let id = told(&store, &world, &loads());
+        if renamed {
+            let mut desk = Desk::ready(&store, &world, &loads());
+            desk.ask("session/set_title", json!({"sessionId": id, "title": "Mine"}));
+        }
+        two_days_later(&world);
+        let mut desk = listing(&store, &world, "a", &loads(), &[row("s1", "Better title", LATER)]);
+        let rows = rows(&mut desk);
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0]["title"], if renamed { "Mine" } else { "Better title" });
+        assert!(rows[0]["updatedAt"].as_str().unwrap().starts_with("2025-10-10T00:00:00"), "{}", rows[0]);
+    }
+}
+
+#[test]
+fn a_session_that_went_on_outside_is_loaded_from_the_agent_and_shown_whole() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &loads());
+    two_days_later(&world);
+    let listed = [row("s1", "Better title", LATER)];
+    let has = all(&[TOLD, OUTSIDE]);
+    for time in ["next", "after that"] {
+        let mut desk = listing(&store, &world, "a", &loads(), &listed);
+        let out = ask_load(&mut desk, "load", &id);
+        assert!(time != "next" || out.asked("session/load").is_some(), "{:?}", out.agent);
+        let out = oblige(&mut desk, out, &has, "never");
+        assert!(out.answer("load")["error"].is_null());
+        assert_eq!(said(&out.client), lines(&[TOLD, OUTSIDE]), "{time}");
+    }
+}
+
+#[test]
+fn a_session_that_went_on_outside_and_then_here_keeps_the_order_of_what_was_said() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &loads());
+    two_days_later(&world);
+    let listed = [row("s1", "Better title", LATER)];
+    let mut desk = listing(&store, &world, "a", &loads(), &listed);
+    load(&mut desk, &id, &all(&[TOLD, OUTSIDE]));
+    desk.turn(&id, NEW[0].0, &[NEW[0].1]);
+    desk.engine.closed(Peer::Client);
+    let mut desk = listing(&store, &world, "a", &loads(), &listed);
+    let out = load(&mut desk, &id, &all(&[TOLD, OUTSIDE, NEW]));
+    assert_eq!(said(&out.client), lines(&[TOLD, OUTSIDE, NEW]));
+}
+
+#[test]
+fn what_was_said_outside_while_a_session_went_on_here_without_it_is_found_later() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &loads());
+    two_days_later(&world);
+    // Nobody asks the agent what it has: the session is resumed, and goes on.
+    let mut desk = listing(&store, &world, "a", &loads(), &[row("s1", "Better title", LATER)]);
+    let out = ask_resume(&mut desk, "resume", &id);
+    oblige(&mut desk, out, &all(&[TOLD, OUTSIDE]), "never").answer("resume");
+    desk.turn(&id, NEW[0].0, &[NEW[0].1]);
+    desk.engine.closed(Peer::Client);
+    let mut desk = listing(&store, &world, "a", &loads(), &[row("s1", "Better title", "2025-10-11T08:53:20Z")]);
+    let out = load(&mut desk, &id, &all(&[TOLD, OUTSIDE, NEW]));
+    assert_eq!(said(&out.client), lines(&[TOLD, OUTSIDE, NEW]));
+}
+
+#[test]
+fn a_session_that_vanished_at_the_agent_stays_with_its_history_and_is_rehydrated() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &loads());
+    drop(listing(&store, &world, "a", &loads(), &[row("s1", "First question", LONG_AGO)]));
+    let mut desk = listing(&store, &world, "a", &loads(), &[]);
+    assert_eq!(desk.listed(), [id.as_str()]);
+    let mut out = ask_load(&mut desk, "load", &id);
+    while let Some(asked) =
+        out.agent.iter().find(|asked| matches!(asked["method"].as_str(), Some("session/load" | "session/resume")))
+    {
+        let asked = asked.clone();
+        out.agent.clear();
+        out.extend(desk.refuse(&asked, -32002));
+    }
+    let out = oblige(&mut desk, out, &[], "s2");
+    assert_eq!(mark(&out, "load")["attached"], "new");
+    assert_eq!(said(&out.client), lines(&[TOLD]));
+    let out = ask_prompt(&mut desk, "prompt", &id, "Third");
+    assert!(account(&out).is_some_and(|text| text.contains("Second answer")));
+}
+
+#[test]
+fn a_session_that_vanished_at_the_agent_and_has_no_history_here_goes_from_the_list() {
+    let (store, world) = (Memory::new(), World::default());
+    let both = [row("o1", "One", LONG_AGO), row("o2", "Two", LONG_AGO)];
+    assert_eq!(listing(&store, &world, "a", &loads(), &both).listed().len(), 2);
+    let mut desk = listing(&store, &world, "a", &loads(), &both[1..]);
+    assert_eq!(desk.listed(), ["o2"]);
+    let mut desk = listing(&store, &world, "a", &loads(), &both);
+    assert_eq!(desk.listed().len(), 2, "nobody deleted it here: the agent may bring it back");
+}
+
+#[test]
+fn a_list_that_is_not_complete_takes_nothing_away() {
+    let (store, world) = (Memory::new(), World::default());
+    let both = [row("o1", "One", LONG_AGO), row("o2", "Two", LONG_AGO)];
+    listing(&store, &world, "a", &loads(), &both);
+    for fails in [false, true] {
+        let mut desk = Desk::open(&store, &world, &[]);
+        let out = desk.greet(Some("a"), &json!({"sessionCapabilities": {"list": {}}}));
+        let out = desk.reply(&out.request("session/list"), json!({"sessions": [both[0]], "nextCursor": "2"}));
+        let next = out.request("session/list");
+        if fails {
+            desk.refuse(&next, -32603);
+        }
+        desk.wait(2000);
+        assert_eq!(desk.listed().len(), 2);
+    }
+}
+
+#[test]
+fn an_agents_session_that_it_no_longer_has_is_not_replaced_by_an_empty_one() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = listing(&store, &world, "a", &loads(), &[row("o1", "One", LONG_AGO)]);
+    let mut out = ask_load(&mut desk, "load", "o1");
+    while let Some(asked) = out.agent.pop() {
+        assert_ne!(asked["method"], "session/new");
+        out.extend(desk.refuse(&asked, -32002));
+    }
+    assert_eq!(out.answer("load")["error"]["code"], -32002);
+    assert!(desk.listed().is_empty());
+}

@@ -1,0 +1,134 @@
+//! An agent that does not know what was said is told until it has heard it.
+
+use acp_sessions_guest::engine::Peer;
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, World};
+use crate::scenes::{CWD, TOLD, account, ask_load, ask_prompt, oblige, told};
+
+/// The agent `b`, which has never heard of the sessions of `a`.
+fn another<'a>(store: &'a Memory, world: &'a World, capabilities: &Value) -> Desk<'a> {
+    let mut desk = Desk::open(store, world, &[]);
+    desk.greet(Some("b"), capabilities);
+    desk
+}
+
+fn keeping() -> [Value; 2] {
+    [json!({"loadSession": true}), json!({"sessionCapabilities": {"resume": {}}})]
+}
+
+#[test]
+fn what_was_said_is_handed_over_again_until_a_prompt_has_succeeded() {
+    for code in [-32603, -32000] {
+        let (store, world) = (Memory::new(), World::default());
+        let id = told(&store, &world, &json!({}));
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let out = ask_load(&mut desk, "load", &id);
+        oblige(&mut desk, out, &[], "s2");
+        for attempt in ["p1", "p2"] {
+            let out = ask_prompt(&mut desk, attempt, &id, "Third");
+            assert!(account(&out).is_some_and(|text| text.contains("First answer")), "{code} {attempt}");
+            let out = desk.refuse(&out.request("session/prompt"), code);
+            assert_eq!(out.answer(attempt)["error"]["code"], code);
+        }
+        let out = ask_prompt(&mut desk, "p3", &id, "Third");
+        assert!(account(&out).is_some_and(|text| text.contains("First answer")), "{code}");
+        desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
+        let out = ask_prompt(&mut desk, "p4", &id, "Fourth");
+        assert_eq!(account(&out), None, "{code}");
+    }
+}
+
+/// How a session that was opened is left, without a prompt, before it is opened again.
+#[derive(Debug, Clone, Copy)]
+enum Left {
+    Closed,
+    ClientEnds,
+    Killed,
+}
+
+#[test]
+fn what_was_said_is_handed_over_after_a_session_was_opened_and_left_without_a_prompt() {
+    for capabilities in keeping() {
+        for left in [Left::Closed, Left::ClientEnds, Left::Killed] {
+            let (store, world) = (Memory::new(), World::default());
+            let id = told(&store, &world, &json!({}));
+            let mut desk = another(&store, &world, &capabilities);
+            let out = ask_load(&mut desk, "load", &id);
+            oblige(&mut desk, out, &[], "b1");
+            match left {
+                Left::Closed => {
+                    desk.ask("session/close", json!({"sessionId": id}));
+                }
+                Left::ClientEnds => {
+                    desk.engine.closed(Peer::Client);
+                    desk = another(&store, &world, &capabilities);
+                }
+                Left::Killed => desk = another(&store, &world, &capabilities),
+            }
+            let out = ask_load(&mut desk, "load", &id);
+            let out = oblige(&mut desk, out, &[], "b2");
+            out.answer("load");
+            let out = ask_prompt(&mut desk, "prompt", &id, "Third");
+            let text = account(&out).unwrap_or_default();
+            assert!(text.contains("First question") && text.contains("Second answer"), "{left:?} {capabilities}");
+        }
+    }
+}
+
+#[test]
+fn what_was_said_is_handed_over_after_a_resume_as_after_a_load() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &json!({}));
+    let capabilities = json!({"sessionCapabilities": {"resume": {}}});
+    let mut desk = another(&store, &world, &capabilities);
+    let out = ask_load(&mut desk, "load", &id);
+    oblige(&mut desk, out, &[], "b1");
+    let mut desk = another(&store, &world, &capabilities);
+    let out = crate::scenes::ask_resume(&mut desk, "resume", &id);
+    oblige(&mut desk, out, &[], "b2").answer("resume");
+    let out = ask_prompt(&mut desk, "prompt", &id, "Third");
+    assert!(account(&out).is_some_and(|text| text.contains("First answer")));
+}
+
+#[test]
+fn a_fork_is_told_its_history_until_a_prompt_has_succeeded_also_after_a_restart() {
+    for restarts in [false, true] {
+        let (store, world) = (Memory::new(), World::default());
+        let id = told(&store, &world, &json!({}));
+        let capabilities = json!({"sessionCapabilities": {"resume": {}}});
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        let params = json!({"sessionId": id, "cwd": CWD});
+        let out = desk.client(json!({"id": "fork", "method": "session/fork", "params": params}));
+        let out = oblige(&mut desk, out, TOLD, "f1");
+        let fork = out.answer("fork")["result"]["sessionId"].as_str().unwrap().to_owned();
+        if restarts {
+            desk = Desk::ready(&store, &world, &capabilities);
+            let out = ask_load(&mut desk, "load", &fork);
+            oblige(&mut desk, out, &[], "f2").answer("load");
+        } else {
+            let out = ask_prompt(&mut desk, "p1", &fork, "Only here");
+            desk.refuse(&out.request("session/prompt"), -32603);
+        }
+        let out = ask_prompt(&mut desk, "p2", &fork, "Only here");
+        assert!(account(&out).is_some_and(|text| text.contains("First answer")), "restarts: {restarts}");
+    }
+}
+
+#[test]
+fn an_instance_lost_between_opening_and_the_first_prompt_forgets_nothing() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let out = ask_load(&mut desk, "load", &id);
+    oblige(&mut desk, out, &[], "s2").answer("load");
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+    let out = ask_prompt(&mut desk, "p1", &id, "Third");
+    assert_eq!(out.request("session/prompt")["params"]["sessionId"], "s2");
+    assert!(account(&out).is_some());
+    desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+    let out = ask_prompt(&mut desk, "p2", &id, "Fourth");
+    assert_eq!(account(&out), None);
+}

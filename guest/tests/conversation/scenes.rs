@@ -1,0 +1,152 @@
+//! What several stories begin with, and an agent that does what it is asked.
+
+use acp_sessions_guest::engine::Peer;
+use acp_sessions_guest::storage::{Memory, Storage};
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World, chunk, update};
+
+pub(crate) const CWD: &str = "/home/x";
+
+/// What was said in a session: the user's words and the agent's, by turns.
+pub(crate) type Turns<'t> = &'t [(&'t str, &'t str)];
+
+/// What [`told`] says.
+pub(crate) const TOLD: Turns<'static> = &[("First question", "First answer"), ("Second question", "Second answer")];
+
+/// A conversation as [`said`] gives it.
+pub(crate) fn lines(parts: &[Turns<'_>]) -> Vec<String> {
+    let turns = parts.iter().copied().flatten();
+    turns.flat_map(|(user, agent)| [format!("> {user}"), (*agent).to_owned()]).collect()
+}
+
+/// Who said what, in the order in which the client is told; the user's words after `> `.
+pub(crate) fn said(messages: &[Value]) -> Vec<String> {
+    let mut said: Vec<(bool, String)> = Vec::new();
+    for update in messages.iter().map(|message| &message["params"]["update"]) {
+        let is_user = update["sessionUpdate"] == "user_message_chunk";
+        if !is_user && update["sessionUpdate"] != "agent_message_chunk" {
+            continue;
+        }
+        let text = update["content"]["text"].as_str().unwrap();
+        match said.last_mut().filter(|(last, _)| *last == is_user) {
+            Some((_, joined)) => joined.push_str(text),
+            None => said.push((is_user, text.to_owned())),
+        }
+    }
+    said.into_iter().map(|(is_user, text)| if is_user { format!("> {text}") } else { text }).collect()
+}
+
+/// Marks in `_meta` of the answer to a load, resume or fork.
+pub(crate) fn mark<'o>(out: &'o Out, id: &str) -> &'o Value {
+    &out.answer(id)["result"]["_meta"]["acp-sessions"]
+}
+
+pub(crate) fn ask_load<S: Storage>(desk: &mut Desk<'_, S>, request: &str, session: &str) -> Out {
+    let params = json!({"sessionId": session, "cwd": CWD, "mcpServers": []});
+    desk.client(json!({"id": request, "method": "session/load", "params": params}))
+}
+
+pub(crate) fn ask_resume<S: Storage>(desk: &mut Desk<'_, S>, request: &str, session: &str) -> Out {
+    let params = json!({"sessionId": session, "cwd": CWD});
+    desk.client(json!({"id": request, "method": "session/resume", "params": params}))
+}
+
+pub(crate) fn ask_prompt<S: Storage>(desk: &mut Desk<'_, S>, request: &str, session: &str, text: &str) -> Out {
+    let params = json!({"sessionId": session, "prompt": [{"type": "text", "text": text}]});
+    desk.client(json!({"id": request, "method": "session/prompt", "params": params}))
+}
+
+/// The account of what was said before that precedes a prompt on its way to the agent, if one does.
+pub(crate) fn account(out: &Out) -> Option<String> {
+    let prompt = out.request("session/prompt")["params"]["prompt"].clone();
+    let block = prompt.as_array().unwrap().iter().find(|block| block["_meta"]["acp-sessions"]["rehydrated"] == true)?;
+    Some(block["text"].as_str().unwrap().to_owned())
+}
+
+/// The agent replays turns of a session.
+pub(crate) fn replay<S: Storage>(desk: &mut Desk<'_, S>, agent_id: &str, turns: Turns<'_>) -> Out {
+    let mut out = Out::default();
+    for (user, agent) in turns {
+        out.extend(desk.agent(update(agent_id, chunk("user_message_chunk", user))));
+        out.extend(desk.agent(update(agent_id, chunk("agent_message_chunk", agent))));
+    }
+    out
+}
+
+/// The agent does what it is asked until it is asked no more: what it loads it replays as these turns, what is made
+/// new is called `fresh`. Everything that was said, from `out` on.
+pub(crate) fn oblige<S: Storage>(desk: &mut Desk<'_, S>, out: Out, turns: Turns<'_>, fresh: &str) -> Out {
+    let (mut all, mut next) = (out, 0);
+    while let Some(message) = all.agent.get(next).cloned() {
+        next += 1;
+        if message.get("id").is_none() {
+            continue;
+        }
+        let result = match message["method"].as_str().unwrap_or_default() {
+            "session/load" => {
+                all.extend(replay(desk, message["params"]["sessionId"].as_str().unwrap(), turns));
+                json!({})
+            }
+            "session/new" | "session/fork" => json!({"sessionId": fresh}),
+            // What it lists is for a story to say.
+            "session/list" => continue,
+            "session/prompt" => json!({"stopReason": "end_turn"}),
+            _ => json!({}),
+        };
+        all.extend(desk.reply(&message, result));
+    }
+    all
+}
+
+/// A load by an agent that obliges.
+pub(crate) fn load<S: Storage>(desk: &mut Desk<'_, S>, session: &str, turns: Turns<'_>) -> Out {
+    let out = ask_load(desk, "load", session);
+    oblige(desk, out, turns, "fresh")
+}
+
+/// A session of two turns, made with the agent `a`, of which nothing is open any more.
+pub(crate) fn told<S: Storage>(store: &S, world: &World, capabilities: &Value) -> String {
+    let mut desk = Desk::ready(store, world, capabilities);
+    let id = desk.new_session("s1", CWD);
+    for (user, agent) in TOLD {
+        desk.turn(&id, user, &[agent]);
+    }
+    desk.engine.closed(Peer::Client);
+    desk.pull();
+    id
+}
+
+/// A row of an agent's own list.
+pub(crate) fn row(id: &str, title: &str, updated: &str) -> Value {
+    json!({"sessionId": id, "cwd": CWD, "title": title, "updatedAt": updated})
+}
+
+/// A connection to the agent of this name, which lists these sessions of its own.
+pub(crate) fn listing<'a, S: Storage>(
+    store: &'a S,
+    world: &'a World,
+    agent: &str,
+    capabilities: &Value,
+    rows: &[Value],
+) -> Desk<'a, S> {
+    let mut desk = Desk::open(store, world, &[]);
+    let mut capabilities = capabilities.clone();
+    capabilities["sessionCapabilities"]["list"] = json!({});
+    let out = desk.greet(Some(agent), &capabilities);
+    desk.reply(&out.request("session/list"), json!({"sessions": rows}));
+    desk.wait(0);
+    desk
+}
+
+/// A connection to the agent `a`, initialized, with these settings.
+pub(crate) fn set<'a>(
+    store: &'a Memory,
+    world: &'a World,
+    capabilities: &Value,
+    settings: &[(&str, &str)],
+) -> Desk<'a> {
+    let mut desk = Desk::open(store, world, settings);
+    desk.greet(Some("a"), capabilities);
+    desk
+}

@@ -1,0 +1,184 @@
+//! Time limits: the agent may take as long as it likes while it says something, and is given up when it is silent.
+
+use acp_sessions_guest::storage::Memory;
+use serde_json::json;
+
+use crate::desk::{Out, World, chunk, update};
+use crate::scenes::{CWD, TOLD, ask_load, ask_prompt, lines, load, mark, oblige, replay, said, set, told};
+
+const LIMIT: &[(&str, &str)] = &[("agent-timeout-ms", "1000")];
+
+#[test]
+fn an_agent_that_streams_its_replay_is_not_given_up_however_long_it_takes() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"loadSession": true});
+    let id = told(&store, &world, &capabilities);
+    let mut desk = set(&store, &world, &capabilities, LIMIT);
+    let mut out = ask_load(&mut desk, "load", &id);
+    let asked = out.request("session/load");
+    for (kind, text) in [
+        ("user_message_chunk", "First question"),
+        ("agent_message_chunk", "First answer"),
+        ("user_message_chunk", "Second question"),
+        ("agent_message_chunk", "Second answer"),
+    ] {
+        out.extend(desk.wait(800));
+        out.extend(desk.agent(update("s1", chunk(kind, text))));
+    }
+    out.extend(desk.wait(800));
+    assert!(out.is_open("load"), "{:?}", out.client);
+    out.extend(desk.reply(&asked, json!({})));
+    assert!(out.asked("session/new").is_none());
+    assert_eq!(mark(&out, "load")["attached"], "load");
+    assert_eq!(said(&out.client), lines(&[TOLD]));
+}
+
+#[test]
+fn a_silent_agent_is_an_error_and_never_replaced_by_a_new_session() {
+    for (capabilities, method) in [
+        (json!({"loadSession": true, "sessionCapabilities": {"close": {}}}), "session/load"),
+        (json!({"sessionCapabilities": {"resume": {}, "close": {}}}), "session/resume"),
+    ] {
+        let (store, world) = (Memory::new(), World::default());
+        let id = told(&store, &world, &capabilities);
+        let mut desk = set(&store, &world, &capabilities, LIMIT);
+        let mut out = ask_load(&mut desk, "load", &id);
+        let asked = out.request(method);
+        out.extend(desk.wait(1100));
+        let error = &out.answer("load")["error"];
+        assert_eq!(error["code"], -32603);
+        assert!(error["message"].as_str().unwrap().contains("did not answer"), "{error}");
+        out.extend(desk.wait(1100));
+        assert!(out.asked("session/new").is_none(), "{method}");
+
+        let late = desk.reply(&asked, json!({}));
+        assert_eq!(late.request("session/close")["params"]["sessionId"], "s1", "a late session is closed again");
+        assert!(late.client.is_empty(), "{:?}", late.client);
+        oblige(&mut desk, late, &[], "never");
+
+        let mut desk = set(&store, &world, &capabilities, LIMIT);
+        let out = ask_load(&mut desk, "load", &id);
+        assert_eq!(out.request(method)["params"]["sessionId"], "s1", "the agent's own id is kept");
+    }
+}
+
+#[test]
+fn what_the_agent_says_of_other_sessions_does_not_make_it_less_silent() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"loadSession": true});
+    let id = told(&store, &world, &capabilities);
+    let mut desk = set(&store, &world, &capabilities, LIMIT);
+    desk.new_session("s2", CWD);
+    let mut out = ask_load(&mut desk, "load", &id);
+    for _ in 0..3 {
+        out.extend(desk.agent(update("s2", chunk("agent_message_chunk", "busy "))));
+        out.extend(desk.wait(400));
+    }
+    assert_eq!(out.answer("load")["error"]["code"], -32603);
+    assert!(out.asked("session/new").is_none());
+}
+
+#[test]
+fn silence_is_no_proof_that_a_session_does_not_exist() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = set(&store, &world, &json!({"loadSession": true}), LIMIT);
+    ask_load(&mut desk, "load", "o1").request("session/load");
+    let out = desk.wait(1100);
+    assert_eq!(out.answer("load")["error"]["code"], -32603);
+    assert_eq!(said(&load(&mut desk, "o1", TOLD).client), lines(&[TOLD]));
+}
+
+#[test]
+fn an_adoption_in_which_the_agent_falls_silent_leaves_nothing_behind() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"loadSession": true});
+    let mut desk = set(&store, &world, &capabilities, LIMIT);
+    ask_load(&mut desk, "load", "o1").request("session/load");
+    replay(&mut desk, "o1", &TOLD[..1]);
+    desk.wait(300);
+    let mut out = desk.wait(1100);
+    out.extend(desk.wait(1100));
+    assert_eq!(out.answer("load")["error"]["code"], -32603);
+    for time in ["next", "after that"] {
+        let mut desk = set(&store, &world, &capabilities, LIMIT);
+        assert_eq!(said(&load(&mut desk, "o1", TOLD).client), lines(&[TOLD]), "{time}");
+    }
+}
+
+#[test]
+fn a_session_that_was_not_opened_in_time_can_be_opened_again_on_the_same_connection() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"sessionCapabilities": {"resume": {}, "close": {}}});
+    let id = told(&store, &world, &capabilities);
+    let mut desk = set(&store, &world, &capabilities, LIMIT);
+    let out = ask_load(&mut desk, "first", &id);
+    let asked = out.request("session/resume");
+    desk.wait(1100).answer("first");
+    let late = desk.reply(&asked, json!({}));
+    oblige(&mut desk, late, &[], "never");
+    let out = load(&mut desk, &id, &[]);
+    assert_eq!(mark(&out, "load")["attached"], "resume");
+    assert_eq!(said(&out.client), lines(&[TOLD]));
+}
+
+#[test]
+fn a_mode_that_the_agent_is_silent_about_does_not_keep_a_session_from_opening() {
+    let modes = json!({"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]});
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"sessionCapabilities": {"resume": {}}});
+    let id = told(&store, &world, &capabilities);
+    let mut desk = set(&store, &world, &capabilities, LIMIT);
+    load(&mut desk, &id, &[]).answer("load");
+    let params = json!({"sessionId": id, "modeId": "code"});
+    let out = desk.client(json!({"id": "mode", "method": "session/set_mode", "params": params}));
+    desk.reply(&out.request("session/set_mode"), json!({}));
+    desk.ask("session/close", json!({"sessionId": id}));
+    let asked = ask_load(&mut desk, "load", &id).request("session/resume");
+    let mut out = desk.reply(&asked, json!({ "modes": modes }));
+    out.request("session/set_mode");
+    out.extend(desk.wait(900));
+    assert!(out.is_open("load"));
+    out.extend(desk.wait(200));
+    out.answer("load");
+    assert!(out.asked("session/new").is_none());
+}
+
+#[test]
+fn closing_waits_for_a_silent_agent_no_longer_than_the_limit() {
+    for prompts in [false, true] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = set(&store, &world, &json!({"sessionCapabilities": {"close": {}}}), LIMIT);
+        let id = desk.new_session("s1", CWD);
+        if prompts {
+            ask_prompt(&mut desk, "prompt", &id, "Go");
+        }
+        let mut out = desk.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": id}}));
+        assert!(out.is_open("close"));
+        out.extend(desk.wait(900));
+        assert!(out.is_open("close"), "the limit is not over yet");
+        out.extend(desk.wait(1100));
+        out.extend(desk.wait(1100));
+        assert_eq!(out.answer("close")["result"], json!({}));
+        if prompts {
+            assert_eq!(out.answer("prompt")["result"]["stopReason"], "cancelled");
+        }
+    }
+}
+
+#[test]
+fn a_fork_that_the_agent_is_silent_about_is_answered_once() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"sessionCapabilities": {"fork": {}, "close": {}}});
+    let id = told(&store, &world, &capabilities);
+    let mut desk = set(&store, &world, &capabilities, LIMIT);
+    let params = json!({"sessionId": id, "cwd": CWD});
+    let mut out = desk.client(json!({"id": "fork", "method": "session/fork", "params": params}));
+    let asked = out.request("session/fork");
+    out.extend(desk.wait(1100));
+    let mut later = Out::default();
+    later.extend(desk.reply(&asked, json!({"sessionId": "f1"})));
+    later.agent.extend(out.agent.drain(..).skip(1));
+    out.extend(oblige(&mut desk, later, &[], "f2"));
+    out.extend(desk.wait(1100));
+    out.answer("fork");
+}

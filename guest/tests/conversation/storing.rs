@@ -1,0 +1,106 @@
+//! A store that fails while something is said: the conversation goes on, and says what is missing.
+
+use acp_sessions_guest::storage::StorageError;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Faulty, Out, World};
+use crate::scenes::{CWD, Turns, lines, load, said};
+
+const FIRST: Turns<'static> = &[("First question", "First answer")];
+const SECOND: Turns<'static> = &[("Second question", "Second answer")];
+const THIRD: Turns<'static> = &[("Third question", "Third answer")];
+
+fn turn(desk: &mut Desk<'_, Faulty>, turn: Turns<'_>) -> Out {
+    desk.turn("s1", turn[0].0, &[turn[0].1])
+}
+
+fn stored(out: &Out) -> &Value {
+    &out.answer("turn")["result"]["_meta"]["acp-sessions"]["stored"]
+}
+
+#[test]
+fn a_turn_that_could_not_be_stored_is_marked_and_stored_later() {
+    for error in [StorageError::Full, StorageError::ReadOnly, StorageError::Unavailable("busy".to_owned())] {
+        let (store, world) = (Faulty::default(), World::default());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session("s1", CWD);
+        assert_eq!(*stored(&turn(&mut desk, FIRST)), Value::Null);
+        store.fail(0, usize::MAX, error.clone());
+        let out = turn(&mut desk, SECOND);
+        assert_eq!(said(&out.client), ["Second answer"], "the client sees it all the same");
+        assert_eq!(*stored(&out), false, "{error}");
+        assert_eq!(out.answer("turn")["result"]["stopReason"], "end_turn");
+        assert!(!desk.warnings.is_empty(), "the host is told: {error}");
+        assert!(store.mend());
+        assert_eq!(*stored(&turn(&mut desk, THIRD)), Value::Null);
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        assert_eq!(said(&load(&mut desk, "s1", &[]).client), lines(&[FIRST, SECOND, THIRD]), "{error}");
+    }
+}
+
+#[test]
+fn a_conflict_that_passes_is_no_failure() {
+    let (store, world) = (Faulty::default(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    for nth in 0..4 {
+        store.fail(nth, 1, StorageError::Conflict);
+        assert_eq!(*stored(&turn(&mut desk, FIRST)), Value::Null, "{nth}");
+        store.mend();
+    }
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    assert_eq!(said(&load(&mut desk, "s1", &[]).client), lines(&[FIRST, FIRST, FIRST, FIRST]));
+}
+
+#[test]
+fn a_turn_is_stored_whole_or_marked_wherever_the_store_fails() {
+    for nth in 0..8 {
+        let (store, world) = (Faulty::default(), World::default());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session("s1", CWD);
+        store.fail(nth, 1, StorageError::Full);
+        let is_stored = stored(&turn(&mut desk, FIRST)).is_null();
+        // The process dies at once.
+        drop(desk);
+        store.mend();
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let out = load(&mut desk, "s1", &[]);
+        if is_stored {
+            assert_eq!(said(&out.client), lines(&[FIRST]), "commit {nth} failed");
+            assert_eq!(desk.ask("session/list", json!({}))["result"]["sessions"][0]["title"], "First question");
+        } else {
+            assert!(out.answer("load")["error"].is_null(), "commit {nth} failed");
+        }
+    }
+}
+
+#[test]
+fn a_new_session_that_could_not_be_stored_is_an_error() {
+    let (store, world) = (Faulty::default(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let params = json!({"cwd": CWD, "mcpServers": []});
+    desk.client(json!({"id": "new", "method": "session/new", "params": params}));
+    store.fail(0, usize::MAX, StorageError::Full);
+    let out = desk.agent(json!({"id": "new", "result": {"sessionId": "s1"}}));
+    assert_eq!(out.answer("new")["error"]["code"], -32603);
+    assert!(store.mend());
+    assert!(desk.listed().is_empty());
+}
+
+#[test]
+fn what_waits_for_a_full_store_stays_in_order_and_comes_once() {
+    let (store, world) = (Faulty::default(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    for round in 0..20 {
+        store.fail(round % 3, 2, StorageError::Full);
+        turn(&mut desk, &[("Question", &format!("answer {round}"))]);
+        desk.wait(150);
+        store.mend();
+    }
+    desk.wait(150);
+    let answers: Vec<String> = (0..20).map(|round| format!("answer {round}")).collect();
+    let turns: Vec<_> = answers.iter().map(|answer| ("Question", answer.as_str())).collect();
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    assert_eq!(said(&load(&mut desk, "s1", &[]).client), lines(&[&turns]));
+}

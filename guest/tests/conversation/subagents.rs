@@ -1,0 +1,118 @@
+//! Sessions that an agent starts on behalf of another.
+
+use acp_sessions_guest::engine::Peer;
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, World, chunk, update};
+use crate::scenes::{CWD, ask_prompt, load, said};
+
+fn resumes() -> Value {
+    json!({"sessionCapabilities": {"resume": {}}})
+}
+
+/// A turn of `s1`, in which the agent announces `c1`, which says something.
+fn delegates(desk: &mut Desk<'_>, prompt: &str, child: &str) {
+    let out = ask_prompt(desk, "prompt", "s1", prompt);
+    let asked = out.request("session/prompt");
+    let announced = json!({"sessionUpdate": "subagent_update", "sessionId": "c1", "title": "Child"});
+    let out = desk.agent(update("s1", announced));
+    assert_eq!(out.client.len(), 1, "the client is told");
+    let out = desk.agent(update("c1", chunk("agent_message_chunk", child)));
+    assert_eq!(out.client[0]["params"]["sessionId"], "c1");
+    desk.reply(&asked, json!({"stopReason": "end_turn"}));
+}
+
+/// The ids of all sessions, sub-agents' included.
+fn everything(desk: &mut Desk<'_>) -> Vec<String> {
+    let answer = desk.ask("session/list", json!({"_meta": {"acp-sessions": {"subagents": true}}}));
+    let rows = answer["result"]["sessions"].as_array().unwrap().iter();
+    let mut ids: Vec<String> = rows.map(|row| row["sessionId"].as_str().unwrap().to_owned()).collect();
+    ids.sort_unstable();
+    ids
+}
+
+fn delegated<'a>(store: &'a Memory, world: &'a World) -> Desk<'a> {
+    let mut desk = Desk::ready(store, world, &resumes());
+    desk.new_session("s1", CWD);
+    delegates(&mut desk, "Go", "First. ");
+    desk
+}
+
+#[test]
+fn a_sub_agents_session_is_recorded_and_listed_only_when_asked_for() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = delegated(&store, &world);
+    assert_eq!(desk.listed(), ["s1"]);
+    assert_eq!(everything(&mut desk), ["c1", "s1"]);
+    desk.engine.closed(Peer::Client);
+    let mut desk = Desk::ready(&store, &world, &resumes());
+    assert_eq!(said(&load(&mut desk, "c1", &[]).client), ["First. "]);
+}
+
+#[test]
+fn a_sub_agent_that_is_announced_again_is_the_same_session() {
+    for same_connection in [true, false] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = delegated(&store, &world);
+        if !same_connection {
+            desk.engine.closed(Peer::Client);
+            desk = Desk::ready(&store, &world, &resumes());
+            load(&mut desk, "s1", &[]).answer("load");
+        }
+        delegates(&mut desk, "Go on", "Second.");
+        assert_eq!(everything(&mut desk), ["c1", "s1"], "neither a twin nor a grave: {same_connection}");
+        desk.engine.closed(Peer::Client);
+        let mut desk = Desk::ready(&store, &world, &resumes());
+        let out = load(&mut desk, "c1", &[]);
+        assert!(out.answer("load")["error"].is_null(), "{:?}", out.answer("load"));
+        assert_eq!(said(&out.client), ["First. Second."], "same connection: {same_connection}");
+    }
+}
+
+#[test]
+fn a_sub_agent_whose_id_another_agent_has_taken_does_not_disturb_that_session() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut other = Desk::open(&store, &world, &[]);
+    other.greet(Some("b"), &json!({}));
+    other.new_session("c1", CWD);
+    other.turn("c1", "Of b", &["Yes"]);
+    other.engine.closed(Peer::Client);
+    let mut desk = Desk::ready(&store, &world, &resumes());
+    desk.new_session("s1", CWD);
+    let asked = ask_prompt(&mut desk, "prompt", "s1", "Go").request("session/prompt");
+    let announced = json!({"sessionUpdate": "subagent_update", "sessionId": "c1", "title": "Child"});
+    desk.agent(update("s1", announced));
+    desk.agent(update("c1", chunk("agent_message_chunk", "Of a")));
+    desk.reply(&asked, json!({"stopReason": "end_turn"}));
+    desk.engine.closed(Peer::Client);
+    let mut other = Desk::open(&store, &world, &[]);
+    other.greet(Some("b"), &json!({}));
+    assert_eq!(said(&load(&mut other, "c1", &[]).client), ["> Of b", "Yes"]);
+}
+
+#[test]
+fn a_sub_agents_session_stays_as_long_as_its_parent() {
+    let (store, world) = (Memory::new(), World::default());
+    delegated(&store, &world).engine.closed(Peer::Client);
+    world.now.set(25 * 3_600_000);
+    let mut desk = Desk::ready(&store, &world, &resumes());
+    for _ in 0..10 {
+        desk.wait(1000);
+    }
+    assert_eq!(everything(&mut desk), ["c1", "s1"]);
+    assert_eq!(said(&load(&mut desk, "c1", &[]).client), ["First. "]);
+}
+
+#[test]
+fn a_sub_agents_session_goes_with_its_parent() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = delegated(&store, &world);
+    assert_eq!(desk.ask("session/delete", json!({"sessionId": "s1"}))["result"], json!({}));
+    assert_eq!(everything(&mut desk), [""; 0]);
+    let out = desk.agent(update("c1", chunk("agent_message_chunk", "late")));
+    assert!(out.client.is_empty(), "{:?}", out.client);
+    desk.engine.closed(Peer::Client);
+    let mut desk = Desk::ready(&store, &world, &resumes());
+    assert_eq!(everything(&mut desk), [""; 0]);
+}

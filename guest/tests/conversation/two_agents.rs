@@ -1,0 +1,105 @@
+//! A session that one agent began and another went on with.
+
+use acp_sessions_guest::engine::Peer;
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, World};
+use crate::scenes::{TOLD, Turns, account, ask_load, ask_prompt, lines, oblige, said, told};
+
+const THIRD: Turns<'static> = &[("Third question", "Third answer")];
+const FOURTH: Turns<'static> = &[("Fourth question", "Fourth answer")];
+
+fn connect<'a>(store: &'a Memory, world: &'a World, agent: &str, capabilities: &Value) -> Desk<'a> {
+    let mut desk = Desk::open(store, world, &[]);
+    desk.greet(Some(agent), capabilities);
+    desk
+}
+
+/// The agent, which replays these turns if it loads, goes on with the session for one turn. What it was told first.
+fn goes_on(desk: &mut Desk<'_>, id: &str, knows: Turns<'_>, fresh: &str, turn: Turns<'_>) -> Option<String> {
+    let out = ask_load(desk, "load", id);
+    let out = oblige(desk, out, knows, fresh);
+    assert!(out.answer("load")["error"].is_null(), "{}", out.answer("load"));
+    let out = ask_prompt(desk, "prompt", id, turn[0].0);
+    let told = account(&out);
+    let agent_id = out.request("session/prompt")["params"]["sessionId"].as_str().unwrap().to_owned();
+    desk.agent(crate::desk::update(&agent_id, crate::desk::chunk("agent_message_chunk", turn[0].1)));
+    desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
+    desk.engine.closed(Peer::Client);
+    told
+}
+
+#[test]
+fn the_first_agent_is_given_exactly_what_was_said_since_under_its_own_old_id() {
+    for (capabilities, method) in [
+        (json!({"sessionCapabilities": {"resume": {}}}), "session/resume"),
+        (json!({"loadSession": true}), "session/load"),
+    ] {
+        let (store, world) = (Memory::new(), World::default());
+        let id = told(&store, &world, &capabilities);
+        let told = goes_on(&mut connect(&store, &world, "b", &json!({})), &id, &[], "b1", THIRD).unwrap();
+        assert!(told.contains("First question") && told.contains("Second answer"), "{told}");
+
+        let mut desk = connect(&store, &world, "a", &capabilities);
+        let out = ask_load(&mut desk, "load", &id);
+        assert_eq!(out.request(method)["params"]["sessionId"], "s1");
+        let out = oblige(&mut desk, out, TOLD, "never");
+        assert!(out.asked("session/new").is_none(), "{method}");
+        assert_eq!(said(&out.client), lines(&[TOLD, THIRD]), "{method}");
+        let out = ask_prompt(&mut desk, "p1", &id, FOURTH[0].0);
+        assert_eq!(out.request("session/prompt")["params"]["sessionId"], "s1");
+        let told = account(&out).unwrap_or_default();
+        assert!(told.contains("Third question") && told.contains("Third answer"), "{method}: {told}");
+        assert!(!told.contains("First") && !told.contains("Second answer"), "it knows that itself: {told}");
+        desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
+        assert_eq!(account(&ask_prompt(&mut desk, "p2", &id, "Fifth")), None, "{method}");
+    }
+}
+
+#[test]
+fn agents_that_take_turns_are_each_told_what_the_other_heard() {
+    let capabilities = json!({"sessionCapabilities": {"resume": {}}});
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &capabilities);
+    let fifth: Turns<'_> = &[("Fifth question", "Fifth answer")];
+    goes_on(&mut connect(&store, &world, "b", &capabilities), &id, &[], "b1", THIRD);
+    goes_on(&mut connect(&store, &world, "a", &capabilities), &id, &[], "never", FOURTH);
+    let told = goes_on(&mut connect(&store, &world, "b", &capabilities), &id, &[], "never", fifth).unwrap_or_default();
+    assert!(told.contains("Fourth question") && told.contains("Fourth answer"), "{told}");
+    assert!(!told.contains("Third answer") && !told.contains("First"), "{told}");
+    let mut desk = connect(&store, &world, "a", &capabilities);
+    let out = ask_load(&mut desk, "load", &id);
+    assert_eq!(said(&oblige(&mut desk, out, &[], "never").client), lines(&[TOLD, THIRD, FOURTH, fifth]));
+}
+
+#[test]
+fn an_agent_that_was_not_told_yet_is_told_the_rest_with_what_is_new() {
+    let capabilities = json!({"sessionCapabilities": {"resume": {}}});
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &capabilities);
+    goes_on(&mut connect(&store, &world, "b", &capabilities), &id, &[], "b1", THIRD);
+    // The first agent opens it, and its prompt fails.
+    let mut desk = connect(&store, &world, "a", &capabilities);
+    let out = ask_load(&mut desk, "load", &id);
+    oblige(&mut desk, out, &[], "never");
+    let out = ask_prompt(&mut desk, "p1", &id, "Lost");
+    desk.refuse(&out.request("session/prompt"), -32603);
+    desk.engine.closed(Peer::Client);
+    goes_on(&mut connect(&store, &world, "b", &capabilities), &id, &[], "never", FOURTH);
+    let told = goes_on(&mut connect(&store, &world, "a", &capabilities), &id, &[], "never", &[("Fifth", "Yes")]);
+    let told = told.unwrap_or_default();
+    assert!(told.contains("Third answer") && told.contains("Fourth answer"), "{told}");
+    assert!(!told.contains("First answer"), "{told}");
+}
+
+#[test]
+fn the_list_of_each_agent_shows_a_session_that_both_know() {
+    let capabilities = json!({"sessionCapabilities": {"resume": {}}});
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &capabilities);
+    goes_on(&mut connect(&store, &world, "b", &capabilities), &id, &[], "b1", THIRD);
+    for agent in ["a", "b"] {
+        assert_eq!(connect(&store, &world, agent, &capabilities).listed(), [id.as_str()], "{agent}");
+    }
+}

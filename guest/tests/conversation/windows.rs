@@ -1,0 +1,90 @@
+//! Several windows on one session, and what is found of it.
+
+use acp_sessions_guest::engine::Peer;
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, World, chunk, update};
+use crate::scenes::{CWD, ask_prompt, load, said};
+
+fn resumes() -> Value {
+    json!({"sessionCapabilities": {"resume": {}}})
+}
+
+#[test]
+fn turns_of_two_windows_at_once_come_back_whole() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = Desk::ready(&store, &world, &resumes());
+    first.new_session("s1", CWD);
+    first.turn("s1", "Hi", &["Ho"]);
+    let mut second = Desk::ready(&store, &world, &resumes());
+    load(&mut second, "s1", &[]).answer("load");
+    let one = ask_prompt(&mut first, "one", "s1", "One").request("session/prompt");
+    first.wait(150);
+    let two = ask_prompt(&mut second, "two", "s1", "Two").request("session/prompt");
+    for piece in ["a", "b", "c"] {
+        first.agent(update("s1", chunk("agent_message_chunk", &format!("one-{piece} "))));
+        first.wait(150);
+        second.agent(update("s1", chunk("agent_message_chunk", &format!("two-{piece} "))));
+        second.wait(150);
+    }
+    for (desk, asked) in [(&mut first, &one), (&mut second, &two)] {
+        desk.reply(asked, json!({"stopReason": "end_turn"}));
+        desk.engine.closed(Peer::Client);
+    }
+    let mut desk = Desk::ready(&store, &world, &resumes());
+    let whole = ["> Hi", "Ho", "> One", "one-a one-b one-c ", "> Two", "two-a two-b two-c "];
+    assert_eq!(said(&load(&mut desk, "s1", &[]).client), whole);
+}
+
+#[test]
+fn a_message_that_was_cut_off_is_found_from_its_beginning() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "prompt", "s1", "Tell me");
+    for word in ["zebra ", "and ", "okapi "] {
+        desk.agent(update("s1", chunk("agent_message_chunk", word)));
+        desk.wait(150);
+    }
+    // The process dies in the middle of the message.
+    drop(desk);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    for word in ["zebra", "okapi", "tell"] {
+        let answer = desk.ask("session/list", json!({"_meta": {"acp-sessions": {"search": word}}}));
+        assert_eq!(answer["result"]["sessions"].as_array().unwrap().len(), 1, "{word}");
+    }
+    let answer = desk.ask("session/list", json!({"_meta": {"acp-sessions": {"search": "quagga"}}}));
+    assert_eq!(answer["result"]["sessions"], json!([]));
+}
+
+#[test]
+fn a_window_that_comes_back_sees_what_another_said_meanwhile() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = Desk::ready(&store, &world, &resumes());
+    first.new_session("s1", CWD);
+    first.turn("s1", "Hi", &["Ho"]);
+    let mut second = Desk::ready(&store, &world, &resumes());
+    load(&mut second, "s1", &[]).answer("load");
+    second.turn("s1", "From the second", &["Yes"]);
+    let out = load(&mut first, "s1", &[]);
+    assert_eq!(said(&out.client), ["> Hi", "Ho", "> From the second", "Yes"]);
+}
+
+#[test]
+fn a_session_deleted_in_another_window_is_recorded_no_more() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = Desk::ready(&store, &world, &resumes());
+    first.new_session("s1", CWD);
+    first.turn("s1", "Hi", &["Ho"]);
+    let mut second = Desk::ready(&store, &world, &resumes());
+    assert_eq!(second.ask("session/delete", json!({"sessionId": "s1"}))["result"], json!({}));
+    ask_prompt(&mut first, "prompt", "s1", "Still there?");
+    first.wait(200);
+    first.agent(update("s1", chunk("agent_message_chunk", "Yes")));
+    first.wait(200);
+    first.engine.closed(Peer::Client);
+    assert!(second.listed().is_empty());
+    let (_, entries, texts) = store.counts();
+    assert_eq!((entries, texts), (0, 0), "nothing of it is left");
+}
