@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::change::Change;
+use crate::question::Agents;
 
 /// Something that keeps sessions and lists them.
 pub trait Lister {
@@ -12,10 +13,9 @@ pub trait Lister {
     /// Answers these params of `session/list`.
     fn list(&mut self, params: &Value) -> Result<Value, Refusal>;
 
-    /// Whether a list is of all sessions where it does not say whose; otherwise it is of those that the first of the
-    /// [`AGENTS`](crate::AGENTS) knows.
-    fn lists_all_agents(&self) -> bool {
-        false
+    /// Whose sessions a list shows that does not say.
+    fn agents_by_default(&self) -> Agents {
+        Agents::Own
     }
 
     /// Whether conversations can be searched, and not only titles and metadata.

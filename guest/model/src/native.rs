@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::change::Change;
 use crate::lister::{Lister, Refusal};
+use crate::question;
 use crate::session::{self, Session};
 use crate::vocabulary::{AGENTS, WORDS};
 
@@ -130,8 +131,11 @@ impl<S: Storage> Lister for Native<S> {
         }
     }
 
-    fn lists_all_agents(&self) -> bool {
-        self.options.agents == Agents::All
+    fn agents_by_default(&self) -> question::Agents {
+        match self.options.agents {
+            Agents::Own(_) => question::Agents::Own,
+            Agents::All => question::Agents::All,
+        }
     }
 
     fn searches_conversations(&self) -> bool {

@@ -22,8 +22,6 @@ pub enum Archived {
 /// Whose sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agents {
-    /// Not asked for.
-    Unsaid,
     /// Those of the first of the [`AGENTS`](crate::AGENTS).
     Own,
     /// All.
@@ -109,10 +107,10 @@ pub struct Question {
     pub archived: Archived,
     /// With the sessions that others started.
     pub subagents: bool,
-    /// Whose sessions.
-    pub agents: Agents,
-    /// Whether it is all of them where that is not asked for.
-    pub all_by_default: bool,
+    /// Whose sessions, where that is asked for.
+    pub agents: Option<Agents>,
+    /// Whose they are where it is not.
+    pub agents_by_default: Agents,
     /// The most rows in a page.
     pub limit: Option<usize>,
     /// Whether the draft's fields stand under `_meta` and not at the root.
@@ -132,8 +130,8 @@ impl Question {
             search: Vec::new(),
             archived: Archived::Unsaid,
             subagents: false,
-            agents: Agents::Unsaid,
-            all_by_default: false,
+            agents: None,
+            agents_by_default: Agents::Own,
             limit: None,
             in_meta: false,
             conversations: true,
@@ -153,7 +151,7 @@ impl Question {
             && self.created_after.is_none_or(|bound| session.created > bound.at)
             && self.created_before.is_none_or(|bound| session.created < bound.at)
             && self.updated_after.is_none_or(|bound| session.updated > bound.at && !session.undated)
-            && (self.shows_all() || session.agents.contains(&0))
+            && (self.agents() == Agents::All || session.agents.contains(&0))
             && self.search.iter().all(|term| self.place_of(term, session).is_some())
     }
 
@@ -162,13 +160,9 @@ impl Question {
         session.place_of(term).filter(|place| self.conversations || *place != "conversation")
     }
 
-    /// Whether it is for all sessions, said or not.
-    pub fn shows_all(&self) -> bool {
-        match self.agents {
-            Agents::Unsaid => self.all_by_default,
-            Agents::Own => false,
-            Agents::All => true,
-        }
+    /// Whose sessions, said or not.
+    pub fn agents(&self) -> Agents {
+        self.agents.unwrap_or(self.agents_by_default)
     }
 
     fn uses_the_draft(&self) -> bool {
@@ -195,12 +189,8 @@ impl Question {
         if let Some(cursor) = cursor {
             root.insert("cursor".to_owned(), json!(cursor));
         }
-        let agents = match self.agents {
-            Agents::Unsaid => None,
-            Agents::Own => Some("own"),
-            Agents::All => Some("all"),
-        };
-        if let Some(agents) = agents {
+        if let Some(agents) = self.agents {
+            let agents = if agents == Agents::Own { "own" } else { "all" };
             own.insert("agents".to_owned(), json!(agents));
         }
         if self.subagents {

@@ -30,7 +30,7 @@ fn filters(question: &Question) -> impl PartialEq + use<> {
         question.directory.map(|(directory, _)| directory),
         archived,
         question.subagents,
-        question.shows_all(),
+        question.agents(),
     )
 }
 

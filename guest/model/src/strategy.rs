@@ -74,13 +74,13 @@ pub fn session(serial: usize) -> impl Strategy<Value = Session> {
         |(id, directory, created, updated, content, agents, flags)| {
             let (title, ornament, label, said) = content;
             let (archived, subagent) = (flags.0.index(5) == 0, flags.1.index(6) == 0);
-            let (updated, undated) = (updated.max(created), flags.2.index(8) == 0);
+            let updated = updated.max(created);
             Session {
                 id,
                 directory,
                 created,
                 updated,
-                undated,
+                undated: flags.2.index(8) == 0,
                 title,
                 ornament,
                 label,
@@ -121,7 +121,7 @@ pub fn question() -> impl Strategy<Value = Question> {
         1 => Just(Archived::Only),
     ];
     let search = prop_oneof![3 => Just(Vec::new()), 1 => vec(term(), 1..3)];
-    let agents = prop_oneof![3 => Just(Agents::Unsaid), 1 => Just(Agents::Own), 3 => Just(Agents::All)];
+    let agents = prop_oneof![3 => Just(None), 1 => Just(Some(Agents::Own)), 3 => Just(Some(Agents::All))];
     let shown = (archived, any::<bool>(), agents);
     let limit = option::weighted(0.8, prop_oneof![4 => 1..6usize, 1 => Just(1000)]);
     (option::weighted(0.3, directory()), times, search, shown, limit, any::<bool>()).prop_map(
@@ -136,7 +136,7 @@ pub fn question() -> impl Strategy<Value = Question> {
                 archived,
                 subagents,
                 agents,
-                all_by_default: false,
+                agents_by_default: Agents::Own,
                 limit,
                 in_meta,
                 conversations: true,

@@ -35,7 +35,7 @@ pub fn run<L: Lister>(scale: Scale, make: impl Fn() -> L) {
     };
     let fit = |question: Question, lister: &L| Question {
         conversations: lister.searches_conversations(),
-        all_by_default: lister.lists_all_agents(),
+        agents_by_default: lister.agents_by_default(),
         ..question
     };
     let stores = || strategy::sessions(scale.sessions);

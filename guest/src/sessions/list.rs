@@ -1,6 +1,7 @@
 //! Listing sessions (protocol v1, `session/list`): last activity first, a page at a time.
 //!
-//! A page costs the page: rows come ready from the index, filters act before paging, and no transcript is opened.
+//! A list is of the sessions of one agent or of all. A page costs the page: rows come ready from the index, filters act
+//! before paging, and no transcript is opened. A page ends early where its rows would make its line too long.
 //!
 //! What changes while a client pages is taken care of by the revision at which it began. Sessions that have changed
 //! since are passed over in the index, where they may have moved past the reader, and given at the end instead, in

@@ -155,12 +155,12 @@ struct Member {
 }
 
 fn members(session: &Session) -> Vec<Member> {
-    let foreign = session.meta.iter().filter(|(key, _)| *key != "acp-sessions");
-    let member = |(key, value): (&String, &Box<RawValue>)| {
+    let member = |key: &str, value: &RawValue| {
         let name = json!(key).to_string();
         Member { text: format!("{name}:{}", value.get()), name }
     };
-    foreign.map(member).collect()
+    let others = session.meta.iter().filter(|(key, _)| *key != "acp-sessions");
+    others.map(|(key, value)| member(key, value)).collect()
 }
 
 /// What a row shows of the metadata, and the names of what it does not.

@@ -34,8 +34,8 @@ fn twenty_thousand_sessions_come_in_full_and_in_order() {
     for question in [
         Question::plain(),
         Question { limit: Some(1000), ..Question::plain() },
-        Question { limit: Some(1000), agents: Agents::All, subagents: true, ..Question::plain() },
-        Question { directory: Some((5, 1)), agents: Agents::All, ..Question::plain() },
+        Question { limit: Some(1000), agents: Some(Agents::All), subagents: true, ..Question::plain() },
+        Question { directory: Some((5, 1)), agents: Some(Agents::All), ..Question::plain() },
         Question { directory: Some((3, 1)), limit: Some(77), in_meta: true, ..Question::plain() },
         Question { search: vec![acp_sessions_model::Term::Word(2, 1, 3)], limit: Some(1000), ..Question::plain() },
     ] {

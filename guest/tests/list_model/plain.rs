@@ -61,7 +61,9 @@ fn a_list_is_of_one_agents_sessions_or_of_all() {
     for (id, agents) in [("a", vec!["x"]), ("b", vec!["x", "y"]), ("c", vec!["y"]), ("d", vec![])] {
         let changed = store.change(id).commit(|before, _, _| {
             let mut session = before.expect("a session").clone();
-            agents.iter().for_each(|agent| session.give_to(agent, id, 0));
+            for agent in &agents {
+                session.give_to(agent, id, 0);
+            }
             Ok(Some(Some(session)))
         });
         changed.expect("a change");

@@ -12,6 +12,8 @@ use crate::store::{Row, Session, Store, keys};
 
 /// How many sessions a search tries at a time.
 const TRIED_AT_ONCE: usize = 200;
+/// How many records are read at a time: they may be large, and few are shown.
+const READ_AT_ONCE: u32 = 32;
 /// The most bytes of rows in a page of more than one row: what else there is on its line has room in a mebibyte.
 const MOST_BYTES: usize = (1024 - 16) * 1024;
 
@@ -103,19 +105,25 @@ impl<'a, S: Storage> Gather<'a, S> {
         search: Option<(&Query, &Plan)>,
         behind: Option<(i64, &str)>,
     ) -> Result<()> {
-        let mut sessions = self.sessions(ids)?;
-        sessions.retain(|session| session.revision <= self.started && self.filter.admits(session));
-        sessions.sort_by_cached_key(|session| std::cmp::Reverse(keys::row_place(session.updated, &session.id)));
-        if let Some((updated, id)) = behind {
-            let place = keys::row_place(updated, id);
-            sessions.retain(|session| keys::row_place(session.updated, &session.id) < place);
-        }
         let Some((_, plan)) = search else { return Ok(()) };
-        for batch in sessions.chunks(TRIED_AT_ONCE) {
+        let behind = behind.map(|(updated, id)| keys::row_place(updated, id));
+        let mut places: Vec<(String, String)> = Vec::new();
+        for ids in ids.chunks(READ_AT_ONCE as usize) {
+            let mut sessions = self.sessions(ids)?;
+            sessions.retain(|session| session.revision <= self.started && self.filter.admits(session));
+            let found = sessions.into_iter().map(|session| (keys::row_place(session.updated, &session.id), session.id));
+            places.extend(found.filter(|(place, _)| behind.as_ref().is_none_or(|behind| place < behind)));
+        }
+        places.sort_by(|a, b| b.cmp(a));
+        for batch in places.chunks(READ_AT_ONCE as usize) {
             if self.is_full() {
                 break;
             }
-            self.push_matching(query, plan, batch)?;
+            let ids: Vec<String> = batch.iter().map(|(_, id)| id.clone()).collect();
+            // What changed between the two reads is given at the end.
+            let mut sessions = self.sessions(&ids)?;
+            sessions.retain(|session| session.revision <= self.started);
+            self.push_matching(query, plan, &sessions)?;
         }
         Ok(())
     }
@@ -168,7 +176,7 @@ impl<'a, S: Storage> Gather<'a, S> {
     /// The sessions that were there when the first page was read and have changed since.
     fn changed(&mut self, behind: u64, search: Option<(&Query, &Plan)>) -> Result<()> {
         let mut start = format!("t/{:016}", behind.saturating_add(1));
-        let bounds = Bounds { limit: 256, max_bytes: 64 * 1024 };
+        let bounds = Bounds { limit: READ_AT_ONCE, max_bytes: 64 * 1024 };
         let mut more = true;
         while more && !self.is_full() {
             let page = self.store.storage().scan(&start, &keys::range_end("t/"), false, bounds)?;
@@ -200,8 +208,14 @@ impl<'a, S: Storage> Gather<'a, S> {
     }
 
     fn sessions(&self, ids: &[String]) -> Result<Vec<Session>> {
-        let keys: Vec<String> = ids.iter().map(|id| keys::session(id)).collect();
-        self.store.storage().get(&keys)?.iter().flatten().map(|text| Session::parse(text)).collect()
+        let mut sessions = Vec::with_capacity(ids.len());
+        for ids in ids.chunks(READ_AT_ONCE as usize) {
+            let keys: Vec<String> = ids.iter().map(|id| keys::session(id)).collect();
+            for text in self.store.storage().get(&keys)?.iter().flatten() {
+                sessions.push(Session::parse(text)?);
+            }
+        }
+        Ok(sessions)
     }
 }
 
