@@ -6,6 +6,8 @@
 mod digest;
 mod echo;
 mod entry;
+pub mod mend;
+mod open_calls;
 pub mod own_words;
 mod position;
 mod recorder;
@@ -19,6 +21,7 @@ mod replay_tests;
 pub use digest::digest;
 pub use echo::Echo;
 pub use entry::{Entry, Kind, UpdateKind};
+pub use open_calls::OpenCalls;
 pub use position::Position;
 pub use recorder::{Flushed, Recorder};
 pub use replay::{Progress, Replay, Start};
