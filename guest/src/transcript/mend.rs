@@ -126,8 +126,8 @@ mod tests {
     use crate::store::{Segment, Store};
     use crate::transcript::{Progress, Recorder, Replay, Start};
 
-    /// Records a conversation: `P` a prompt, `E` its end, `(` and `)` a call's, `.` a message; a digit sets the turn, `0`
-    /// none.
+    /// Records a conversation: `P` a prompt, `E` its end, `(` and `)` a call's, `.` a message; a digit sets the turn (up
+    /// to its end), `0` none.
     fn record(store: &Store<Memory>, log: &str, script: &str) {
         let mut recorder = Recorder::new(log);
         let mut turn = None;
@@ -171,8 +171,8 @@ mod tests {
             ("1P.()2P(", vec![r#""t1" []"#, r#""t2" ["call of t2"]"#]),
             ("1P(2P.1.2.E", vec![r#""t1" ["call of t1"]"#]),
             // Behind its end nothing opens a turn again but a prompt.
-            ("1P.E.(", vec![]),
-            ("1P.EP(", vec![r#""t1" ["call of t1"]"#]),
+            ("1P.E1.(", vec![]),
+            ("1P.E1P(", vec![r#""t1" ["call of t1"]"#]),
             // The call of a turn that ended is its agent's business.
             ("1P(E2PE", vec![]),
             ("1.(", vec![r#""t1" ["call of t1"]"#]),
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn what_a_fork_took_of_a_turn_under_way_is_unfinished_in_the_fork() {
         let store = Store::new(Memory::new());
-        record(&store, "parent", "1PEP()");
+        record(&store, "parent", "1PE1P()");
         record(&store, "parent", "1E");
         let mut fork = session();
         fork.segments.push(Segment { log: "parent".to_owned(), from: 1, until: 4 });
