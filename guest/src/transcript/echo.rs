@@ -53,13 +53,15 @@ impl Echo {
         let shown = dense(&self.own_words.feed(text));
         let rest = &self.text[self.heard..];
         if shown.is_empty() {
-            let told = dense(text);
-            return match (was_inside || self.own_words.is_inside(), told.is_empty()) {
-                (true, _) => !text.is_empty(),
+            let is_blank = text.trim().is_empty();
+            return match dense(self.own_words.undecided()) {
                 // White space between two pieces of an echo belongs to it.
-                (false, true) => !text.is_empty() && self.heard > 0 && !rest.is_empty(),
-                // Held back for what may follow; it counts when that is known.
-                (false, false) => rest.starts_with(&told),
+                held if held.is_empty() && is_blank && !was_inside => {
+                    !text.is_empty() && self.heard > 0 && !rest.is_empty()
+                }
+                held if held.is_empty() => !text.is_empty(),
+                // It counts when it is known what follows.
+                held => rest.starts_with(&held),
             };
         }
         let repeats = rest.starts_with(&shown);
@@ -124,6 +126,20 @@ mod tests {
                 assert_eq!(echo.heard, echo.text.len(), "{whole}");
                 assert!(!echo.repeats(r#"{"type":"text","text":"fix"}"#));
             }
+        }
+    }
+
+    #[test]
+    fn an_account_by_itself_is_an_echo_too() {
+        let account = format!("{OPENING}{CONTEXT}\n\nUser: hi\n\n{CLOSING}");
+        for step in [20, 40, 1000] {
+            let mut echo = Echo::of_prompt(r#"[{"type":"text","text":"fix the bug"}]"#);
+            for piece in account.as_bytes().chunks(step) {
+                let block = json!({"type": "text", "text": str::from_utf8(piece).unwrap()}).to_string();
+                assert!(echo.repeats(&block), "{block}");
+            }
+            assert!(!echo.repeats(r#"{"type":"text","text":" "}"#));
+            assert!(echo.repeats(r#"{"type":"text","text":"fix the bug"}"#));
         }
     }
 

@@ -110,7 +110,12 @@ impl Stream {
         self.place == Place::Inside || letters(&self.held).len() >= TELLING
     }
 
-    /// The same for a content block (JSON): one without text stays as it is.
+    /// What is held back without being known for the beginning of an account yet.
+    pub fn undecided(&self) -> &str {
+        if self.place == Place::Outside && !self.is_inside() { &self.held } else { "" }
+    }
+
+    /// As [`Stream::feed`], for a content block (JSON): one without text stays as it is.
     pub fn feed_content(&mut self, content: &str) -> Shown {
         let Ok(mut block) = serde_json::from_str::<serde_json::Value>(content) else { return Shown::Unchanged };
         let Some(text) = block["text"].as_str().filter(|_| block["type"] == "text") else { return Shown::Unchanged };

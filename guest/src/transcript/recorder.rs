@@ -42,7 +42,8 @@ impl Recorder {
         Self { log: log.to_owned(), end: None, turn: None, backlog: Backlog::default(), run: None, fresh: 0 }
     }
 
-    /// What is pushed from now on belongs to this turn. The tag should be one that no other turn of the session has
+    /// What is pushed from now on belongs to this turn, up to its end (an entry of [`Kind::TurnEnd`], which is its last).
+    /// The tag should be one that no other turn of the session has
     /// (a random one): letters, digits and `_`, at most 32; others are left out of it.
     pub fn set_turn(&mut self, turn: Option<String>) {
         let turn = turn.and_then(|turn| tag(&turn));
@@ -59,6 +60,9 @@ impl Recorder {
         self.fresh += text.len();
         let tokens = search::tokenise(&search::text::of_entry(&text));
         self.backlog.push(Row { text, tokens, time, amends: None, tail: None });
+        if kind == Kind::TurnEnd {
+            self.turn = None;
+        }
     }
 
     /// Adds a chunk of a message: `update` is the notification's member, `params` all its members but the session

@@ -207,8 +207,7 @@ fn a_turns_tag_is_kept_and_ends_a_run() {
     recorder.set_turn(Some("31".to_owned()));
     push(&mut recorder, &chunk("agent_message_chunk", "b", None));
     recorder.push(Kind::TurnEnd, 2, "{}");
-    recorder.set_turn(None);
-    recorder.push(Kind::TurnEnd, 3, "{}");
+    recorder.push(Kind::Update, 3, "{}");
     recorder.flush(&store, &[], Durability::Relaxed).unwrap();
     let turns: Vec<_> = texts(&store).iter().map(|row| Entry::parse(row).unwrap().turn.map(str::to_owned)).collect();
     assert_eq!(turns, [Some("3f1".to_owned()), Some("31".to_owned()), Some("31".to_owned()), None]);
