@@ -31,26 +31,29 @@ pub fn prune<S: Storage>(store: &Store<S>, prune: &Prune, now: i64) -> Result<Pa
     // The cursor is the key of the last entry that was looked at: it names the shelf too.
     let mut after = prune.after.clone();
     let rule = Rule { kind: Kind::Idle, since: prune.idle_since, settled_since: None };
-    while prune.limit > 0 {
+    if prune.limit == 0 {
+        return Ok(Page { rows, next_cursor: None });
+    }
+    loop {
         let entries = old_rows(store, prune.cwd.as_deref(), prune.idle_since, after.as_deref(), BATCH)?;
         if entries.is_empty() {
-            break;
+            return Ok(Page { rows, next_cursor: None });
         }
         for entry in entries {
             if rows.len() >= prune.limit as usize {
                 return Ok(Page { rows, next_cursor: after });
             }
             if let Some(id) = entry.key.rsplit_once('/').and_then(|(_, id)| keys::decode(id)) {
-                let gone = match prune.dry_run {
-                    true => rule::would_go(store, &id, now, rule)?,
-                    false => rule::remove(store, &id, now, rule)?,
+                let gone = if prune.dry_run {
+                    rule::would_go(store, &id, now, rule)?
+                } else {
+                    rule::remove(store, &id, now, rule)?
                 };
                 rows.extend(gone.iter().filter_map(row));
             }
             after = Some(entry.key);
         }
     }
-    Ok(Page { rows, next_cursor: None })
 }
 
 fn row(session: &Session) -> Option<String> {
