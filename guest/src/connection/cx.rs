@@ -43,6 +43,11 @@ impl<S: Storage, E: Environment> Cx<'_, S, E> {
         Ok(())
     }
 
+    /// What the entries of a new turn are marked with, so that a reader tells them from another window's.
+    pub(super) fn turn_tag(&self) -> String {
+        format!("{:012x}", self.environment.random() >> 16)
+    }
+
     /// A new message id, as JSON.
     pub(super) fn message_id(&self) -> String {
         format!("\"msg_{:016x}\"", self.environment.random())

@@ -7,6 +7,8 @@ use crate::transcript::Echo;
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) request: ClientRequest,
+    /// What its entries in the log are marked with.
+    pub(super) tag: String,
     /// The client has taken it back.
     pub(super) cancelled: bool,
     /// What the agent may repeat of the prompt.
@@ -19,7 +21,7 @@ pub(super) struct Turn {
 
 impl Turn {
     /// A turn of which no more is known than the request: its instance was lost.
-    pub(super) fn taken_up(request: ClientRequest) -> Self {
-        Self { request, cancelled: false, echo: Echo::default(), retold: false, title: None }
+    pub(super) fn taken_up(request: ClientRequest, tag: String) -> Self {
+        Self { request, tag, cancelled: false, echo: Echo::default(), retold: false, title: None }
     }
 }

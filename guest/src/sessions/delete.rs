@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 pub use logs::Holders;
 pub use pending::{confirmed, pending};
 
-use crate::storage::{Bounds, Expectation, Result, Storage, Write};
+use crate::storage::{Bounds, Expectation, Result, Storage, StorageError, Write};
 use crate::store::{Changed, Session, Store, derived, keys};
 use logs::Release;
 
@@ -69,10 +69,14 @@ pub(super) fn family<S: Storage>(store: &Store<S>, session: &Session) -> Result<
         next += 1;
         for id in subagents(store, &parent)? {
             // Records that name each other as parents do not make this go round for ever.
-            if known.insert(id.clone())
-                && let Some(child) = store.session(&id)?
-            {
-                family.push(child);
+            if !known.insert(id.clone()) {
+                continue;
+            }
+            match store.session(&id) {
+                Ok(child) => family.extend(child),
+                // What cannot be read stays: the session can be deleted all the same.
+                Err(StorageError::Corrupt(_)) => {}
+                Err(error) => return Err(error),
             }
         }
     }

@@ -38,7 +38,7 @@ pub struct Fork<'a> {
 
 /// Stores the fork; `None` if there is no such parent. A place in the parent's transcript is the same place in the
 /// fork's. The cost depends neither on the length of the transcript nor, to speak of, on how many forks led to the
-/// parent: see [`inherit`].
+/// parent.
 pub fn fork<S: Storage, E: Environment>(store: &Store<S>, environment: &E, fork: &Fork<'_>) -> Result<Option<Session>> {
     let mut id = fork.wanted_id.clone();
     loop {
@@ -81,6 +81,8 @@ fn forked<S: Storage>(
     session.agents.clear();
     session.agent = None;
     session.archived = false;
+    // Nobody's sub-agent: it is the user's own, and stays when the session is deleted that started the parent.
+    session.parent = None;
     session.segments = shared;
     session.tail = 1;
     session.aside.clear();

@@ -14,8 +14,8 @@ pub fn mend<S: Storage>(store: &Store<S>, session: &Session, connection: &str, n
     }
     let mut recorder = Recorder::new(&session.id);
     for turn in &unfinished {
-        recorder.set_turn(turn.tag.clone());
-        for (kind, json) in mend::entries(turn, now) {
+        recorder.set_turn(turn.turn.clone());
+        for (kind, json) in mend::entries(turn) {
             recorder.push(kind, now, &json);
         }
     }

@@ -139,9 +139,13 @@ pub(super) fn clean_marks<S: Storage>(store: &Store<S>, behind: &str, now: i64, 
     let marks = with_heartbeats(store, page.entries)?;
     let cleaned =
         Cleaned { looked: marks.len(), last: marks.last().filter(|_| page.more).map(|mark| mark.key.clone()) };
+    let mut over: BTreeMap<String, (Option<String>, Vec<Write>)> = BTreeMap::new();
     for mark in marks.into_iter().filter(|mark| is_long_over(mark.heartbeat.as_deref(), now)) {
-        let heartbeat = Expectation { key: keys::heartbeat(&mark.connection), value: mark.heartbeat };
-        remove(store, heartbeat, vec![Write::Delete { key: mark.key }])?;
+        let (_, writes) = over.entry(keys::heartbeat(&mark.connection)).or_insert((mark.heartbeat, Vec::new()));
+        writes.push(Write::Delete { key: mark.key });
+    }
+    for (key, (value, writes)) in over {
+        remove(store, Expectation { key, value }, writes)?;
     }
     Ok(cleaned)
 }

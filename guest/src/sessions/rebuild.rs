@@ -4,6 +4,8 @@
 mod clean;
 mod text;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::delete::Holders;
@@ -126,9 +128,10 @@ fn write_one<S: Storage>(store: &Store<S>, key: &str) -> Result<()> {
     // Deleted meanwhile, with all that is derived.
     let Some(session) = written else { return Ok(()) };
     text::index_log(store, &id)?;
-    for segment in &session.segments {
-        if segment.log != id && is_for_this_one(store, &segment.log, &id)? {
-            text::index_log(store, &segment.log)?;
+    let logs: BTreeSet<&str> = session.segments.iter().chain(&session.aside).map(|part| part.log.as_str()).collect();
+    for log in logs {
+        if log != id && is_for_this_one(store, log, &id)? {
+            text::index_log(store, log)?;
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Removing what nobody has touched for long: by the list's own index from its old end, a few at a time.
 //!
-//! What may go is decided in [`rule`], in the commit that removes it.
+//! What may go is decided in `rule`, in the commit that removes it.
 
 mod prune;
 mod rule;
@@ -47,7 +47,7 @@ pub fn sweep<S: Storage>(
     most: u32,
     after: Option<String>,
 ) -> Result<Swept> {
-    let mut place = after.as_deref().and_then(Place::parse).unwrap_or_default();
+    let mut place = after.and_then(Place::parse).unwrap_or_default();
     let (mut removed, mut looked) = (0, 0);
     if most == 0 {
         return Ok(Swept { removed, next: None });
@@ -84,12 +84,13 @@ impl Stage {
         Self::ALL.into_iter().skip_while(|stage| *stage != self).nth(1)
     }
 
-    fn letter(self) -> char {
+    /// What its cursors begin with.
+    fn prefix(self) -> &'static str {
         match self {
-            Self::Marks => 'm',
-            Self::Heartbeats => 'h',
-            Self::Empty => 'e',
-            Self::Idle => 'i',
+            Self::Marks => "m:",
+            Self::Heartbeats => "h:",
+            Self::Empty => "e:",
+            Self::Idle => "i:",
         }
     }
 }
@@ -104,14 +105,14 @@ struct Place {
 
 impl Place {
     /// `None` for what [`Self::to_cursor`] does not make: a sweep then begins anew.
-    fn parse(cursor: &str) -> Option<Self> {
-        let (letter, behind) = cursor.split_once(':')?;
-        let stage = Stage::ALL.into_iter().find(|stage| letter.chars().eq([stage.letter()]))?;
-        Some(Self { stage, behind: behind.to_owned() })
+    fn parse(mut cursor: String) -> Option<Self> {
+        let stage = Stage::ALL.into_iter().find(|stage| cursor.starts_with(stage.prefix()))?;
+        cursor.drain(..stage.prefix().len());
+        Some(Self { stage, behind: cursor })
     }
 
     fn to_cursor(&self) -> String {
-        format!("{}:{}", self.stage.letter(), self.behind)
+        format!("{}{}", self.stage.prefix(), self.behind)
     }
 }
 

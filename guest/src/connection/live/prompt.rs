@@ -33,21 +33,22 @@ impl LiveSession {
         let now = cx.now();
         let message_id = cx.message_id();
         let agent_id = self.agent_id.clone();
-        let tag = format!("{}{:x}", cx.connection.get(..6).unwrap_or_default(), cx.environment.random() & 0xff_ffff);
+        let tag = cx.turn_tag();
         let Phase::Open { turns, .. } = &mut self.phase else {
             return Err(RpcError::session_not_open(self.key.id().unwrap_or_default()));
         };
-        if turns.is_empty() {
-            self.recorder.set_turn(Some(tag));
-        }
+        self.recorder.set_turn(Some(tag.clone()));
         self.recorder.push(Kind::Prompt, now, &format!("{{\"prompt\":{prompt},\"messageId\":{message_id}}}"));
         turns.push(Turn {
             request: request.clone(),
+            tag,
             cancelled: false,
             echo: Echo::of_prompt(&prompt),
             retold: untold.is_some(),
             title: title::from_prompt(&prompt),
         });
+        // What the agent says now is still about the first of them.
+        self.recorder.set_turn(turns.first().map(|turn| turn.tag.clone()));
         self.activity.prompts += 1;
         self.activity.touched = Some(now);
         let Some(untold) = untold else { return Ok(Handled::named(line, params.object(), &agent_id)) };
@@ -60,7 +61,8 @@ impl LiveSession {
 
     /// What was said and this agent has not heard.
     fn untold<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> Result<Option<String>, RpcError> {
-        self.write(cx, true)?;
+        // Where it cannot be written, the prompt goes on all the same.
+        let _ = self.write(cx, true);
         let Some(session) = self.key.id().map(|id| cx.store.session(id)).transpose()?.flatten() else {
             return Ok(None);
         };
@@ -90,7 +92,7 @@ impl LiveSession {
     ) -> Result<Handled, RpcError> {
         let Some(turns) = self.turns_mut() else { return Ok(Handled::Pass) };
         let turn = turns.iter().position(|turn| turn.request == *request).map(|at| turns.remove(at));
-        let turn = turn.unwrap_or_else(|| Turn::taken_up(request.clone()));
+        let turn = turn.unwrap_or_else(|| Turn::taken_up(request.clone(), cx.turn_tag()));
         let outcome =
             if turn.cancelled && matches!(outcome, Outcome::Error(_)) { Outcome::Result(CANCELLED) } else { outcome };
         let (entry, replaced) = match outcome {
@@ -118,8 +120,9 @@ impl LiveSession {
 
     /// Records the end of a turn.
     fn end_turn(&mut self, turn: &Turn, entry: &str, is_cut_off: bool, now: i64) {
-        let is_last = self.turns_mut().is_none_or(|turns| turns.is_empty());
-        if is_last {
+        let next = self.turns_mut().and_then(|turns| turns.first().map(|turn| turn.tag.clone()));
+        self.recorder.set_turn(Some(turn.tag.clone()));
+        if next.is_none() {
             let open = std::mem::take(&mut self.calls);
             if is_cut_off {
                 for update in open.failed() {
@@ -128,9 +131,7 @@ impl LiveSession {
             }
         }
         self.recorder.push(Kind::TurnEnd, now, entry);
-        if is_last {
-            self.recorder.set_turn(None);
-        }
+        self.recorder.set_turn(next);
         self.activity.touched = Some(now);
         if turn.title.is_some() {
             self.activity.title.clone_from(&turn.title);

@@ -148,7 +148,7 @@ impl LiveSession {
             }
             UpdateKind::Event | UpdateKind::Subagent => {
                 self.end_hush(cx);
-                self.calls.note(update.update);
+                self.calls.feed(update.update);
                 self.recorder.push(Kind::Update, cx.now(), &update.kept(None));
                 if update.kind == UpdateKind::Subagent
                     && let Some(parent) = self.key.id()

@@ -56,10 +56,9 @@ impl LiveSession {
         }
         let durability = if close { Durability::Durable } else { Durability::Relaxed };
         let (activity, agent, now) = (&self.activity, &cx.agent.name, cx.now());
-        let (flushed, changed) = self.recorder.flush_with(cx.store, durability, |before, _, writes| {
+        let (flushed, changed) = self.recorder.flush_with_end(cx.store, durability, |before, end, _, writes| {
             writes.extend(state.iter().cloned());
             let Some(mut session) = before.cloned() else { return Ok(None) };
-            let end = own_end(cx.store.storage(), &session, writes)?;
             activity.note(&mut session, agent, end, now);
             Ok(Some(Some(session)))
         })?;
@@ -85,15 +84,6 @@ impl LiveSession {
             self.phase = Phase::Deleted { turns: std::mem::take(turns) };
         }
     }
-}
-
-/// The number of the log's last entry once these writes are done.
-fn own_end<S: Storage>(storage: &S, session: &Session, writes: &[Write]) -> Result<u64, StorageError> {
-    let appended = writes.iter().rev().find_map(|write| match write {
-        Write::Append { log, seq, .. } if *log == session.id => Some(*seq),
-        _ => None,
-    });
-    appended.map_or_else(|| storage.log_end(&session.id), Ok)
 }
 
 impl super::Activity {

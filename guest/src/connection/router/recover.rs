@@ -121,7 +121,10 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                     Incoming::Prompt { session } if session == id => Some(request.clone()),
                     _ => None,
                 });
-                prompts.collect::<Vec<_>>().into_iter().for_each(|request| session.take_up_turn(request));
+                for request in prompts.collect::<Vec<_>>() {
+                    let tag = self.run(|cx| cx.turn_tag());
+                    session.take_up_turn(request, tag);
+                }
                 self.insert(session);
                 self.with(&Key::Session(id.to_owned()), LiveSession::mark);
             }

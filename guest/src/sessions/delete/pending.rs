@@ -24,12 +24,11 @@ pub fn pending<S: Storage>(store: &Store<S>, agent: &str, now: i64, limit: u32) 
         let mapped = store.storage().get(&read)?;
         for (entry, mapped) in page.entries.into_iter().zip(mapped) {
             let is_due = entry.value.parse::<i64>().is_ok_and(|at| now - at <= KEPT_FOR);
-            match of(&entry.key).filter(|_| is_due && mapped.is_none()) {
-                Some(id) => ids.push(id),
-                None => {
-                    stale.push(Write::Delete { key: entry.key.clone() });
-                    expected.push(Expectation { key: entry.key, value: Some(entry.value) });
-                }
+            if let Some(id) = of(&entry.key).filter(|_| is_due && mapped.is_none()) {
+                ids.push(id);
+            } else {
+                stale.push(Write::Delete { key: entry.key.clone() });
+                expected.push(Expectation { key: entry.key, value: Some(entry.value) });
             }
         }
         if !page.more {

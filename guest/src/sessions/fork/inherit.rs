@@ -17,7 +17,7 @@ use crate::store::{Segment, Session};
 const MOST_ENTRIES: u64 = 256;
 const MOST_BYTES: u64 = 256 * 1024;
 /// With each further so many parts twice as much is copied, up to this many times.
-const FEW_PARTS: usize = 8;
+const FEW_PARTS: usize = 4;
 const MOST_DOUBLINGS: usize = 4;
 
 /// What a fork takes over.
@@ -129,7 +129,7 @@ mod tests {
             (&[128, 128], 2),
             (&[128, 129], 0),
             (&[150, 60, 30, 30], 3),
-            (&[500, 500, 500, 500, 500, 500, 500, 300, 200], 2),
+            (&[500, 500, 500, 500, 500, 500, 500, 300, 300], 2),
         ] {
             let parts = lengths(parts);
             assert_eq!(parts.len() - first_to_copy(&parts), copied, "{parts:?}");

@@ -31,28 +31,32 @@ pub fn prune<S: Storage>(store: &Store<S>, prune: &Prune, now: i64) -> Result<Pa
     // The cursor is the key of the last entry that was looked at: it names the shelf too.
     let mut after = prune.after.clone();
     let rule = Rule { kind: Kind::Idle, since: prune.idle_since, settled_since: None };
-    while prune.limit > 0 {
+    if prune.limit == 0 {
+        return Ok(Page { rows, next_cursor: None });
+    }
+    loop {
         let entries = old_rows(store, prune.cwd.as_deref(), prune.idle_since, after.as_deref(), BATCH)?;
         if entries.is_empty() {
-            break;
+            return Ok(Page { rows, next_cursor: None });
         }
         for entry in entries {
             if rows.len() >= prune.limit as usize {
                 return Ok(Page { rows, next_cursor: after });
             }
             if let Some(id) = entry.key.rsplit_once('/').and_then(|(_, id)| keys::decode(id)) {
-                let gone = match prune.dry_run {
+                let gone = if !prune.dry_run {
+                    rule::remove(store, &id, now, rule)?
+                } else if is_first_row(store, &id, &entry.key, prune.cwd.as_deref())? {
+                    rule::would_go(store, &id, now, rule)?
+                } else {
                     // A session has a row for each agent that knows it, and is named once.
-                    true if !is_first_row(store, &id, &entry.key, prune.cwd.as_deref())? => Vec::new(),
-                    true => rule::would_go(store, &id, now, rule)?,
-                    false => rule::remove(store, &id, now, rule)?,
+                    Vec::new()
                 };
                 rows.extend(gone.iter().filter_map(row));
             }
             after = Some(entry.key);
         }
     }
-    Ok(Page { rows, next_cursor: None })
 }
 
 /// Whether a row is the first of its session's.

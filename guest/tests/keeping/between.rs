@@ -1,0 +1,107 @@
+//! A storage that lets something happen, once, right before a commit: what another process may do between reading and
+//! writing. It counts what is asked of it too.
+
+use std::cell::{Cell, RefCell};
+
+use acp_sessions_guest::storage::{
+    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, TextHit, TextScope, TextTerm, Write,
+};
+
+type Meanwhile<'a> = Box<dyn FnOnce(&Memory) + 'a>;
+
+#[derive(Default)]
+pub(crate) struct Between<'a> {
+    pub(crate) memory: Memory,
+    /// And how many commits come first.
+    meanwhile: RefCell<Option<(usize, Meanwhile<'a>)>>,
+    pub(crate) calls: Cell<usize>,
+    pub(crate) commits: Cell<usize>,
+    pub(crate) writes: Cell<usize>,
+    /// Bytes of keys and values, read and written.
+    pub(crate) bytes: Cell<usize>,
+}
+
+impl<'a> Between<'a> {
+    /// What happens before the next commit.
+    pub(crate) fn before_commit(&self, meanwhile: impl FnOnce(&Memory) + 'a) {
+        self.before_nth_commit(0, meanwhile);
+    }
+
+    /// What happens after so many commits, before the next.
+    pub(crate) fn before_nth_commit(&self, nth: usize, meanwhile: impl FnOnce(&Memory) + 'a) {
+        *self.meanwhile.borrow_mut() = Some((nth, Box::new(meanwhile)));
+    }
+
+    /// Whether it has happened.
+    pub(crate) fn has_happened(&self) -> bool {
+        self.meanwhile.borrow().is_none()
+    }
+
+    pub(crate) fn reset(&self) {
+        self.calls.set(0);
+        self.commits.set(0);
+        self.writes.set(0);
+        self.bytes.set(0);
+    }
+
+    fn note(&self, bytes: usize) {
+        self.calls.set(self.calls.get() + 1);
+        self.bytes.set(self.bytes.get() + bytes);
+    }
+}
+
+impl Storage for Between<'_> {
+    fn get(&self, keys: &[String]) -> Result<Vec<Option<String>>> {
+        let values = self.memory.get(keys)?;
+        self.note(values.iter().flatten().map(String::len).sum());
+        Ok(values)
+    }
+
+    fn scan(&self, start: &str, end: &str, descending: bool, bounds: Bounds) -> Result<RecordPage> {
+        let page = self.memory.scan(start, end, descending, bounds)?;
+        self.note(page.entries.iter().map(|entry| entry.value.len()).sum());
+        Ok(page)
+    }
+
+    fn log_end(&self, log: &str) -> Result<u64> {
+        self.note(0);
+        self.memory.log_end(log)
+    }
+
+    fn read_log(&self, log: &str, start: u64, bounds: Bounds) -> Result<LogPage> {
+        let page = self.memory.read_log(log, start, bounds)?;
+        self.note(page.entries.iter().map(|entry| entry.value.len()).sum());
+        Ok(page)
+    }
+
+    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<Vec<TextHit>> {
+        self.note(0);
+        self.memory.search_text(term, after, limit)
+    }
+
+    fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u64>>> {
+        self.note(0);
+        self.memory.find_text(term, scopes)
+    }
+
+    fn commit(&self, expected: &[Expectation], writes: Vec<Write>, durability: Durability) -> Result<()> {
+        let waiting = self.meanwhile.borrow_mut().take();
+        match waiting {
+            Some((0, meanwhile)) => meanwhile(&self.memory),
+            Some((nth, meanwhile)) => *self.meanwhile.borrow_mut() = Some((nth - 1, meanwhile)),
+            None => {}
+        }
+        self.commits.set(self.commits.get() + 1);
+        self.writes.set(self.writes.get() + writes.len());
+        self.note(writes.iter().map(size).sum());
+        self.memory.commit(expected, writes, durability)
+    }
+}
+
+fn size(write: &Write) -> usize {
+    match write {
+        Write::Put { value, .. } | Write::Append { value, .. } | Write::Amend { value, .. } => value.len(),
+        Write::IndexText { tokens, .. } => tokens.len(),
+        Write::Delete { .. } | Write::CutLog { .. } | Write::DropText { .. } => 0,
+    }
+}

@@ -1,0 +1,11 @@
+//! What is kept, shared and removed: retention, deletes, forks, open marks, rebuilding.
+
+mod between;
+mod deletes;
+mod fork_cost;
+mod forks;
+mod open_marks;
+mod pruning;
+mod rebuilding;
+mod shop;
+mod sweeping;
