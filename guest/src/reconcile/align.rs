@@ -43,7 +43,20 @@ fn affinity(log: &Turn, replay: &Turn) -> u32 {
 pub fn align(log: &[Turn], replay: &[Turn]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     align_part(log, replay, Part { log: 0..log.len(), replay: 0..replay.len() }, DEEPEST, &mut pairs);
+    move_up(log, replay, &mut pairs);
     pairs
+}
+
+/// Of turns that go with one of the replay equally well, the first is it: so the same replay is always aligned alike, also
+/// when what is new in it has become part of the log.
+fn move_up(log: &[Turn], replay: &[Turn], pairs: &mut [(usize, usize)]) {
+    let mut free = 0;
+    for (at, other) in pairs {
+        let affinity_at = |at: usize| affinity(&log[at], &replay[*other]);
+        let least = affinity_at(*at);
+        *at = (free..*at).find(|before| affinity_at(*before) >= least).unwrap_or(*at);
+        free = *at + 1;
+    }
 }
 
 /// A stretch of both that is aligned on its own.

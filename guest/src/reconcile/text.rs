@@ -10,9 +10,17 @@ const BASE: u64 = 0x0d3a_91c4_6b57_e2f9;
 /// The longest beginning of a text that is kept, in bytes.
 const LONGEST_KEPT: usize = 64 * 1024;
 
+/// The sum of two numbers below the modulus.
+fn plus(left: u64, right: u64) -> u64 {
+    let sum = left + right;
+    if sum >= MODULUS { sum - MODULUS } else { sum }
+}
+
+/// The product of two numbers below the modulus: 2⁶¹ is 1, so what stands above that is added to what stands below.
 fn times(left: u64, right: u64) -> u64 {
-    let product = u128::from(left) * u128::from(right) % u128::from(MODULUS);
-    u64::try_from(product).unwrap_or_default()
+    let product = u128::from(left) * u128::from(right);
+    let part = |bits: u128| u64::try_from(bits & u128::from(MODULUS)).unwrap_or_default();
+    plus(part(product), part(product >> 61))
 }
 
 /// The hash and the length of a text, without what does not count.
@@ -51,11 +59,11 @@ impl Sum {
             factor = times(factor, factor);
             left /= 2;
         }
-        Self { hash: (times(self.hash, power) + other.hash) % MODULUS, length: self.length + other.length }
+        Self { hash: plus(times(self.hash, power), other.hash), length: self.length + other.length }
     }
 
     fn push(&mut self, byte: u8) {
-        self.hash = (times(self.hash, BASE) + u64::from(byte) + 1) % MODULUS;
+        self.hash = plus(times(self.hash, BASE), u64::from(byte) + 1);
         self.length += 1;
     }
 
@@ -196,6 +204,15 @@ mod tests {
         }
         for text in ["", "ab", "abc", "ab\\\\c", "Ab\\c", "ab\\cc", "b\\ca", "\0ab\\c"] {
             assert_ne!(Sum::of(text), Sum::of("ab\\c"), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn products_are_those_of_the_field() {
+        let numbers = [0, 1, 2, BASE, MODULUS / 2, MODULUS - 2, MODULUS - 1];
+        for (one, other) in numbers.iter().flat_map(|one| numbers.iter().map(move |other| (*one, *other))) {
+            let product = u128::from(one) * u128::from(other) % u128::from(MODULUS);
+            assert_eq!(u128::from(times(one, other)), product, "{one} {other}");
         }
     }
 

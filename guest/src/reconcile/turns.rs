@@ -59,7 +59,7 @@ pub struct Fold {
 /// What is to be known of the beginnings of answers.
 #[derive(Debug)]
 enum Wanted {
-    /// Those of unfinished answers, as far as there is room.
+    /// Those of answers that the layer has seen cut off, as far as there is room.
     OfUnfinished { room: usize },
     /// For what a user said, those of these lengths.
     OfLength(BTreeMap<Sum, Vec<u64>>),
@@ -233,7 +233,8 @@ impl Fold {
         let finished = ended_well.unwrap_or(goes_on && !is_ours);
         let mut agent = agent.finish();
         if let Wanted::OfUnfinished { room } = &mut self.beginnings {
-            if finished {
+            // An agent that replays less than it did has not forgotten the rest but changed it.
+            if finished || !is_ours {
                 agent = agent.settled();
             }
             *room = room.saturating_sub(agent.kept());

@@ -103,3 +103,8 @@ fn a_long_message_is_compared_to_its_end() {
     assert_eq!(of("x"), Sum::of(&format!("{long}{long}x")));
     assert_ne!(of("x"), of("y"));
 }
+
+#[test]
+fn a_turn_takes_little_memory() {
+    assert!(size_of::<Turn>() <= 100, "{}", size_of::<Turn>());
+}

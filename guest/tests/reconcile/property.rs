@@ -243,7 +243,7 @@ fn contains(visible: &[String], replayed: &[String]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 160, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_happened_without_us_the_conversation_is_whole(
