@@ -10,6 +10,6 @@ mod text;
 pub mod turns;
 
 pub use align::align;
-pub use plan::{Piece, Plan, plan};
+pub use plan::{Evidence, Piece, Plan, judge, plan};
 pub use text::{Sum, Text};
 pub use turns::{Fold, Strip, Turn};

@@ -5,6 +5,7 @@
 
 mod depth;
 mod error;
+mod head;
 mod id;
 mod line;
 mod message;

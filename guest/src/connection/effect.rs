@@ -40,6 +40,8 @@ pub(super) enum Effect {
     Warn(String),
     /// Recording failed; the host is told once.
     NotRecorded(String),
+    /// These sessions are deleted; those of sub-agents may still be open.
+    Deleted(Vec<String>),
     /// These deletes are to be asked of the agent: its ids.
     DeleteAtAgent(Vec<String>),
     /// The agent is asked to let go of a session that it was made to open in vain.

@@ -5,12 +5,12 @@ use super::cx::Cx;
 use super::effect::Effect;
 use super::live::{Target, Update};
 use crate::environment::Environment;
-use crate::reconcile::{self, turns};
+use crate::reconcile::{self, Evidence, turns};
 use crate::rpc::{Object, RpcError};
 use crate::sessions::adopt::{self, Adopted, Adoption};
 use crate::sessions::staging;
 use crate::storage::{Durability, Result, Storage};
-use crate::store::Session;
+use crate::store::{Origin, Session};
 use crate::transcript::{Kind, Recorder, UpdateKind, own_words};
 
 /// A history on its way from the agent.
@@ -96,7 +96,8 @@ impl Staging {
         let heard = session.agents.get(agent).map_or(0, |known| known.heard);
         let ours = turns::of_transcript(storage, &session, own_end, own_words::strip)?;
         let theirs = turns::of_replay(storage, &self.log, &ours, own_words::strip)?;
-        let plan = reconcile::plan(&ours, heard, &theirs, moved_on);
+        let evidence = Evidence { moved_on, whole: session.origin == Origin::Layer };
+        let plan = reconcile::judge(&ours, heard, &theirs, evidence);
         let listed = session.agents.get(agent).and_then(|known| known.listed);
         let adoption = Adoption {
             session: &session,

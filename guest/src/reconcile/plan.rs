@@ -97,6 +97,32 @@ pub fn plan(log: &[Turn], heard: u64, replay: &[Turn], moved_on: bool) -> Plan {
     draft.plan
 }
 
+/// What is known of the two besides what they say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Evidence {
+    /// The agent's own list says that the session has changed since the two last agreed.
+    pub moved_on: bool,
+    /// The transcript held all of the conversation at that time; else its beginning is with the agent only.
+    pub whole: bool,
+}
+
+/// The same where the two may have nothing in common. An agent that tells something else altogether, though nobody has
+/// heard of a change, is not believed: some replay a summary, or only what they said last. And what only the agent has
+/// of a session comes before what was said through the layer.
+pub fn judge(log: &[Turn], heard: u64, replay: &[Turn], evidence: Evidence) -> Plan {
+    let is_related = log.iter().all(Turn::is_silent) || !align(log, replay).is_empty();
+    if is_related || evidence.moved_on {
+        return plan(log, heard, replay, evidence.moved_on);
+    }
+    if evidence.whole {
+        return plan(log, heard, &[], false);
+    }
+    let mut draft = Draft::new(0, false);
+    draft.insert(replay);
+    draft.keep(log, Told::No);
+    draft.plan
+}
+
 /// Whether the agent knows of what is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Told {

@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::{Code, Id, RpcError};
+use super::{Code, Id, RpcError, head};
 
 /// One message; all text is borrowed from its line.
 #[derive(Debug)]
@@ -111,16 +111,10 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The id of a message of which only the beginning is known, if it stands there.
+    /// The id of a message of which only the beginning is known, if it stands there: the member of the line's own
+    /// object, not one further in.
     pub fn id_in_head(head: &str) -> Option<Id> {
-        let (_, rest) = head.split_once("\"id\"")?;
-        let value = rest.trim_start().strip_prefix(':')?.trim_start();
-        let raw = if let Some(text) = value.strip_prefix('"') {
-            &value[..text.find('"')? + 2]
-        } else {
-            &value[..value.find([',', '}', ' '])?]
-        };
-        Id::parse(raw)
+        Id::parse(head::member(head, "id")?)
     }
 }
 

@@ -71,7 +71,7 @@ fn an_agent_that_keeps_nothing_is_told_what_was_said() {
 fn the_agents_own_replay_is_dropped_and_never_recorded() {
     for (capabilities, expected) in [
         (json!({"loadSession": true}), "session/load"),
-        (json!({"loadSession": true, "sessionCapabilities": {"resume": {}}}), "session/resume"),
+        (json!({"loadSession": true, "sessionCapabilities": {"resume": {}}}), "session/load"),
     ] {
         let (store, world) = (Memory::new(), World::default());
         let id = told(&store, &world);
@@ -97,8 +97,9 @@ fn an_agent_that_forgot_falls_back_and_says_so() {
     let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true, "sessionCapabilities": {"resume": {}}}));
     let mut out = load(&mut desk, &id);
     for (method, answer) in [
-        ("session/resume", json!({"error": {"code": -32002, "message": "gone"}})),
-        ("session/load", json!({"error": {"code": -32002, "message": "gone too"}})),
+        // Without a list of its own an agent is asked to tell what it has: the session may have moved on.
+        ("session/load", json!({"error": {"code": -32002, "message": "gone"}})),
+        ("session/resume", json!({"error": {"code": -32002, "message": "gone too"}})),
         ("session/new", json!({"result": {"sessionId": "s9"}})),
     ] {
         assert_eq!(out.agent[0]["method"], method);

@@ -114,6 +114,13 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let Some(what) = self.connection.requests.outgoing.remove(&id) else { return };
         match what {
             Outgoing::Step { of, step } => {
+                if step.makes()
+                    && let Outcome::Result(result) = outcome
+                    && let Some(name) = Object::parse_or_empty(result).get_string("sessionId")
+                {
+                    // What the agent has said of it so far belongs to its opening.
+                    self.name_opening(&of, &name);
+                }
                 if self.with(&of, |session, cx| session.step_answered(id, outcome, cx)).is_none() {
                     self.abandoned_answered(step, None, outcome);
                 }

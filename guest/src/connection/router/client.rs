@@ -7,7 +7,7 @@ use crate::connection::key::Key;
 use crate::connection::live::Then;
 use crate::connection::method::Method;
 use crate::connection::params::Params;
-use crate::connection::requests::{ClientRequest, Incoming};
+use crate::connection::requests::{ClientRequest, Incoming, Owner};
 use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::rpc::{self, Code, Id, Message, Object, Outcome, RpcError};
@@ -92,7 +92,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         if matches!(self.connection.stage, Stage::New) && method != "initialize" {
             return invalid("Invalid request: the first request must be `initialize`".to_owned());
         }
-        if self.connection.requests.incoming.contains_key(request) {
+        let is_ours = matches!(self.connection.ids.read(request.id()), Owner::Engine(_));
+        if is_ours || self.connection.requests.incoming.contains_key(request) {
             return invalid("Invalid request: a request with this id is still open".to_owned());
         }
         self.connection.agent_gone.then(agent_gone)

@@ -161,6 +161,11 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             Effect::Subagent { parent, update } => self.subagent_announced(&parent, &update),
             Effect::Warn(text) => self.warn(text),
             Effect::NotRecorded(error) => self.not_recorded(&error),
+            Effect::Deleted(ids) => {
+                for id in ids {
+                    self.with(&Key::Session(id), |session, cx| session.leave(cx));
+                }
+            }
             Effect::DeleteAtAgent(ids) => self.delete_at_agent(&ids),
             Effect::LetGo { agent_id, made } => self.let_go(&agent_id, made),
         }

@@ -8,7 +8,7 @@ use crate::connection::live::Update;
 use crate::connection::requests::{Incoming, Outgoing};
 use crate::engine::Engine;
 use crate::environment::Environment;
-use crate::rpc::{Object, RpcError};
+use crate::rpc::{Message, Object, RpcError};
 use crate::sessions::info;
 use crate::storage::Storage;
 use crate::store::keys;
@@ -19,6 +19,18 @@ use crate::transcript::UpdateKind;
 pub(super) struct Early {
     lines: VecDeque<String>,
     bytes: usize,
+}
+
+impl Early {
+    fn push(&mut self, line: String) {
+        self.bytes += line.len();
+        self.lines.push_back(line);
+    }
+}
+
+/// Whether a notification's params name this session.
+fn names(params: Option<&str>, agent_id: &str) -> bool {
+    params.and_then(Object::parse).and_then(|params| params.get_string("sessionId")).as_deref() == Some(agent_id)
 }
 
 /// How many bytes of updates may wait for the answer that names their session.
@@ -44,8 +56,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     /// business.
     fn update_of_unknown(&mut self, line: &str, agent_id: &str, params: &Object<'_>) -> Handled {
         if self.is_naming() && self.connection.early.bytes + line.len() <= MOST_BYTES {
-            self.connection.early.bytes += line.len();
-            self.connection.early.lines.push_back(line.to_owned());
+            self.connection.early.push(line.to_owned());
             return Handled::Done;
         }
         match self.update_of_stored(line, agent_id, params) {
@@ -85,6 +96,30 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let requests = &self.connection.requests;
         requests.incoming.values().any(|what| matches!(what, Incoming::New { .. }))
             || requests.outgoing.values().any(|what| matches!(what, Outgoing::Step { step, .. } if step.makes()))
+    }
+
+    /// The agent has named a session that it was asked to make; what it said of it before is handled now.
+    pub(super) fn name_opening(&mut self, of: &Key, agent_id: &str) {
+        if agent_id.is_empty()
+            || !self.connection.sessions.contains_key(of)
+            || self.connection.by_agent.contains_key(agent_id)
+        {
+            return;
+        }
+        self.connection.by_agent.insert(agent_id.into(), of.clone());
+        let early = std::mem::take(&mut self.connection.early);
+        for line in early.lines {
+            match Message::parse(&line) {
+                Ok(Message::Notification { params, .. }) if names(params, agent_id) => {
+                    match self.session_update(&line, params) {
+                        Handled::Done | Handled::Wait(_) => {}
+                        Handled::Pass => self.send_client(line),
+                        Handled::PassAs(line) => self.send_client(line),
+                    }
+                }
+                _ => self.connection.early.push(line),
+            }
+        }
     }
 
     /// Handles the updates that came before their session had a name, once all have.

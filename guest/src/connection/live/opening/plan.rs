@@ -91,7 +91,11 @@ impl Opening {
         let is_log_empty = session.segments.is_empty() && cx.store.storage().log_end(&session.id)? < session.tail;
         let tells = match target {
             Target::Fork(..) => false,
-            _ => source != Source::Log && (asked.wanted.is_history() || source == Source::Compared || was_open),
+            // Who asks for nothing to be shown does not have the agent tell what it alone has, but the engine does.
+            _ => {
+                let is_wanted = asked.wanted.is_history() || asked.request.is_none();
+                source == Source::Compared || (source == Source::Agent && is_wanted)
+            }
         };
         let mut plan: VecDeque<Step> = match target {
             Target::Fork(..) => [Step::Fork, Step::New].into(),
