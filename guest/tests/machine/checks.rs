@@ -1,0 +1,15 @@
+//! What must hold, one file for each invariant.
+
+mod answers;
+mod bounded;
+mod deleted;
+mod heard;
+mod history;
+mod lists;
+
+pub(crate) use answers::answered;
+pub(crate) use bounded::{memos, nothing_left};
+pub(crate) use deleted::deleted;
+pub(crate) use heard::heard;
+pub(crate) use history::{transcripts, window};
+pub(crate) use lists::{found, listed};

@@ -1,0 +1,49 @@
+//! What the list shows agrees with the record, the log and the agent.
+
+use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::store::{Row, Store};
+use serde_json::Value;
+
+use crate::ground::Broke;
+use crate::talk::{Life, Talk};
+
+/// The rows of a whole list.
+pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke> {
+    let store = Store::new(memory);
+    let mut broken = Vec::new();
+    let ids: Vec<&str> = rows.iter().filter_map(|row| row["sessionId"].as_str()).collect();
+    for (at, row) in rows.iter().enumerate() {
+        let id = row["sessionId"].as_str().unwrap_or_default();
+        if ids[..at].contains(&id) {
+            broken.push(Broke::new("list", format!("`{id}` is listed twice")));
+        }
+        let record = store.session(id).ok().flatten();
+        let text = record.as_ref().map(Row::text);
+        let expected =
+            text.as_deref().and_then(Row::parse).and_then(|row| serde_json::from_str::<Value>(row.json).ok());
+        if expected.as_ref() != Some(row) {
+            broken.push(Broke::new("list", format!("the row {row} is not that of the record, {expected:?}")));
+        }
+        let wanted = talk.sessions.get(id).and_then(|session| session.title.as_deref());
+        if wanted.is_some_and(|wanted| row["title"] != wanted) {
+            broken.push(Broke::new("title", format!("the user called it {wanted:?}, the row is {row}")));
+        }
+        if row["title"].as_str().is_some_and(|title| title.contains("Earlier conversation")) {
+            broken.push(Broke::new("own-text", format!("the title is the layer's own text: {row}")));
+        }
+    }
+    let here = talk.sessions.iter().filter(|(_, session)| session.life == Life::Here);
+    for (id, session) in here {
+        let must = talk.required(id).iter().any(|(_, marks)| !marks.is_empty()) || session.listed;
+        if must && !ids.contains(&id.as_str()) {
+            broken.push(Broke::new("vanished", format!("`{id}` is not listed any more")));
+        }
+    }
+    broken
+}
+
+/// What must be found by this word is.
+pub(crate) fn found(session: &str, word: &str, rows: &[Value]) -> Option<Broke> {
+    let is_found = rows.iter().any(|row| row["sessionId"] == session);
+    (!is_found).then(|| Broke::new("search", format!("`{session}` is not found by {word}")))
+}

@@ -1,0 +1,223 @@
+//! What is looked at when all has settled.
+
+use serde_json::{Value, json};
+
+use acp_sessions_guest::engine::{Content, Peer};
+
+use super::Machine;
+use crate::case::{Deed, End, How};
+use crate::checks;
+use crate::client::Asked;
+use crate::kind::{Kind, Trait};
+use crate::talk::{Life, Mark};
+
+/// What asks for all that there is.
+fn everything() -> Value {
+    json!({"limit": 1000, "archived": "include", "subagents": true, "agents": "all"})
+}
+
+impl Machine<'_> {
+    /// The agent answers what is open, the client too, and time passes, until nothing happens any more.
+    pub(super) fn settle(&mut self, line: u8) {
+        self.quieten(line);
+        let Some(open) = &self.lines[usize::from(line)] else { return };
+        for broke in checks::answered(&open.client, &open.agent, false) {
+            self.ground.broke(broke.check, broke.text);
+        }
+    }
+
+    fn quieten(&mut self, line: u8) {
+        let mut quiet = 0;
+        for _ in 0..60 {
+            if let Some(open) = &mut self.lines[usize::from(line)] {
+                open.host.room = u32::MAX;
+            }
+            let is_busy = self.answer_all(line);
+            let Some(open) = &self.lines[usize::from(line)] else { return };
+            let waits = open.client.waits() > 0;
+            quiet = if is_busy { 0 } else { quiet + 1 };
+            if quiet > 2 && (!waits || quiet > 5) {
+                return;
+            }
+            // An agent that does not answer is given up after a while.
+            self.tick(line, if quiet > 2 { 31_000 } else { 1100 });
+        }
+        self.ground.broke("restless", "it does not come to rest");
+    }
+
+    /// Both sides answer what they were asked; whether there was anything.
+    fn answer_all(&mut self, line: u8) -> bool {
+        self.flush_pile(line);
+        let mut is_busy = false;
+        while let Some(open) = &mut self.lines[usize::from(line)] {
+            if let Some(permit) = open.client.permit(0) {
+                self.deliver(line, Peer::Client, vec![Content::Line(permit)]);
+            } else if !open.agent.requests.is_empty() {
+                self.act(line, Deed::Answer(0, How::Well));
+            } else {
+                break;
+            }
+            is_busy = true;
+        }
+        is_busy
+    }
+
+    pub(super) fn finish(&mut self, texts: bool) {
+        self.bench.faults.disarm();
+        for line in [0, 1] {
+            if self.lines[line].is_some() {
+                self.wind_up(u8::try_from(line).unwrap_or_default());
+            }
+        }
+        for broke in checks::transcripts(&self.ground.talk, &self.bench.memory) {
+            self.ground.broke(broke.check, broke.text);
+        }
+        let kind = self.kinds[0].without(Trait::WantsLogin).without(Trait::StartsSlowly);
+        self.start(0, kind);
+        self.settle(0);
+        let rows = self.list(everything());
+        let ids: Vec<String> = rows.iter().filter_map(|row| row["sessionId"].as_str().map(str::to_owned)).collect();
+        let mut broken = checks::listed(&self.ground.talk, &self.bench.memory, &rows);
+        broken.extend(checks::deleted(&self.ground.talk, &self.bench.memory, &ids));
+        for broke in broken {
+            self.ground.broke(broke.check, broke.text);
+        }
+        if texts {
+            self.search();
+        }
+        self.open_all(&ids);
+        self.end(0, End::Eof(0));
+        self.delete_all();
+    }
+
+    /// Everything is closed, and nothing is kept for it; then the connection ends.
+    fn wind_up(&mut self, line: u8) {
+        self.settle(line);
+        let at = usize::from(line);
+        let open = self.lines[at].as_ref().map(|open| open.client.open.clone()).unwrap_or_default();
+        for session in open {
+            self.request(line, "session/close", &json!({ "sessionId": session }), Asked::Close(session));
+        }
+        self.settle(line);
+        if let Some(open) = &self.lines[at]
+            && open.agent.forgotten.is_empty()
+        {
+            for broke in checks::memos(&open.host.memos) {
+                self.ground.broke(broke.check, broke.text);
+            }
+        }
+        self.end(line, End::Eof(0));
+    }
+
+    fn request(&mut self, line: u8, method: &str, params: &Value, asked: Asked) {
+        let Some(open) = &mut self.lines[usize::from(line)] else { return };
+        let text = open.client.request(method, params, asked);
+        self.deliver(line, Peer::Client, vec![Content::Line(text)]);
+    }
+
+    /// All rows of a list.
+    fn list(&mut self, mut own: Value) -> Vec<Value> {
+        let mut rows = Vec::new();
+        for _ in 0..20 {
+            let cursor = own.as_object_mut().and_then(|own| own.remove("cursor"));
+            let mut params = json!({"_meta": {"acp-sessions": own.clone()}});
+            if let Some(cursor) = cursor {
+                params["cursor"] = cursor;
+            }
+            self.request(0, "session/list", &params, Asked::Shown);
+            self.quieten(0);
+            let shown = self.lines[0].as_mut().and_then(|open| open.client.shown.take());
+            let Some(mut page) = shown.filter(|page| page["sessions"].is_array()) else {
+                self.ground.broke("list", "session/list fails");
+                return rows;
+            };
+            rows.extend(page["sessions"].as_array().cloned().unwrap_or_default());
+            own["cursor"] = page["nextCursor"].take();
+            if own["cursor"].is_null() {
+                break;
+            }
+        }
+        rows
+    }
+
+    /// What was said is found.
+    fn search(&mut self) {
+        for id in self.ground.talk.names.clone() {
+            if self.ground.talk.sessions[&id].life != Life::Here {
+                continue;
+            }
+            let required = self.ground.talk.required(&id);
+            let marks = required.iter().flat_map(|(_, marks)| marks);
+            let marks: Vec<Mark> = marks.copied().filter(|mark| !self.ground.talk.said[*mark].rewound).collect();
+            for mark in marks.first().into_iter().chain(marks.last()) {
+                let mut own = everything();
+                own["search"] = format!("m{mark}x").into();
+                let rows = self.list(own);
+                if let Some(broke) = checks::found(&id, &format!("m{mark}x"), &rows) {
+                    self.ground.broke(broke.check, broke.text);
+                }
+            }
+        }
+    }
+
+    /// Everything can be loaded, shows what it must, and its agent knows all by the end of the next turn.
+    fn open_all(&mut self, ids: &[String]) {
+        for id in ids {
+            let Some(open) = &mut self.lines[0] else { return };
+            let is_here = self.ground.talk.sessions.get(id).is_none_or(|session| session.life == Life::Here);
+            if !is_here {
+                continue;
+            }
+            let line = open.client.load(id, &json!({}), true, &mut self.ground);
+            self.deliver(0, Peer::Client, vec![Content::Line(line)]);
+            self.quieten(0);
+            let Some(open) = &self.lines[0] else { return };
+            let has_past = self.ground.talk.required(id).iter().any(|(_, marks)| !marks.is_empty());
+            if !open.client.open.contains(id) {
+                if has_past {
+                    self.ground.broke("refused", format!("`{id}` cannot be loaded"));
+                }
+                continue;
+            }
+            let seen = open.client.windows.last().map(|window| window.seen.clone()).unwrap_or_default();
+            self.check_outside(id, &seen);
+            let Some(open) = &mut self.lines[0] else { return };
+            let line = open.client.prompt(id, 3, 0, &mut self.ground);
+            self.deliver(0, Peer::Client, vec![Content::Line(line)]);
+            self.quieten(0);
+        }
+        for broke in checks::transcripts(&self.ground.talk, &self.bench.memory) {
+            self.ground.broke(broke.check, broke.text);
+        }
+    }
+
+    /// What was said in an agent's own session without the layer is shown, if the agent replays it.
+    fn check_outside(&mut self, id: &str, seen: &[Mark]) {
+        let Some(open) = &mut self.lines[0] else { return };
+        if !open.agent.kind.is(Trait::Load) {
+            return;
+        }
+        let kept = open.agent.kept(&mut self.ground, id).filter(|kept| kept.outside);
+        let marks = kept.map(|kept| kept.marks()).unwrap_or_default();
+        let missing: Vec<Mark> = marks.into_iter().filter(|mark| !seen.contains(mark)).collect();
+        if !missing.is_empty() {
+            self.ground.broke("outside", format!("`{id}` was loaded without {missing:?}: {seen:?}"));
+        }
+    }
+
+    /// When all is deleted, nothing is left.
+    fn delete_all(&mut self) {
+        self.start(0, Kind(0));
+        self.settle(0);
+        for id in self.list(everything()).iter().filter_map(|row| row["sessionId"].as_str()) {
+            let Some(open) = &mut self.lines[0] else { return };
+            let line = open.client.delete(id, &mut self.ground);
+            self.deliver(0, Peer::Client, vec![Content::Line(line)]);
+        }
+        self.settle(0);
+        self.end(0, End::Eof(0));
+        for broke in checks::nothing_left(&self.bench.memory) {
+            self.ground.broke(broke.check, broke.text);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What happens to an agent's sessions behind the layer's back.
+
+use acp_sessions_guest::environment::Environment as _;
+
+use super::Machine;
+use crate::case::Change;
+use crate::disk::{CWD, Piece};
+
+impl Machine<'_> {
+    pub(super) fn outside(&mut self, line: u8, at: u8, change: Change) {
+        let now = (&self.bench.world).now();
+        let Some(open) = &mut self.lines[usize::from(line)] else { return };
+        let (agent, ground) = (&mut open.agent, &mut self.ground);
+        if change == Change::Create {
+            let (_, said) = ground.talk.mark(None, true);
+            let (_, answer) = ground.talk.mark(None, true);
+            let disk = agent.disk(ground);
+            let id = disk.create(CWD[usize::from(at) % 2], now, true);
+            if let Some(kept) = disk.sessions.get_mut(&id) {
+                kept.pieces.push(Piece { by_user: true, text: said });
+                kept.pieces.push(Piece { by_user: false, text: answer });
+            }
+            return;
+        }
+        let Some(id) = agent.disk(ground).id_at(at).cloned() else { return };
+        // What is open here is nobody else's to change.
+        if agent.open.contains(&id) {
+            return;
+        }
+        let mut taken_back = Vec::new();
+        match change {
+            Change::Create => {}
+            Change::Continue => {
+                for by_user in [true, false] {
+                    let (_, text) = ground.talk.mark(None, true);
+                    if let Some(kept) = agent.kept(ground, &id) {
+                        kept.pieces.push(Piece { by_user, text });
+                        kept.updated = now;
+                    }
+                }
+            }
+            Change::Rename => {
+                let title = format!("Named outside {}", ground.talk.next_moment());
+                if let Some(kept) = agent.kept(ground, &id) {
+                    kept.title = Some(title);
+                }
+            }
+            Change::Delete => {
+                agent.disk(ground).sessions.remove(&id);
+                if let Some(session) = ground.talk.sessions.get_mut(&id) {
+                    session.listed = false;
+                }
+            }
+            Change::Rewind => {
+                if let Some(kept) = agent.kept(ground, &id) {
+                    let from = kept.pieces.iter().rposition(|piece| piece.by_user).unwrap_or(0);
+                    taken_back = kept.pieces.split_off(from);
+                    kept.updated = now;
+                }
+            }
+            Change::Compact => {
+                let (_, text) = ground.talk.mark(None, true);
+                if let Some(kept) = agent.kept(ground, &id) {
+                    taken_back = std::mem::replace(&mut kept.pieces, vec![Piece { by_user: false, text }]);
+                    kept.updated = now;
+                }
+            }
+        }
+        for mark in taken_back.iter().flat_map(|piece| crate::talk::marks(&piece.text)) {
+            ground.talk.said[mark].rewound = true;
+        }
+    }
+}
