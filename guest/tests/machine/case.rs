@@ -2,6 +2,8 @@
 //!
 //! A step says all that it needs by itself, so that the others mean the same when one of them is taken out.
 
+use std::fmt;
+
 use crate::faults::Fault;
 use crate::kind::Kind;
 use crate::world::Dice;
@@ -164,6 +166,17 @@ pub(crate) enum End {
     AgentDies,
     /// The host is killed.
     Killed,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "Case {{\n    seed: {},\n    texts: {},\n    kinds: {:?},", self.seed, self.texts, self.kinds)?;
+        writeln!(formatter, "    steps: vec![")?;
+        for step in &self.steps {
+            writeln!(formatter, "        {step:?},")?;
+        }
+        write!(formatter, "    ],\n}}")
+    }
 }
 
 impl Case {

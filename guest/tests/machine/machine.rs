@@ -52,6 +52,10 @@ struct Machine<'a> {
     lines: [Option<Connection<'a>>; 2],
     kinds: [Kind; 4],
     starts: usize,
+    /// Whether anybody cares that something does not hold.
+    cares: &'a dyn Fn(&Broke) -> bool,
+    /// What anybody cares for and does not hold.
+    broken: Vec<Broke>,
     /// The lines that flowed, where somebody wants to see them.
     trace: Option<Vec<String>>,
 }
@@ -72,20 +76,23 @@ pub(crate) fn run(case: &Case, cares: &dyn Fn(&Broke) -> bool, traced: bool) -> 
         lines: [None, None],
         kinds: case.kinds,
         starts: 0,
+        cares,
+        broken: Vec::new(),
         trace: traced.then(Vec::new),
     };
     for step in &case.steps {
         machine.note(|| format!("-- {step:?}"));
         machine.step(*step);
-        let broken: Vec<Broke> = machine.ground.take_broken().into_iter().filter(|broke| cares(broke)).collect();
-        if !broken.is_empty() {
-            return Outcome { broken, trace: machine.trace.unwrap_or_default() };
+        if machine.is_broken() {
+            break;
         }
     }
-    machine.note(|| "-- the end".to_owned());
-    machine.finish(case.texts);
-    let broken = machine.ground.take_broken().into_iter().filter(|broke| cares(broke)).collect();
-    Outcome { broken, trace: machine.trace.unwrap_or_default() }
+    if !machine.is_broken() {
+        machine.note(|| "-- the end".to_owned());
+        machine.finish(case.texts);
+        machine.is_broken();
+    }
+    Outcome { broken: machine.broken, trace: machine.trace.unwrap_or_default() }
 }
 
 impl<'a> Machine<'a> {
@@ -93,6 +100,13 @@ impl<'a> Machine<'a> {
         if let Some(trace) = &mut self.trace {
             trace.push(text());
         }
+    }
+
+    /// Whether something does not hold; then there is no use in going on.
+    fn is_broken(&mut self) -> bool {
+        let cares = self.cares;
+        self.broken.extend(self.ground.take_broken().into_iter().filter(|broke| cares(broke)));
+        !self.broken.is_empty()
     }
 
     fn step(&mut self, step: Step) {

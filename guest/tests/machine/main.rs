@@ -51,7 +51,7 @@ fn explain(case: &Case, broke: &Broke) -> String {
     let small = shrink::shrink(case, &|case| !run(case, &same, false).broken.is_empty());
     let outcome = run(&small, &same, true);
     let found: Vec<_> = outcome.broken.iter().map(|broke| format!("{}: {}", broke.check, broke.text)).collect();
-    format!("seed {}\n{small:#?}\n{}\n{}", case.seed, outcome.trace.join("\n"), found.join("\n"))
+    format!("{small}\n{}\n{}", outcome.trace.join("\n"), found.join("\n"))
 }
 
 #[test]

@@ -62,19 +62,41 @@ impl Machine<'_> {
         is_busy
     }
 
+    /// One look after the other, until something does not hold.
     pub(super) fn finish(&mut self, texts: bool) {
         self.bench.faults.disarm();
         for line in [0, 1] {
-            if self.lines[line].is_some() {
-                self.wind_up(u8::try_from(line).unwrap_or_default());
+            self.wind_up(line);
+            if self.is_broken() {
+                return;
             }
         }
-        for broke in checks::transcripts(&self.ground.talk, &self.bench.memory) {
-            self.ground.broke(broke.check, broke.text);
-        }
+        self.read_transcripts();
         let kind = self.kinds[0].without(Trait::WantsLogin).without(Trait::StartsSlowly);
         self.start(0, kind);
         self.settle(0);
+        let ids = self.read_list();
+        if texts && !self.is_broken() {
+            self.search();
+        }
+        if !self.is_broken() {
+            self.open_all(&ids);
+            self.end(0, End::Eof(0));
+            self.read_transcripts();
+        }
+        if !self.is_broken() {
+            self.delete_all();
+        }
+    }
+
+    fn read_transcripts(&mut self) {
+        for broke in checks::transcripts(&self.ground.talk, &self.bench.memory) {
+            self.ground.broke(broke.check, broke.text);
+        }
+    }
+
+    /// Looks at the whole list; returns the ids in it.
+    fn read_list(&mut self) -> Vec<String> {
         let rows = self.list(everything());
         let ids: Vec<String> = rows.iter().filter_map(|row| row["sessionId"].as_str().map(str::to_owned)).collect();
         let mut broken = checks::listed(&self.ground.talk, &self.bench.memory, &rows);
@@ -82,18 +104,16 @@ impl Machine<'_> {
         for broke in broken {
             self.ground.broke(broke.check, broke.text);
         }
-        if texts {
-            self.search();
-        }
-        self.open_all(&ids);
-        self.end(0, End::Eof(0));
-        self.delete_all();
+        ids
     }
 
     /// Everything is closed, and nothing is kept for it; then the connection ends.
     fn wind_up(&mut self, line: u8) {
-        self.settle(line);
         let at = usize::from(line);
+        if self.lines[at].is_none() {
+            return;
+        }
+        self.settle(line);
         let open = self.lines[at].as_ref().map(|open| open.client.open.clone()).unwrap_or_default();
         for session in open {
             self.request(line, "session/close", &json!({ "sessionId": session }), Asked::Close(session));
@@ -185,9 +205,9 @@ impl Machine<'_> {
             let line = open.client.prompt(id, 3, 0, &mut self.ground);
             self.deliver(0, Peer::Client, vec![Content::Line(line)]);
             self.quieten(0);
-        }
-        for broke in checks::transcripts(&self.ground.talk, &self.bench.memory) {
-            self.ground.broke(broke.check, broke.text);
+            if self.is_broken() {
+                return;
+            }
         }
     }
 
