@@ -26,7 +26,6 @@ pub(crate) struct Request {
 /// What became of a request of its own.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Asked {
-    pub(crate) passed: u32,
     pub(crate) answered: u32,
 }
 
@@ -42,6 +41,8 @@ pub(crate) struct Agent {
     /// Where it keeps its sessions if they end with it.
     private: Option<Disk>,
     logged_in: bool,
+    /// Somebody has tried to log in.
+    pub(crate) was_unlocked: bool,
     /// Requests it has forgotten, by id.
     pub(crate) forgotten: BTreeSet<String>,
     next_request: u32,
@@ -58,6 +59,7 @@ impl Agent {
             open: BTreeSet::new(),
             private: kind.forgets().then(|| Disk::starting_at(first)),
             logged_in: false,
+            was_unlocked: false,
             forgotten: BTreeSet::new(),
             next_request: 0,
         }

@@ -18,6 +18,8 @@ pub(crate) struct Case {
     pub(crate) seed: u64,
     /// Whether the store searches texts.
     pub(crate) texts: bool,
+    /// Whether sessions are removed for their age (`retain-days` 1).
+    pub(crate) retains: bool,
     /// The agents behind the connections, one after the other as connections begin.
     pub(crate) kinds: [Kind; 4],
     pub(crate) steps: Vec<Step>,
@@ -117,6 +119,8 @@ pub(crate) enum Deed {
     Say(u8),
     Think(u8),
     Tool(u8),
+    /// Starts a session of its own on behalf of one of its open sessions; the second number: announces it so often.
+    Subagent(u8, u8),
     Plan(u8),
     Mode(u8),
     /// Names one of its open sessions.
@@ -170,7 +174,9 @@ pub(crate) enum End {
 
 impl fmt::Display for Case {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(formatter, "Case {{\n    seed: {},\n    texts: {},\n    kinds: {:?},", self.seed, self.texts, self.kinds)?;
+        let Self { seed, texts, retains, kinds, .. } = self;
+        writeln!(formatter, "Case {{\n    seed: {seed},\n    texts: {texts},\n    retains: {retains},")?;
+        writeln!(formatter, "    kinds: {kinds:?},")?;
         writeln!(formatter, "    steps: vec![")?;
         for step in &self.steps {
             writeln!(formatter, "        {step:?},")?;
@@ -188,7 +194,7 @@ impl Case {
         let calm = dice.percent(30);
         let length = 4 + dice.below(44);
         let steps = (0..length).map(|_| step(&dice, lines, calm)).collect();
-        Self { seed, texts: dice.percent(90), kinds, steps }
+        Self { seed, texts: dice.percent(90), retains: dice.percent(15), kinds, steps }
     }
 }
 
@@ -293,6 +299,7 @@ fn deed(dice: &Dice, calm: bool) -> Deed {
         }
         20..28 => Deed::Say(dice.below(3)),
         28 => Deed::Think(dice.below(3)),
+        29 if dice.percent(50) => Deed::Subagent(dice.below(3), 1 + dice.below(2)),
         29 => Deed::Tool(dice.below(3)),
         30 => Deed::Plan(dice.below(3)),
         31 => Deed::Mode(dice.below(3)),

@@ -6,10 +6,12 @@ mod deleted;
 mod heard;
 mod history;
 mod lists;
+mod locked;
 
 pub(crate) use answers::answered;
 pub(crate) use bounded::{memos, nothing_left};
 pub(crate) use deleted::deleted;
 pub(crate) use heard::heard;
 pub(crate) use history::{transcripts, window};
-pub(crate) use lists::{found, listed};
+pub(crate) use lists::{found, listed, titles};
+pub(crate) use locked::locked;

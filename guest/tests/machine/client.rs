@@ -27,7 +27,7 @@ pub(crate) enum Asked {
     List,
     /// The machine itself wants to see the answer.
     Shown,
-    Other(&'static str),
+    Other,
 }
 
 /// What a client sees from the request for a session to its answer.
@@ -43,6 +43,8 @@ pub(crate) struct Window {
     /// Something else goes on with the session, so that things may be seen twice.
     pub(crate) blurred: bool,
     pub(crate) done: bool,
+    /// The code of the error that it was answered with.
+    pub(crate) refused: Option<i64>,
 }
 
 /// A client.
@@ -60,6 +62,8 @@ pub(crate) struct Client {
     pub(crate) requests: Vec<Value>,
     /// The answer to what the machine itself wanted to see last.
     pub(crate) shown: Option<Value>,
+    /// All of them, by id.
+    passed: BTreeSet<String>,
     /// What it deleted.
     deleted: BTreeSet<String>,
     pub(crate) is_initialized: bool,

@@ -25,6 +25,8 @@ pub(crate) struct Kept {
     pub(crate) pieces: Vec<Piece>,
     /// It was made without the layer.
     pub(crate) outside: bool,
+    /// The layer's id for it, as seen from the prompts that came.
+    pub(crate) layers: Option<String>,
 }
 
 impl Kept {

@@ -42,6 +42,10 @@ impl Ground {
         self.broken.push(Broke::new(check, text));
     }
 
+    pub(crate) fn extend(&mut self, broken: impl IntoIterator<Item = Broke>) {
+        self.broken.extend(broken);
+    }
+
     pub(crate) fn take_broken(&mut self) -> Vec<Broke> {
         std::mem::take(&mut self.broken)
     }

@@ -123,14 +123,12 @@ impl<'a> Host<'a> {
     /// What a call returned; none if the instance was lost in it and another has taken its place.
     fn call<T>(&mut self, call: impl FnOnce(&mut Running<'a>) -> T) -> Result<Option<T>, Broken> {
         let Some(engine) = self.engine.as_mut() else { return Err(Broken::NotOpened) };
-        match caught(|| call(engine))? {
-            Some(value) => Ok(Some(value)),
-            None => {
-                self.losses += 1;
-                self.replace()?;
-                Ok(None)
-            }
+        let returned = caught(|| call(engine))?;
+        if returned.is_none() {
+            self.losses += 1;
+            self.replace()?;
         }
+        Ok(returned)
     }
 
     /// Puts a fresh instance in the place of the one there was, if any.
@@ -143,7 +141,9 @@ impl<'a> Host<'a> {
             let closed = self.closed.clone();
             let opened = caught(|| {
                 let mut engine = Engine::open(storage, world, settings, kept, lost)?;
-                closed.into_iter().for_each(|peer| engine.closed(peer));
+                for peer in closed {
+                    engine.closed(peer);
+                }
                 Ok::<_, OpenError>(engine)
             })?;
             match opened {

@@ -51,6 +51,7 @@ struct Machine<'a> {
     ground: Ground,
     lines: [Option<Connection<'a>>; 2],
     kinds: [Kind; 4],
+    retains: bool,
     starts: usize,
     /// Whether anybody cares that something does not hold.
     cares: &'a dyn Fn(&Broke) -> bool,
@@ -75,6 +76,7 @@ pub(crate) fn run(case: &Case, cares: &dyn Fn(&Broke) -> bool, traced: bool) -> 
         ground: Ground::default(),
         lines: [None, None],
         kinds: case.kinds,
+        retains: case.retains,
         starts: 0,
         cares,
         broken: Vec::new(),
@@ -111,7 +113,12 @@ impl<'a> Machine<'a> {
 
     fn step(&mut self, step: Step) {
         match step {
-            Step::Clock(seconds) => self.bench.world.pass(i64::from(seconds) * 1000),
+            Step::Clock(seconds) => {
+                self.bench.world.pass(i64::from(seconds) * 1000);
+                if self.retains {
+                    self.ground.talk.age();
+                }
+            }
             Step::Fault(fault, after, times) => self.bench.faults.arm(fault, after, times),
             Step::Client(line, ask) => {
                 self.started(line);
@@ -171,7 +178,7 @@ impl<'a> Machine<'a> {
 
     fn start(&mut self, line: u8, kind: Kind) {
         let storage = Shaky { memory: &self.bench.memory, faults: &self.bench.faults };
-        let host = match Host::open(storage, &self.bench.world, Vec::new()) {
+        let host = match Host::open(storage, &self.bench.world, self.settings()) {
             Ok(host) => host,
             Err(Broken::NotOpened) => return,
             Err(Broken::Panicked(text)) => return self.ground.broke("panic", text),
@@ -189,8 +196,13 @@ impl<'a> Machine<'a> {
         }
     }
 
+    fn settings(&self) -> Vec<(String, String)> {
+        let retains = self.retains.then(|| ("retain-days".to_owned(), "1".to_owned()));
+        retains.into_iter().collect()
+    }
+
     fn act(&mut self, line: u8, deed: Deed) {
-        let now = (&self.bench.world).now();
+        let now = self.bench.world.now();
         let Some(open) = &mut self.lines[usize::from(line)] else { return };
         let said = open.agent.act(deed, now, &mut self.ground);
         self.deliver(line, Peer::Agent, said.into_iter().map(Content::Line).collect());
@@ -269,6 +281,7 @@ impl<'a> Machine<'a> {
     fn with_host(&mut self, line: u8, call: impl FnOnce(&mut Host<'a>) -> Result<Vec<Sent>, Broken>) {
         let Some(open) = &mut self.lines[usize::from(line)] else { return };
         let losses = open.host.losses;
+        let windows = open.client.windows.iter().filter(|window| window.done).count();
         let sent = call(&mut open.host);
         if open.host.losses > losses {
             self.ground.talk.shake(line);
@@ -285,6 +298,11 @@ impl<'a> Machine<'a> {
                 self.ground.broke("panic", text);
                 self.lines[usize::from(line)] = None;
             }
+        }
+        if let Some(open) = &self.lines[usize::from(line)]
+            && open.client.windows.iter().filter(|window| window.done).count() > windows
+        {
+            self.ground.extend(checks::locked(&self.ground.talk, &open.client, &open.agent));
         }
         if !said.is_empty() {
             self.deliver(line, Peer::Agent, said.into_iter().map(Content::Line).collect());
@@ -324,9 +342,7 @@ impl<'a> Machine<'a> {
         self.with_host(line, |host| host.closed(Peer::Agent));
         self.with_host(line, |host| host.closed(Peer::Client));
         if let Some(open) = self.lines[usize::from(line)].take() {
-            for broke in checks::answered(&open.client, &open.agent, true) {
-                self.ground.broke(broke.check, broke.text);
-            }
+            self.ground.extend(checks::answered(&open.client, &open.agent, true));
         }
         self.ground.talk.cut_off(line);
     }

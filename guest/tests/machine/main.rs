@@ -56,7 +56,7 @@ fn explain(case: &Case, broke: &Broke) -> String {
 
 #[test]
 fn whatever_happens_nothing_is_lost_doubled_or_left_waiting() {
-    let cares = cares();
+    let cared_for = cares();
     let (first, cases) = match number("MACHINE_SEED") {
         Some(seed) => (seed, 1),
         None => (number("MACHINE_FROM").unwrap_or(1), number("MACHINE_CASES").unwrap_or(CASES)),
@@ -65,7 +65,7 @@ fn whatever_happens_nothing_is_lost_doubled_or_left_waiting() {
     let mut found: BTreeMap<&'static str, Vec<(u64, Broke)>> = BTreeMap::new();
     for seed in first..first + cases {
         let case = Case::of(seed);
-        let outcome = run(&case, &cares, false);
+        let outcome = run(&case, &cared_for, false);
         for broke in outcome.broken {
             assert!(is_survey, "{}", explain(&case, &broke));
             let seeds = found.entry(broke.check).or_default();
@@ -81,7 +81,7 @@ fn whatever_happens_nothing_is_lost_doubled_or_left_waiting() {
             seeds.iter().take(8).map(|(seed, _)| seed).collect::<Vec<_>>()
         );
     }
-    for (_, seeds) in &found {
+    for seeds in found.values() {
         let (seed, broke) = &seeds[0];
         println!("{}", explain(&Case::of(*seed), broke));
     }

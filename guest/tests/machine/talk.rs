@@ -14,8 +14,6 @@ pub(crate) struct Said {
     pub(crate) firm: bool,
     /// Its agent has taken it back.
     pub(crate) rewound: bool,
-    /// It was said without the layer.
-    pub(crate) outside: bool,
 }
 
 /// A prompt and what followed.
@@ -54,13 +52,20 @@ pub(crate) struct Part {
 
 /// A session, by the layer's id.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Session {
     pub(crate) life: Life,
     pub(crate) parts: Vec<Part>,
-    /// The title that the user has set, if no other may have replaced it.
+    /// The title that the user has set last, if that was confirmed.
     pub(crate) title: Option<String>,
-    /// A client has seen it in a list.
-    pub(crate) listed: bool,
+    /// The user may have set a title.
+    pub(crate) is_titled: bool,
+    /// The layer has named it: it was made, opened or listed.
+    pub(crate) is_real: bool,
+    /// It was made through the layer.
+    pub(crate) is_made_here: bool,
+    /// A client has seen it in a list, and its agent keeps it.
+    pub(crate) is_kept_outside: bool,
 }
 
 /// Everything that was said.
@@ -82,21 +87,41 @@ impl Talk {
     }
 
     /// A new mark, and a text with it.
-    pub(crate) fn mark(&mut self, turn: Option<usize>, outside: bool) -> (Mark, String) {
+    pub(crate) fn mark(&mut self, turn: Option<usize>) -> (Mark, String) {
         let mark = self.said.len();
-        self.said.push(Said { turn, firm: false, rewound: false, outside });
+        self.said.push(Said { turn, firm: false, rewound: false });
         if let Some(turn) = turn {
             self.turns[turn].marks.push(mark);
         }
         (mark, format!("m{mark}x "))
     }
 
-    /// A session that somebody has named.
+    /// What is known of an id that somebody has used.
     pub(crate) fn session(&mut self, id: &str) -> &mut Session {
-        if !self.sessions.contains_key(id) {
+        self.sessions.entry(id.to_owned()).or_default()
+    }
+
+    /// A session that the layer has named.
+    pub(crate) fn meet(&mut self, id: &str) -> &mut Session {
+        let session = self.sessions.entry(id.to_owned()).or_default();
+        if !std::mem::replace(&mut session.is_real, true) {
             self.names.push(id.to_owned());
         }
-        self.sessions.entry(id.to_owned()).or_default()
+        session
+    }
+
+    /// Whether the layer has named a session so.
+    pub(crate) fn is_real(&self, id: &str) -> bool {
+        self.sessions.get(id).is_some_and(|session| session.is_real)
+    }
+
+    /// So much time has passed that what was made here may have been removed for its age.
+    pub(crate) fn age(&mut self) {
+        for session in self.sessions.values_mut() {
+            if session.life == Life::Here && (session.is_made_here || !session.parts.is_empty()) {
+                session.life = Life::Perhaps;
+            }
+        }
     }
 
     pub(crate) fn begin(&mut self, session: &str, line: u8) -> usize {
@@ -169,7 +194,9 @@ impl Talk {
             let marks = required.iter().find(|(turn, _)| *turn == part.turn).map(|(_, marks)| marks.clone());
             Part { turn: part.turn, inherited: Some(marks.unwrap_or_default()) }
         };
-        self.session(fork).parts = parts.into_iter().map(inherit).collect();
+        let fork = self.meet(fork);
+        fork.parts = parts.into_iter().map(inherit).collect();
+        fork.is_made_here = true;
     }
 
     /// Whether turns of one connection overlap: then nobody can tell which chunk belongs to which.

@@ -17,6 +17,8 @@ impl Agent {
         if at >= self.requests.len() {
             return Vec::new();
         }
+        // Without a proper introduction it would be another agent.
+        let how = if self.requests[at].method == "initialize" && how == How::Hollow { How::Well } else { how };
         let mut lines = match how {
             How::Well | How::Twice => self.answer_well(at, now, ground),
             How::Fails => vec![failure(&self.requests[at].id, -32603, "it did not work")],
@@ -61,6 +63,7 @@ impl Agent {
             "initialize" => vec![success(id, &self.kind.introduction())],
             "authenticate" | "logout" => {
                 self.logged_in = request.method == "authenticate";
+                self.was_unlocked |= self.logged_in;
                 vec![success(id, &json!({}))]
             }
             "session/new" => {

@@ -61,9 +61,12 @@ impl Agent {
     /// The user's words, as the agent keeps them; returns the echo of an agent that has one.
     fn prompted(&mut self, request: &Request, ground: &mut Ground) -> Vec<String> {
         let prompt = &request.params["prompt"];
-        if let Some(turn) = marks(&prompt.to_string()).pop().and_then(|mark| ground.talk.said[mark].turn) {
-            ground.talk.turns[turn].given = true;
-        }
+        let turn = marks(&prompt.to_string()).pop().and_then(|mark| ground.talk.said[mark].turn);
+        let turn = turn.map(|turn| &mut ground.talk.turns[turn]);
+        let layers = turn.map(|turn| {
+            turn.given = true;
+            turn.session.clone()
+        });
         let session = request.session().unwrap_or_default().to_owned();
         let blocks = prompt.as_array().cloned().unwrap_or_default();
         let mut texts: Vec<String> =
@@ -73,6 +76,7 @@ impl Agent {
         }
         let (names, echoes) = (self.kind.is(Trait::TitlesByPrompt), self.kind.is(Trait::Echoes));
         let Some(kept) = self.kept(ground, &session) else { return Vec::new() };
+        kept.layers = layers.or(kept.layers.take());
         if names && kept.title.is_none() {
             kept.title = texts.first().cloned();
         }

@@ -20,6 +20,7 @@ impl Agent {
                     json!({"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "Look", "status": "pending"});
                 self.tell(at, &call)
             }
+            Deed::Subagent(at, times) => self.start_subagent(at, times, now, ground),
             Deed::Plan(at) => self.tell(at, &json!({"sessionUpdate": "plan", "entries": []})),
             Deed::Mode(at) => self.tell(at, &json!({"sessionUpdate": "current_mode_update", "currentModeId": "code"})),
             Deed::Title(at) => {
@@ -44,16 +45,25 @@ impl Agent {
     /// A chunk of an answer; it belongs to the turn under way, if there is one.
     fn chunk(&mut self, at: u8, kind: &str, ground: &mut Ground) -> Vec<String> {
         let Some(session) = self.open_at(at) else { return Vec::new() };
-        let prompts = self.requests.iter().filter(|request| request.method == "session/prompt");
-        let prompt = prompts.filter(|request| request.session() == Some(&session)).next_back();
+        let mut prompts = self.requests.iter().filter(|request| request.method == "session/prompt");
+        let prompt = prompts.rfind(|request| request.session() == Some(&session));
         let turn = prompt.and_then(|prompt| turn_of(prompt, ground));
         // What is said for a turn that the client takes for ended belongs to none.
         let turn = turn.filter(|turn| ground.talk.turns[*turn].ended.is_none());
-        let (_, text) = ground.talk.mark(turn, false);
+        let (_, text) = ground.talk.mark(turn);
         if let Some(kept) = self.kept(ground, &session) {
             kept.pieces.push(Piece { by_user: false, text: text.clone() });
         }
         vec![update(&session, &text_chunk(kind, &text))]
+    }
+
+    fn start_subagent(&mut self, at: u8, times: u8, now: i64, ground: &mut Ground) -> Vec<String> {
+        let Some(session) = self.open_at(at) else { return Vec::new() };
+        let cwd = self.kept(ground, &session).map(|kept| kept.cwd.clone()).unwrap_or_default();
+        let child = self.disk(ground).create(&cwd, now, false);
+        self.open.insert(child.clone());
+        let line = update(&session, &json!({"sessionUpdate": "subagent_update", "sessionId": child, "title": "Sub"}));
+        vec![line; usize::from(times)]
     }
 
     fn ask_permission(&mut self, at: u8) -> Vec<String> {

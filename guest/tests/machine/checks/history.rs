@@ -89,11 +89,13 @@ fn order(talk: &Talk, id: &str, seen: &[Mark], until: u64) -> Result<(), Broke> 
             return Err(Broke::new("doubled", format!("`{id}` has m{mark}x twice: {seen:?}")));
         }
     }
-    let parts = talk.sessions.get(id).map(|session| session.parts.as_slice()).unwrap_or_default();
+    let session = talk.sessions.get(id);
+    let parts = session.map(|session| session.parts.as_slice()).unwrap_or_default();
     let turn_of = |mark: Mark| talk.said.get(mark).and_then(|said| said.turn);
-    if let Some(mark) =
-        seen.iter().find(|mark| turn_of(**mark).is_some_and(|turn| parts.iter().all(|part| part.turn != turn)))
-    {
+    let is_stranger = |mark: &&Mark| turn_of(**mark).is_some_and(|turn| parts.iter().all(|part| part.turn != turn));
+    // Others may be forks that nobody was told of.
+    let is_made_here = session.is_some_and(|session| session.is_made_here);
+    if let Some(mark) = seen.iter().find(is_stranger).filter(|_| is_made_here) {
         return Err(Broke::new("stranger", format!("`{id}` has m{mark}x of another session: {seen:?}")));
     }
     let mut spans: Vec<(&Turn, usize, usize)> = Vec::new();

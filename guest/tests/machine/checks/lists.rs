@@ -4,7 +4,9 @@ use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Row, Store};
 use serde_json::Value;
 
-use crate::ground::Broke;
+use crate::disk::Kept;
+use crate::ground::{Broke, Ground};
+use crate::kind::Kind;
 use crate::talk::{Life, Talk};
 
 /// The rows of a whole list.
@@ -34,9 +36,32 @@ pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke>
     }
     let here = talk.sessions.iter().filter(|(_, session)| session.life == Life::Here);
     for (id, session) in here {
-        let must = talk.required(id).iter().any(|(_, marks)| !marks.is_empty()) || session.listed;
+        let must = talk.required(id).iter().any(|(_, marks)| !marks.is_empty()) || session.is_kept_outside;
         if must && !ids.contains(&id.as_str()) {
             broken.push(Broke::new("vanished", format!("`{id}` is not listed any more")));
+        }
+    }
+    broken
+}
+
+/// Where the agent has a list, its titles are shown, unless the user has set another.
+pub(crate) fn titles(ground: &mut Ground, kind: Kind, rows: &[Value]) -> Vec<Broke> {
+    let Some(name) = kind.name() else { return Vec::new() };
+    let kept: Vec<(String, Kept)> = ground.disk(kind).sessions.clone().into_iter().collect();
+    let is_of_agent = |row: &&Value| row["_meta"]["acp-sessions"]["agent"] == name;
+    let mut broken = Vec::new();
+    for row in rows.iter().filter(is_of_agent) {
+        let id = row["sessionId"].as_str().unwrap_or_default();
+        let Some(session) = ground.talk.sessions.get(id).filter(|session| !session.is_titled) else { continue };
+        let is_it = |(own, kept): &&(String, Kept)| match &kept.layers {
+            Some(layers) => layers == id,
+            None => own == id && kept.outside && !session.is_made_here,
+        };
+        let own: Vec<_> = kept.iter().filter(is_it).collect();
+        let [(_, own)] = own.as_slice() else { continue };
+        let Some(title) = own.title.as_deref().map(str::trim).filter(|title| !title.contains('\n')) else { continue };
+        if row["title"].as_str().map(str::trim) != Some(title) {
+            broken.push(Broke::new("agents-title", format!("the agent calls it {title:?}, the row is {row}")));
         }
     }
     broken

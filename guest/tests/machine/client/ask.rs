@@ -79,19 +79,22 @@ impl Client {
             }
             Ask::SetMode(pick) => {
                 let params = json!({"sessionId": of(pick), "modeId": "code"});
-                self.request("session/set_mode", &params, Asked::Other("set_mode"))
+                self.request("session/set_mode", &params, Asked::Other)
             }
             Ask::SetModel(pick) => {
                 let params = json!({"sessionId": of(pick), "modelId": "large"});
-                self.request("session/set_model", &params, Asked::Other("set_model"))
+                self.request("session/set_model", &params, Asked::Other)
             }
             Ask::SetOption(pick) => {
                 let params = json!({"sessionId": of(pick), "configId": "o", "value": "b"});
-                self.request("session/set_config_option", &params, Asked::Other("set_config_option"))
+                self.request("session/set_config_option", &params, Asked::Other)
             }
             Ask::SetTitle(pick) => {
                 let session = of(pick);
                 let title = format!("Named by the user {}", ground.talk.next_moment());
+                let known = ground.talk.session(&session);
+                known.title = None;
+                known.is_titled = true;
                 let params = json!({"sessionId": session, "title": title});
                 self.request("session/set_title", &params, Asked::Title(session, title))
             }
@@ -109,24 +112,24 @@ impl Client {
             }
             Ask::Unarchive(pick) => {
                 let params = about(&of(pick));
-                self.request("session/unarchive", &params, Asked::Other("unarchive"))
+                self.request("session/unarchive", &params, Asked::Other)
             }
             Ask::Status(pick) => {
                 let session = of(pick);
                 self.request("session/status", &about(&session), Asked::Status(session.clone()))
             }
             Ask::List => self.request("session/list", &json!({}), Asked::List),
-            Ask::Custom => self.request("_x/y", &json!({"a": 1}), Asked::Other("custom")),
-            Ask::Authenticate => self.request("authenticate", &json!({"methodId": "m"}), Asked::Other("authenticate")),
-            Ask::Logout => self.request("logout", &json!({}), Asked::Other("logout")),
+            Ask::Custom => self.request("_x/y", &json!({"a": 1}), Asked::Other),
+            Ask::Authenticate => self.request("authenticate", &json!({"methodId": "m"}), Asked::Other),
+            Ask::Logout => self.request("logout", &json!({}), Asked::Other),
             Ask::SameId(which) => {
                 let Some(id) = self.some_open_id(which) else { return Vec::new() };
-                self.request_as(&id, "_x/same", &json!({}), Asked::Other("same id"))
+                self.request_as(&id, "_x/same", &json!({}), Asked::Other)
             }
             Ask::OwnId => {
                 self.next += 1;
                 let id = json!(format!("acp-sessions:{}", self.next));
-                self.request_as(&id, "_x/own", &json!({}), Asked::Other("own id"))
+                self.request_as(&id, "_x/own", &json!({}), Asked::Other)
             }
             Ask::Bad(bad) => return vec![self.bad(bad)],
             Ask::Permit(which) => match self.permit(which) {
@@ -151,6 +154,7 @@ impl Client {
             whole,
             blurred: self.is_blurred(session),
             done: false,
+            refused: None,
         };
         for other in self.windows.iter_mut().filter(|other| !other.done && other.session == session) {
             other.blurred = true;
@@ -171,7 +175,7 @@ impl Client {
 
     pub(crate) fn prompt(&mut self, session: &str, shape: u8, line: u8, ground: &mut Ground) -> String {
         let turn = ground.talk.begin(session, line);
-        let mut text = || json!({"type": "text", "text": ground.talk.mark(Some(turn), false).1});
+        let mut text = || json!({"type": "text", "text": ground.talk.mark(Some(turn)).1});
         let prompt = match shape {
             0 => json!([text(), text()]),
             1 => json!([{"type": "resource_link", "name": "n", "uri": "file:///n"}, text()]),
@@ -205,10 +209,10 @@ impl Client {
                 }
             }
             Bad::TooLong => {
-                let line = self.request("session/prompt", &json!({"sessionId": "s"}), Asked::Other("too long"));
+                let line = self.request("session/prompt", &json!({"sessionId": "s"}), Asked::Other);
                 return Content::TooLong(line[..line.len() - 2].to_owned());
             }
-            Bad::NoParams => self.request("session/load", &Value::Null, Asked::Other("no params")),
+            Bad::NoParams => self.request("session/load", &Value::Null, Asked::Other),
             Bad::StrayAnswer => json!({"jsonrpc": "2.0", "id": "nobody's", "result": {}}).to_string(),
         };
         Content::Line(line)

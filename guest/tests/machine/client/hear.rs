@@ -21,7 +21,12 @@ impl Client {
             ground.broke("own-text", format!("the client was sent the layer's own text: {line}"));
         }
         match (message["method"].as_str(), message.get("id")) {
-            (Some(_), Some(id)) => self.requests.push(id.clone()),
+            (Some(_), Some(id)) => {
+                if !self.passed.insert(id.to_string()) {
+                    ground.broke("permission", format!("the agent's request was passed again: {line}"));
+                }
+                self.requests.push(id.clone());
+            }
             (Some("session/update"), None) => self.updated(&message["params"], line, ground),
             (Some(_), None) => {}
             (None, Some(Value::Null)) => {
@@ -59,15 +64,18 @@ impl Client {
         }
         let Some(asked) = asked else { return };
         match error {
-            Some(_) => self.refused(asked, message, ground),
+            Some(_) => self.refused(&asked, message, ground),
             None => self.granted(asked, &message["result"], ground),
         }
     }
 
-    fn refused(&mut self, asked: Asked, message: &Value, ground: &mut Ground) {
+    fn refused(&mut self, asked: &Asked, message: &Value, ground: &mut Ground) {
         match asked {
-            Asked::Load(window) => self.windows[window].done = true,
-            Asked::Prompt(turn) => ground.talk.end(turn, false),
+            Asked::Load(window) => {
+                self.windows[*window].done = true;
+                self.windows[*window].refused = message["error"]["code"].as_i64();
+            }
+            Asked::Prompt(turn) => ground.talk.end(*turn, false),
             Asked::Shown => self.shown = Some(message.clone()),
             _ => {}
         }
@@ -78,15 +86,15 @@ impl Client {
             Asked::Initialize => self.is_initialized = true,
             Asked::New => {
                 let id = result["sessionId"].as_str().unwrap_or_default();
-                if id.is_empty() || ground.talk.sessions.contains_key(id) {
+                if id.is_empty() || ground.talk.is_real(id) {
                     ground.broke("ids", format!("a new session got the id `{id}`"));
                 }
-                ground.talk.session(id);
+                ground.talk.meet(id).is_made_here = true;
                 self.open.insert(id.to_owned());
             }
             Asked::Fork(parent, required) => {
                 let id = result["sessionId"].as_str().unwrap_or_default().to_owned();
-                if id.is_empty() || ground.talk.sessions.contains_key(&id) {
+                if id.is_empty() || ground.talk.is_real(&id) {
                     ground.broke("ids", format!("a fork got the id `{id}`"));
                 }
                 ground.talk.fork(&parent, &id, &required);
@@ -125,16 +133,16 @@ impl Client {
             Asked::Shown => self.shown = Some(result.clone()),
             Asked::List => {
                 for row in result["sessions"].as_array().into_iter().flatten() {
-                    let session = ground.talk.session(row["sessionId"].as_str().unwrap_or_default());
-                    session.listed |= self.trusts_lists && row["_meta"]["acp-sessions"]["origin"] == "agent";
+                    let session = ground.talk.meet(row["sessionId"].as_str().unwrap_or_default());
+                    session.is_kept_outside |= self.trusts_lists && row["_meta"]["acp-sessions"]["origin"] == "agent";
                 }
             }
-            Asked::Other(_) => {}
+            Asked::Other => {}
         }
     }
 
     fn opened(&mut self, session: &str, ground: &mut Ground) {
-        let known = ground.talk.session(session);
+        let known = ground.talk.meet(session);
         if known.life == Life::Gone {
             ground.broke("deleted", format!("`{session}` was deleted and could be opened"));
         }

@@ -21,9 +21,7 @@ impl Machine<'_> {
     pub(super) fn settle(&mut self, line: u8) {
         self.quieten(line);
         let Some(open) = &self.lines[usize::from(line)] else { return };
-        for broke in checks::answered(&open.client, &open.agent, false) {
-            self.ground.broke(broke.check, broke.text);
-        }
+        self.ground.extend(checks::answered(&open.client, &open.agent, false));
     }
 
     fn quieten(&mut self, line: u8) {
@@ -75,7 +73,8 @@ impl Machine<'_> {
         let kind = self.kinds[0].without(Trait::WantsLogin).without(Trait::StartsSlowly);
         self.start(0, kind);
         self.settle(0);
-        let ids = self.read_list();
+        let ids = self.read_list(kind);
+        self.read_status(&ids);
         if texts && !self.is_broken() {
             self.search();
         }
@@ -90,21 +89,33 @@ impl Machine<'_> {
     }
 
     fn read_transcripts(&mut self) {
-        for broke in checks::transcripts(&self.ground.talk, &self.bench.memory) {
-            self.ground.broke(broke.check, broke.text);
-        }
+        self.ground.extend(checks::transcripts(&self.ground.talk, &self.bench.memory));
     }
 
-    /// Looks at the whole list; returns the ids in it.
-    fn read_list(&mut self) -> Vec<String> {
+    /// Looks at the whole list; returns the ids in it, with the names of the agents.
+    fn read_list(&mut self, kind: Kind) -> Vec<(String, String)> {
         let rows = self.list(everything());
-        let ids: Vec<String> = rows.iter().filter_map(|row| row["sessionId"].as_str().map(str::to_owned)).collect();
-        let mut broken = checks::listed(&self.ground.talk, &self.bench.memory, &rows);
-        broken.extend(checks::deleted(&self.ground.talk, &self.bench.memory, &ids));
-        for broke in broken {
-            self.ground.broke(broke.check, broke.text);
+        let id = |row: &Value| row["sessionId"].as_str().unwrap_or_default().to_owned();
+        let agent = |row: &Value| row["_meta"]["acp-sessions"]["agent"].as_str().unwrap_or_default().to_owned();
+        let ids: Vec<(String, String)> = rows.iter().map(|row| (id(row), agent(row))).collect();
+        self.ground.extend(checks::listed(&self.ground.talk, &self.bench.memory, &rows));
+        self.ground.extend(checks::deleted(&self.ground.talk, &self.bench.memory, &rows));
+        if kind.is(Trait::List) && !kind.forgets() {
+            let broken = checks::titles(&mut self.ground, kind, &rows);
+            self.ground.extend(broken);
         }
         ids
+    }
+
+    /// Nothing is open any more, and a while has passed.
+    fn read_status(&mut self, ids: &[(String, String)]) {
+        self.tick(0, 20_000);
+        for (id, _) in ids.iter().take(2) {
+            let answer = self.show("session/status", &json!({ "sessionId": id }));
+            if answer.is_none_or(|answer| answer["status"] == "open") {
+                self.ground.broke("status", format!("nobody has `{id}` open"));
+            }
+        }
     }
 
     /// Everything is closed, and nothing is kept for it; then the connection ends.
@@ -122,9 +133,7 @@ impl Machine<'_> {
         if let Some(open) = &self.lines[at]
             && open.agent.forgotten.is_empty()
         {
-            for broke in checks::memos(&open.host.memos) {
-                self.ground.broke(broke.check, broke.text);
-            }
+            self.ground.extend(checks::memos(&open.host.memos));
         }
         self.end(line, End::Eof(0));
     }
@@ -133,6 +142,20 @@ impl Machine<'_> {
         let Some(open) = &mut self.lines[usize::from(line)] else { return };
         let text = open.client.request(method, params, asked);
         self.deliver(line, Peer::Client, vec![Content::Line(text)]);
+    }
+
+    /// The answer to a request.
+    fn show(&mut self, method: &str, params: &Value) -> Option<Value> {
+        self.request(0, method, params, Asked::Shown);
+        for _ in 0..60 {
+            let shown = self.lines[0].as_mut()?.client.shown.take();
+            if shown.is_some() {
+                return shown;
+            }
+            self.answer_all(0);
+            self.tick(0, 1100);
+        }
+        None
     }
 
     /// All rows of a list.
@@ -144,10 +167,7 @@ impl Machine<'_> {
             if let Some(cursor) = cursor {
                 params["cursor"] = cursor;
             }
-            self.request(0, "session/list", &params, Asked::Shown);
-            self.quieten(0);
-            let shown = self.lines[0].as_mut().and_then(|open| open.client.shown.take());
-            let Some(mut page) = shown.filter(|page| page["sessions"].is_array()) else {
+            let Some(mut page) = self.show("session/list", &params).filter(|page| page["sessions"].is_array()) else {
                 self.ground.broke("list", "session/list fails");
                 return rows;
             };
@@ -173,16 +193,14 @@ impl Machine<'_> {
                 let mut own = everything();
                 own["search"] = format!("m{mark}x").into();
                 let rows = self.list(own);
-                if let Some(broke) = checks::found(&id, &format!("m{mark}x"), &rows) {
-                    self.ground.broke(broke.check, broke.text);
-                }
+                self.ground.extend(checks::found(&id, &format!("m{mark}x"), &rows));
             }
         }
     }
 
     /// Everything can be loaded, shows what it must, and its agent knows all by the end of the next turn.
-    fn open_all(&mut self, ids: &[String]) {
-        for id in ids {
+    fn open_all(&mut self, ids: &[(String, String)]) {
+        for (id, agent) in ids {
             let Some(open) = &mut self.lines[0] else { return };
             let is_here = self.ground.talk.sessions.get(id).is_none_or(|session| session.life == Life::Here);
             if !is_here {
@@ -200,7 +218,7 @@ impl Machine<'_> {
                 continue;
             }
             let seen = open.client.windows.last().map(|window| window.seen.clone()).unwrap_or_default();
-            self.check_outside(id, &seen);
+            self.check_outside(id, agent, &seen);
             let Some(open) = &mut self.lines[0] else { return };
             let line = open.client.prompt(id, 3, 0, &mut self.ground);
             self.deliver(0, Peer::Client, vec![Content::Line(line)]);
@@ -212,9 +230,10 @@ impl Machine<'_> {
     }
 
     /// What was said in an agent's own session without the layer is shown, if the agent replays it.
-    fn check_outside(&mut self, id: &str, seen: &[Mark]) {
+    fn check_outside(&mut self, id: &str, agent: &str, seen: &[Mark]) {
         let Some(open) = &mut self.lines[0] else { return };
-        if !open.agent.kind.is(Trait::Load) {
+        let is_made_here = self.ground.talk.sessions.get(id).is_some_and(|session| session.is_made_here);
+        if is_made_here || !open.agent.kind.is(Trait::Load) || open.agent.kind.name() != Some(agent) {
             return;
         }
         let kept = open.agent.kept(&mut self.ground, id).filter(|kept| kept.outside);
@@ -236,8 +255,6 @@ impl Machine<'_> {
         }
         self.settle(0);
         self.end(0, End::Eof(0));
-        for broke in checks::nothing_left(&self.bench.memory) {
-            self.ground.broke(broke.check, broke.text);
-        }
+        self.ground.extend(checks::nothing_left(&self.bench.memory));
     }
 }

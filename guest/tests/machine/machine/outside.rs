@@ -8,12 +8,12 @@ use crate::disk::{CWD, Piece};
 
 impl Machine<'_> {
     pub(super) fn outside(&mut self, line: u8, at: u8, change: Change) {
-        let now = (&self.bench.world).now();
+        let now = self.bench.world.now();
         let Some(open) = &mut self.lines[usize::from(line)] else { return };
         let (agent, ground) = (&mut open.agent, &mut self.ground);
         if change == Change::Create {
-            let (_, said) = ground.talk.mark(None, true);
-            let (_, answer) = ground.talk.mark(None, true);
+            let (_, said) = ground.talk.mark(None);
+            let (_, answer) = ground.talk.mark(None);
             let disk = agent.disk(ground);
             let id = disk.create(CWD[usize::from(at) % 2], now, true);
             if let Some(kept) = disk.sessions.get_mut(&id) {
@@ -32,7 +32,7 @@ impl Machine<'_> {
             Change::Create => {}
             Change::Continue => {
                 for by_user in [true, false] {
-                    let (_, text) = ground.talk.mark(None, true);
+                    let (_, text) = ground.talk.mark(None);
                     if let Some(kept) = agent.kept(ground, &id) {
                         kept.pieces.push(Piece { by_user, text });
                         kept.updated = now;
@@ -48,7 +48,7 @@ impl Machine<'_> {
             Change::Delete => {
                 agent.disk(ground).sessions.remove(&id);
                 if let Some(session) = ground.talk.sessions.get_mut(&id) {
-                    session.listed = false;
+                    session.is_kept_outside = false;
                 }
             }
             Change::Rewind => {
@@ -59,7 +59,7 @@ impl Machine<'_> {
                 }
             }
             Change::Compact => {
-                let (_, text) = ground.talk.mark(None, true);
+                let (_, text) = ground.talk.mark(None);
                 if let Some(kept) = agent.kept(ground, &id) {
                     taken_back = std::mem::replace(&mut kept.pieces, vec![Piece { by_user: false, text }]);
                     kept.updated = now;
