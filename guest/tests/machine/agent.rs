@@ -40,6 +40,8 @@ pub(crate) struct Agent {
     pub(crate) open: BTreeSet<String>,
     /// Where it keeps its sessions if they end with it.
     private: Option<Disk>,
+    /// When it began.
+    pub(crate) began: u64,
     logged_in: bool,
     /// Somebody has tried to log in.
     pub(crate) was_unlocked: bool,
@@ -58,6 +60,7 @@ impl Agent {
             asked: BTreeMap::new(),
             open: BTreeSet::new(),
             private: kind.forgets().then(|| Disk::starting_at(first)),
+            began: ground.talk.next_moment(),
             logged_in: false,
             was_unlocked: false,
             forgotten: BTreeSet::new(),

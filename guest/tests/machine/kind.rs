@@ -89,6 +89,10 @@ impl Kind {
         self.0 & 1 << habit as u32 != 0
     }
 
+    pub(crate) fn with(self, habit: Trait) -> Self {
+        Self(self.0 | 1 << habit as u32)
+    }
+
     pub(crate) fn without(self, habit: Trait) -> Self {
         Self(self.0 & !(1 << habit as u32))
     }

@@ -9,6 +9,7 @@ mod agent;
 mod case;
 mod checks;
 mod client;
+mod deal;
 mod disk;
 mod faults;
 mod ground;

@@ -131,7 +131,7 @@ impl Agent {
             known = kept.marks();
         }
         if let Some(turn) = turn {
-            crate::checks::heard(ground, turn, &known);
+            crate::checks::heard(self, ground, turn, &known);
         }
         let info = title.map(|title| json!({"sessionUpdate": "session_info_update", "title": title}));
         let mut lines: Vec<String> = info.map(|info| update(session, &info)).into_iter().collect();

@@ -118,7 +118,7 @@ impl Client {
             }
             Asked::Delete(session) => {
                 self.open.remove(&session);
-                if let Some(known) = ground.talk.sessions.get_mut(&session) {
+                if let Some(known) = ground.talk.sessions.get_mut(&session).filter(|known| known.is_real) {
                     known.life = Life::Gone;
                     self.deleted.insert(session);
                 }
