@@ -54,13 +54,19 @@ impl Agent {
     pub(crate) fn start(kind: Kind, ground: &mut Ground) -> Self {
         ground.processes += 1;
         let first = if kind.counts_anew() { 0 } else { ground.processes * 1000 };
+        let private = kind.forgets().then(|| Disk::starting_at(first));
+        Self { private, began: ground.talk.next_moment(), ..Self::resting(kind) }
+    }
+
+    /// An agent that does not run: there is nothing but what it keeps.
+    pub(crate) fn resting(kind: Kind) -> Self {
         Self {
             kind,
             requests: Vec::new(),
             asked: BTreeMap::new(),
             open: BTreeSet::new(),
-            private: kind.forgets().then(|| Disk::starting_at(first)),
-            began: ground.talk.next_moment(),
+            private: kind.forgets().then(Disk::default),
+            began: 0,
             logged_in: false,
             was_unlocked: false,
             forgotten: BTreeSet::new(),

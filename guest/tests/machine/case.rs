@@ -59,6 +59,8 @@ pub(crate) enum Step {
     Trap(Line),
     /// Calls of the store go wrong: after how many, and how many.
     Fault(Fault, u8, u8),
+    /// If there is no connection, one begins, and the first that its client wants is a list.
+    FirstList(Line),
     /// The agent answers all, the client too, and time passes.
     Settle(Line),
 }

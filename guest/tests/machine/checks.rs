@@ -10,8 +10,8 @@ mod locked;
 
 pub(crate) use answers::answered;
 pub(crate) use bounded::{memos, nothing_left};
-pub(crate) use deleted::deleted;
+pub(crate) use deleted::{agents_deleted, deleted};
 pub(crate) use heard::heard;
 pub(crate) use history::{transcripts, window};
-pub(crate) use lists::{found, listed, titles};
+pub(crate) use lists::{early, found, listed, titles};
 pub(crate) use locked::locked;

@@ -64,6 +64,8 @@ pub(crate) struct Client {
     pub(crate) shown: Option<Value>,
     /// All of them, by id.
     passed: BTreeSet<String>,
+    /// The connection has ended.
+    pub(crate) is_over: bool,
     /// What it deleted.
     deleted: BTreeSet<String>,
     pub(crate) is_initialized: bool,

@@ -38,7 +38,7 @@ impl Case {
         let lines = if theme == Theme::Windows || dice.percent(20) { 2 } else { 1 };
         let calm = theme != Theme::Losses && dice.percent(30);
         let length = 4 + dice.below(44);
-        let mut steps = prelude(theme);
+        let mut steps = prelude(&dice, theme);
         for _ in 0..length {
             let line = dice.below(lines);
             let themed = if dice.percent(50) { on_theme(&dice, theme, line) } else { None };
@@ -63,9 +63,10 @@ fn kind(dice: &Dice, theme: Theme) -> Kind {
 }
 
 /// A session with something in it.
-fn prelude(theme: Theme) -> Vec<Step> {
+fn prelude(dice: &Dice, theme: Theme) -> Vec<Step> {
     match theme {
         Theme::Any => Vec::new(),
+        Theme::Outside if dice.percent(40) => vec![Step::Outside(0, 0, Change::Create), Step::FirstList(0)],
         Theme::Outside => vec![Step::Outside(0, 0, Change::Create), Step::Settle(0)],
         _ => vec![Step::Client(0, Ask::New(0)), Step::Settle(0), Step::Turn(0, Pick::Open(0), 2)],
     }

@@ -3,7 +3,7 @@
 mod finish;
 mod outside;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use acp_sessions_guest::engine::{Arrival, Content, Peer};
 use acp_sessions_guest::environment::Environment as _;
@@ -51,6 +51,8 @@ struct Machine<'a> {
     ground: Ground,
     lines: [Option<Connection<'a>>; 2],
     kinds: [Kind; 4],
+    /// The agents whose lists the layer may have read.
+    lists_read: BTreeSet<&'static str>,
     retains: bool,
     starts: usize,
     /// Whether anybody cares that something does not hold.
@@ -76,6 +78,7 @@ pub(crate) fn run(case: &Case, cares: &dyn Fn(&Broke) -> bool, traced: bool) -> 
         ground: Ground::default(),
         lines: [None, None],
         kinds: case.kinds,
+        lists_read: BTreeSet::new(),
         retains: case.retains,
         starts: 0,
         cares,
@@ -130,10 +133,8 @@ impl<'a> Machine<'a> {
                 self.started(line);
                 self.act(line, deed);
             }
-            Step::Outside(line, at, change) => {
-                self.started(line);
-                self.outside(line, at, change);
-            }
+            Step::Outside(line, at, change) => self.outside(line, at, change),
+            Step::FirstList(line) => self.first_list(line),
             Step::Turn(line, pick, chunks) => {
                 self.started(line);
                 self.turn(line, crate::case::Ask::Prompt(pick, 3), chunks);
@@ -167,10 +168,15 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// What kind of agent the next connection has.
+    fn next_kind(&self) -> Kind {
+        self.kinds[self.starts % self.kinds.len()]
+    }
+
     /// Has a connection begin, if there is none.
     fn started(&mut self, line: u8) {
         if self.lines[usize::from(line)].is_none() {
-            let kind = self.kinds[self.starts % self.kinds.len()];
+            let kind = self.next_kind();
             self.starts += 1;
             self.start(line, kind);
         }
@@ -183,6 +189,9 @@ impl<'a> Machine<'a> {
             Err(Broken::NotOpened) => return,
             Err(Broken::Panicked(text)) => return self.ground.broke("panic", text),
         };
+        if kind.is(Trait::List) {
+            self.lists_read.extend(kind.name());
+        }
         let agent = Agent::start(kind, &mut self.ground);
         let mut client = Client::default();
         client.trusts_lists = !kind.forgets();
@@ -341,6 +350,10 @@ impl<'a> Machine<'a> {
         }
         self.with_host(line, |host| host.closed(Peer::Agent));
         self.with_host(line, |host| host.closed(Peer::Client));
+        if let Some(open) = &mut self.lines[usize::from(line)] {
+            open.client.is_over = true;
+        }
+        self.with_host(line, Host::idle);
         if let Some(open) = self.lines[usize::from(line)].take() {
             self.ground.extend(checks::answered(&open.client, &open.agent, true));
         }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::disk::Kept;
 use crate::ground::{Broke, Ground};
-use crate::kind::Kind;
+use crate::kind::{Kind, Trait};
 use crate::talk::{Life, Talk};
 
 /// The rows of a whole list.
@@ -67,8 +67,22 @@ pub(crate) fn titles(ground: &mut Ground, kind: Kind, rows: &[Value]) -> Vec<Bro
     broken
 }
 
-/// What must be found by this word is.
-pub(crate) fn found(session: &str, word: &str, rows: &[Value]) -> Option<Broke> {
+/// A session is found by a word that was said in it, if it is there.
+pub(crate) fn found(session: &str, is_here: bool, word: &str, rows: &[Value]) -> Option<Broke> {
     let is_found = rows.iter().any(|row| row["sessionId"] == session);
-    (!is_found).then(|| Broke::new("search", format!("`{session}` is not found by {word}")))
+    let text = format!("`{session}` is found by {word}: {is_found}, and it is there: {is_here}");
+    (is_found != is_here).then(|| Broke::new("search", text))
+}
+
+/// The first list over an agent whose own list was never read has its sessions.
+pub(crate) fn early(ground: &mut Ground, kind: Kind, rows: &[Value]) -> Vec<Broke> {
+    let may_be_gone = ground.talk.sessions.values().any(|session| session.life != Life::Here);
+    if !kind.is(Trait::List) || kind.forgets() || may_be_gone {
+        return Vec::new();
+    }
+    let own = ground.disk(kind).sessions.iter().filter(|(_, kept)| kept.outside).count();
+    let listed =
+        rows.iter().filter(|row| row["_meta"]["acp-sessions"]["agent"] == kind.name().unwrap_or_default()).count();
+    let text = format!("of the {own} sessions that the agent has, the first list shows {listed}");
+    if listed < own { vec![Broke::new("early", text)] } else { Vec::new() }
 }

@@ -17,6 +17,9 @@ impl Client {
             ground.broke("envelope", format!("the client was sent {line}"));
             return;
         };
+        if self.is_over {
+            ground.broke("after-end", format!("the connection has ended, and the client was sent {line}"));
+        }
         if line.contains(DIGEST) {
             ground.broke("own-text", format!("the client was sent the layer's own text: {line}"));
         }

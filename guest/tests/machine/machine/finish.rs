@@ -73,6 +73,8 @@ impl Machine<'_> {
         let kind = self.kinds[0].without(Trait::WantsLogin).without(Trait::StartsSlowly);
         self.start(0, kind);
         self.settle(0);
+        let broken = checks::agents_deleted(&mut self.ground, kind);
+        self.ground.extend(broken);
         let ids = self.read_list(kind);
         self.read_status(&ids);
         if texts && !self.is_broken() {
@@ -158,6 +160,21 @@ impl Machine<'_> {
         None
     }
 
+    /// A connection begins with a list, which is all there if the agent's own was never read.
+    pub(super) fn first_list(&mut self, line: u8) {
+        if line != 0 || self.lines[0].is_some() {
+            return;
+        }
+        let kind = self.next_kind();
+        let is_new = kind.name().is_some_and(|name| !self.lists_read.contains(name));
+        self.started(line);
+        if is_new && !kind.is(Trait::StartsSlowly) && !kind.is(Trait::WantsLogin) {
+            let rows = self.list(everything());
+            let broken = checks::early(&mut self.ground, kind, &rows);
+            self.ground.extend(broken);
+        }
+    }
+
     /// All rows of a list.
     fn list(&mut self, mut own: Value) -> Vec<Value> {
         let mut rows = Vec::new();
@@ -180,10 +197,10 @@ impl Machine<'_> {
         rows
     }
 
-    /// What was said is found.
+    /// What was said is found, unless it was deleted.
     fn search(&mut self) {
         for id in self.ground.talk.names.clone() {
-            if self.ground.talk.sessions[&id].life != Life::Here {
+            if self.ground.talk.sessions[&id].life == Life::Perhaps {
                 continue;
             }
             let required = self.ground.talk.required(&id);
@@ -193,7 +210,8 @@ impl Machine<'_> {
                 let mut own = everything();
                 own["search"] = format!("m{mark}x").into();
                 let rows = self.list(own);
-                self.ground.extend(checks::found(&id, &format!("m{mark}x"), &rows));
+                let is_here = self.ground.talk.sessions[&id].life == Life::Here;
+                self.ground.extend(checks::found(&id, is_here, &format!("m{mark}x"), &rows));
             }
         }
     }

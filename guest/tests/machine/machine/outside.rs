@@ -3,19 +3,28 @@
 use acp_sessions_guest::environment::Environment as _;
 
 use super::Machine;
+use crate::agent::Agent;
 use crate::case::Change;
 use crate::disk::{CWD, Piece};
+
+/// How long ago an agent's own sessions were last used, in milliseconds.
+const DAYS: i64 = 3 * 86_400_000;
 
 impl Machine<'_> {
     pub(super) fn outside(&mut self, line: u8, at: u8, change: Change) {
         let now = self.bench.world.now();
-        let Some(open) = &mut self.lines[usize::from(line)] else { return };
-        let (agent, ground) = (&mut open.agent, &mut self.ground);
+        let kind = self.next_kind();
+        let ground = &mut self.ground;
+        let mut idle = Agent::resting(kind);
+        let agent = match &mut self.lines[usize::from(line)] {
+            Some(open) => &mut open.agent,
+            None => &mut idle,
+        };
         if change == Change::Create {
             let (_, said) = ground.talk.mark(None);
             let (_, answer) = ground.talk.mark(None);
             let disk = agent.disk(ground);
-            let id = disk.create(CWD[usize::from(at) % 2], now, true);
+            let id = disk.create(CWD[usize::from(at) % 2], now - DAYS, true);
             if let Some(kept) = disk.sessions.get_mut(&id) {
                 kept.pieces.push(Piece { by_user: true, text: said });
                 kept.pieces.push(Piece { by_user: false, text: answer });
