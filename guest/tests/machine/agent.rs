@@ -18,6 +18,8 @@ pub(crate) struct Request {
     pub(crate) id: Value,
     pub(crate) method: String,
     pub(crate) params: Value,
+    /// When it came.
+    pub(crate) at: u64,
     /// How much of a history it has replayed for this one.
     replayed: usize,
     cancelled: bool,
@@ -46,7 +48,7 @@ pub(crate) struct Agent {
     /// Somebody has tried to log in.
     pub(crate) was_unlocked: bool,
     /// Requests it has forgotten, by id.
-    pub(crate) forgotten: BTreeSet<String>,
+    pub(crate) forgotten: BTreeMap<String, Request>,
     next_request: u32,
 }
 
@@ -69,7 +71,7 @@ impl Agent {
             began: 0,
             logged_in: false,
             was_unlocked: false,
-            forgotten: BTreeSet::new(),
+            forgotten: BTreeMap::new(),
             next_request: 0,
         }
     }

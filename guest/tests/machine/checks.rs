@@ -7,6 +7,7 @@ mod heard;
 mod history;
 mod lists;
 mod locked;
+mod silent;
 
 pub(crate) use answers::answered;
 pub(crate) use bounded::{memos, nothing_left};
@@ -15,3 +16,4 @@ pub(crate) use heard::heard;
 pub(crate) use history::{transcripts, window};
 pub(crate) use lists::{early, found, listed, titles};
 pub(crate) use locked::locked;
+pub(crate) use silent::replaced;

@@ -43,6 +43,8 @@ pub(crate) struct Window {
     /// Something else goes on with the session, so that things may be seen twice.
     pub(crate) blurred: bool,
     pub(crate) done: bool,
+    /// How the layer says that the agent has opened it.
+    pub(crate) attached: Option<String>,
     /// The code of the error that it was answered with.
     pub(crate) refused: Option<i64>,
 }

@@ -120,6 +120,7 @@ fn on_theme(dice: &Dice, theme: Theme, line: u8) -> Option<Step> {
             6 => Step::Client(line, Ask::Fork(Pick::Named(dice.below(2)))),
             7 => Step::Client(line, Ask::Close(Pick::Open(0))),
             8 => Step::Turn(line, Pick::Open(0), 1),
+            9 => Step::Agent(line, Deed::Answer(0, How::Never)),
             _ => Step::Settle(line),
         },
     })

@@ -312,6 +312,7 @@ impl<'a> Machine<'a> {
             && open.client.windows.iter().filter(|window| window.done).count() > windows
         {
             self.ground.extend(checks::locked(&self.ground.talk, &open.client, &open.agent));
+            self.ground.extend(checks::replaced(&open.client, &open.agent));
         }
         if !said.is_empty() {
             self.deliver(line, Peer::Agent, said.into_iter().map(Content::Line).collect());

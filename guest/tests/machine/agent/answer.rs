@@ -38,7 +38,7 @@ impl Agent {
         match how {
             How::Twice => lines.extend(lines.last().cloned()),
             How::Never => {
-                self.forgotten.insert(request.id.to_string());
+                self.forgotten.insert(request.id.to_string(), request);
             }
             _ => {}
         }

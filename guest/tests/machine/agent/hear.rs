@@ -19,7 +19,8 @@ impl Agent {
         match (method, message.get("id").is_some()) {
             (Some(method), true) => {
                 let (id, params) = (message["id"].take(), message["params"].take());
-                let request = Request { id, method, params, replayed: 0, cancelled: false };
+                let at = ground.talk.next_moment();
+                let request = Request { id, method, params, at, replayed: 0, cancelled: false };
                 self.check_address(&request, ground);
                 let said =
                     if request.method == "session/prompt" { self.prompted(&request, ground) } else { Vec::new() };

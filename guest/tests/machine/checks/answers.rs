@@ -6,7 +6,7 @@ use crate::ground::Broke;
 
 /// What is not answered when all has settled. `is_over`: the connection has ended, so that no excuse is left.
 pub(crate) fn answered(client: &Client, agent: &Agent, is_over: bool) -> Vec<Broke> {
-    let excused = |id: &String| !is_over && agent.forgotten.contains(id);
+    let excused = |id: &String| !is_over && agent.forgotten.contains_key(id);
     let open: Vec<_> = client.asked.iter().filter(|(id, _)| !excused(id)).collect();
     let mut broken = Vec::new();
     if (is_over || agent.forgotten.is_empty()) && !open.is_empty() {

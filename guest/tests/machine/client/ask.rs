@@ -154,6 +154,7 @@ impl Client {
             whole,
             blurred: self.is_blurred(session),
             done: false,
+            attached: None,
             refused: None,
         };
         for other in self.windows.iter_mut().filter(|other| !other.done && other.session == session) {

@@ -105,6 +105,8 @@ impl Client {
             }
             Asked::Load(at) => {
                 self.windows[at].done = true;
+                let attached = result["_meta"]["acp-sessions"]["attached"].as_str();
+                self.windows[at].attached = attached.map(str::to_owned);
                 let window = self.windows[at].clone();
                 self.opened(&window.session, ground);
                 if let Err(broke) = checks::window(&ground.talk, &window) {
