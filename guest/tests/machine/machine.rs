@@ -1,5 +1,6 @@
 //! A case as it runs: clients, agents, and the engines between them.
 
+mod connections;
 mod finish;
 mod outside;
 
@@ -8,16 +9,15 @@ use std::collections::{BTreeSet, VecDeque};
 use acp_sessions_guest::engine::{Arrival, Content, Peer};
 use acp_sessions_guest::environment::Environment as _;
 use acp_sessions_guest::storage::Memory;
-use serde_json::json;
 
 use crate::agent::Agent;
-use crate::case::{Case, Deed, End, How, Step};
+use crate::case::{Case, Deed, How, Step};
 use crate::checks;
-use crate::client::{Asked, Client};
-use crate::faults::{Faults, Shaky};
+use crate::client::Client;
+use crate::faults::Faults;
 use crate::ground::{Broke, Ground};
 use crate::host::{Broken, Host, Sent};
-use crate::kind::{Kind, Trait};
+use crate::kind::Kind;
 use crate::world::World;
 
 /// What all engines of a case share.
@@ -168,48 +168,6 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// What kind of agent the next connection has.
-    fn next_kind(&self) -> Kind {
-        self.kinds[self.starts % self.kinds.len()]
-    }
-
-    /// Has a connection begin, if there is none.
-    fn started(&mut self, line: u8) {
-        if self.lines[usize::from(line)].is_none() {
-            let kind = self.next_kind();
-            self.starts += 1;
-            self.start(line, kind);
-        }
-    }
-
-    fn start(&mut self, line: u8, kind: Kind) {
-        let storage = Shaky { memory: &self.bench.memory, faults: &self.bench.faults };
-        let host = match Host::open(storage, &self.bench.world, self.settings()) {
-            Ok(host) => host,
-            Err(Broken::NotOpened) => return,
-            Err(Broken::Panicked(text)) => return self.ground.broke("panic", text),
-        };
-        if kind.is(Trait::List) {
-            self.lists_read.extend(kind.name());
-        }
-        let agent = Agent::start(kind, &mut self.ground);
-        let mut client = Client::default();
-        client.trusts_lists = !kind.forgets();
-        let hello = client.request("initialize", &json!({"protocolVersion": 1}), Asked::Initialize);
-        let open = Connection { host, client, agent, pile: Vec::new(), pile_left: 0 };
-        self.lines[usize::from(line)] = Some(open);
-        self.note(|| format!("-- connection {line} begins: {kind:?}"));
-        self.deliver(line, Peer::Client, vec![Content::Line(hello)]);
-        if !kind.is(Trait::StartsSlowly) {
-            self.act(line, Deed::Answer(0, How::Well));
-        }
-    }
-
-    fn settings(&self) -> Vec<(String, String)> {
-        let retains = self.retains.then(|| ("retain-days".to_owned(), "1".to_owned()));
-        retains.into_iter().collect()
-    }
-
     fn act(&mut self, line: u8, deed: Deed) {
         let now = self.bench.world.now();
         let Some(open) = &mut self.lines[usize::from(line)] else { return };
@@ -330,34 +288,5 @@ impl<'a> Machine<'a> {
                 Sent::Agent(text) => said.extend(open.agent.hear(&text, &mut self.ground)),
             }
         }
-    }
-
-    fn end(&mut self, line: u8, end: End) {
-        if self.lines[usize::from(line)].is_none() {
-            return;
-        }
-        if end == End::Killed {
-            self.lines[usize::from(line)] = None;
-            self.ground.talk.cut_off(line);
-            return;
-        }
-        self.flush_pile(line);
-        if let End::Eof(answers) = end {
-            self.with_host(line, |host| host.closed(Peer::Client));
-            for _ in 0..answers {
-                self.act(line, Deed::Answer(0, How::Well));
-            }
-            self.flush_pile(line);
-        }
-        self.with_host(line, |host| host.closed(Peer::Agent));
-        self.with_host(line, |host| host.closed(Peer::Client));
-        if let Some(open) = &mut self.lines[usize::from(line)] {
-            open.client.is_over = true;
-        }
-        self.with_host(line, Host::idle);
-        if let Some(open) = self.lines[usize::from(line)].take() {
-            self.ground.extend(checks::answered(&open.client, &open.agent, true));
-        }
-        self.ground.talk.cut_off(line);
     }
 }

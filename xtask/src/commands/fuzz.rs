@@ -2,6 +2,7 @@
 //!
 //! As `cargo fuzz` does it, without the sanitizers: those need a nightly compiler, and the engine has no `unsafe` for
 //! them to look at. What was found stays in `target/fuzz/corpus`, so that the next run goes on from there.
+//! With `--machine`, random conversations instead: `guest/tests/machine`, any number of cases.
 
 use std::fs;
 use std::path::{Path, PathBuf};
