@@ -6,7 +6,7 @@ use super::{Agent, Asked, Request, text_chunk, update};
 use crate::case::Deed;
 use crate::disk::Piece;
 use crate::ground::Ground;
-use crate::talk::marks;
+use crate::talk::{Life, marks};
 
 impl Agent {
     /// Does something; returns the lines that it says.
@@ -62,6 +62,10 @@ impl Agent {
         let cwd = self.kept(ground, &session).map(|kept| kept.cwd.clone()).unwrap_or_default();
         let child = self.disk(ground).create(&cwd, now, false);
         self.open.insert(child.clone());
+        // It goes with its parent, whenever that goes.
+        if !ground.talk.is_real(&child) {
+            ground.talk.session(&child).life = Life::Perhaps;
+        }
         let line = update(&session, &json!({"sessionUpdate": "subagent_update", "sessionId": child, "title": "Sub"}));
         vec![line; usize::from(times)]
     }
