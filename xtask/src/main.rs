@@ -30,7 +30,7 @@ enum Command {
     /// Measure
     #[command(subcommand)]
     Bench(commands::bench::Bench),
-    /// Feed the engine random cursors, list params and searches
+    /// Feed the engine random cursors, list params and searches, or random conversations
     Fuzz(commands::fuzz::Options),
 }
 

@@ -2,10 +2,12 @@
 //!
 //! As `cargo fuzz` does it, without the sanitizers: those need a nightly compiler, and the engine has no `unsafe` for
 //! them to look at. What was found stays in `target/fuzz/corpus`, so that the next run goes on from there.
+//! With `--machine`, random conversations instead: `guest/tests/machine`, any number of cases.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
@@ -30,6 +32,12 @@ const LONGEST: u32 = 4096;
 pub(crate) struct Options {
     /// Which target: a file in guest/fuzz/targets; all of them, one after the other, if none is named
     target: Option<String>,
+    /// Not these, but so many cases of the machine that tries everything (guest/tests/machine)
+    #[arg(long, value_name = "CASES", conflicts_with = "target", value_parser = clap::value_parser!(u64).range(1..))]
+    machine: Option<u64>,
+    /// The machine's first seed; another each time if none is given
+    #[arg(long, value_name = "SEED", requires = "machine")]
+    from: Option<u64>,
     /// For how long, each
     #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
@@ -44,6 +52,9 @@ enum Length {
 
 /// Runs one target, or all of them.
 pub(crate) fn run(options: &Options) -> Result<()> {
+    if let Some(cases) = options.machine {
+        return machine(cases, options.from);
+    }
     let targets = targets()?;
     let chosen = match &options.target {
         Some(target) if targets.contains(target) => vec![target.clone()],
@@ -51,6 +62,19 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         None => targets,
     };
     fuzz(&chosen, Length::Seconds(options.seconds))
+}
+
+/// Runs cases of the machine that tries everything.
+fn machine(cases: u64, from: Option<u64>) -> Result<()> {
+    let from = match from {
+        Some(from) => from,
+        None => SystemTime::now().duration_since(UNIX_EPOCH).context("the clock is before 1970")?.as_secs() << 20,
+    };
+    println!("{}", style::heading(format_args!("{cases} cases of the machine, from seed {from}")));
+    // With the features that the whole workspace asks for, so that dependencies are built once.
+    let mut cargo = workspace::cargo(["test", "--release", "--locked", "--workspace", "--test", "machine"]);
+    cargo.args(["--", "--nocapture"]).env("MACHINE_CASES", cases.to_string()).env("MACHINE_FROM", from.to_string());
+    workspace::run(&mut cargo)
 }
 
 /// Runs all of them for a moment.

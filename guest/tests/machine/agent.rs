@@ -1,0 +1,121 @@
+//! An agent's process: what it was asked, what it has open, what it says.
+
+mod answer;
+mod hear;
+mod say;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::disk::{Disk, Kept};
+use crate::ground::Ground;
+use crate::kind::Kind;
+
+/// A request that it has not answered.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    pub(crate) id: Value,
+    pub(crate) method: String,
+    pub(crate) params: Value,
+    /// When it came.
+    pub(crate) at: u64,
+    /// How much of a history it has replayed for this one.
+    replayed: usize,
+    cancelled: bool,
+}
+
+/// What became of a request of its own.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Asked {
+    pub(crate) answered: u32,
+}
+
+/// An agent's process.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    pub(crate) kind: Kind,
+    pub(crate) requests: Vec<Request>,
+    /// Its own requests, by id.
+    pub(crate) asked: BTreeMap<String, Asked>,
+    /// What it has open.
+    pub(crate) open: BTreeSet<String>,
+    /// Where it keeps its sessions if they end with it.
+    private: Option<Disk>,
+    /// When it began.
+    pub(crate) began: u64,
+    logged_in: bool,
+    /// Somebody has tried to log in.
+    pub(crate) was_unlocked: bool,
+    /// Requests it has forgotten, by id.
+    pub(crate) forgotten: BTreeMap<String, Request>,
+    next_request: u32,
+}
+
+impl Agent {
+    pub(crate) fn start(kind: Kind, ground: &mut Ground) -> Self {
+        ground.processes += 1;
+        let first = if kind.counts_anew() { 0 } else { ground.processes * 1000 };
+        let private = kind.forgets().then(|| Disk::starting_at(first));
+        Self { private, began: ground.talk.next_moment(), ..Self::resting(kind) }
+    }
+
+    /// An agent that does not run: there is nothing but what it keeps.
+    pub(crate) fn resting(kind: Kind) -> Self {
+        Self {
+            kind,
+            requests: Vec::new(),
+            asked: BTreeMap::new(),
+            open: BTreeSet::new(),
+            private: kind.forgets().then(Disk::default),
+            began: 0,
+            logged_in: false,
+            was_unlocked: false,
+            forgotten: BTreeMap::new(),
+            next_request: 0,
+        }
+    }
+
+    /// Where it keeps its sessions.
+    pub(crate) fn disk<'a>(&'a mut self, ground: &'a mut Ground) -> &'a mut Disk {
+        match &mut self.private {
+            Some(disk) => disk,
+            None => ground.disk(self.kind),
+        }
+    }
+
+    pub(crate) fn kept<'a>(&'a mut self, ground: &'a mut Ground, id: &str) -> Option<&'a mut Kept> {
+        self.disk(ground).sessions.get_mut(id)
+    }
+
+    /// One of its open sessions, those with a turn under way first.
+    fn open_at(&self, at: u8) -> Option<String> {
+        let busy = self.requests.iter().filter(|request| request.method == "session/prompt");
+        let busy: Vec<&str> = busy.filter_map(Request::session).filter(|id| self.open.contains(*id)).collect();
+        let idle = self.open.iter().map(String::as_str).filter(|id| !busy.contains(id));
+        let all: Vec<&str> = busy.iter().copied().chain(idle).collect();
+        all.get(usize::from(at) % all.len().max(1)).map(|id| (*id).to_owned())
+    }
+
+    /// Where the session of the last prompt stands among those that are open.
+    pub(crate) fn place_of_last_prompt(&self) -> u8 {
+        let prompt = self.requests.iter().rfind(|request| request.method == "session/prompt");
+        let session = prompt.and_then(Request::session).map(str::to_owned);
+        (0..u8::MAX).find(|at| self.open_at(*at) == session).unwrap_or(0)
+    }
+}
+
+impl Request {
+    pub(crate) fn session(&self) -> Option<&str> {
+        self.params["sessionId"].as_str()
+    }
+}
+
+fn update(session: &str, update: &Value) -> String {
+    json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session, "update": update}})
+        .to_string()
+}
+
+fn text_chunk(kind: &str, text: &str) -> Value {
+    json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}})
+}

@@ -1,0 +1,167 @@
+//! How the agent answers.
+
+use serde_json::{Value, json};
+
+use super::say::turn_of;
+use super::{Agent, Request, update};
+use crate::case::How;
+use crate::ground::Ground;
+use crate::kind::Trait;
+
+const LOGIN: &str = "log in first";
+
+impl Agent {
+    /// Answers one of its open requests.
+    pub(super) fn answer(&mut self, which: u8, how: How, now: i64, ground: &mut Ground) -> Vec<String> {
+        let at = usize::from(which) % self.requests.len().max(1);
+        if at >= self.requests.len() {
+            return Vec::new();
+        }
+        // Without a proper introduction it would be another agent.
+        let how = if self.requests[at].method == "initialize" && how == How::Hollow { How::Well } else { how };
+        let mut lines = match how {
+            How::Well | How::Twice => self.answer_well(at, now, ground),
+            How::Fails => vec![failure(&self.requests[at].id, -32603, "it did not work")],
+            How::WantsLogin => vec![failure(&self.requests[at].id, -32000, LOGIN)],
+            How::NotFound => vec![failure(&self.requests[at].id, -32002, "no such session")],
+            How::Hollow => {
+                let request = self.requests[at].clone();
+                // It means what it says: the session is open.
+                if matches!(request.method.as_str(), "session/load" | "session/resume") {
+                    self.open.extend(request.session().map(str::to_owned));
+                }
+                vec![success(&request.id, &json!({}))]
+            }
+            How::Never => Vec::new(),
+        };
+        let request = self.requests.remove(at);
+        match how {
+            How::Twice => lines.extend(lines.last().cloned()),
+            How::Never => {
+                self.forgotten.insert(request.id.to_string(), request);
+            }
+            _ => {}
+        }
+        lines
+    }
+
+    fn answer_well(&mut self, at: usize, now: i64, ground: &mut Ground) -> Vec<String> {
+        let request = self.requests[at].clone();
+        let id = &request.id;
+        let session = request.session().unwrap_or_default().to_owned();
+        let needs_login = request.method.starts_with("session/") && self.kind.is(Trait::WantsLogin) && !self.logged_in;
+        if needs_login {
+            return vec![failure(id, -32000, LOGIN)];
+        }
+        let is_known = self.disk(ground).sessions.contains_key(&session);
+        let names_one = !matches!(request.method.as_str(), "session/new" | "session/list" | "session/delete");
+        if request.method.starts_with("session/") && names_one && !is_known {
+            return vec![failure(id, -32002, "no such session")];
+        }
+        let cwd = request.params["cwd"].as_str().unwrap_or("/").to_owned();
+        match request.method.as_str() {
+            "initialize" => vec![success(id, &self.kind.introduction())],
+            "authenticate" | "logout" => {
+                self.logged_in = request.method == "authenticate";
+                self.was_unlocked |= self.logged_in;
+                vec![success(id, &json!({}))]
+            }
+            "session/new" => {
+                let made = self.disk(ground).create(&cwd, now, false);
+                self.open.insert(made.clone());
+                vec![success(id, &self.opened(Some(&made)))]
+            }
+            "session/load" => {
+                let mut lines = self.replay(at, usize::MAX, ground);
+                self.open.insert(session);
+                lines.push(success(id, &self.opened(None)));
+                lines
+            }
+            "session/resume" => {
+                self.open.insert(session);
+                vec![success(id, &self.opened(None))]
+            }
+            "session/fork" => self.forked(at, &session, &cwd, now, ground),
+            "session/list" => vec![success(id, &self.disk(ground).page(request.params["cursor"].as_str()))],
+            "session/close" => {
+                self.open.remove(&session);
+                vec![success(id, &json!({}))]
+            }
+            "session/delete" => {
+                self.open.remove(&session);
+                self.disk(ground).sessions.remove(&session);
+                vec![success(id, &json!({}))]
+            }
+            "session/prompt" => self.turn_over(&request, now, ground),
+            "session/set_config_option" => vec![success(id, &json!({"configOptions": options()}))],
+            "session/set_mode" | "session/set_model" => vec![success(id, &json!({}))],
+            _ => vec![failure(id, -32601, "no such method")],
+        }
+    }
+
+    fn forked(&mut self, at: usize, parent: &str, cwd: &str, now: i64, ground: &mut Ground) -> Vec<String> {
+        let replays = self.kind.is(Trait::ReplaysForks);
+        let disk = self.disk(ground);
+        let made = disk.create(cwd, now, false);
+        if let Some(pieces) = disk.sessions.get(parent).map(|kept| kept.pieces.clone())
+            && let Some(kept) = disk.sessions.get_mut(&made)
+        {
+            kept.pieces = pieces;
+        }
+        self.open.insert(made.clone());
+        let id = self.requests[at].id.clone();
+        let mut lines = Vec::new();
+        if replays {
+            self.requests[at].params["sessionId"] = made.clone().into();
+            lines = self.replay(at, usize::MAX, ground);
+        }
+        lines.push(success(&id, &self.opened(Some(&made))));
+        lines
+    }
+
+    fn turn_over(&mut self, request: &Request, now: i64, ground: &mut Ground) -> Vec<String> {
+        let session = request.session().unwrap_or_default();
+        let names = self.kind.is(Trait::TitlesByPrompt);
+        let turn = turn_of(request, ground);
+        let mut title = None;
+        let mut known = Vec::new();
+        if let Some(kept) = self.kept(ground, session) {
+            kept.updated = now;
+            title = kept.title.clone().filter(|_| names);
+            known = kept.marks();
+        }
+        if let Some(turn) = turn {
+            crate::checks::heard(self, ground, turn, &known);
+        }
+        let info = title.map(|title| json!({"sessionUpdate": "session_info_update", "title": title}));
+        let mut lines: Vec<String> = info.map(|info| update(session, &info)).into_iter().collect();
+        let reason = if request.cancelled { "cancelled" } else { "end_turn" };
+        lines.push(success(&request.id, &json!({ "stopReason": reason })));
+        lines
+    }
+
+    fn opened(&self, made: Option<&str>) -> Value {
+        let mut result = json!({});
+        if let Some(made) = made {
+            result["sessionId"] = made.into();
+        }
+        if self.kind.is(Trait::SendsModes) {
+            let known = json!([{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]);
+            result["modes"] = json!({"currentModeId": "ask", "availableModes": known});
+            result["configOptions"] = options();
+        }
+        result
+    }
+}
+
+fn options() -> Value {
+    json!([{"id": "o", "name": "O", "type": "select", "currentValue": "a", "options": []}])
+}
+
+fn success(id: &Value, result: &Value) -> String {
+    json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string()
+}
+
+fn failure(id: &Value, code: i64, message: &str) -> String {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}).to_string()
+}

@@ -1,0 +1,106 @@
+//! What the agent says of its own accord.
+
+use serde_json::json;
+
+use super::{Agent, Asked, Request, text_chunk, update};
+use crate::case::Deed;
+use crate::disk::Piece;
+use crate::ground::Ground;
+use crate::talk::{Life, marks};
+
+impl Agent {
+    /// Does something; returns the lines that it says.
+    pub(crate) fn act(&mut self, deed: Deed, now: i64, ground: &mut Ground) -> Vec<String> {
+        match deed {
+            Deed::Answer(which, how) => self.answer(which, how, now, ground),
+            Deed::Say(at) => self.chunk(at, "agent_message_chunk", ground),
+            Deed::Think(at) => self.chunk(at, "agent_thought_chunk", ground),
+            Deed::Tool(at) => {
+                let call =
+                    json!({"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "Look", "status": "pending"});
+                self.tell(at, &call)
+            }
+            Deed::Subagent(at, times) => self.start_subagent(at, times, now, ground),
+            Deed::Plan(at) => self.tell(at, &json!({"sessionUpdate": "plan", "entries": []})),
+            Deed::Mode(at) => self.tell(at, &json!({"sessionUpdate": "current_mode_update", "currentModeId": "code"})),
+            Deed::Title(at) => {
+                let Some(session) = self.open_at(at) else { return Vec::new() };
+                let title = format!("Named by the agent {}", ground.talk.next_moment());
+                if let Some(kept) = self.kept(ground, &session) {
+                    kept.title = Some(title.clone());
+                }
+                vec![update(&session, &json!({"sessionUpdate": "session_info_update", "title": title}))]
+            }
+            Deed::Permission(at) => self.ask_permission(at),
+            Deed::Replay(which) => self.replay_some(which, ground),
+            Deed::Stray => vec![json!({"jsonrpc": "2.0", "id": "nobody's", "result": {}}).to_string()],
+            Deed::Garbage => vec!["{ this is no message".to_owned()],
+        }
+    }
+
+    fn tell(&self, at: u8, what: &serde_json::Value) -> Vec<String> {
+        self.open_at(at).map(|session| update(&session, what)).into_iter().collect()
+    }
+
+    /// A chunk of an answer; it belongs to the turn under way, if there is one.
+    fn chunk(&mut self, at: u8, kind: &str, ground: &mut Ground) -> Vec<String> {
+        let Some(session) = self.open_at(at) else { return Vec::new() };
+        let mut prompts = self.requests.iter().filter(|request| request.method == "session/prompt");
+        let prompt = prompts.rfind(|request| request.session() == Some(&session));
+        let turn = prompt.and_then(|prompt| turn_of(prompt, ground));
+        // What is said for a turn that the client takes for ended belongs to none.
+        let turn = turn.filter(|turn| ground.talk.turns[*turn].ended.is_none());
+        let (_, text) = ground.talk.mark(turn);
+        if let Some(kept) = self.kept(ground, &session) {
+            kept.pieces.push(Piece { by_user: false, text: text.clone() });
+        }
+        vec![update(&session, &text_chunk(kind, &text))]
+    }
+
+    fn start_subagent(&mut self, at: u8, times: u8, now: i64, ground: &mut Ground) -> Vec<String> {
+        let Some(session) = self.open_at(at) else { return Vec::new() };
+        let cwd = self.kept(ground, &session).map(|kept| kept.cwd.clone()).unwrap_or_default();
+        let child = self.disk(ground).create(&cwd, now, false);
+        self.open.insert(child.clone());
+        // It goes with its parent, whenever that goes.
+        if !ground.talk.is_real(&child) {
+            ground.talk.session(&child).life = Life::Perhaps;
+        }
+        let line = update(&session, &json!({"sessionUpdate": "subagent_update", "sessionId": child, "title": "Sub"}));
+        vec![line; usize::from(times)]
+    }
+
+    fn ask_permission(&mut self, at: u8) -> Vec<String> {
+        let Some(session) = self.open_at(at) else { return Vec::new() };
+        let id = json!(self.next_request);
+        self.next_request += 1;
+        self.asked.insert(id.to_string(), Asked::default());
+        let params = json!({"sessionId": session, "toolCall": {"toolCallId": "t1"}, "options": []});
+        vec![json!({"jsonrpc": "2.0", "id": id, "method": "session/request_permission", "params": params}).to_string()]
+    }
+
+    /// A piece of the history of a session that is being loaded.
+    fn replay_some(&mut self, which: u8, ground: &mut Ground) -> Vec<String> {
+        let loads: Vec<usize> =
+            (0..self.requests.len()).filter(|at| self.requests[*at].method == "session/load").collect();
+        let Some(at) = loads.get(usize::from(which) % loads.len().max(1)).copied() else { return Vec::new() };
+        self.replay(at, 1, ground)
+    }
+
+    /// So many further pieces of the history that a request is for.
+    pub(super) fn replay(&mut self, at: usize, most: usize, ground: &mut Ground) -> Vec<String> {
+        let Some(session) = self.requests[at].session().map(str::to_owned) else { return Vec::new() };
+        let from = self.requests[at].replayed;
+        let pieces = self.kept(ground, &session).map(|kept| kept.pieces.clone()).unwrap_or_default();
+        let pieces: Vec<_> = pieces.into_iter().skip(from).take(most).collect();
+        self.requests[at].replayed += pieces.len();
+        let kind = |piece: &Piece| if piece.by_user { "user_message_chunk" } else { "agent_message_chunk" };
+        pieces.iter().map(|piece| update(&session, &text_chunk(kind(piece), &piece.text))).collect()
+    }
+}
+
+/// The turn that a prompt belongs to.
+pub(super) fn turn_of(prompt: &Request, ground: &Ground) -> Option<usize> {
+    let mark = marks(&prompt.params["prompt"].to_string()).pop()?;
+    ground.talk.said[mark].turn
+}

@@ -1,0 +1,19 @@
+//! What must hold, one file for each invariant.
+
+mod answers;
+mod bounded;
+mod deleted;
+mod heard;
+mod history;
+mod lists;
+mod locked;
+mod silent;
+
+pub(crate) use answers::answered;
+pub(crate) use bounded::{memos, nothing_left};
+pub(crate) use deleted::{agents_deleted, deleted};
+pub(crate) use heard::heard;
+pub(crate) use history::{transcripts, window};
+pub(crate) use lists::{early, found, listed, titles};
+pub(crate) use locked::locked;
+pub(crate) use silent::replaced;

@@ -1,0 +1,32 @@
+//! Deleted stays deleted.
+
+use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::store::Store;
+
+use serde_json::Value;
+
+use crate::ground::{Broke, Ground};
+use crate::kind::{Kind, Trait};
+use crate::talk::{Life, Talk};
+
+/// What was deleted has no record, and is not in this list.
+pub(crate) fn deleted(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke> {
+    let store = Store::new(memory);
+    let is_listed = |id: &str| rows.iter().any(|row| row["sessionId"] == id);
+    let gone = talk.sessions.iter().filter(|(_, session)| session.life == Life::Gone).map(|(id, _)| id);
+    let back = gone.filter(|id| is_listed(id) || !matches!(store.session(id), Ok(None)));
+    back.map(|id| Broke::new("deleted", format!("`{id}` was deleted and is back"))).collect()
+}
+
+/// What was deleted here is deleted at an agent that can, too, sooner or later.
+pub(crate) fn agents_deleted(ground: &mut Ground, kind: Kind) -> Vec<Broke> {
+    if !kind.is(Trait::Delete) || kind.name().is_none() || kind.forgets() {
+        return Vec::new();
+    }
+    let layers: Vec<(String, String)> =
+        ground.disk(kind).sessions.iter().filter_map(|(id, kept)| Some((id.clone(), kept.layers.clone()?))).collect();
+    let gone = |id: &String| ground.talk.sessions.get(id).is_some_and(|session| session.life == Life::Gone);
+    let left = layers.iter().filter(|(_, layers)| gone(layers));
+    left.map(|(own, id)| Broke::new("undeleted", format!("`{id}` was deleted, its agent keeps it as `{own}`")))
+        .collect()
+}

@@ -1,0 +1,29 @@
+//! What a session's agent knows by the end of a turn.
+
+use crate::agent::Agent;
+use crate::ground::Ground;
+use crate::talk::{Life, Mark};
+
+/// The agent that a turn was with knows all that was said before it, from its own memory or because it was told.
+pub(crate) fn heard(agent: &Agent, ground: &mut Ground, turn: usize, known: &[Mark]) {
+    let talk = &ground.talk;
+    let (began, line, session) = (talk.turns[turn].began, talk.turns[turn].line, &talk.turns[turn].session);
+    if talk.sessions.get(session).is_none_or(|session| session.life != Life::Here) {
+        return;
+    }
+    let missing: Vec<Mark> = talk
+        .required(session)
+        .into_iter()
+        .filter(|(earlier, _)| talk.turns[*earlier].ended.is_some_and(|ended| ended < began))
+        // An agent that forgets does not know what another of its processes hears at the same time.
+        .filter(|(earlier, _)| {
+            let earlier = &talk.turns[*earlier];
+            earlier.line == line || earlier.began < agent.began || !agent.kind.forgets()
+        })
+        .flat_map(|(_, marks)| marks)
+        .filter(|mark| !known.contains(mark) && !talk.said[*mark].rewound)
+        .collect();
+    if !missing.is_empty() {
+        ground.broke("heard", format!("the agent of a turn {turn} was never told {missing:?}, it knows {known:?}"));
+    }
+}

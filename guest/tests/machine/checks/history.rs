@@ -1,0 +1,127 @@
+//! Nothing that was acknowledged is gone; logs are never doubled, never out of order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use acp_sessions_guest::sessions::transcript::transcript;
+use acp_sessions_guest::storage::{Bounds, Memory, Storage};
+use acp_sessions_guest::store::{Session, Store};
+use acp_sessions_guest::transcript::Position;
+
+use crate::client::Window;
+use crate::ground::Broke;
+use crate::talk::{Life, Mark, Talk, Turn, marks};
+
+const ALL: Bounds = Bounds { limit: 10_000, max_bytes: 1 << 30 };
+
+/// The transcript of every session that must be there, as the store has it.
+pub(crate) fn transcripts(talk: &Talk, memory: &Memory) -> Vec<Broke> {
+    let store = Store::new(memory);
+    let here = talk.sessions.iter().filter(|(_, session)| session.life == Life::Here);
+    here.flat_map(|(id, _)| transcript_of(talk, &store, id)).collect()
+}
+
+fn transcript_of(talk: &Talk, store: &Store<&Memory>, id: &str) -> Vec<Broke> {
+    let required = talk.required(id);
+    let record = match store.session(id) {
+        Ok(Some(record)) => record,
+        Ok(None) if required.iter().all(|(_, marks)| marks.is_empty()) => return Vec::new(),
+        found => {
+            return vec![Broke::new("lost", format!("the record of `{id}` is {found:?}, and it had {required:?}"))];
+        }
+    };
+    let seen = match transcript(store, id, Position::default(), u32::MAX) {
+        Ok(page) => page.updates.iter().flat_map(|(_, update)| marks(update)).collect::<Vec<_>>(),
+        Err(error) => return vec![Broke::new("lost", format!("the transcript of `{id}`: {error}"))],
+    };
+    let aside = aside(store.storage(), &record);
+    let gone = |mark: &Mark| {
+        let is_kept_aside = talk.said[*mark].rewound && aside.contains(mark);
+        !seen.contains(mark) && !is_kept_aside
+    };
+    let missing: Vec<Mark> = required.iter().flat_map(|(_, marks)| marks).copied().filter(gone).collect();
+    let mut broken = Vec::new();
+    if !missing.is_empty() {
+        broken.push(Broke::new("lost", format!("`{id}` has lost {missing:?}, it has {seen:?}")));
+    }
+    broken.extend(order(talk, id, &seen, u64::MAX).err());
+    broken
+}
+
+/// What was taken out of the conversation and kept.
+fn aside(memory: &Memory, record: &Session) -> BTreeSet<Mark> {
+    let mut found = BTreeSet::new();
+    for segment in &record.aside {
+        let entries = memory.read_log(&segment.log, segment.from, ALL).map(|page| page.entries).unwrap_or_default();
+        let entries = entries.iter().filter(|entry| entry.seq <= segment.until);
+        found.extend(entries.flat_map(|entry| marks(&entry.value)));
+    }
+    found
+}
+
+/// What a client saw of a session while it was loaded.
+pub(crate) fn window(talk: &Talk, window: &Window) -> Result<(), Broke> {
+    if !window.whole || window.blurred {
+        return Ok(());
+    }
+    let (id, seen) = (&window.session, &window.seen);
+    let required = window.required.iter().flat_map(|(_, marks)| marks);
+    let missing: Vec<Mark> =
+        required.copied().filter(|mark| !seen.contains(mark) && !talk.said[*mark].rewound).collect();
+    if !missing.is_empty() {
+        return Err(Broke::new("replay-lost", format!("the replay of `{id}` has not {missing:?}, only {seen:?}")));
+    }
+    order(talk, id, seen, window.since).map_err(|broke| {
+        let check = match broke.check {
+            "doubled" => "replay-doubled",
+            "stranger" => "replay-stranger",
+            _ => "replay-order",
+        };
+        Broke::new(check, format!("in a replay: {}", broke.text))
+    })
+}
+
+/// Each once, those of a turn in order and together, and the turns one after the other. Turns that had not ended by
+/// `until` are still being said.
+fn order(talk: &Talk, id: &str, seen: &[Mark], until: u64) -> Result<(), Broke> {
+    let mut places: BTreeMap<Mark, usize> = BTreeMap::new();
+    for (place, mark) in seen.iter().enumerate() {
+        if places.insert(*mark, place).is_some() {
+            return Err(Broke::new("doubled", format!("`{id}` has m{mark}x twice: {seen:?}")));
+        }
+    }
+    let session = talk.sessions.get(id);
+    let parts = session.map(|session| session.parts.as_slice()).unwrap_or_default();
+    let turn_of = |mark: Mark| talk.said.get(mark).and_then(|said| said.turn);
+    let is_stranger = |mark: &&Mark| turn_of(**mark).is_some_and(|turn| parts.iter().all(|part| part.turn != turn));
+    // Others may be forks that nobody was told of.
+    let is_made_here = session.is_some_and(|session| session.is_made_here);
+    if let Some(mark) = seen.iter().find(is_stranger).filter(|_| is_made_here) {
+        return Err(Broke::new("stranger", format!("`{id}` has m{mark}x of another session: {seen:?}")));
+    }
+    let mut spans: Vec<(&Turn, usize, usize)> = Vec::new();
+    for part in parts {
+        let turn = &talk.turns[part.turn];
+        let found: Vec<usize> = turn.marks.iter().filter_map(|mark| places.get(mark).copied()).collect();
+        if !found.is_sorted() {
+            return Err(Broke::new("order", format!("`{id}` has a turn out of order: {:?} in {seen:?}", turn.marks)));
+        }
+        if let (Some(first), Some(last)) = (found.first(), found.last()) {
+            spans.push((turn, *first, *last));
+        }
+    }
+    for (turn, first, last) in &spans {
+        let Some(ended) = turn.ended.filter(|ended| *ended < until) else { continue };
+        let is_behind = |other: &&(&Turn, usize, usize)| other.0.began > ended && other.1 < *last;
+        if let Some((other, ..)) = spans.iter().find(is_behind) {
+            let text = format!("`{id}` has {:?} before {:?}: {seen:?}", other.marks, turn.marks);
+            return Err(Broke::new("order", text));
+        }
+        let is_between = |mark: &&Mark| turn_of(**mark).is_some_and(|other| talk.turns[other].began != turn.began);
+        if !talk.is_crowded(turn)
+            && let Some(mark) = seen[*first..*last].iter().find(is_between)
+        {
+            return Err(Broke::new("whole", format!("`{id}` has m{mark}x within {:?}: {seen:?}", turn.marks)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! What the list shows agrees with the record, the log and the agent.
+
+use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::store::{Row, Store};
+use serde_json::Value;
+
+use crate::disk::Kept;
+use crate::ground::{Broke, Ground};
+use crate::kind::{Kind, Trait};
+use crate::talk::{Life, Talk};
+
+/// The rows of a whole list.
+pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke> {
+    let store = Store::new(memory);
+    let mut broken = Vec::new();
+    let ids: Vec<&str> = rows.iter().filter_map(|row| row["sessionId"].as_str()).collect();
+    for (at, row) in rows.iter().enumerate() {
+        let id = row["sessionId"].as_str().unwrap_or_default();
+        if ids[..at].contains(&id) {
+            broken.push(Broke::new("list", format!("`{id}` is listed twice")));
+        }
+        let record = store.session(id).ok().flatten();
+        let text = record.as_ref().map(Row::text);
+        let expected =
+            text.as_deref().and_then(Row::parse).and_then(|row| serde_json::from_str::<Value>(row.json).ok());
+        if expected.as_ref() != Some(row) {
+            broken.push(Broke::new("list", format!("the row {row} is not that of the record, {expected:?}")));
+        }
+        let wanted = talk.sessions.get(id).and_then(|session| session.title.as_deref());
+        if wanted.is_some_and(|wanted| row["title"] != wanted) {
+            broken.push(Broke::new("title", format!("the user called it {wanted:?}, the row is {row}")));
+        }
+        if row["title"].as_str().is_some_and(|title| title.contains("Earlier conversation")) {
+            broken.push(Broke::new("own-text", format!("the title is the layer's own text: {row}")));
+        }
+    }
+    let here = talk.sessions.iter().filter(|(_, session)| session.life == Life::Here);
+    for (id, session) in here {
+        let must = talk.required(id).iter().any(|(_, marks)| !marks.is_empty()) || session.is_kept_outside;
+        if must && !ids.contains(&id.as_str()) {
+            broken.push(Broke::new("vanished", format!("`{id}` is not listed any more")));
+        }
+    }
+    broken
+}
+
+/// Where the agent has a list, its titles are shown, unless the user has set another.
+pub(crate) fn titles(ground: &mut Ground, kind: Kind, rows: &[Value]) -> Vec<Broke> {
+    let Some(name) = kind.name() else { return Vec::new() };
+    let kept: Vec<(String, Kept)> = ground.disk(kind).sessions.clone().into_iter().collect();
+    let is_of_agent = |row: &&Value| row["_meta"]["acp-sessions"]["agent"] == name;
+    let mut broken = Vec::new();
+    for row in rows.iter().filter(is_of_agent) {
+        let id = row["sessionId"].as_str().unwrap_or_default();
+        let Some(session) = ground.talk.sessions.get(id).filter(|session| !session.is_titled) else { continue };
+        let is_it = |(own, kept): &&(String, Kept)| match &kept.layers {
+            Some(layers) => layers == id,
+            None => own == id && kept.outside && !session.is_made_here,
+        };
+        let own: Vec<_> = kept.iter().filter(is_it).collect();
+        let [(_, own)] = own.as_slice() else { continue };
+        let Some(title) = own.title.as_deref().map(str::trim).filter(|title| !title.contains('\n')) else { continue };
+        if row["title"].as_str().map(str::trim) != Some(title) {
+            broken.push(Broke::new("agents-title", format!("the agent calls it {title:?}, the row is {row}")));
+        }
+    }
+    broken
+}
+
+/// A session is found by a word that was said in it, if it is there.
+pub(crate) fn found(session: &str, is_here: bool, word: &str, rows: &[Value]) -> Option<Broke> {
+    let is_found = rows.iter().any(|row| row["sessionId"] == session);
+    let text = format!("`{session}` is found by {word}: {is_found}, and it is there: {is_here}");
+    (is_found != is_here).then(|| Broke::new("search", text))
+}
+
+/// The first list over an agent whose own list was never read has its sessions.
+pub(crate) fn early(ground: &mut Ground, kind: Kind, rows: &[Value]) -> Vec<Broke> {
+    let may_be_gone = ground.talk.sessions.values().any(|session| session.life != Life::Here);
+    if !kind.is(Trait::List) || kind.forgets() || may_be_gone {
+        return Vec::new();
+    }
+    let own = ground.disk(kind).sessions.iter().filter(|(_, kept)| kept.outside).count();
+    let listed =
+        rows.iter().filter(|row| row["_meta"]["acp-sessions"]["agent"] == kind.name().unwrap_or_default()).count();
+    let text = format!("of the {own} sessions that the agent has, the first list shows {listed}");
+    if listed < own { vec![Broke::new("early", text)] } else { Vec::new() }
+}

@@ -1,0 +1,94 @@
+//! A client: what it asked, and what it believes.
+
+mod ask;
+mod hear;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::talk::Mark;
+
+/// What a request was for.
+#[derive(Debug, Clone)]
+pub(crate) enum Asked {
+    Initialize,
+    New,
+    /// With the window of what was seen meanwhile.
+    Load(usize),
+    Resume(String),
+    /// With what the parent had to have.
+    Fork(String, Vec<(usize, Vec<Mark>)>),
+    Prompt(usize),
+    Close(String),
+    Delete(String),
+    Title(String, String),
+    Status(String),
+    List,
+    /// The machine itself wants to see the answer.
+    Shown,
+    Other,
+}
+
+/// What a client sees from the request for a session to its answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Window {
+    pub(crate) session: String,
+    /// What has to be seen.
+    pub(crate) required: Vec<(usize, Vec<Mark>)>,
+    pub(crate) since: u64,
+    pub(crate) seen: Vec<Mark>,
+    /// The whole history was asked for.
+    pub(crate) whole: bool,
+    /// Something else goes on with the session, so that things may be seen twice.
+    pub(crate) blurred: bool,
+    pub(crate) done: bool,
+    /// How the layer says that the agent has opened it.
+    pub(crate) attached: Option<String>,
+    /// The code of the error that it was answered with.
+    pub(crate) refused: Option<i64>,
+}
+
+/// A client.
+#[derive(Debug, Default)]
+pub(crate) struct Client {
+    next: u32,
+    /// What waits for an answer, by id; more than one only where an id was used twice.
+    pub(crate) asked: BTreeMap<String, Vec<Asked>>,
+    /// How many answers without an id are owed.
+    pub(crate) nameless: i32,
+    /// Sessions that it believes open.
+    pub(crate) open: BTreeSet<String>,
+    pub(crate) windows: Vec<Window>,
+    /// The agent's requests that it has not answered.
+    pub(crate) requests: Vec<Value>,
+    /// The answer to what the machine itself wanted to see last.
+    pub(crate) shown: Option<Value>,
+    /// All of them, by id.
+    passed: BTreeSet<String>,
+    /// The connection has ended.
+    pub(crate) is_over: bool,
+    /// What it deleted.
+    deleted: BTreeSet<String>,
+    pub(crate) is_initialized: bool,
+    /// What its agent lists stays there.
+    pub(crate) trusts_lists: bool,
+}
+
+impl Client {
+    /// How many requests wait for an answer.
+    pub(crate) fn waits(&self) -> usize {
+        self.asked.values().map(Vec::len).sum()
+    }
+
+    /// Whether a request that changes what is open is under way for this session, or may be.
+    fn is_blurred(&self, session: &str) -> bool {
+        let touches = |asked: &Asked| match asked {
+            Asked::Initialize => true,
+            Asked::Load(window) => self.windows[*window].session == session,
+            Asked::Resume(id) | Asked::Close(id) | Asked::Delete(id) => id == session,
+            _ => false,
+        };
+        !self.is_initialized || self.asked.values().flatten().any(touches)
+    }
+}

@@ -1,0 +1,84 @@
+//! The sessions that an agent keeps by itself.
+
+use std::collections::BTreeMap;
+
+use acp_sessions_guest::time;
+use serde_json::{Value, json};
+
+use crate::talk::{Mark, marks};
+
+pub(crate) const CWD: [&str; 2] = ["/home/x", "/home/y"];
+
+/// Something that was said in a session, as the agent keeps it.
+#[derive(Debug, Clone)]
+pub(crate) struct Piece {
+    pub(crate) by_user: bool,
+    pub(crate) text: String,
+}
+
+/// A session as the agent has it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Kept {
+    pub(crate) cwd: String,
+    pub(crate) title: Option<String>,
+    pub(crate) updated: i64,
+    pub(crate) pieces: Vec<Piece>,
+    /// It was made without the layer.
+    pub(crate) outside: bool,
+    /// The layer's id for it, as seen from the prompts that came.
+    pub(crate) layers: Option<String>,
+}
+
+impl Kept {
+    /// The marks of all that this agent knows.
+    pub(crate) fn marks(&self) -> Vec<Mark> {
+        self.pieces.iter().flat_map(|piece| marks(&piece.text)).collect()
+    }
+
+    fn row(&self, id: &str) -> Value {
+        json!({
+            "sessionId": id,
+            "cwd": self.cwd,
+            "title": self.title,
+            "updatedAt": time::format(self.updated),
+        })
+    }
+}
+
+/// Where an agent keeps its sessions.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Disk {
+    pub(crate) sessions: BTreeMap<String, Kept>,
+    next: u32,
+}
+
+impl Disk {
+    /// A new session of this directory; returns its id.
+    pub(crate) fn create(&mut self, cwd: &str, now: i64, outside: bool) -> String {
+        self.next += 1;
+        let id = format!("s{}", self.next);
+        let kept = Kept { cwd: cwd.to_owned(), updated: now, outside, ..Kept::default() };
+        self.sessions.insert(id.clone(), kept);
+        id
+    }
+
+    /// Begins so far on that ids are not those of another process.
+    pub(crate) fn starting_at(next: u32) -> Self {
+        Self { sessions: BTreeMap::new(), next }
+    }
+
+    pub(crate) fn id_at(&self, at: u8) -> Option<&String> {
+        self.sessions.keys().nth(usize::from(at) % self.sessions.len().max(1))
+    }
+
+    /// The answer to `session/list`: two rows a page.
+    pub(crate) fn page(&self, cursor: Option<&str>) -> Value {
+        let from: usize = cursor.and_then(|cursor| cursor.parse().ok()).unwrap_or(0);
+        let rows: Vec<Value> = self.sessions.iter().skip(from).take(2).map(|(id, kept)| kept.row(id)).collect();
+        let mut page = json!({ "sessions": rows });
+        if from + 2 < self.sessions.len() {
+            page["nextCursor"] = (from + 2).to_string().into();
+        }
+        page
+    }
+}

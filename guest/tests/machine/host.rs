@@ -1,0 +1,173 @@
+//! The host of one connection: what `host/src/runner/engine.rs` does, without threads and pipes.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use acp_sessions_guest::engine::{Arrival, Engine, OpenError, Output, Peer};
+
+use crate::faults::{Shaky, Trap};
+use crate::world::World;
+
+type Running<'a> = Engine<Shaky<'a>, &'a World>;
+
+/// A line that came out of an engine.
+#[derive(Debug)]
+pub(crate) enum Sent {
+    Client(String),
+    Agent(String),
+}
+
+/// Why a connection cannot go on.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// The engine panicked, which is a bug.
+    Panicked(String),
+    /// A fresh instance could not open the store: the host ends the connection.
+    NotOpened,
+}
+
+/// One connection's engine, and what outlives its instances.
+pub(crate) struct Host<'a> {
+    storage: Shaky<'a>,
+    world: &'a World,
+    settings: Vec<(String, String)>,
+    /// None while it is being replaced, and for good once that has failed.
+    engine: Option<Running<'a>>,
+    pub(crate) memos: BTreeMap<String, String>,
+    /// Given to the engine, and what follows from it was not pulled yet.
+    unfinished: Vec<Arrival>,
+    closed: Vec<Peer>,
+    /// How much the client has room for.
+    pub(crate) room: u32,
+    /// How often an instance was lost.
+    pub(crate) losses: u32,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl<'a> Host<'a> {
+    pub(crate) fn open(storage: Shaky<'a>, world: &'a World, settings: Vec<(String, String)>) -> Result<Self, Broken> {
+        let mut host = Self {
+            storage,
+            world,
+            settings,
+            engine: None,
+            memos: BTreeMap::new(),
+            unfinished: Vec::new(),
+            closed: Vec::new(),
+            room: u32::MAX,
+            losses: 0,
+            warnings: Vec::new(),
+        };
+        host.replace()?;
+        Ok(host)
+    }
+
+    /// Hands over what arrived.
+    pub(crate) fn receive(&mut self, arrivals: Vec<Arrival>) -> Result<Vec<Sent>, Broken> {
+        self.unfinished.clone_from(&arrivals);
+        self.call(|engine| engine.receive(arrivals))?;
+        self.pump()
+    }
+
+    /// Nothing more comes from that side.
+    pub(crate) fn closed(&mut self, peer: Peer) -> Result<Vec<Sent>, Broken> {
+        if !self.closed.contains(&peer) {
+            self.closed.push(peer);
+            self.call(|engine| engine.closed(peer))?;
+        }
+        self.pump()
+    }
+
+    /// Time has passed.
+    pub(crate) fn idle(&mut self) -> Result<Vec<Sent>, Broken> {
+        self.call(Engine::idle)?;
+        self.pump()
+    }
+
+    /// The instance is lost while nothing is under way.
+    pub(crate) fn lose(&mut self) -> Result<Vec<Sent>, Broken> {
+        self.losses += 1;
+        self.replace()?;
+        self.pump()
+    }
+
+    /// Pulls until nothing comes any more.
+    pub(crate) fn pump(&mut self) -> Result<Vec<Sent>, Broken> {
+        let mut sent = Vec::new();
+        let mut room = self.room;
+        loop {
+            let Some(outputs) = self.call(|engine| engine.pull(room))? else { continue };
+            self.unfinished.clear();
+            if outputs.is_empty() {
+                return Ok(sent);
+            }
+            for output in outputs {
+                match output {
+                    Output::ToClient(line) => {
+                        room = room.saturating_sub(u32::try_from(line.len()).unwrap_or(u32::MAX));
+                        sent.push(Sent::Client(line));
+                    }
+                    Output::ToAgent(line) => sent.push(Sent::Agent(line)),
+                    Output::Keep { key, value: Some(value) } => {
+                        self.memos.insert(key, value);
+                    }
+                    Output::Keep { key, value: None } => {
+                        self.memos.remove(&key);
+                    }
+                    Output::Warn(text) => self.warnings.push(text),
+                }
+            }
+        }
+    }
+
+    /// What a call returned; none if the instance was lost in it and another has taken its place.
+    fn call<T>(&mut self, call: impl FnOnce(&mut Running<'a>) -> T) -> Result<Option<T>, Broken> {
+        let Some(engine) = self.engine.as_mut() else { return Err(Broken::NotOpened) };
+        let returned = caught(|| call(engine))?;
+        if returned.is_none() {
+            self.losses += 1;
+            self.replace()?;
+        }
+        Ok(returned)
+    }
+
+    /// Puts a fresh instance in the place of the one there was, if any.
+    fn replace(&mut self) -> Result<(), Broken> {
+        self.engine = None;
+        loop {
+            let lost = std::mem::take(&mut self.unfinished);
+            let kept: Vec<_> = self.memos.clone().into_iter().collect();
+            let (storage, world, settings) = (self.storage, self.world, self.settings.clone());
+            let closed = self.closed.clone();
+            let opened = caught(|| {
+                let mut engine = Engine::open(storage, world, settings, kept, lost)?;
+                for peer in closed {
+                    engine.closed(peer);
+                }
+                Ok::<_, OpenError>(engine)
+            })?;
+            match opened {
+                Some(Ok(engine)) => {
+                    self.engine = Some(engine);
+                    return Ok(());
+                }
+                Some(Err(OpenError::BadSetting(text))) => return Err(Broken::Panicked(text)),
+                Some(Err(OpenError::Storage(_))) => return Err(Broken::NotOpened),
+                None => self.losses += 1,
+            }
+        }
+    }
+}
+
+/// What it returns, or none if the instance was lost in it.
+fn caught<T>(call: impl FnOnce() -> T) -> Result<Option<T>, Broken> {
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(value) => Ok(Some(value)),
+        Err(payload) if payload.is::<Trap>() => Ok(None),
+        Err(payload) => {
+            let text = payload.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            Err(Broken::Panicked(text.unwrap_or_default()))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What happens to an agent's sessions behind the layer's back.
+
+use acp_sessions_guest::environment::Environment as _;
+
+use super::Machine;
+use crate::agent::Agent;
+use crate::case::Change;
+use crate::disk::{CWD, Piece};
+
+/// How long ago an agent's own sessions were last used, in milliseconds.
+const DAYS: i64 = 3 * 86_400_000;
+
+impl Machine<'_> {
+    pub(super) fn outside(&mut self, line: u8, at: u8, change: Change) {
+        let now = self.bench.world.now();
+        let kind = self.next_kind();
+        let ground = &mut self.ground;
+        let mut idle = Agent::resting(kind);
+        let agent = match &mut self.lines[usize::from(line)] {
+            Some(open) => &mut open.agent,
+            None => &mut idle,
+        };
+        if change == Change::Create {
+            let (_, said) = ground.talk.mark(None);
+            let (_, answer) = ground.talk.mark(None);
+            let disk = agent.disk(ground);
+            let id = disk.create(CWD[usize::from(at) % 2], now - DAYS, true);
+            if let Some(kept) = disk.sessions.get_mut(&id) {
+                kept.pieces.push(Piece { by_user: true, text: said });
+                kept.pieces.push(Piece { by_user: false, text: answer });
+            }
+            return;
+        }
+        let Some(id) = agent.disk(ground).id_at(at).cloned() else { return };
+        // What is open here is nobody else's to change.
+        if agent.open.contains(&id) {
+            return;
+        }
+        let mut taken_back = Vec::new();
+        match change {
+            Change::Create => {}
+            Change::Continue => {
+                for by_user in [true, false] {
+                    let (_, text) = ground.talk.mark(None);
+                    if let Some(kept) = agent.kept(ground, &id) {
+                        kept.pieces.push(Piece { by_user, text });
+                        kept.updated = now;
+                    }
+                }
+            }
+            Change::Rename => {
+                let title = format!("Named outside {}", ground.talk.next_moment());
+                if let Some(kept) = agent.kept(ground, &id) {
+                    kept.title = Some(title);
+                }
+            }
+            Change::Delete => {
+                agent.disk(ground).sessions.remove(&id);
+                if let Some(session) = ground.talk.sessions.get_mut(&id) {
+                    session.is_kept_outside = false;
+                }
+            }
+            Change::Rewind => {
+                if let Some(kept) = agent.kept(ground, &id) {
+                    let from = kept.pieces.iter().rposition(|piece| piece.by_user).unwrap_or(0);
+                    taken_back = kept.pieces.split_off(from);
+                    kept.updated = now;
+                }
+            }
+            Change::Compact => {
+                let (_, text) = ground.talk.mark(None);
+                if let Some(kept) = agent.kept(ground, &id) {
+                    taken_back = std::mem::replace(&mut kept.pieces, vec![Piece { by_user: false, text }]);
+                    kept.updated = now;
+                }
+            }
+        }
+        for mark in taken_back.iter().flat_map(|piece| crate::talk::marks(&piece.text)) {
+            ground.talk.said[mark].rewound = true;
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! A machine that tries everything: random clients, random agents, and engines between them, over stores that fail,
+//! clocks that jump, and instances that are lost. What must hold of all this is in `checks`.
+//!
+//! A case that fails is made smaller and printed: its seed, its steps, and every line that flowed.
+//!
+//! By environment variables: `MACHINE_CASES` (how many cases), `MACHINE_SEED` (this one alone), `MACHINE_FROM` (the
+//! first), `MACHINE_ONLY` and `MACHINE_SKIP` (names of checks, separated by commas), `MACHINE_SURVEY` (go on after a
+//! failure, and sum up by check).
+
+mod agent;
+mod case;
+mod checks;
+mod client;
+mod deal;
+mod disk;
+mod faults;
+mod ground;
+mod host;
+mod kind;
+mod machine;
+mod shrink;
+mod talk;
+mod world;
+
+use std::collections::BTreeMap;
+use std::env;
+
+use case::Case;
+use ground::Broke;
+use machine::run;
+
+/// Fewer without optimisation.
+const CASES: u64 = if cfg!(debug_assertions) { 500 } else { 20_000 };
+
+fn number(name: &str) -> Option<u64> {
+    env::var(name).ok()?.parse().ok()
+}
+
+/// The checks that anybody cares for.
+fn cares() -> impl Fn(&Broke) -> bool {
+    let names = |name: &str| -> Option<Vec<String>> {
+        Some(env::var(name).ok()?.split(',').map(|name| name.trim().to_owned()).collect())
+    };
+    let (only, skip) = (names("MACHINE_ONLY"), names("MACHINE_SKIP").unwrap_or_default());
+    move |broke| {
+        only.as_ref().is_none_or(|only| only.iter().any(|name| name == broke.check))
+            && !skip.iter().any(|name| name == broke.check)
+    }
+}
+
+/// Makes it small, and says what happened.
+fn explain(case: &Case, broke: &Broke) -> String {
+    let same = |other: &Broke| other.check == broke.check;
+    let small = shrink::shrink(case, &|case| !run(case, &same, false).broken.is_empty());
+    let outcome = run(&small, &same, true);
+    let found: Vec<_> = outcome.broken.iter().map(|broke| format!("{}: {}", broke.check, broke.text)).collect();
+    format!("{small}\n{}\n{}", outcome.trace.join("\n"), found.join("\n"))
+}
+
+#[test]
+fn whatever_happens_nothing_is_lost_doubled_or_left_waiting() {
+    let cared_for = cares();
+    let (first, cases) = match number("MACHINE_SEED") {
+        Some(seed) => (seed, 1),
+        None => (number("MACHINE_FROM").unwrap_or(1), number("MACHINE_CASES").unwrap_or(CASES)),
+    };
+    let is_survey = env::var_os("MACHINE_SURVEY").is_some();
+    let mut found: BTreeMap<&'static str, Vec<(u64, Broke)>> = BTreeMap::new();
+    for seed in first..first + cases {
+        let case = Case::of(seed);
+        let outcome = run(&case, &cared_for, false);
+        for broke in outcome.broken {
+            assert!(is_survey, "{}", explain(&case, &broke));
+            let seeds = found.entry(broke.check).or_default();
+            if seeds.last().is_none_or(|(last, _)| *last != seed) {
+                seeds.push((seed, broke));
+            }
+        }
+    }
+    for (check, seeds) in &found {
+        println!(
+            "{check}: {} cases, as {:?}",
+            seeds.len(),
+            seeds.iter().take(8).map(|(seed, _)| seed).collect::<Vec<_>>()
+        );
+    }
+    for seeds in found.values() {
+        let (seed, broke) = &seeds[0];
+        println!("{}", explain(&Case::of(*seed), broke));
+    }
+    assert!(found.is_empty(), "{} checks have failed", found.len());
+}

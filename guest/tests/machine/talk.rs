@@ -1,0 +1,222 @@
+//! What was said, as everybody but the layer knows it. Each prompt and each chunk carries a mark of its own.
+
+use std::collections::BTreeMap;
+
+/// One mark; its text is `m<number>x`.
+pub(crate) type Mark = usize;
+
+/// What is known of a mark.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Said {
+    /// The turn it belongs to; none if it was said outside the layer, or between turns.
+    pub(crate) turn: Option<usize>,
+    /// It may not be lost any more, whatever happens.
+    pub(crate) firm: bool,
+    /// Its agent has taken it back.
+    pub(crate) rewound: bool,
+}
+
+/// A prompt and what followed.
+#[derive(Debug, Clone)]
+pub(crate) struct Turn {
+    /// The session, by the layer's id.
+    pub(crate) session: String,
+    pub(crate) line: u8,
+    pub(crate) began: u64,
+    pub(crate) ended: Option<u64>,
+    /// In the order in which they were said.
+    pub(crate) marks: Vec<Mark>,
+    /// The agent has seen the prompt.
+    pub(crate) given: bool,
+    /// The instance was lost meanwhile: what it had not written yet may be missing.
+    pub(crate) shaken: bool,
+}
+
+/// Whether a session is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Life {
+    #[default]
+    Here,
+    /// A delete is under way, or was not confirmed.
+    Perhaps,
+    Gone,
+}
+
+/// A turn that is in a session's transcript.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    pub(crate) turn: usize,
+    /// In a fork, the marks that it has to have; the others of the turn are the parent's business.
+    pub(crate) inherited: Option<Vec<Mark>>,
+}
+
+/// A session, by the layer's id.
+#[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub(crate) struct Session {
+    pub(crate) life: Life,
+    pub(crate) parts: Vec<Part>,
+    /// The title that the user has set last, if that was confirmed.
+    pub(crate) title: Option<String>,
+    /// The user may have set a title.
+    pub(crate) is_titled: bool,
+    /// The layer has named it: it was made, opened or listed.
+    pub(crate) is_real: bool,
+    /// It was made through the layer.
+    pub(crate) is_made_here: bool,
+    /// A client has seen it in a list, and its agent keeps it.
+    pub(crate) is_kept_outside: bool,
+}
+
+/// Everything that was said.
+#[derive(Debug, Default)]
+pub(crate) struct Talk {
+    /// Counts what happens, to tell what came before what.
+    pub(crate) moment: u64,
+    pub(crate) said: Vec<Said>,
+    pub(crate) turns: Vec<Turn>,
+    pub(crate) sessions: BTreeMap<String, Session>,
+    /// Session ids in the order in which they became known.
+    pub(crate) names: Vec<String>,
+}
+
+impl Talk {
+    pub(crate) fn next_moment(&mut self) -> u64 {
+        self.moment += 1;
+        self.moment
+    }
+
+    /// A new mark, and a text with it.
+    pub(crate) fn mark(&mut self, turn: Option<usize>) -> (Mark, String) {
+        let mark = self.said.len();
+        self.said.push(Said { turn, firm: false, rewound: false });
+        if let Some(turn) = turn {
+            self.turns[turn].marks.push(mark);
+        }
+        (mark, format!("m{mark}x "))
+    }
+
+    /// What is known of an id that somebody has used.
+    pub(crate) fn session(&mut self, id: &str) -> &mut Session {
+        self.sessions.entry(id.to_owned()).or_default()
+    }
+
+    /// A session that the layer has named.
+    pub(crate) fn meet(&mut self, id: &str) -> &mut Session {
+        let session = self.sessions.entry(id.to_owned()).or_default();
+        if !std::mem::replace(&mut session.is_real, true) {
+            self.names.push(id.to_owned());
+        }
+        session
+    }
+
+    /// Whether the layer has named a session so.
+    pub(crate) fn is_real(&self, id: &str) -> bool {
+        self.sessions.get(id).is_some_and(|session| session.is_real)
+    }
+
+    /// So much time has passed that what was made here may have been removed for its age.
+    pub(crate) fn age(&mut self) {
+        for session in self.sessions.values_mut() {
+            if session.life == Life::Here && (session.is_made_here || !session.parts.is_empty()) {
+                session.life = Life::Perhaps;
+            }
+        }
+    }
+
+    pub(crate) fn begin(&mut self, session: &str, line: u8) -> usize {
+        let turn = self.turns.len();
+        let began = self.next_moment();
+        self.turns.push(Turn {
+            session: session.to_owned(),
+            line,
+            began,
+            ended: None,
+            marks: Vec::new(),
+            given: false,
+            shaken: false,
+        });
+        self.session(session).parts.push(Part { turn, inherited: None });
+        turn
+    }
+
+    /// A turn was answered; `stored` if the layer says that it has it.
+    pub(crate) fn end(&mut self, turn: usize, stored: bool) {
+        let moment = self.next_moment();
+        let turn = &mut self.turns[turn];
+        turn.ended = Some(moment);
+        if stored && turn.given && !turn.shaken {
+            for mark in &turn.marks {
+                self.said[*mark].firm = true;
+            }
+        }
+    }
+
+    /// The instance of this connection was lost.
+    pub(crate) fn shake(&mut self, line: u8) {
+        for turn in self.turns.iter_mut().filter(|turn| turn.line == line && turn.ended.is_none()) {
+            turn.shaken = true;
+        }
+    }
+
+    /// A connection has ended; what was under way on it will never be answered.
+    pub(crate) fn cut_off(&mut self, line: u8) {
+        let moment = self.next_moment();
+        for turn in self.turns.iter_mut().filter(|turn| turn.line == line && turn.ended.is_none()) {
+            turn.ended = Some(moment);
+        }
+    }
+
+    /// What was said on this connection has been written by now.
+    pub(crate) fn firm_up(&mut self, line: u8) {
+        let turns = self.turns.iter().filter(|turn| turn.line == line && turn.ended.is_none());
+        for turn in turns.filter(|turn| turn.given && !turn.shaken) {
+            for mark in &turn.marks {
+                self.said[*mark].firm = true;
+            }
+        }
+    }
+
+    /// What a session's transcript must have by now, turn by turn.
+    pub(crate) fn required(&self, session: &str) -> Vec<(usize, Vec<Mark>)> {
+        let Some(session) = self.sessions.get(session) else { return Vec::new() };
+        let required = |part: &Part| {
+            let marks = part.inherited.as_ref().unwrap_or(&self.turns[part.turn].marks);
+            marks.iter().copied().filter(|mark| self.said[*mark].firm).collect()
+        };
+        session.parts.iter().map(|part| (part.turn, required(part))).collect()
+    }
+
+    /// A session was forked; `required` is what the parent had to have when that was asked for.
+    pub(crate) fn fork(&mut self, parent: &str, fork: &str, required: &[(usize, Vec<Mark>)]) {
+        let parts = self.sessions.get(parent).map(|session| session.parts.clone()).unwrap_or_default();
+        let inherit = |part: Part| {
+            let marks = required.iter().find(|(turn, _)| *turn == part.turn).map(|(_, marks)| marks.clone());
+            Part { turn: part.turn, inherited: Some(marks.unwrap_or_default()) }
+        };
+        let fork = self.meet(fork);
+        fork.parts = parts.into_iter().map(inherit).collect();
+        fork.is_made_here = true;
+    }
+
+    /// Whether turns of one connection overlap: then nobody can tell which chunk belongs to which.
+    pub(crate) fn is_crowded(&self, turn: &Turn) -> bool {
+        let end = |turn: &Turn| turn.ended.unwrap_or(u64::MAX);
+        let same = |other: &&Turn| other.line == turn.line && other.session == turn.session;
+        let overlaps = |other: &Turn| other.began < end(turn) && turn.began < end(other);
+        self.turns.iter().filter(same).filter(|other| overlaps(other)).count() > 1
+    }
+}
+
+/// The marks in a text.
+pub(crate) fn marks(text: &str) -> Vec<Mark> {
+    let mut found = Vec::new();
+    let bytes = text.as_bytes();
+    for (at, _) in text.match_indices('m') {
+        let digits = bytes[at + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits > 0 && bytes.get(at + 1 + digits) == Some(&b'x') {
+            found.extend(text[at + 1..at + 1 + digits].parse::<Mark>());
+        }
+    }
+    found
+}

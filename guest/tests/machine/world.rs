@@ -1,0 +1,60 @@
+//! The clock and the randomness of a case.
+
+use std::cell::Cell;
+
+use acp_sessions_guest::environment::Environment;
+
+/// A clock that moves when it is told to, and numbers that are random and the same each time.
+#[derive(Debug)]
+pub(crate) struct World {
+    now: Cell<i64>,
+    dice: Dice,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { now: Cell::new(1_760_000_000_000), dice: Dice::new(seed) }
+    }
+
+    /// Moves the clock, forward or back.
+    pub(crate) fn pass(&self, millis: i64) {
+        self.now.set(self.now.get() + millis);
+    }
+}
+
+impl Environment for World {
+    fn now(&self) -> i64 {
+        self.now.get()
+    }
+
+    fn random(&self) -> u64 {
+        self.dice.next()
+    }
+}
+
+/// Random numbers from a seed (`splitmix64`).
+#[derive(Debug)]
+pub(crate) struct Dice(Cell<u64>);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(Cell::new(seed))
+    }
+
+    pub(crate) fn next(&self) -> u64 {
+        let state = self.0.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.0.set(state);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `bound`, which is at least 1.
+    pub(crate) fn below(&self, bound: u8) -> u8 {
+        u8::try_from(self.next() % u64::from(bound)).unwrap_or_default()
+    }
+
+    pub(crate) fn percent(&self, chance: u8) -> bool {
+        self.below(100) < chance
+    }
+}
