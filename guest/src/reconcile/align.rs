@@ -133,12 +133,9 @@ fn best(log: &[Turn], replay: &[Turn], part: &Part, pairs: &mut Vec<(usize, usiz
 
 /// Pairs the turns that both have exactly once, as far as their order agrees, and aligns what lies between.
 fn around_landmarks(log: &[Turn], replay: &[Turn], part: Part, depth: u32, pairs: &mut Vec<(usize, usize)>) {
-    let simple = one_after_the_other(log, replay, &part);
-    // Nothing is better than a replay of which everything is there.
-    let is_complete = simple.len() == part.replay.len();
-    let landmarks = if is_complete || depth == 0 { Vec::new() } else { landmarks(log, replay, &part) };
+    let landmarks = if depth == 0 { Vec::new() } else { landmarks(log, replay, &part) };
     if landmarks.is_empty() {
-        return pairs.extend(simple);
+        return one_after_the_other(log, replay, &part, pairs);
     }
     let mut rest = part;
     for (at, other) in landmarks {
@@ -191,12 +188,11 @@ fn longest_rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
 }
 
 /// Pairs each turn of the replay with the next of the log that is equal.
-fn one_after_the_other(log: &[Turn], replay: &[Turn], part: &Part) -> Vec<(usize, usize)> {
+fn one_after_the_other(log: &[Turn], replay: &[Turn], part: &Part, pairs: &mut Vec<(usize, usize)>) {
     let mut places: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
     for at in part.log.clone().rev() {
         places.entry(key(&log[at])).or_default().push(at);
     }
-    let mut pairs = Vec::new();
     let mut next = part.log.start;
     for other in part.replay.clone() {
         let Some(places) = places.get_mut(&key(&replay[other])) else { continue };
@@ -208,5 +204,4 @@ fn one_after_the_other(log: &[Turn], replay: &[Turn], part: &Part) -> Vec<(usize
             next = at + 1;
         }
     }
-    pairs
 }

@@ -177,6 +177,21 @@ fn of_two_processes_that_adopt_the_first_counts() {
 }
 
 #[test]
+fn a_replay_that_another_session_holds_is_left_to_it() {
+    let mut scene = scene(&[]);
+    let (session, staging) = (scene.session(), scene.record(&parse(&["a/1", "b/2"])));
+    let plan = scene.plan("agent", &staging, false);
+    let other = Session::new("t".to_owned(), "/work".to_owned(), 1);
+    let (own_end, staging, plan, agreed) = (0, staging.as_str(), &plan, None);
+    let (agent, agent_id, now) = ("agent", "t", 1);
+    let adoption = Adoption { session: &other, own_end, staging, plan, agent, agent_id, agreed, now };
+    assert!(matches!(adopt::create(&scene.store, &Counting::default(), &adoption).unwrap(), Adopted::Done(_)));
+    assert!(matches!(scene.adopt("agent", &session, 0, staging, plan), Adopted::Outrun));
+    assert_eq!(scene.session().to_text(), session.to_text());
+    assert_eq!(scene.store.storage().log_end(staging).unwrap(), 4);
+}
+
+#[test]
 fn a_session_deleted_meanwhile_stays_deleted() {
     let mut scene = scene(&["a/1"]);
     let (session, own_end) = (scene.session(), scene.store.storage().log_end(ID).unwrap());

@@ -75,6 +75,8 @@ const CASES: &[Case] = &[
         visible: &["a/1", "b/two"], aside: &["b/tw"], told: 2, ..CASE },
     Case { name: "of two answers cut off, the one that has all that is replayed", log: &["a/x!", "a/xyz!"], replay: &["a/xy"],
         visible: &["a/x", "a/xyz"], told: 2, ..CASE },
+    Case { name: "cut off, and the end lost, of a conversation that repeats itself", log: &["c/o~", "d/ok", "c/ok", "c/4", "e/ok", "c/ok"], replay: &["c/one", "d/ok", "c/ok"],
+        visible: &["c/one", "d/ok", "c/ok", "c/4", "e/ok", "c/ok"], aside: &["c/o"], told: 3, ..CASE },
     Case { name: "another agent's answer is no beginning, though one to the same prompt was cut off", log: &["a/tw!", "a/on"], heard: 1, replay: &["a/tw", "a/one"],
         visible: &["a/tw", "a/on", "a/one"], told: 1, ..CASE },
     // The agent has less.
@@ -165,4 +167,14 @@ fn a_replay_that_tells_nothing_leaves_the_history_with_the_agent() {
     assert_eq!(session.agents["agent"].agreed, Some(7));
     assert!(!session.is_unprompted());
     assert_eq!(scene.store.storage().log_end(ID).unwrap(), 0);
+}
+
+#[test]
+fn what_an_agent_replays_shorter_than_before_it_has_changed() {
+    let mut scene = Scene::new();
+    scene.load("agent", &parse(&["a/1", "b/two"]), false);
+    for _ in 0..2 {
+        scene.load("agent", &parse(&["a/1", "b/tw", "c/3"]), false);
+        assert_eq!(texts(&scene.visible()), ["a/1", "b/tw", "c/3"]);
+    }
 }
