@@ -14,6 +14,8 @@ use crate::shop::{NOW, entry, fork_of, is_mark, log, prompted, put, say, transcr
 enum Step {
     Create,
     Say(usize, usize),
+    /// The last entry is written again, longer, as the recorder does with what is still being said.
+    Grow(usize),
     Fork(usize),
     Delete(usize),
     /// A history is taken over from an agent, before all there is.
@@ -27,6 +29,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Create),
         6 => (0..64_usize, prop_oneof![4 => 1..6_usize, 1 => 30..90_usize, 1 => Just(260_usize)])
             .prop_map(|(which, count)| Step::Say(which, count)),
+        4 => (0..64_usize).prop_map(Step::Grow),
         8 => (0..64_usize).prop_map(Step::Fork),
         4 => (0..64_usize).prop_map(Step::Delete),
         1 => (0..64_usize, 1..5_usize).prop_map(|(which, count)| Step::Adopt(which, count)),
@@ -67,6 +70,7 @@ impl Model {
                     self.transcripts.get_mut(&id)?.push(entry(NOW, &text));
                 }
             }
+            Step::Grow(which) => self.grow(which)?,
             Step::Fork(which) => {
                 let parent = self.which(which)?;
                 // Any order of names: who comes first among the holders must not matter.
@@ -91,6 +95,18 @@ impl Model {
             Step::Adopt(which, count) => self.adopt(which, count)?,
             Step::TakeOut(which, parts) => self.take_out(which, parts)?,
         }
+        Some(())
+    }
+
+    fn grow(&mut self, which: usize) -> Option<()> {
+        let id = self.which(which)?;
+        let session = self.store.session(&id).unwrap()?;
+        let seq = self.store.storage().log_end(&id).unwrap();
+        let last = log(&self.store, &id).pop().filter(|last| !is_mark(last) && seq >= session.tail)?;
+        let longer = last.replace("word", "word word");
+        let amend = Write::Amend { log: id.clone(), seq, value: longer.clone() };
+        self.store.commit(&[], vec![amend], Durability::Relaxed).unwrap();
+        *self.transcripts.get_mut(&id)?.last_mut()? = longer;
         Some(())
     }
 
