@@ -20,6 +20,8 @@ pub(super) struct Cx<'a, S, E> {
     pub(super) connection: &'a str,
     /// The agent has refused to do anything before its user logs in, and nobody has since.
     pub(super) needs_login: bool,
+    /// The agent's own list has been read to its end on this connection.
+    pub(super) knows_list: bool,
     /// When the connection last said that its open marks may be believed; never before the first of them.
     pub(super) beaten: &'a mut Option<i64>,
     pub(super) ids: &'a mut OwnIds,

@@ -74,6 +74,7 @@ pub(crate) fn fork_of<S: Storage>(store: &Store<S>, parent: &str, id: &str) -> S
         cwd: "/x".to_owned(),
         agent: Some("agent".to_owned()),
         agent_id: Some(id.to_owned()),
+        directories: Vec::new(),
         heard: u64::MAX,
         now: NOW,
     };
@@ -114,7 +115,12 @@ pub(crate) fn log<S: Storage>(store: &Store<S>, log: &str) -> Vec<String> {
 /// The sessions whose title, metadata or conversation has this word.
 pub(crate) fn found<S: Storage>(store: &Store<S>, word: &str) -> Vec<String> {
     let params = json!({"_meta": {"acp-sessions": {"search": word, "subagents": true, "archived": "include"}}});
-    let page = list::list(store, &list::Options { page_size: 1000 }, Some(&params.to_string())).unwrap();
+    let page = list::list(
+        store,
+        &list::Options { page_size: 1000, agents: list::Agents::All, agent: None },
+        Some(&params.to_string()),
+    )
+    .unwrap();
     let page: serde_json::Value = serde_json::from_str(&page).unwrap();
     let rows = page["sessions"].as_array().unwrap();
     let mut ids: Vec<String> = rows.iter().map(|row| row["sessionId"].as_str().unwrap().to_owned()).collect();

@@ -169,7 +169,7 @@ fn a_rebuild_writes_rows_and_names_from_the_records() {
     let mut cursor = None;
     for round in 0.. {
         assert!(round < 20, "the rebuild does not end");
-        cursor = rebuild::rebuild(&store, cursor.as_deref(), 20).expect("a part of it").1;
+        cursor = rebuild::rebuild(&store, cursor.as_deref(), 20).expect("a part of it").next;
         if cursor.is_none() {
             break;
         }

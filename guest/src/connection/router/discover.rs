@@ -90,6 +90,11 @@ impl Seen {
 }
 
 impl Discovery {
+    /// Whether the agent's list has been read to its end.
+    pub(super) fn is_read(&self) -> bool {
+        matches!(self.phase, Phase::Sifting(_) | Phase::Done)
+    }
+
     /// Whether a list would lack what the agent is about to tell.
     pub(super) fn is_worth_waiting_for(&self) -> bool {
         self.phase == Phase::Reading && !self.was_complete

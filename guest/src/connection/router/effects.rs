@@ -44,6 +44,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             agent: &connection.agent,
             connection: &connection.name,
             needs_login: connection.needs_login,
+            knows_list: connection.discovery.is_read(),
             beaten: &mut connection.beaten,
             ids: &mut connection.ids,
             effects: &mut connection.effects,

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use acp_sessions_guest::sessions::transcript::transcript;
 use acp_sessions_guest::storage::{Bounds, Memory, Storage};
 use acp_sessions_guest::store::{Session, Store};
-use acp_sessions_guest::transcript::Position;
 
 use crate::client::Window;
 use crate::ground::Broke;
@@ -29,7 +28,7 @@ fn transcript_of(talk: &Talk, store: &Store<&Memory>, id: &str) -> Vec<Broke> {
             return vec![Broke::new("lost", format!("the record of `{id}` is {found:?}, and it had {required:?}"))];
         }
     };
-    let seen = match transcript(store, id, Position::default(), u32::MAX) {
+    let seen = match transcript(store, id, None, u32::MAX) {
         Ok(page) => page.updates.iter().flat_map(|(_, update)| marks(update)).collect::<Vec<_>>(),
         Err(error) => return vec![Broke::new("lost", format!("the transcript of `{id}`: {error}"))],
     };

@@ -14,9 +14,6 @@ use crate::storage::Storage;
 use crate::store::{Origin, Session, State};
 use crate::transcript::Start;
 
-/// An agent's own list may show a time a little later than the end of the turn that it stands for, in milliseconds.
-const SLACK: i64 = 1000;
-
 /// What is being opened.
 #[derive(Debug)]
 pub(in crate::connection) enum Target {
@@ -170,9 +167,10 @@ fn source<S: Storage, E: Environment>(target: &Target, cx: &Cx<'_, S, E>) -> Sou
     if session.origin == Origin::Agent {
         return Source::Agent;
     }
+    // Only an agent's own list tells that nothing was said without the layer, and only once it has been read.
     match (known.listed, known.agreed) {
-        (Some(listed), Some(agreed)) if cx.agent.list && listed <= agreed + SLACK => Source::Log,
-        (None, Some(_)) if cx.agent.list => Source::Log,
+        (Some(listed), Some(agreed)) if cx.knows_list && listed <= agreed => Source::Log,
+        (None, Some(_)) if cx.knows_list => Source::Log,
         _ => Source::Compared,
     }
 }
@@ -180,5 +178,5 @@ fn source<S: Storage, E: Environment>(target: &Target, cx: &Cx<'_, S, E>) -> Sou
 /// Whether the agent's own list says that the session has changed since the log last agreed with it.
 pub(super) fn has_moved_on(session: &Session, agent: &str) -> bool {
     let Some(known) = session.agents.get(agent) else { return false };
-    known.listed.zip(known.agreed).is_some_and(|(listed, agreed)| listed > agreed + SLACK)
+    known.listed.zip(known.agreed).is_some_and(|(listed, agreed)| listed > agreed)
 }
