@@ -169,3 +169,22 @@ fn grow<S: Storage>(store: &Store<S>) {
     ];
     store.commit(&[], writes, Durability::Relaxed).unwrap();
 }
+
+#[test]
+fn an_index_entry_that_comes_to_stand_for_something_meanwhile_is_not_taken_out() {
+    let storage = Between::default();
+    let store = Store::new(&storage);
+    put(&store, &prompted("x", NOW));
+    let row = keys::rows('m', None) + &keys::row_place(NOW + 5, "x");
+    let stray = Write::Put { key: row.clone(), value: String::new() };
+    store.commit(&[], vec![stray], Durability::Relaxed).unwrap();
+    storage.before_commit(|memory| {
+        let store = Store::new(memory);
+        let touched = with(store.session("x").unwrap().unwrap(), |session| session.touch(NOW + 5));
+        put(&store, &touched);
+    });
+    // The first call only takes out; later ones would write the entry again.
+    rebuild(&store, None, 10).unwrap();
+    assert!(storage.has_happened());
+    assert!(store.record(row).unwrap().is_some());
+}
