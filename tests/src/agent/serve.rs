@@ -19,8 +19,9 @@ use agent_client_protocol::v1::schema::{
     SetSessionConfigOptionResponse, SetSessionModeRequest, SetSessionModeResponse,
 };
 use agent_client_protocol::{
-    Agent, Client, Error, LineDirection, Result, Stdio, on_receive_notification, on_receive_request,
+    Agent, Client, Error, JsonRpcRequest, LineDirection, Result, Stdio, on_receive_notification, on_receive_request,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::Options;
@@ -30,6 +31,12 @@ use super::slow_load::SlowLoad;
 use super::state::{Sessions, shape};
 
 type Shared = Arc<Mutex<Sessions>>;
+
+/// A session/new that may be answered with more than the schema knows.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonRpcRequest)]
+#[request(method = "session/new", response = Value)]
+#[serde(transparent)]
+struct New(NewSessionRequest);
 
 /// Serves one client on stdio until it goes, or for ever if it is stubborn.
 pub async fn serve(options: Options) -> Result<()> {
@@ -90,10 +97,7 @@ async fn connect(state: &Shared, transport: Stdio) -> Result<()> {
             on_receive_request!(),
         )
         .on_receive_request(
-            async move |request: NewSessionRequest, responder, _| {
-                let answer = created(&mut lock(&new), &request);
-                responder.erase_to_json().respond_with_result(answer)
-            },
+            async move |request: New, responder, _| responder.respond_with_result(created(&mut lock(&new), &request.0)),
             on_receive_request!(),
         )
         .on_receive_request(
