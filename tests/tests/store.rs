@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
 
-use acp_sessions_tests::PATIENCE;
 use acp_sessions_tests::client::Client;
 use acp_sessions_tests::launch::{Launch, built};
 use acp_sessions_tests::scene::Scene;
 use acp_sessions_tests::transcript::{kind, text_of};
+use acp_sessions_tests::until;
 use serde_json::{Value, json};
 
 #[cfg(unix)]
@@ -237,12 +236,5 @@ fn assert_turns_are_whole(chunks: &[String]) {
         turn = tag.unwrap_or(turn);
         let of = chunk.split_once('-').map(|(tag, _)| tag);
         assert!(tag.is_some() || of.is_none_or(|of| of == turn), "{chunk} within the turn {turn}: {chunks:#?}");
-    }
-}
-
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < PATIENCE, "it never came to pass that {what}");
     }
 }
