@@ -5,7 +5,7 @@ use acp_sessions_tests::launch::Launch;
 use acp_sessions_tests::scene::Scene;
 use acp_sessions_tests::transcript::spoken;
 use acp_sessions_tests::until;
-use serde_json::{Value, json};
+use serde_json::json;
 
 const FLAGS: &[&str] = &["--list", "--load", "--resume", "--dates"];
 const ONE: [&str; 2] = ["> one", "< You said: one"];
@@ -49,14 +49,12 @@ impl Past {
         client.close();
     }
 
-    /// Waits until the agent's list has been read, which a session shows that was not there before.
-    fn list_is_read(&self, client: &mut Client) {
+    /// A process that has read the agent's list, which a session shows that was not there before.
+    fn client_with_list(&self) -> Client {
         self.scene.outside().have("z-last", &self.scene.cwd(), &[("hello", "there")]);
+        let mut client = self.client();
         until("the agent's list is read", || client.listed().iter().any(|id| id == "z-last"));
-    }
-
-    fn row_once(&self, client: &mut Client, what: &str, is_so: impl Fn(&Value) -> bool) {
-        until(what, || is_so(&client.row(&self.id)));
+        client
     }
 }
 
@@ -105,9 +103,8 @@ fn the_list_has_the_time_of_what_was_said_outside() {
     past.scene.outside().say(&past.id, "outside", "was said");
     let outside = past.scene.outside().updated(&past.id);
     assert!(outside > before, "{outside} {before}");
-    let mut client = past.client();
-    past.list_is_read(&mut client);
-    past.row_once(&mut client, "the row has the agent's time", |row| row["updatedAt"] == json!(outside));
+    let mut client = past.client_with_list();
+    assert_eq!(client.row(&past.id)["updatedAt"], json!(outside));
 }
 
 #[test]
@@ -115,8 +112,7 @@ fn a_title_given_outside_is_listed_unless_the_user_has_given_one() {
     let past = Past::new(FLAGS);
     let title = |client: &mut Client| client.row(&past.id)["title"].clone();
     past.scene.outside().rename(&past.id, "A name from outside");
-    let mut client = past.client();
-    past.list_is_read(&mut client);
+    let mut client = past.client_with_list();
     assert_eq!(title(&mut client), "A name from outside");
     client.result("session/set_title", json!({"sessionId": past.id, "title": "The user's"}));
     client.close();
@@ -130,8 +126,7 @@ fn a_title_given_outside_is_listed_unless_the_user_has_given_one() {
 #[test]
 fn a_better_title_in_the_agents_list_is_listed() {
     let past = Past::new(&[FLAGS, &["--better-titles"]].concat());
-    let mut client = past.client();
-    past.list_is_read(&mut client);
+    let mut client = past.client_with_list();
     assert_eq!(client.row(&past.id)["title"], "About: one");
 }
 
@@ -140,8 +135,7 @@ fn a_session_deleted_outside_stays_and_the_agent_is_told_of_it() {
     for opens in ["session/load", "session/resume"] {
         let past = Past::new(FLAGS);
         past.scene.outside().delete(&past.id);
-        let mut client = past.client();
-        past.list_is_read(&mut client);
+        let mut client = past.client_with_list();
         assert!(client.listed().contains(&past.id));
         client.result(opens, past.scene.place(&past.id));
         client.prompt(&past.id, "after");

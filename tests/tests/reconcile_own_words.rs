@@ -41,7 +41,7 @@ fn neither_title_nor_echo_nor_list_show_it() {
         let told = scene.heard_of("session/prompt").last().expect("a prompt")["prompt"].to_string();
         assert!(told.contains("Earlier conversation"), "{habits:?}: it was told nothing: {told}");
         seen.extend(client.prompt(&id, "third question"));
-        assert_not_ours("what the client saw", &json!(seen));
+        assert_not_ours(&format!("{habits:?}: what the client saw"), &json!(seen));
         client.close();
 
         // A session that the agent makes meanwhile shows when its list has been read.
@@ -49,12 +49,12 @@ fn neither_title_nor_echo_nor_list_show_it() {
         let mut client = Client::ready(&launch);
         until("the agent's list is read", || client.listed().iter().any(|id| id == "z-last"));
         let rows = client.list();
-        assert_not_ours("the list", &json!(rows));
+        assert_not_ours(&format!("{habits:?}: the list"), &json!(rows));
         assert_eq!(rows.len(), 2, "{habits:?}: {rows:?}");
         let title = client.row(&id)["title"].as_str().expect("a title").to_owned();
         assert!(!title.contains('\n'), "{habits:?}: {title:?}");
         let (replay, _) = client.load(&id, &scene.cwd());
-        assert_not_ours("the replay", &json!(replay));
+        assert_not_ours(&format!("{habits:?}: the replay"), &json!(replay));
         let asked = [QUESTIONS[0], QUESTIONS[1], "third question"];
         let said = asked.iter().flat_map(|said| [format!("> {said}"), format!("< You said: {said}")]);
         assert_eq!(spoken(&replay), said.collect::<Vec<_>>(), "{habits:?}");
