@@ -15,7 +15,15 @@ pub mod schema;
 pub mod tap;
 pub mod transcript;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a test waits for anything before it fails: far longer than anything takes, on a busy machine too.
 pub const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Looks again and again until it is so.
+pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < PATIENCE, "it never came to pass that {what}");
+    }
+}

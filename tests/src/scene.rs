@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::agent::Outside;
 use crate::launch::Launch;
 
 /// The folders and files of one test; they go with it.
@@ -62,6 +63,11 @@ impl Scene {
         let launch = Launch::test_agent(flags).arg("--log").arg(self.log());
         let keeps = ["--load", "--resume", "--list"].iter().any(|flag| flags.contains(flag));
         if keeps { launch.arg("--state-dir").arg(self.file("agent")) } else { launch }
+    }
+
+    /// Somebody who uses the test agent without the program.
+    pub fn outside(&self) -> Outside {
+        Outside::new(&self.file("agent"))
     }
 
     /// The program in front of the test agent.

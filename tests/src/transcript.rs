@@ -33,6 +33,17 @@ pub fn text_of(updates: &[Value], chunk: &str) -> String {
     texts.filter_map(|update| update["content"]["text"].as_str()).collect()
 }
 
+/// Who said what: the texts of users and agents, each message in one, with a mark for who it is.
+pub fn spoken(updates: &[Value]) -> Vec<String> {
+    let entries = join(updates).into_iter();
+    let texts = entries.filter_map(|entry| match entry {
+        Entry::Text(chunk, text) if chunk == "user_message_chunk" => Some(format!("> {text}")),
+        Entry::Text(chunk, text) if chunk == "agent_message_chunk" => Some(format!("< {text}")),
+        _ => None,
+    });
+    texts.collect()
+}
+
 /// The conversation as a client saw it: its own prompt, then what came.
 pub fn with_prompt(prompt: &str, updates: &[Value]) -> Vec<Value> {
     let mut all = vec![json!({"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": prompt}})];

@@ -190,7 +190,7 @@ fn fork() {
         client.prompt(&fork, "a question of the fork");
         let prompted = past.scene.heard_of("session/prompt");
         let told = prompted[0]["prompt"][0]["text"].as_str().expect("text").contains("first question");
-        assert!(own || told, "{}: the fork's agent knows nothing of what was said: {prompted:?}", kind.name);
+        assert_eq!(told, !own, "{}: who has not made the fork itself is told what was said: {prompted:?}", kind.name);
         assert_eq!(client.listed(), [fork.clone(), past.id.clone()], "{}", kind.name);
         client.close();
 

@@ -99,5 +99,7 @@ fn a_list_of_the_agent_without_an_end_holds_nothing_up() {
     client.prompt(&id, "hello");
     assert_eq!(client.list().len(), ids.len() + 1);
     assert!(client.close().success());
-    assert!(scene.heard_of("session/list").len() < 10_000, "it was read without a bound");
+    // Two pages hold all of it; the cursor of the second leads to the first, whose cursor is known already.
+    let read = scene.heard_of("session/list").len();
+    assert!(read <= 4, "nothing new came after the second page, and {read} were read");
 }

@@ -45,10 +45,8 @@ fn escapes_that_stand_for_no_character_do_no_harm() {
             r#"{{"jsonrpc":"2.0","id":"odd","method":"session/prompt","params":{{"sessionId":"{id}","prompt":[{{"type":"text","text":"a \ud800 b"}}]}}}}"#
         );
         client.send_bytes(format!("{prompt}\n").as_bytes());
-        let mut response = client.read();
-        while response.get("method").is_some() {
-            response = client.read();
-        }
+        let error = client.finish(&json!("odd")).expect_err("no agent could read it");
+        assert_eq!((error.code, &error.data["field"]), (-32602, &json!("prompt")), "{error:?}");
         works(&mut client, &scene, "half a surrogate pair");
     }
 }
@@ -59,17 +57,23 @@ fn deep_nesting_does_no_harm() {
     for depth in [100, 1000, 1_000_000] {
         let mut client = Client::ready(&scene.builtin(&[]));
         let nested = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        for (place, line) in [
-            ("alone", nested.clone()),
-            ("a method's params", format!(r#"{{"jsonrpc":"2.0","id":7,"method":"_deep/thing","params":{nested}}}"#)),
+        for (place, id, line) in [
+            ("alone", json!(null), nested.clone()),
+            (
+                "a method's params",
+                json!(7),
+                format!(r#"{{"jsonrpc":"2.0","id":7,"method":"_deep/thing","params":{nested}}}"#),
+            ),
             (
                 "a cursor",
+                json!(7),
                 format!(r#"{{"jsonrpc":"2.0","id":7,"method":"session/list","params":{{"cursor":{nested}}}}}"#),
             ),
         ] {
             client.send_bytes(format!("{line}\n").as_bytes());
             let response = client.read();
-            assert!(response["error"]["code"].is_i64(), "{place} {depth}: {response}");
+            let answer = (&response["error"]["code"], &response["id"]);
+            assert_eq!(answer, (&json!(-32600), &id), "{place} {depth}: {response}");
             works(&mut client, &scene, place);
         }
     }
@@ -93,7 +97,7 @@ fn a_cancelled_request_is_the_agents_to_cancel() {
     client.wait_for_update(&id, |update| update["content"]["text"] == "waiting");
     client.notify("$/cancel_request", json!({"requestId": turn}));
     client.notify("session/cancel", json!({"sessionId": id}));
-    client.finish(&turn).map_or_else(|error| assert_eq!(error.code, -32800), drop);
+    assert_eq!(client.finish(&turn).expect("an end")["stopReason"], "cancelled");
     let heard = scene.heard();
     let prompt = heard.iter().find(|message| message["method"] == "session/prompt").expect("the prompt");
     let cancelled = scene.heard_of("$/cancel_request");

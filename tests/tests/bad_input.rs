@@ -46,7 +46,7 @@ fn an_object_without_a_method_names_its_request() {
     let mut client = Client::ready(&scene.builtin(&[]));
     client.send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":77}\n");
     let response = client.read();
-    assert_eq!(response["error"]["code"], -32600, "{response}");
+    assert_eq!((&response["error"]["code"], &response["id"]), (&json!(-32600), &json!(77)), "{response}");
     works(&mut client, "an id without a method");
 }
 
@@ -57,7 +57,8 @@ fn blank_lines_and_line_ends_of_any_system_are_fine() {
     client.send_bytes(b"\n  \n\r\n");
     works(&mut client, "blank lines");
     client.send_bytes(b"nonsense\r\n");
-    assert_eq!(client.read()["error"]["code"], -32700);
+    let response = client.read();
+    assert_eq!((&response["error"]["code"], &response["id"]), (&json!(-32700), &Value::Null), "{response}");
     works(&mut client, "a carriage return");
 }
 
@@ -70,7 +71,7 @@ fn a_line_over_the_limit_is_refused_and_forgotten() {
     line.extend_from_slice(b"\"}}\n");
     client.send_bytes(&line);
     let response = client.read();
-    assert_eq!(response["error"]["code"], -32600, "{response}");
+    assert_eq!((&response["error"]["code"], &response["id"]), (&json!(-32600), &json!(9)), "{response}");
     works(&mut client, "a long line");
 }
 

@@ -14,7 +14,6 @@ fn only_agent(scene: &Scene) -> u32 {
     pids[0]
 }
 
-/// Asks again and again until it is so; fails if it never is.
 #[test]
 fn closing_the_input_ends_the_program_and_the_agent() {
     for flags in [&[][..], &["--stubborn"]] {
@@ -86,7 +85,9 @@ fn every_request_that_waits_for_a_dying_agent_is_answered() {
     client.wait_for_update(&first, |update| update["content"]["text"] == "waiting");
     let crashing = client.start_prompt(&second, "crash");
     for turn in [waiting, crashing] {
-        assert!(client.finish(&turn).is_err());
+        let error = client.finish(&turn).expect_err("nobody is left to end the turn");
+        assert_eq!(error.code, -32603, "{error:?}");
+        assert!(error.message.contains("agent"), "does not say who is gone: {error:?}");
     }
 }
 

@@ -12,16 +12,14 @@ fn the_agents_own_capabilities_stay_and_the_programs_are_added() {
     let hello = client.initialize();
     let able = &hello["agentCapabilities"];
     assert_eq!(able["loadSession"], true);
-    for added in ["list", "delete", "resume", "close", "fork"] {
+    for added in ["list", "delete", "resume", "close", "fork", "archive"] {
         assert_eq!(able["sessionCapabilities"][added], json!({}), "{added}");
     }
     assert_eq!(able["promptCapabilities"]["embeddedContext"], true);
     assert_eq!(able["_meta"]["test-agent"], json!({"kept": "as it is"}));
     assert_eq!(hello["agentInfo"]["name"], "test-agent");
-    client.new_session(&scene.cwd());
-    if able["sessionCapabilities"].get("archive").is_some() {
-        assert!(client.list().iter().all(|row| row["archived"] == false), "every row has to say so");
-    }
+    let id = client.new_session(&scene.cwd());
+    assert_eq!(client.row(&id)["archived"], false, "whoever offers to archive has to say so in every row");
     let heard = scene.heard_of("initialize");
     assert_eq!(heard[0]["clientInfo"]["name"], "raw-client");
     assert_eq!(heard[0]["clientCapabilities"]["fs"]["readTextFile"], true);

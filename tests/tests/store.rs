@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
 
-use acp_sessions_tests::PATIENCE;
 use acp_sessions_tests::client::Client;
 use acp_sessions_tests::launch::{Launch, built};
 use acp_sessions_tests::scene::Scene;
-use acp_sessions_tests::transcript::text_of;
+use acp_sessions_tests::transcript::{kind, text_of};
+use acp_sessions_tests::until;
 use serde_json::{Value, json};
 
 #[cfg(unix)]
@@ -169,6 +168,7 @@ fn two_windows_share_a_store() {
 fn many_windows_at_once_lose_nothing() {
     const WINDOWS: usize = 4;
     const SESSIONS: usize = 15;
+    const CHUNKS: usize = 5;
     let scene = Scene::new();
     let launch = scene.proxy(&[], &[]);
     let shared = {
@@ -178,6 +178,7 @@ fn many_windows_at_once_lose_nothing() {
         client.close();
         id
     };
+    let prompts = |window| (0..SESSIONS).map(move |number| tagged(window, number, CHUNKS));
     std::thread::scope(|threads| {
         for window in 0..WINDOWS {
             let (launch, cwd, shared) = (&launch, scene.cwd(), &shared);
@@ -187,7 +188,7 @@ fn many_windows_at_once_lose_nothing() {
                 for number in 0..SESSIONS {
                     let id = client.new_session(&cwd);
                     client.prompt(&id, "tool");
-                    client.prompt(shared, &format!("<{window}.{number}>"));
+                    client.prompt(shared, &tagged(window, number, CHUNKS));
                 }
                 client.close();
             });
@@ -196,18 +197,44 @@ fn many_windows_at_once_lose_nothing() {
     let mut client = Client::ready(&launch);
     assert_eq!(client.list().len(), 1 + WINDOWS * SESSIONS);
     let (replay, _) = client.load(&shared, &scene.cwd());
-    let said = text_of(&replay, "user_message_chunk");
+    let chunks = chunks_of(&replay);
     for window in 0..WINDOWS {
-        let places = (0..SESSIONS).map(|number| said.find(&format!("<{window}.{number}>")));
-        let places: Vec<usize> = places.map(|place| place.expect("what was said is kept")).collect();
+        for (number, prompt) in prompts(window).enumerate() {
+            assert_eq!(chunks.iter().filter(|chunk| **chunk == prompt).count(), 1, "{prompt} was said once");
+            let came = chunks.iter().filter_map(|chunk| chunk.strip_prefix(&format!("w{window}.{number}-")));
+            assert!(came.eq((0..CHUNKS).map(|at| at.to_string())), "not every chunk, once and in order: {prompt}");
+        }
+        let places = prompts(window).map(|prompt| chunks.iter().position(|chunk| *chunk == prompt));
         assert!(places.is_sorted(), "each window's words are in their order");
     }
-    assert_eq!(text_of(&replay, "agent_message_chunk").matches("You said: ").count(), 1 + WINDOWS * SESSIONS);
+    assert_turns_are_whole(&chunks);
 }
 
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < PATIENCE, "it never came to pass that {what}");
+/// A prompt whose answer is like no other.
+fn tagged(window: usize, number: usize, chunks: usize) -> String {
+    format!("tagged w{window}.{number} {chunks}")
+}
+
+/// What was said, prompts as they are and answers word by word, in the order in which it comes.
+fn chunks_of(replay: &[Value]) -> Vec<String> {
+    let chunk = |update: &Value| {
+        let text = update["content"]["text"].as_str().unwrap_or_default().to_owned();
+        match kind(update) {
+            "user_message_chunk" => vec![text],
+            "agent_message_chunk" => text.split_whitespace().map(str::to_owned).collect(),
+            _ => Vec::new(),
+        }
+    };
+    replay.iter().flat_map(chunk).collect()
+}
+
+/// Behind each tagged prompt comes its own answer and nothing of another turn's.
+fn assert_turns_are_whole(chunks: &[String]) {
+    let mut turn = "";
+    for chunk in chunks {
+        let tag = chunk.strip_prefix("tagged ").and_then(|rest| rest.split(' ').next());
+        turn = tag.unwrap_or(turn);
+        let of = chunk.split_once('-').map(|(tag, _)| tag);
+        assert!(tag.is_some() || of.is_none_or(|of| of == turn), "{chunk} within the turn {turn}: {chunks:#?}");
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::Habits;
+
 /// The flags of `test_agent`. Without any it keeps nothing and offers nothing beyond new sessions and prompts.
 #[derive(Debug, Clone, Default, clap::Parser)]
 #[command(about = "An agent for tests, written with the official Rust SDK")]
@@ -55,4 +57,7 @@ pub struct Options {
     /// Stays when it is asked to terminate and when its input ends.
     #[arg(long)]
     pub stubborn: bool,
+    /// What it does besides.
+    #[command(flatten)]
+    pub habits: Habits,
 }

@@ -1,9 +1,10 @@
 //! What the agent does with a prompt. The last text block of the prompt is a command:
 //!
-//! `stream N` sends N chunks; `tool` makes a tool call; `permission` asks first; `read PATH` reads a file through the
-//! client; `wait` goes on until it is cancelled; `big BYTES` sends a large tool result; `many N` makes N tool calls;
-//! `colourful` sends one update of every other kind; `title TEXT` sets the title; `mode ID` changes the mode; `crash`
-//! ends the process. Anything else is said back.
+//! `stream N` sends N chunks; `tagged TAG N` sends N chunks that are like no others; `tool` makes a tool call;
+//! `permission` asks first; `read PATH` reads a file through the client; `wait` goes on until it is cancelled; `hang`
+//! does that in a tool call; `big BYTES` sends a large tool result; `many N` makes N tool calls; `colourful` sends one
+//! update of every other kind; `title TEXT` sets the title; `mode ID` changes the mode; `crash` ends the process.
+//! Anything else is said back.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,6 +17,9 @@ use agent_client_protocol::{Client, Error};
 use serde_json::{Value, json};
 
 use super::state::{Sessions, shape};
+
+/// How many characters of a prompt make a title.
+const TITLE: usize = 80;
 
 /// One turn of a session.
 pub(super) struct Turn {
@@ -44,7 +48,9 @@ impl Turn {
             "many" => (0..rest.parse().unwrap_or(10)).try_for_each(|number| self.mention_call(number))?,
             "permission" => self.ask_permission().await?,
             "read" => self.read(rest).await?,
+            "tagged" => self.say_tagged(rest)?,
             "wait" => return self.wait().await,
+            "hang" => return self.hang().await,
             "colourful" => self.be_colourful()?,
             "title" => self.send(json!({"sessionUpdate": "session_info_update", "title": rest}))?,
             "mode" => self.send(json!({"sessionUpdate": "current_mode_update", "currentModeId": rest}))?,
@@ -54,21 +60,39 @@ impl Turn {
         Ok(PromptResponse::new(StopReason::EndTurn))
     }
 
+    /// Takes the prompt in: what is kept of it, what is sent back, what the session is called after it.
     fn start(&self, prompt: &[ContentBlock]) -> Result<(), Error> {
-        let chunks = prompt.iter().map(|block| json!({"sessionUpdate": "user_message_chunk", "content": block}));
-        let chunks: Vec<Value> = chunks.collect();
         let mut sessions = self.sessions();
-        let echoes = sessions.options.echo_user;
-        sessions.change(&self.id, |session| session.history.extend(chunks.iter().cloned()))?;
+        let (habits, echoes) = (sessions.options.habits.clone(), sessions.options.echo_user);
+        let joined = joined(prompt);
+        let chunks: Vec<Value> = if habits.echo_joined {
+            vec![json!({"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": joined}})]
+        } else {
+            prompt.iter().map(|block| json!({"sessionUpdate": "user_message_chunk", "content": block})).collect()
+        };
+        let mut name = None;
+        sessions.change(&self.id, |session| {
+            session.history.extend(chunks.iter().cloned());
+            if habits.names_after_prompt && session.title.is_none() {
+                name = Some(joined.chars().take(TITLE).collect::<String>());
+                session.title.clone_from(&name);
+            }
+        })?;
         drop(sessions);
-        if echoes {
+        if echoes || habits.echo_joined {
             chunks.into_iter().try_for_each(|chunk| self.notify(chunk))?;
         }
-        Ok(())
+        let name = name.map(|name| json!({"sessionUpdate": "session_info_update", "title": name}));
+        name.map_or(Ok(()), |update| self.notify(update))
     }
 
     fn say(&self, text: &str) -> Result<(), Error> {
         self.send(json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}))
+    }
+
+    fn say_tagged(&self, what: &str) -> Result<(), Error> {
+        let (tag, count) = what.split_once(' ').unwrap_or((what, ""));
+        (0..count.parse().unwrap_or(10)).try_for_each(|number| self.say(&format!("{tag}-{number} ")))
     }
 
     fn call_tool(&self, call: &str, result: &str) -> Result<(), Error> {
@@ -114,6 +138,15 @@ impl Turn {
         Ok(PromptResponse::new(StopReason::Cancelled))
     }
 
+    async fn hang(&self) -> Result<PromptResponse, Error> {
+        self.send(
+            json!({"sessionUpdate": "tool_call", "toolCallId": "call-3", "title": "Take long", "kind": "execute",
+            "status": "pending"}),
+        )?;
+        self.send(json!({"sessionUpdate": "tool_call_update", "toolCallId": "call-3", "status": "in_progress"}))?;
+        self.wait().await
+    }
+
     fn be_colourful(&self) -> Result<(), Error> {
         self.send(json!({"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "Hm."}}))?;
         self.send(json!({"sessionUpdate": "plan", "entries": [
@@ -140,4 +173,13 @@ impl Turn {
     fn sessions(&self) -> std::sync::MutexGuard<'_, Sessions> {
         self.sessions.lock().expect("no turn panics with the sessions in hand")
     }
+}
+
+/// The texts of a prompt with an empty line between them.
+fn joined(prompt: &[ContentBlock]) -> String {
+    let texts = prompt.iter().filter_map(|block| match block {
+        ContentBlock::Text(text) => Some(text.text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n\n")
 }

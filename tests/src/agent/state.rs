@@ -1,68 +1,77 @@
-//! The sessions an agent knows, and where it keeps them.
+//! The sessions an agent knows.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{SessionConfigOption, SessionInfo, SessionModeState};
 use futures::channel::oneshot;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Options;
-
-/// One session as the agent remembers it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Session {
-    pub(super) id: String,
-    pub(super) cwd: PathBuf,
-    pub(super) title: Option<String>,
-    pub(super) mode: String,
-    pub(super) effort: String,
-    /// The updates of the conversation so far, prompts included.
-    pub(super) history: Vec<Value>,
-}
+use super::folder::{Folder, Session, UNDATED, now};
+use super::{Auth, Options};
 
 /// All sessions of the agent.
 pub(super) struct Sessions {
     pub(super) options: Options,
+    /// Whether the client has said who it is.
+    pub(super) is_authenticated: bool,
+    folder: Option<Folder>,
     known: BTreeMap<String, Session>,
     /// Turns that go on until they are cancelled.
     waiting: BTreeMap<String, oneshot::Sender<()>>,
+    /// What is to be deleted at the end.
+    condemned: Vec<String>,
 }
 
 impl Sessions {
     pub(super) fn open(options: Options) -> Self {
-        let mut known = BTreeMap::new();
-        if let Some(folder) = options.state_dir.as_deref().filter(|_| !options.forgets) {
-            for session in read_all(folder) {
-                known.insert(session.id.clone(), session);
-            }
-        }
-        Self { options, known, waiting: BTreeMap::new() }
+        let folder = options.state_dir.as_deref().map(Folder::new);
+        let mut sessions = Self {
+            options,
+            is_authenticated: false,
+            folder,
+            known: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            condemned: Vec::new(),
+        };
+        sessions.look_again();
+        sessions
     }
 
-    pub(super) fn create(&mut self, cwd: PathBuf) -> Session {
+    /// Sees what other processes have done to the sessions.
+    pub(super) fn look_again(&mut self) {
+        if let Some(folder) = self.folder.as_ref().filter(|_| !self.options.forgets) {
+            self.known = folder.all().into_iter().map(|session| (session.id.clone(), session)).collect();
+        }
+    }
+
+    /// Whether a request may be answered: to those who are known, if it is offered at all.
+    pub(super) fn permit(&self, is_offered: bool) -> Result<(), Error> {
+        if self.options.habits.auth == Some(Auth::All) && !self.is_authenticated {
+            return Err(Error::auth_required());
+        }
+        if is_offered { Ok(()) } else { Err(Error::method_not_found()) }
+    }
+
+    /// The same for a prompt.
+    pub(super) fn permit_prompt(&self) -> Result<(), Error> {
+        if self.options.habits.auth.is_some() && !self.is_authenticated { Err(Error::auth_required()) } else { Ok(()) }
+    }
+
+    pub(super) fn create(&mut self, cwd: &Path) -> Session {
         let mut number = self.known.len() + 1;
         while self.is_taken(&format!("session-{number}")) {
             number += 1;
         }
-        let session = Session {
-            id: format!("session-{number}"),
-            cwd,
-            title: None,
-            mode: "ask".into(),
-            effort: "low".into(),
-            history: Vec::new(),
-        };
+        let session = Session::new(&format!("session-{number}"), cwd);
         self.put(session.clone());
         session
     }
 
     pub(super) fn fork(&mut self, id: &str, cwd: PathBuf) -> Result<Session, Error> {
         let parent = self.get(id)?.clone();
-        let child = Session { id: self.create(cwd.clone()).id, cwd, ..parent };
+        let child = Session { id: self.create(&cwd).id, cwd, ..parent };
         self.put(child.clone());
         Ok(child)
     }
@@ -73,18 +82,31 @@ impl Sessions {
 
     /// Changes a session and keeps the change.
     pub(super) fn change(&mut self, id: &str, change: impl FnOnce(&mut Session)) -> Result<&Session, Error> {
-        let file = self.file_of(id);
         let session = self.known.get_mut(id).ok_or_else(|| not_found(id))?;
         change(session);
-        keep(session, file);
+        if self.options.habits.dates {
+            session.updated = now();
+        }
+        if let Some(folder) = &self.folder {
+            folder.write(session);
+        }
         Ok(session)
     }
 
-    pub(super) fn delete(&mut self, id: &str) {
-        self.known.remove(id);
-        if let Some(file) = self.file_of(id) {
-            // A session that was never there is deleted too.
-            fs::remove_file(file).unwrap_or_default();
+    /// Deletes a session, now or at the end. Says whether it is done.
+    pub(super) fn delete(&mut self, id: &str) -> bool {
+        if self.options.habits.deletes_at_end {
+            self.condemned.push(id.to_owned());
+            return false;
+        }
+        self.remove(id);
+        true
+    }
+
+    /// Does what was left for the end.
+    pub(super) fn end(&mut self) {
+        for id in std::mem::take(&mut self.condemned) {
+            self.remove(&id);
         }
     }
 
@@ -94,12 +116,15 @@ impl Sessions {
         let page: Vec<&Session> = rest.by_ref().take(self.options.page_size).collect();
         let next = rest.next().and(page.last()).map(|session| session.id.clone());
         let next = next.or_else(|| self.options.endless_list.then(String::new));
-        let rows = page.iter().map(|session| {
-            SessionInfo::new(session.id.clone(), &session.cwd)
-                .title(session.title.clone())
-                .updated_at("2026-01-02T03:04:05Z".to_owned())
-        });
-        (rows.collect(), next)
+        (page.iter().map(|session| self.row(session)).collect(), next)
+    }
+
+    fn row(&self, session: &Session) -> SessionInfo {
+        let habits = &self.options.habits;
+        let better = session.first_prompt().filter(|_| habits.better_titles).map(|prompt| format!("About: {prompt}"));
+        let updated = if habits.dates { &session.updated } else { UNDATED };
+        let row = SessionInfo::new(session.id.clone(), &session.cwd);
+        row.title(better.or_else(|| session.title.clone())).updated_at(updated.to_owned())
     }
 
     pub(super) fn modes(&self, session: &Session) -> Option<SessionModeState> {
@@ -129,36 +154,27 @@ impl Sessions {
     }
 
     fn put(&mut self, session: Session) {
-        keep(&session, self.file_of(&session.id));
+        if let Some(folder) = &self.folder {
+            folder.write(&session);
+        }
         self.known.insert(session.id.clone(), session);
     }
 
-    fn is_taken(&self, id: &str) -> bool {
-        self.known.contains_key(id) || self.file_of(id).is_some_and(|file| file.exists())
+    fn remove(&mut self, id: &str) {
+        self.known.remove(id);
+        if let Some(folder) = &self.folder {
+            folder.remove(id);
+        }
     }
 
-    fn file_of(&self, id: &str) -> Option<PathBuf> {
-        self.options.state_dir.as_ref().map(|folder| folder.join(format!("{id}.json")))
+    fn is_taken(&self, id: &str) -> bool {
+        let remembers = !self.options.habits.counter_ids;
+        self.known.contains_key(id) || (remembers && self.folder.as_ref().is_some_and(|folder| folder.has(id)))
     }
 }
 
 fn not_found(id: &str) -> Error {
     Error::new(-32002, "Resource not found").data(json!({"sessionId": id}))
-}
-
-fn keep(session: &Session, file: Option<PathBuf>) {
-    if let Some(file) = file {
-        fs::write(file, json!(session).to_string()).expect("the agent's own folder is writable");
-    }
-}
-
-fn read_all(folder: &Path) -> Vec<Session> {
-    let files = fs::read_dir(folder).expect("the agent's own folder is readable");
-    files.map(|file| fs::read(file.expect("a file").path()).expect("readable")).map(|text| parse(&text)).collect()
-}
-
-fn parse(text: &[u8]) -> Session {
-    serde_json::from_slice(text).expect("a session as this agent wrote it")
 }
 
 /// Turns literal JSON into a type of the protocol.

@@ -53,6 +53,11 @@ impl Journal {
         self.note(id, Deed::Created, || {});
     }
 
+    /// Whether somebody has asked for its delete.
+    pub(crate) fn is_to_go(&self, id: &str) -> bool {
+        self.entries().iter().any(|entry| entry.id == id && entry.deed == Deed::Deleted)
+    }
+
     fn entries(&self) -> Vec<Entry> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

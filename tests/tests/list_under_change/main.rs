@@ -63,8 +63,13 @@ impl Writer<'_> {
         let id = self.world.known.lock().expect("nobody failed")[at].clone();
         let params = json!({"sessionId": id, "title": format!("Title {nth}")});
         let renamed = self.world.journal.note(&id, Deed::Changed, || self.client.request("session/set_title", params));
-        // The other process may just have deleted it.
-        assert!(renamed.is_ok() || renamed.is_err_and(|error| error.code == -32002));
+        match renamed {
+            Ok(answer) => assert_eq!(answer["title"], json!(format!("Title {nth}"))),
+            Err(error) => {
+                assert_eq!(error.code, -32002, "{error:?}");
+                assert!(self.world.journal.is_to_go(&id), "{id} is not to be found, and nobody has deleted it");
+            }
+        }
     }
 
     fn delete(&mut self) {
