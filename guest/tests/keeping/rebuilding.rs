@@ -175,7 +175,7 @@ fn an_index_entry_that_comes_to_stand_for_something_meanwhile_is_not_taken_out()
     let storage = Between::default();
     let store = Store::new(&storage);
     put(&store, &prompted("x", NOW));
-    let row = keys::rows('m', None) + &keys::row_place(NOW + 5, "x");
+    let row = keys::rows('m', None, None) + &keys::row_place(NOW + 5, "x");
     let stray = Write::Put { key: row.clone(), value: String::new() };
     store.commit(&[], vec![stray], Durability::Relaxed).unwrap();
     storage.before_commit(|memory| {

@@ -246,7 +246,16 @@ fn a_fork_keeps_what_it_shares_and_the_last_one_takes_everything_with_it() {
     scene.load("agent", &parse(&["a/1", "x/9"]), true);
     let environment = Counting::default();
     let (agent, agent_id, heard) = (None, None, 0);
-    let fork = Fork { parent: ID, wanted_id: "f".to_owned(), cwd: "/work".to_owned(), agent, agent_id, heard, directories: Vec::new(), now: 1 };
+    let fork = Fork {
+        parent: ID,
+        wanted_id: "f".to_owned(),
+        cwd: "/work".to_owned(),
+        agent,
+        agent_id,
+        heard,
+        directories: Vec::new(),
+        now: 1,
+    };
     let fork = fork::fork(&scene.store, &environment, &fork).unwrap().unwrap();
     delete::delete(&scene.store, ID, 1).unwrap();
     assert_eq!(scene.store.storage().log_end("staging-1").unwrap(), 4);

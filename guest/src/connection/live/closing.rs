@@ -33,27 +33,25 @@ pub(super) struct Closing {
 }
 
 impl LiveSession {
-    /// Closes it, for a request. Returns the request if there is nothing to close any more: it was only being opened.
+    /// Closes it, for a request.
     pub(in crate::connection) fn close<S: Storage, E: Environment>(
         &mut self,
         request: ClientRequest,
         then: Then,
         cx: &mut Cx<'_, S, E>,
-    ) -> Option<ClientRequest> {
+    ) {
         if let Phase::Opening(_) = self.phase {
             // Whoever waits for it to open learns that it will not; a session that was open before stays so.
             self.fail(RpcError::new(Code::RequestCancelled, "Request cancelled: the session was closed meanwhile"), cx);
         }
         match &mut self.phase {
-            Phase::Closing(closing) => {
-                closing.requests.push((request, then));
-                None
+            Phase::Closing(closing) => closing.requests.push((request, then)),
+            Phase::Open { .. } | Phase::Deleted { .. } => self.begin_closing(vec![(request, then)], cx),
+            // It was only being opened. What waited for that is handled behind this.
+            Phase::Opening(_) | Phase::Gone => {
+                let result = put_away(self.key.id().unwrap_or_default(), then, cx);
+                cx.finish(&request, result);
             }
-            Phase::Open { .. } | Phase::Deleted { .. } => {
-                self.begin_closing(vec![(request, then)], cx);
-                None
-            }
-            Phase::Opening(_) | Phase::Gone => Some(request),
         }
     }
 

@@ -22,12 +22,10 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     pub(super) fn close(&mut self, request: &ClientRequest, params: &Params<'_>, then: Then) -> Handling {
         let id = params.session_id()?;
         let key = Key::Session(id.clone());
-        let unanswered = self
-            .with(&key, |session, cx| session.close(request.clone(), then, cx))
-            .unwrap_or_else(|| Some(request.clone()));
-        if let Some(request) = unanswered {
+        let is_here = self.with(&key, |session, cx| session.close(request.clone(), then, cx)).is_some();
+        if !is_here {
             let result = self.run(|cx| put_away(&id, then, cx));
-            self.finish(&request, result);
+            self.finish(request, result);
         }
         Ok(Handled::Done)
     }
