@@ -93,7 +93,7 @@ impl<S: Storage> Native<S> {
 }
 
 fn known(id: &str) -> Known {
-    Known { id: id.to_owned(), heard: 0, agreed: None, listed: None }
+    Known::new(id.to_owned(), 0)
 }
 
 impl<S: Storage> Lister for Native<S> {

@@ -28,7 +28,8 @@ pub(super) fn put_away<S: Storage, E: Environment>(
         Then::Delete => {
             let deleted = delete::delete(cx.store, session, cx.now())?;
             cx.push(Effect::Deleted(deleted.iter().map(|deleted| deleted.id.clone()).collect()));
-            let ids = deleted.iter().filter_map(|deleted| deleted.id_at(&cx.agent.name)).map(str::to_owned).collect();
+            let known = deleted.iter().filter_map(|deleted| deleted.agents.get(&cx.agent.name));
+            let ids = known.flat_map(|known| known.ids().map(str::to_owned)).collect();
             cx.push(Effect::DeleteAtAgent(ids));
         }
     }

@@ -82,9 +82,9 @@ pub fn adopt<S: Storage>(store: &Store<S>, adoption: &Adoption<'_>) -> Result<Ad
                     known.heard = adoption.plan.carried(known.heard);
                 }
             }
-            let agreed = adoption.agreed.or_else(|| known.and_then(|known| known.agreed));
-            let listed = known.and_then(|known| known.listed);
-            session.agents.insert(agent.to_owned(), Known { id: agent_id.to_owned(), heard, agreed, listed });
+            let before = session.agents.remove(agent).unwrap_or_else(|| Known::new(agent_id.to_owned(), 0));
+            let agreed = adoption.agreed.or(before.agreed);
+            session.agents.insert(agent.to_owned(), Known { id: agent_id.to_owned(), heard, agreed, ..before });
             if known.is_none_or(|known| known.id != agent_id) {
                 writes.push(Write::Put { key: keys::agent_session(agent, agent_id), value: session.id.clone() });
             }

@@ -99,15 +99,15 @@ fn subagents<S: Storage>(store: &Store<S>, parent: &str) -> Result<Vec<String>> 
 fn forget<S: Storage>(store: &Store<S>, session: &Session, now: i64, writes: &mut Vec<Write>) -> Result<()> {
     writes.push(Write::Put { key: keys::tombstone(&session.id), value: now.to_string() });
     writes.push(Write::Delete { key: keys::state(&session.id) });
-    for (agent, known) in &session.agents {
-        let mapping = keys::agent_session(agent, &known.id);
+    for (agent, id) in session.agents.iter().flat_map(|(agent, known)| known.ids().map(move |id| (agent, id))) {
+        let mapping = keys::agent_session(agent, id);
         // An agent that hands out the same id again has another session by it now.
         if store.record(mapping.clone())?.is_some_and(|mapped| mapped != session.id) {
             continue;
         }
-        writes.push(Write::Put { key: keys::agent_tombstone(agent, &known.id), value: now.to_string() });
+        writes.push(Write::Put { key: keys::agent_tombstone(agent, id), value: now.to_string() });
         writes.push(Write::Delete { key: mapping });
-        writes.push(Write::Put { key: keys::pending_delete(agent, &known.id), value: now.to_string() });
+        writes.push(Write::Put { key: keys::pending_delete(agent, id), value: now.to_string() });
     }
     Ok(())
 }

@@ -34,8 +34,8 @@ pub fn forget_if_since<S: Storage>(store: &Store<S>, id: &str, agent: &str, sinc
         if session.updated < since || !is_only_listed(store, session, agent)? {
             return Ok(None);
         }
-        for (agent, known) in &session.agents {
-            writes.push(Write::Delete { key: keys::agent_session(agent, &known.id) });
+        for (agent, id) in session.agents.iter().flat_map(|(agent, known)| known.ids().map(move |id| (agent, id))) {
+            writes.push(Write::Delete { key: keys::agent_session(agent, id) });
         }
         writes.push(Write::Delete { key: keys::state(id) });
         Ok(Some(None))

@@ -79,6 +79,9 @@ fn is_first(number: &u64) -> bool {
 pub struct Known {
     /// The id it knows the session by.
     pub id: String,
+    /// Ids it knew the session by before it forgot it; the last few of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub former: Vec<String>,
     /// How many entries of the transcript it has heard, counted from the beginning over all segments. `u64::MAX`: all
     /// there are (records of an earlier version).
     pub heard: u64,
@@ -157,6 +160,21 @@ pub struct Session {
     pub aside: Vec<Segment>,
 }
 
+/// How many ids are remembered that an agent knew a session by.
+const MOST_FORMER: usize = 16;
+
+impl Known {
+    /// What an agent knows that has heard this much.
+    pub fn new(id: String, heard: u64) -> Self {
+        Self { id, former: Vec::new(), heard, agreed: None, listed: None }
+    }
+
+    /// Every id it knows, or knew, the session by.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.id.as_str()).chain(self.former.iter().map(String::as_str))
+    }
+}
+
 impl Session {
     /// A session without a title, a prompt or a past.
     pub fn new(id: String, cwd: String, now: i64) -> Self {
@@ -190,7 +208,7 @@ impl Session {
         let mut session: Self = serde_json::from_str(text)
             .map_err(|error| StorageError::Corrupt(format!("a session's record: {error}")))?;
         if let (Some(id), Some(agent)) = (session.earlier_agent_id.take(), session.agent.clone()) {
-            session.agents.entry(agent).or_insert(Known { id, heard: u64::MAX, agreed: None, listed: None });
+            session.agents.entry(agent).or_insert(Known::new(id, u64::MAX));
         }
         Ok(session)
     }
@@ -203,9 +221,16 @@ impl Session {
     /// Notes that an agent knows it by this id and has heard this many entries of its transcript; it is with that agent
     /// from now on.
     pub fn give_to(&mut self, agent: &str, id: &str, heard: u64) {
-        let before = self.agents.get(agent).filter(|known| known.id == id);
-        let (agreed, listed) = before.map_or((None, None), |known| (known.agreed, known.listed));
-        self.agents.insert(agent.to_owned(), Known { id: id.to_owned(), heard, agreed, listed });
+        let known = match self.agents.remove(agent) {
+            Some(known) if known.id == id => Known { heard, ..known },
+            Some(mut known) => {
+                known.former.push(std::mem::take(&mut known.id));
+                let surplus = known.former.len().saturating_sub(MOST_FORMER);
+                Known { former: known.former.split_off(surplus), ..Known::new(id.to_owned(), heard) }
+            }
+            None => Known::new(id.to_owned(), heard),
+        };
+        self.agents.insert(agent.to_owned(), known);
         self.agent = Some(agent.to_owned());
     }
 

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 pub enum Kind {
     /// The params of a `session/update` without their `sessionId`.
     Update,
-    /// A turn begins: `{"prompt":[ContentBlock…],"messageId":"…"}`.
+    /// A turn begins: `{"prompt":[ContentBlock…],"messageId":"…","with":[agent, its id of the session]}`.
     Prompt,
     /// A turn ends: `{"stopReason":"…"}` or `{"error":{…}}`.
     TurnEnd,

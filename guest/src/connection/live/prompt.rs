@@ -37,8 +37,12 @@ impl LiveSession {
         let Phase::Open { turns, .. } = &mut self.phase else {
             return Err(RpcError::session_not_open(self.key.id().unwrap_or_default()));
         };
+        // What the agent says while it is at several prompts may be about any of them: they are one turn to readers.
+        let tag = turns.first().map_or(tag, |first| first.tag.clone());
         self.recorder.set_turn(Some(tag.clone()));
-        self.recorder.push(Kind::Prompt, now, &format!("{{\"prompt\":{prompt},\"messageId\":{message_id}}}"));
+        let with = json!([cx.agent.name, &*agent_id]);
+        let entry = format!("{{\"prompt\":{prompt},\"messageId\":{message_id},\"with\":{with}}}");
+        self.recorder.push(Kind::Prompt, now, &entry);
         turns.push(Turn {
             request: request.clone(),
             tag,
@@ -47,8 +51,6 @@ impl LiveSession {
             retold: untold.is_some(),
             title: title::from_prompt(&prompt),
         });
-        // What the agent says now is still about the first of them.
-        self.recorder.set_turn(turns.first().map(|turn| turn.tag.clone()));
         self.activity.prompts += 1;
         self.activity.touched = Some(now);
         let Some(untold) = untold else { return Ok(Handled::named(line, params.object(), &agent_id)) };

@@ -31,8 +31,13 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     pub(crate) fn client_line(&mut self, line: String) {
         if self.connection.stage.holds_lines() {
             let waiting = waiting(line);
-            self.expect_waiting(&waiting);
-            self.connection.stage.hold(waiting);
+            match waiting.request.as_ref().and_then(|request| self.taken(request).map(|error| (request, error))) {
+                Some((request, error)) => self.send_client(rpc::failure(request.id(), &error)),
+                None => {
+                    self.expect_waiting(&waiting);
+                    self.connection.stage.hold(waiting);
+                }
+            }
         } else {
             self.handle_client_line(line);
         }
@@ -40,9 +45,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
 
     /// A request that waits counts as open, so that it is not forgotten with a lost instance, and its id is taken.
     fn expect_waiting(&mut self, waiting: &Waiting) {
-        if let Some(request) = &waiting.request
-            && !self.connection.requests.incoming.contains_key(request)
-        {
+        if let Some(request) = &waiting.request {
             self.expect(request, Incoming::Engine);
             self.keep_request(request);
         }
@@ -92,11 +95,14 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         if matches!(self.connection.stage, Stage::New) && method != "initialize" {
             return invalid("Invalid request: the first request must be `initialize`".to_owned());
         }
+        self.taken(request).or_else(|| self.connection.agent_gone.then(agent_gone))
+    }
+
+    /// Why a request's id cannot be used.
+    fn taken(&self, request: &ClientRequest) -> Option<RpcError> {
         let is_ours = matches!(self.connection.ids.read(request.id()), Owner::Engine(_));
-        if is_ours || self.connection.requests.incoming.contains_key(request) {
-            return invalid("Invalid request: a request with this id is still open".to_owned());
-        }
-        self.connection.agent_gone.then(agent_gone)
+        let is_taken = is_ours || self.connection.requests.incoming.contains_key(request);
+        is_taken.then(|| RpcError::new(Code::InvalidRequest, "Invalid request: a request with this id is still open"))
     }
 
     /// Handles a request whose id is free.
