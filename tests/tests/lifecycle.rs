@@ -1,5 +1,6 @@
 //! Starts and ends: of the program, of the agent behind it, of the machine under it.
 
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use acp_sessions_tests::client::Client;
@@ -14,12 +15,11 @@ fn only_agent(scene: &Scene) -> u32 {
     pids[0]
 }
 
-/// Asks again and again until it is so; fails if it never is.
 #[test]
 fn closing_the_input_ends_the_program_and_the_agent() {
     for flags in [&[][..], &["--stubborn"]] {
         let scene = Scene::new();
-        let mut client = Client::ready(&scene.proxy(&[], flags));
+        let mut client = Client::ready(&scene.proxy(&["--agent-grace", "1"], flags));
         client.new_session(&scene.cwd());
         assert!(client.close().success(), "{flags:?}");
         assert!(!is_running(only_agent(&scene)), "{flags:?}: the agent is an orphan");
@@ -39,9 +39,39 @@ fn a_request_to_terminate_ends_the_program_and_the_agent() {
 }
 
 #[test]
+fn the_agent_ends_in_its_own_time_and_the_client_does_not_wait_for_it() {
+    let scene = Scene::new();
+    let socket = scene.file("gate");
+    let gate = UnixListener::bind(&socket).expect("a socket");
+    let lingers = ["--lingers", socket.to_str().expect("a path that is text")];
+    let mut client = Client::ready(&scene.proxy(&["--agent-grace", "3600"], &lingers));
+    let (held, _) = gate.accept().expect("the agent has connected");
+    client.new_session(&scene.cwd());
+    client.hang_up();
+    // The output has ended while the agent is still at it.
+    assert!(is_running(client.pid()));
+    assert!(is_running(only_agent(&scene)));
+    assert!(scene.ended_agents().is_empty());
+    drop(held);
+    assert!(client.wait().success());
+    assert_eq!(scene.ended_agents(), [only_agent(&scene)], "it was not left to end by itself");
+}
+
+#[test]
+fn a_request_to_terminate_cuts_the_agents_time_short() {
+    let scene = Scene::new();
+    let mut client = Client::ready(&scene.proxy(&["--agent-grace", "3600"], &["--stubborn"]));
+    client.new_session(&scene.cwd());
+    client.hang_up();
+    signal("TERM", client.pid());
+    client.wait();
+    assert!(!is_running(only_agent(&scene)), "the agent is an orphan");
+}
+
+#[test]
 fn closing_the_input_in_mid_turn_keeps_what_was_said() {
     let scene = Scene::new();
-    let launch = scene.proxy(&[], &["--stubborn"]);
+    let launch = scene.proxy(&["--agent-grace", "1"], &["--stubborn"]);
     let mut client = Client::ready(&launch);
     let id = client.new_session(&scene.cwd());
     client.start_prompt(&id, "wait");

@@ -16,9 +16,14 @@ pub struct Settings {
     pub prune_empty_hours: u32,
     /// `flush-ms`: how long recorded updates may wait for their batch, 1 to 200. Default 100.
     pub flush_ms: u32,
-    /// `agent-timeout-ms`: how long the agent may take to answer what the engine itself asks while it opens or closes
-    /// a session. Default 30000.
+    /// `agent-timeout-ms`: how long the agent may be silent while the engine waits for the answer to something it has
+    /// asked itself, to open or close a session. Default 120000.
     pub agent_timeout_ms: u32,
+    /// `list`: `own` to list the sessions of the agent behind the engine, `all` to list every session of the store.
+    /// Default own.
+    pub list_all: bool,
+    /// `agent`: what an agent is called that does not name itself in `agentInfo`. Default `agent`.
+    pub agent: String,
 }
 
 impl Default for Settings {
@@ -30,7 +35,9 @@ impl Default for Settings {
             retain_days: 0,
             prune_empty_hours: 24,
             flush_ms: 100,
-            agent_timeout_ms: 30_000,
+            agent_timeout_ms: 120_000,
+            list_all: false,
+            agent: "agent".to_owned(),
         }
     }
 }
@@ -74,6 +81,15 @@ impl Settings {
                     _ => return Err(one_of("`on` or `off`")),
                 }
             }
+            "list" => {
+                self.list_all = match value {
+                    "own" => false,
+                    "all" => true,
+                    _ => return Err(one_of("`own` or `all`")),
+                }
+            }
+            "agent" if value.trim().is_empty() => return Err(one_of("a name")),
+            "agent" => value.clone_into(&mut self.agent),
             _ => return Err(format!("there is no setting `{name}`")),
         }
         Ok(())
@@ -93,6 +109,12 @@ mod tests {
             ("dialect", "draft", true),
             ("dialect", "Draft", false),
             ("rehydrate", "off", true),
+            ("list", "all", true),
+            ("list", "mine", false),
+            ("agent", "my-agent", true),
+            ("agent", " ", false),
+            ("agent-timeout-ms", "3600000", true),
+            ("agent-timeout-ms", "0", false),
             ("colour", "red", false),
         ] {
             let read = Settings::read([(name.to_owned(), value.to_owned())]);

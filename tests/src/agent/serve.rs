@@ -1,7 +1,8 @@
 //! The agent's side of the protocol.
 
-use std::fs::OpenOptions;
-use std::io::Write;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -31,7 +32,9 @@ pub async fn serve(options: Options) -> Result<()> {
         signal_hook::flag::register(signal_hook::consts::SIGTERM, noticed).map_err(Error::into_internal_error)?;
     }
     let is_stubborn = options.stubborn;
-    let transport = transport(options.log.as_deref());
+    let log = options.log.clone();
+    let held = options.lingers.as_deref().map(|socket| UnixStream::connect(socket).expect("somebody listens"));
+    let transport = transport(log.as_deref());
     let state: Shared = Arc::new(Mutex::new(Sessions::open(options)));
     connect(&state, transport).await?;
     if is_stubborn {
@@ -39,12 +42,23 @@ pub async fn serve(options: Options) -> Result<()> {
             std::thread::park();
         }
     }
+    if let Some(mut held) = held {
+        // However the other end lets go.
+        held.read(&mut [0]).unwrap_or_default();
+    }
+    if let Some(path) = log {
+        writeln!(open_log(&path), "{}", json!({"ended": std::process::id()})).expect("the log can be written");
+    }
     Ok(())
+}
+
+fn open_log(path: &Path) -> File {
+    OpenOptions::new().create(true).append(true).open(path).expect("the log can be written")
 }
 
 fn transport(log: Option<&Path>) -> Stdio {
     let Some(path) = log else { return Stdio::new() };
-    let file = OpenOptions::new().create(true).append(true).open(path).expect("the log can be written");
+    let file = open_log(path);
     writeln!(&file, "{}", json!({"pid": std::process::id()})).expect("the log can be written");
     Stdio::new().with_debug(move |line, direction| {
         if matches!(direction, LineDirection::Stdin) {
