@@ -1,4 +1,7 @@
 //! How a connection ends in time.
+//!
+//! If this program is itself killed meanwhile, the agent's input is at an end already: it ends by itself as it was about
+//! to. Only one that would not is left behind, as at any other moment.
 
 use std::time::{Duration, Instant};
 
