@@ -1,7 +1,7 @@
 //! The agent's side of the protocol.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -32,9 +32,9 @@ pub async fn serve(options: Options) -> Result<()> {
         signal_hook::flag::register(signal_hook::consts::SIGTERM, noticed).map_err(Error::into_internal_error)?;
     }
     let is_stubborn = options.stubborn;
-    let log = options.log.clone();
+    let log = options.log.as_deref().map(open_log);
     let held = options.lingers.as_deref().map(|socket| UnixStream::connect(socket).expect("somebody listens"));
-    let transport = transport(log.as_deref());
+    let transport = transport(log.as_ref());
     let state: Shared = Arc::new(Mutex::new(Sessions::open(options)));
     connect(&state, transport).await?;
     if is_stubborn {
@@ -44,10 +44,10 @@ pub async fn serve(options: Options) -> Result<()> {
     }
     if let Some(mut held) = held {
         // However the other end lets go.
-        held.read(&mut [0]).unwrap_or_default();
+        io::copy(&mut held, &mut io::sink()).unwrap_or_default();
     }
-    if let Some(path) = log {
-        writeln!(open_log(&path), "{}", json!({"ended": std::process::id()})).expect("the log can be written");
+    if let Some(log) = log {
+        writeln!(&log, "{}", json!({"ended": std::process::id()})).expect("the log can be written");
     }
     Ok(())
 }
@@ -56,9 +56,9 @@ fn open_log(path: &Path) -> File {
     OpenOptions::new().create(true).append(true).open(path).expect("the log can be written")
 }
 
-fn transport(log: Option<&Path>) -> Stdio {
-    let Some(path) = log else { return Stdio::new() };
-    let file = open_log(path);
+fn transport(log: Option<&File>) -> Stdio {
+    let Some(log) = log else { return Stdio::new() };
+    let file = log.try_clone().expect("another handle");
     writeln!(&file, "{}", json!({"pid": std::process::id()})).expect("the log can be written");
     Stdio::new().with_debug(move |line, direction| {
         if matches!(direction, LineDirection::Stdin) {

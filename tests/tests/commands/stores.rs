@@ -30,6 +30,9 @@ fn a_store_that_is_not_there_is_not_made() {
     }
 }
 
+/// Puts a store that cannot be opened in this place.
+type Make = fn(&Path);
+
 /// Where SQLite keeps the number of a file's format.
 const USER_VERSION: u64 = 60;
 
@@ -45,10 +48,10 @@ fn a_store_that_cannot_be_opened_is_named_with_the_reason() {
         let file = OpenOptions::new().write(true).open(path).expect("the file");
         file.write_all_at(&99_u32.to_be_bytes(), USER_VERSION).expect("written");
     };
-    let kinds: [(&dyn Fn(&Path), &str, &str); 3] = [
-        (&make_folder, "cannot open the session store {}: ", "unable to open database file"),
-        (&make_text, "cannot open the session store {}: ", "file is not a database"),
-        (&make_newer, "the session store {} has format 99, ", "use a newer acp-sessions"),
+    let kinds: [(Make, &str, &str); 3] = [
+        (make_folder, "cannot open the session store {}: ", "unable to open database file"),
+        (make_text, "cannot open the session store {}: ", "file is not a database"),
+        (make_newer, "the session store {} has format 99, ", "use a newer acp-sessions"),
     ];
     for (make, beginning, reason) in kinds {
         let scene = Scene::new();
