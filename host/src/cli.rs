@@ -37,7 +37,7 @@ enum Command {
     List(list::Arguments),
     /// Prints what was said in a session.
     Show(show::Arguments),
-    /// Deletes a session for good.
+    /// Deletes sessions for good.
     Delete(delete::Arguments),
     /// Deletes sessions that nobody has used for a while, and prints which.
     Prune(prune::Arguments),

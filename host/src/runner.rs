@@ -13,7 +13,7 @@ mod connection;
 mod engine;
 mod shutdown;
 
-pub use self::connection::{Connection, End, Pipes};
+pub use self::connection::{Connection, End, Pipes, Timing};
 pub use self::engine::RunError;
 
 #[cfg(test)]

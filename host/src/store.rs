@@ -8,6 +8,3 @@ pub mod sqlite;
 
 pub use self::location::default_path;
 pub use self::sqlite::Sqlite;
-
-#[cfg(test)]
-mod contract_tests;

@@ -240,20 +240,30 @@ impl Client {
         self.wait()
     }
 
+    /// Closes the program's input and reads what it still says, to the end of its output. It may still run.
+    pub fn hang_up(&mut self) {
+        self.stdin = None;
+        self.drain();
+    }
+
     /// Reads what the program still says and waits for its end.
     pub fn wait(&mut self) -> ExitStatus {
+        self.drain();
+        let status = self.child.wait_timeout(PATIENCE).expect("its status");
+        status.expect("the program ends when it has closed its output")
+    }
+
+    fn drain(&mut self) {
         loop {
             match self.lines.recv_timeout(PATIENCE) {
                 Ok(line) => {
                     let message = self.accept(&line);
                     self.sort_in(message);
                 }
-                Err(RecvTimeoutError::Timeout) => panic!("the program does not end"),
-                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("the program does not end its output"),
+                Err(RecvTimeoutError::Disconnected) => return,
             }
         }
-        let status = self.child.wait_timeout(PATIENCE).expect("its status");
-        status.expect("the program ends when it has closed its output")
     }
 
     /// Ends the program as a power cut would.

@@ -93,7 +93,16 @@ impl Scene {
 
     /// The process ids of the test agents that were started, in their order.
     pub fn agent_pids(&self) -> Vec<u32> {
-        let pids = self.logged().into_iter().filter_map(|line| line["pid"].as_u64());
+        self.noted("pid")
+    }
+
+    /// The process ids of those that have ended by themselves, after their input.
+    pub fn ended_agents(&self) -> Vec<u32> {
+        self.noted("ended")
+    }
+
+    fn noted(&self, what: &str) -> Vec<u32> {
+        let pids = self.logged().into_iter().filter_map(|line| line[what].as_u64());
         pids.map(|pid| u32::try_from(pid).expect("a process id")).collect()
     }
 

@@ -1,7 +1,14 @@
 //! Starts and ends: of the program, of the agent behind it, of the machine under it.
 
+use std::io::Read;
+use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::process::Stdio;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Instant;
 
+use acp_sessions_tests::PATIENCE;
 use acp_sessions_tests::client::Client;
 use acp_sessions_tests::launch::Launch;
 use acp_sessions_tests::process::{is_running, signal};
@@ -18,7 +25,7 @@ fn only_agent(scene: &Scene) -> u32 {
 fn closing_the_input_ends_the_program_and_the_agent() {
     for flags in [&[][..], &["--stubborn"]] {
         let scene = Scene::new();
-        let mut client = Client::ready(&scene.proxy(&[], flags));
+        let mut client = Client::ready(&scene.proxy(&["--agent-grace", "1"], flags));
         client.new_session(&scene.cwd());
         assert!(client.close().success(), "{flags:?}");
         assert!(!is_running(only_agent(&scene)), "{flags:?}: the agent is an orphan");
@@ -38,9 +45,58 @@ fn a_request_to_terminate_ends_the_program_and_the_agent() {
 }
 
 #[test]
+fn the_agent_ends_in_its_own_time_and_the_client_does_not_wait_for_it() {
+    let scene = Scene::new();
+    let socket = scene.file("gate");
+    let gate = UnixListener::bind(&socket).expect("a socket");
+    let lingers = ["--lingers", socket.to_str().expect("a path that is text")];
+    let mut client = Client::ready(&scene.proxy(&["--agent-grace", "3600"], &lingers));
+    let (held, _) = gate.accept().expect("the agent has connected");
+    client.new_session(&scene.cwd());
+    client.hang_up();
+    // The output has ended while the agent is still at it.
+    assert!(is_running(client.pid()));
+    assert!(is_running(only_agent(&scene)));
+    assert!(scene.ended_agents().is_empty());
+    drop(held);
+    assert!(client.wait().success());
+    assert_eq!(scene.ended_agents(), [only_agent(&scene)], "it was not left to end by itself");
+}
+
+#[test]
+fn a_program_killed_meanwhile_leaves_the_agent_its_time() {
+    let scene = Scene::new();
+    let socket = scene.file("gate");
+    let gate = UnixListener::bind(&socket).expect("a socket");
+    let lingers = ["--lingers", socket.to_str().expect("a path that is text")];
+    let mut client = Client::ready(&scene.proxy(&["--agent-grace", "3600"], &lingers));
+    let (held, _) = gate.accept().expect("the agent has connected");
+    client.new_session(&scene.cwd());
+    client.hang_up();
+    client.kill();
+    drop(held);
+    let start = Instant::now();
+    while scene.ended_agents().is_empty() {
+        assert!(start.elapsed() < PATIENCE, "it did not come to its end");
+    }
+    assert_eq!(scene.ended_agents(), [only_agent(&scene)]);
+}
+
+#[test]
+fn a_request_to_terminate_cuts_the_agents_time_short() {
+    let scene = Scene::new();
+    let mut client = Client::ready(&scene.proxy(&["--agent-grace", "3600"], &["--stubborn"]));
+    client.new_session(&scene.cwd());
+    client.hang_up();
+    signal("TERM", client.pid());
+    client.wait();
+    assert!(!is_running(only_agent(&scene)), "the agent is an orphan");
+}
+
+#[test]
 fn closing_the_input_in_mid_turn_keeps_what_was_said() {
     let scene = Scene::new();
-    let launch = scene.proxy(&[], &["--stubborn"]);
+    let launch = scene.proxy(&["--agent-grace", "1"], &["--stubborn"]);
     let mut client = Client::ready(&launch);
     let id = client.new_session(&scene.cwd());
     client.start_prompt(&id, "wait");
@@ -96,10 +152,30 @@ fn an_agent_that_cannot_be_started_is_named() {
     let scene = Scene::new();
     let agent = Launch::new(Path::new("/no/such/agent"));
     let mut command = Launch::proxy(&scene.store(), &[], &agent).command();
-    let output = command.stderr(std::process::Stdio::piped()).stdin(std::process::Stdio::null()).output();
+    let output = command.stderr(Stdio::piped()).stdin(Stdio::null()).output();
     let output = output.expect("the program starts");
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
     assert!(complaint.contains("/no/such/agent"), "{complaint}");
     assert!(output.stdout.is_empty(), "nothing but messages goes to the output");
+}
+
+#[test]
+fn a_store_that_cannot_be_opened_leaves_no_agent() {
+    let scene = Scene::new();
+    std::fs::create_dir_all(scene.store()).expect("a folder in the store's place");
+    let stubborn = Launch::new(Path::new("sh")).args(&["-c", "trap '' TERM; while :; do sleep 1000; done"]);
+    let mut command = Launch::proxy(&scene.store(), &[], &stubborn).command();
+    let mut program = command.stderr(Stdio::piped()).spawn().expect("the program starts");
+    let mut errors = program.stderr.take().expect("it is piped");
+    let (sender, read) = channel();
+    thread::spawn(move || {
+        let mut complaint = String::new();
+        errors.read_to_string(&mut complaint).expect("text");
+        sender.send(complaint).expect("the test waits for it");
+    });
+    // The agent and all that it starts have the program's standard error: it ends when none of them is left.
+    let complaint = read.recv_timeout(PATIENCE).expect("something of the agent is left");
+    assert!(complaint.contains("cannot open the session store"), "{complaint}");
+    assert_eq!(program.wait().expect("its status").code(), Some(1));
 }

@@ -1,10 +1,10 @@
 //! The price of the sandbox: the engine as a component and the same engine in machine code, on the same lines and each
 //! over an SQLite file of its own. Prints the figures as JSON; `cargo xtask bench transcript` shows them.
 
-use std::cell::RefCell;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use acp_sessions_adapter::Lent;
 use acp_sessions_guest::engine as native;
 use acp_sessions_guest::environment::Environment;
 use acp_sessions_host::component::connection::{Arrival, Content, Output, Peer};
@@ -12,10 +12,6 @@ use acp_sessions_host::component::{Component, Instance, Limits};
 use acp_sessions_host::store::Sqlite;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
-
-mod storage;
-
-use storage::Lent;
 
 /// How often both sides take turns.
 const ROUNDS: usize = 7;
@@ -64,7 +60,7 @@ impl Environment for System {
     }
 }
 
-impl Engine for native::Engine<Lent, System> {
+impl Engine for native::Engine<Lent<Sqlite>, System> {
     fn exchange(&mut self, from: Peer, lines: Vec<String>) -> Result<Vec<String>> {
         let from = match from {
             Peer::Client => native::Peer::Client,
@@ -163,7 +159,7 @@ fn load(engine: &mut impl Engine, updates: usize, times: &mut Times) -> Result<(
 fn run_native(folder: &Path, updates: usize, times: &mut Times) -> Result<()> {
     let store = folder.join("native.db");
     let open = || -> Result<_> {
-        let storage = Lent(RefCell::new(Sqlite::builder().file(&store).build()?));
+        let storage = Lent::new(Sqlite::builder().file(&store).build()?);
         Ok(native::Engine::open(storage, System, [], Vec::new(), Vec::new())?)
     };
     converse(&mut open()?, updates, times)?;

@@ -17,7 +17,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    serve::serve(&arguments.options, |pipes| {
+    serve::serve(&arguments.options, "acp-sessions", |pipes| {
         Ok(Box::new(Builtin::start(arguments.exec.clone(), &pipes.inbox, &pipes.agent)))
     })
 }

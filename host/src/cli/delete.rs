@@ -1,5 +1,6 @@
 //! `acp-sessions delete`
 
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use super::Outcome;
@@ -11,16 +12,21 @@ pub(super) struct Arguments {
     #[command(flatten)]
     store: StoreOptions,
 
-    /// The session
-    id: String,
+    /// The sessions
+    #[arg(value_name = "ID", required = true)]
+    ids: Vec<String>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let component = store::engine()?;
     let mut engine = component.instantiate(arguments.store.open_existing()?)?;
-    // The engine takes an unknown id for deleted; a person has more likely mistyped it.
-    plain(engine.get(&arguments.id))?;
-    plain(engine.delete(&arguments.id))?;
-    println!("Deleted {}.", arguments.id);
+    // The engine takes an unknown id for deleted; a person has more likely mistyped it, and then nothing goes.
+    for id in &arguments.ids {
+        plain(engine.get(id))?;
+    }
+    for id in &arguments.ids {
+        plain(engine.delete(id))?;
+        writeln!(io::stdout(), "Deleted {id}.")?;
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -27,9 +27,6 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     println!("Store:       {}", arguments.store.path()?.display());
     println!("Format:      {}", health.format);
     println!("Size:        {} KiB, {} KiB of it free", health.bytes / 1024, health.free_bytes / 1024);
-    println!("Records:     {}", health.records);
-    println!("Logs:        {} with {} entries", health.logs, health.entries);
-    println!("Search:      {} texts", health.texts);
     if !health.faults.is_empty() {
         println!("Damaged:");
         for fault in &health.faults {
@@ -38,6 +35,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         println!("Make a copy of the file before anything else uses it.");
         return Ok(ExitCode::FAILURE);
     }
+    println!("Records:     {}", health.records);
+    println!("Logs:        {} with {} entries", health.logs, health.entries);
+    println!("Search:      {} texts", health.texts);
     println!("Health:      good");
     if arguments.rebuild {
         rebuild(store)?;

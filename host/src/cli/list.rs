@@ -47,7 +47,7 @@ pub(super) struct Arguments {
     subagents: bool,
 
     /// At most this many
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
 
     /// One JSON object a line

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::store::StoreOptions;
 use crate::component::connection::Setting;
+use crate::runner::Timing;
 
 /// Which form of the protocol is spoken to the client where there is a choice.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -25,6 +26,15 @@ enum Rehydrate {
     Off,
 }
 
+/// Whose sessions a list shows.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Listed {
+    /// Those of the agent that is started.
+    Own,
+    /// All that are in the store.
+    All,
+}
+
 #[derive(Debug, Args)]
 pub(super) struct ConnectionOptions {
     #[command(flatten)]
@@ -33,6 +43,10 @@ pub(super) struct ConnectionOptions {
     /// Sessions on one page of a list, if the client does not say how many it wants
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
     page_size: u32,
+
+    /// Whose sessions are listed
+    #[arg(long, value_enum, default_value_t = Listed::Own)]
+    list: Listed,
 
     /// Which form of the protocol is spoken to the client
     #[arg(long, value_enum, default_value_t = Dialect::Stable)]
@@ -53,11 +67,23 @@ pub(super) struct ConnectionOptions {
     /// Writes to the store at least this often while an agent streams, in milliseconds
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=200))]
     flush_ms: u32,
+
+    /// Gives up an agent that is asked to open or close a session and says nothing at all for so long
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    agent_timeout: u32,
+
+    /// How long the agent may take to end by itself once its input is closed, before it is terminated
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=3600))]
+    agent_grace: u32,
 }
 
 impl ConnectionOptions {
-    /// For the engine.
-    pub(super) fn settings(&self) -> Vec<Setting> {
+    /// For the engine. `agent` is what an agent is called that does not name itself.
+    pub(super) fn settings(&self, agent: &str) -> Vec<Setting> {
+        let list = match self.list {
+            Listed::Own => "own",
+            Listed::All => "all",
+        };
         let dialect = match self.dialect {
             Dialect::Stable => "stable",
             Dialect::Draft => "draft",
@@ -73,12 +99,18 @@ impl ConnectionOptions {
             ("retain-days", self.retain_days.to_string()),
             ("prune-empty-hours", self.prune_empty_hours.to_string()),
             ("flush-ms", self.flush_ms.to_string()),
+            ("agent-timeout-ms", (self.agent_timeout * 1000).to_string()),
+            ("list", list.to_owned()),
+            ("agent", agent.to_owned()),
         ]
         .map(|(name, value)| Setting { name: name.to_owned(), value })
         .into()
     }
 
-    pub(super) fn flush_after(&self) -> Duration {
-        Duration::from_millis(self.flush_ms.into())
+    pub(super) fn timing(&self) -> Timing {
+        Timing {
+            flush_after: Duration::from_millis(self.flush_ms.into()),
+            agent_grace: Duration::from_secs(self.agent_grace.into()),
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! `acp-sessions proxy`
 
-use std::ffi::OsString;
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use super::options::ConnectionOptions;
 use super::{Outcome, serve};
@@ -17,8 +19,25 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    serve::serve(&arguments.options, |pipes| {
-        let (program, rest) = arguments.command.split_first().expect("clap requires a command");
+    let (program, rest) = arguments.command.split_first().expect("clap requires a command");
+    serve::serve(&arguments.options, &name(program), |pipes| {
         Ok(Box::new(Command::spawn(program, rest, &pipes.inbox, &pipes.agent)?))
     })
+}
+
+/// The file name of a program.
+fn name(program: &OsStr) -> Cow<'_, str> {
+    Path::new(program).file_name().unwrap_or(program).to_string_lossy()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_is_called_by_its_file() {
+        for (program, called) in [("my-agent", "my-agent"), ("/usr/bin/my-agent", "my-agent"), ("./a b.sh", "a b.sh")] {
+            assert_eq!(name(OsStr::new(program)), called);
+        }
+    }
 }

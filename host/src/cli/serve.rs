@@ -22,18 +22,18 @@ use crate::transport::{Inbox, reader, writer};
 /// The longest line taken from a client.
 const LONGEST_LINE: usize = 16 << 20;
 
-/// Serves one client with the agent that `start` starts.
+/// Serves one client with the agent that `start` starts. `name` is what the agent is called if it does not name itself.
 pub(super) fn serve(
     options: &ConnectionOptions,
+    name: &str,
     start: impl FnOnce(&Pipes) -> anyhow::Result<Box<dyn Agent>>,
 ) -> Outcome {
     let pipes = Pipes::default();
     stop_at_signals(&pipes.inbox)?;
     // The agent comes first: it takes longest to start, and does so while the rest is prepared.
     let agent = start(&pipes)?;
-    let prepared = prepare(options, &pipes);
-    let (component, storage) = prepared.inspect_err(|_| agent.kill())?;
-    match Connection::open(&component, storage, options.settings(), pipes, agent, options.flush_after())?.run()? {
+    let (component, storage) = prepare(options, &pipes)?;
+    match Connection::open(&component, storage, options.settings(name), pipes, agent, options.timing())?.run()? {
         End::ClientGone | End::Stopped => Ok(ExitCode::SUCCESS),
         End::AgentGone(how) => anyhow::bail!("the agent has ended: {how}"),
     }
@@ -46,11 +46,15 @@ fn prepare(options: &ConnectionOptions, pipes: &Pipes) -> anyhow::Result<(Compon
     Ok((component, storage))
 }
 
-/// Standard input and output, without the buffers of the standard library: whole batches are read and written.
+/// Standard input and output, without the buffers of the standard library: whole batches are read and written. The
+/// process keeps no other hold on its output, so that the client finds it at an end when the connection has closed it,
+/// whatever there is left to wait for.
 fn connect_client(pipes: &Pipes) -> anyhow::Result<()> {
     let duplicate = |stream: &dyn AsFd| stream.as_fd().try_clone_to_owned().map(File::from);
     let input = duplicate(&io::stdin()).context("standard input cannot be used")?;
     let output = duplicate(&io::stdout()).context("standard output cannot be used")?;
+    let nowhere = File::options().write(true).open("/dev/null").context("/dev/null cannot be used")?;
+    rustix::stdio::dup2_stdout(&nowhere).context("standard output cannot be used")?;
     let source = pipes.inbox.source(Peer::Client);
     writer::spawn(output, pipes.client.clone(), pipes.inbox.clone(), source.clone());
     reader::spawn(input, LONGEST_LINE, source);

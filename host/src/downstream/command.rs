@@ -20,15 +20,18 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Why an agent was not started.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot start the agent `{}`: {source}", program.to_string_lossy())]
+#[error("cannot start the agent `{}`: {cause}", program.to_string_lossy())]
 pub struct SpawnError {
     /// The program.
     pub program: OsString,
     /// What the system said.
-    pub source: io::Error,
+    pub cause: io::Error,
 }
 
-/// A running agent.
+/// A dropped agent that still runs is killed; its end is waited for this long.
+const LAST_MOMENTS: Duration = Duration::from_secs(1);
+
+/// A running agent. Dropping it leaves nothing of it.
 #[derive(Debug)]
 pub struct Command {
     group: Arc<ProcessGroup>,
@@ -53,7 +56,7 @@ impl Command {
         let mut command = process::Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
         let (mut child, group) =
-            process_group::spawn(&mut command).map_err(|source| SpawnError { program: program.clone(), source })?;
+            process_group::spawn(&mut command).map_err(|cause| SpawnError { program: program.clone(), cause })?;
         let source = inbox.source(Peer::Agent);
         if let Some(stdin) = child.stdin.take() {
             writer::spawn(stdin, outbox.clone(), inbox.clone(), source.clone());
@@ -102,6 +105,13 @@ impl Agent for Command {
 
     fn ended(&self, wait: Duration) -> Option<String> {
         self.exit.wait(wait).map(|status| status.to_string())
+    }
+}
+
+impl Drop for Command {
+    fn drop(&mut self) {
+        self.group.kill();
+        self.exit.wait(LAST_MOMENTS);
     }
 }
 
@@ -164,6 +174,17 @@ mod tests {
         assert_eq!(command.ended(Duration::from_mins(1)).as_deref(), Some("exit status: 0"));
         let loose = said[0].parse().ok().and_then(rustix::process::Pid::from_raw).expect("a process");
         rustix::process::kill_process(loose, rustix::process::Signal::KILL).expect("it was loose");
+    }
+
+    #[test]
+    fn dropping_it_leaves_nothing() {
+        let (command, inbox, _outbox) =
+            spawn("trap '' TERM; (trap '' TERM; echo child; sleep 1000) & wait; sleep 1000");
+        let started = inbox.next(Wanted { client: true, agent: true }, None);
+        assert!(matches!(started, Event::Arrived(_)), "{started:?}");
+        drop(command);
+        // The child holds the output open: that this returns means that it is gone too.
+        assert_eq!(hear(&inbox), [""; 0]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::engine::{Engine, RunError};
-use super::shutdown::{self, Shutdown};
+use super::shutdown::{self, Shutdown, Step};
 use crate::component::connection::{Output, Peer, Setting};
 use crate::component::{Component, storage};
 use crate::downstream::Agent;
@@ -26,6 +26,16 @@ const CLIENT_MOST: usize = 80 << 20;
 /// What the client has not read this long after everything else has ended is lost.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
+/// What a connection takes its time for.
+#[derive(Debug, Clone, Copy)]
+pub struct Timing {
+    /// After an arrival the engine is told of the passing of time this much later.
+    pub flush_after: Duration,
+    /// How long the agent may take to end by itself when the client has gone. Agents finish then what they were asked
+    /// last, and some take seconds.
+    pub agent_grace: Duration,
+}
+
 /// How a connection ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
@@ -44,9 +54,8 @@ pub struct Connection<'c, S: storage::Host + Send + 'static> {
     client: Outbox,
     agent: Outbox,
     downstream: Box<dyn Agent>,
-    /// After an arrival the engine is told of the passing of time this much later.
-    flush_after: Duration,
-    /// When to tell it next.
+    timing: Timing,
+    /// When to tell the engine next that time has passed.
     timer: Option<Instant>,
     /// The engine may have more for the client than there was room for.
     room_wanted: bool,
@@ -65,19 +74,23 @@ pub struct Pipes {
 }
 
 impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
-    /// Opens the engine over this storage.
+    /// Opens the engine over this storage. If it cannot be opened, the agent is ended.
     pub fn open(
         component: &'c Component<S>,
         storage: S,
         settings: Vec<Setting>,
         pipes: Pipes,
         downstream: Box<dyn Agent>,
-        flush_after: Duration,
+        timing: Timing,
     ) -> Result<Self, RunError> {
         let Pipes { inbox, client, agent } = pipes;
-        let engine = Engine::open(component, storage, settings)?;
-        let timer = Some(Instant::now() + flush_after);
-        Ok(Self { engine, inbox, client, agent, downstream, flush_after, timer, room_wanted: false, shutdown: None })
+        let engine = Engine::open(component, storage, settings).inspect_err(|_| {
+            // It has not been sent anything that it could want to finish.
+            agent.close();
+            downstream.kill();
+        })?;
+        let timer = Some(Instant::now() + timing.flush_after);
+        Ok(Self { engine, inbox, client, agent, downstream, timing, timer, room_wanted: false, shutdown: None })
     }
 
     /// Runs the connection to its end. The agent has ended when this returns.
@@ -99,47 +112,80 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
             let more = self.is_more_to_pull();
             match self.inbox.next(self.wanted(), if more { Some(Instant::now()) } else { self.deadline() }) {
                 Event::Arrived(arrivals) => {
-                    self.timer.get_or_insert_with(|| Instant::now() + self.flush_after);
+                    self.timer.get_or_insert_with(|| Instant::now() + self.timing.flush_after);
                     self.engine.receive(arrivals)?;
                 }
                 Event::Ended(Peer::Client) | Event::Deaf(Peer::Client) => {
                     self.inbox.refuse(Peer::Client);
                     self.engine.closed(Peer::Client)?;
-                    self.begin_shutdown(Some(End::ClientGone));
+                    self.begin_shutdown(Shutdown::unhurried, Some(End::ClientGone));
                 }
                 Event::Stop => {
                     self.inbox.refuse(Peer::Client);
-                    self.begin_shutdown(Some(End::Stopped));
+                    self.begin_shutdown(Shutdown::hasty, Some(End::Stopped));
+                    self.hurry();
                 }
-                Event::Deaf(Peer::Agent) => self.begin_shutdown(None),
+                Event::Deaf(Peer::Agent) => self.begin_shutdown(Shutdown::hasty, None),
+                // Without its output it may still be busy with what it was asked last.
+                Event::Ended(Peer::Agent) if self.is_client_gone() && !shutdown::has_ended(&*self.downstream) => {
+                    self.settle()?;
+                    self.client.close();
+                }
                 Event::Ended(Peer::Agent) => return self.conclude(),
                 Event::Room | Event::Time => {}
             }
             self.pump()?;
-            if let Some((shutdown, _)) = &mut self.shutdown
-                && shutdown.step(&*self.downstream)
-            {
+            if self.take_steps() {
                 return self.conclude();
             }
         }
     }
 
-    fn begin_shutdown(&mut self, end: Option<End>) {
+    fn begin_shutdown(&mut self, shutdown: fn(Instant, Duration) -> Shutdown, end: Option<End>) {
         // What ended first is what ended it.
         self.shutdown.get_or_insert_with(|| {
             // The agent finds its input at an end once it has read what is there.
             self.agent.close();
-            (Shutdown::begin(), end)
+            (shutdown(Instant::now(), self.timing.agent_grace), end)
         });
+    }
+
+    fn hurry(&mut self) {
+        if let Some((shutdown, _)) = &mut self.shutdown {
+            shutdown.hurry();
+        }
+    }
+
+    fn is_client_gone(&self) -> bool {
+        matches!(self.shutdown, Some((_, Some(End::ClientGone))))
+    }
+
+    /// Takes the steps of the shutdown that are due. Returns whether there is nothing more to wait for.
+    fn take_steps(&mut self) -> bool {
+        let Some((shutdown, _)) = &mut self.shutdown else { return false };
+        while let Some(step) = shutdown.step(Instant::now()) {
+            match step {
+                Step::LeaveClient => self.client.close(),
+                Step::Terminate => self.downstream.terminate(),
+                Step::Kill => self.downstream.kill(),
+                Step::GiveUp => return true,
+            }
+        }
+        false
     }
 
     /// The agent has ended: nothing can come any more.
     fn conclude(&mut self) -> Result<Option<End>, RunError> {
+        self.settle()?;
+        Ok(self.shutdown.take().and_then(|(_, end)| end))
+    }
+
+    /// Nothing more comes from either side: what is open is answered and written.
+    fn settle(&mut self) -> Result<(), RunError> {
         self.engine.closed(Peer::Agent)?;
         self.pump()?;
         self.engine.closed(Peer::Client)?;
-        self.pump()?;
-        Ok(self.shutdown.take().and_then(|(_, end)| end))
+        self.pump()
     }
 
     fn deadline(&self) -> Option<Instant> {
@@ -163,8 +209,12 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
     }
 
     /// A side is not listened to while the other does not keep up. The agent is never kept from speaking by what waits
-    /// for itself: it may have to finish speaking before it listens.
+    /// for itself: it may have to finish speaking before it listens. Once the client's pipe is closed nothing more
+    /// gathers for it, and what it has left unread must not keep the agent from finishing.
     fn wanted(&self) -> Wanted {
+        if self.client.is_closed() {
+            return Wanted { client: false, agent: true };
+        }
         let client = self.client.queued();
         let wanted =
             Wanted { client: client <= CLIENT_MOST && self.agent.queued() <= HIGH_WATER, agent: client <= HIGH_WATER };

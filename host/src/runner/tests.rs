@@ -5,15 +5,18 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Connection, End, Pipes, RunError};
+use super::{Connection, End, Pipes, RunError, Timing};
 use crate::component::connection::{Content, Peer, Setting};
 use crate::component::storage::{
     Durability, Error, Expectation, Host, LogPage, RecordPage, TextHit, TextScope, TextTerm, Write,
 };
 use crate::component::{Component, Limits};
-use crate::downstream::Builtin;
+use crate::downstream::{Builtin, Command};
 use crate::store::Sqlite;
-use crate::transport::Source;
+use crate::transport::inbox::Wanted;
+use crate::transport::{Event, Source};
+
+const TIMING: Timing = Timing { flush_after: Duration::from_millis(20), agent_grace: Duration::from_secs(10) };
 
 /// A store that brings the engine down on demand.
 struct Faulty {
@@ -77,7 +80,7 @@ impl Client {
             let pipes = pipes.clone();
             thread::spawn(move || {
                 let component = Component::embedded(Limits::default()).expect("an engine");
-                Connection::open(&component, storage, vec![], pipes, agent, Duration::from_millis(20))?.run()
+                Connection::open(&component, storage, vec![], pipes, agent, TIMING)?.run()
             })
         };
         let source = pipes.inbox.source(Peer::Client);
@@ -160,13 +163,19 @@ fn an_agent_that_ends_ends_it() {
 }
 
 #[test]
-fn a_setting_that_is_refused_is_named() {
+fn a_connection_that_cannot_be_opened_says_why_and_leaves_no_agent() {
     let component = Component::embedded(Limits::default()).expect("an engine");
     let store = Sqlite::builder().in_memory().build().expect("a store");
     let pipes = Pipes::default();
-    let agent = Box::new(Builtin::start(None, &pipes.inbox, &pipes.agent));
+    let stubborn = ["-c".into(), "trap '' TERM; echo ready; while :; do sleep 1000; done".into()];
+    let agent = Command::spawn(&"sh".into(), &stubborn, &pipes.inbox, &pipes.agent).expect("started");
+    let both = Wanted { client: true, agent: true };
+    let ready = pipes.inbox.next(both, None);
+    assert!(matches!(ready, Event::Arrived(_)), "{ready:?}");
     let settings = vec![Setting { name: "page-size".into(), value: "many".into() }];
-    let opened = Connection::open(&component, store, settings, pipes, agent, Duration::from_millis(20));
+    let opened = Connection::open(&component, store, settings, pipes.clone(), Box::new(agent), TIMING);
     let Err(RunError::Setting(text)) = opened.map(|_| ()) else { panic!("it was taken") };
     assert!(text.contains("page-size"), "{text}");
+    // What it had started held its output open: all of it is gone.
+    assert_eq!(pipes.inbox.next(both, None), Event::Ended(Peer::Agent));
 }

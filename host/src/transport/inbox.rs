@@ -61,6 +61,8 @@ struct Shared {
 struct State {
     client: Side,
     agent: Side,
+    /// Whose lines were taken last.
+    last: Option<Peer>,
     stop: bool,
     room: bool,
     /// The engine's thread waits for any of these.
@@ -89,6 +91,12 @@ impl State {
         }
     }
 
+    /// What a client sends (a cancel, say) goes before what has gathered from the agent. While both sides have lines they
+    /// take turns, so that neither can keep the other from being heard.
+    fn order(&self) -> [Peer; 2] {
+        if self.last == Some(Peer::Client) { [Peer::Agent, Peer::Client] } else { [Peer::Client, Peer::Agent] }
+    }
+
     fn take(&mut self, wanted: Wanted) -> Option<Event> {
         if std::mem::take(&mut self.stop) {
             return Some(Event::Stop);
@@ -96,7 +104,11 @@ impl State {
         if std::mem::take(&mut self.room) {
             return Some(Event::Room);
         }
-        for (peer, wanted) in [(Peer::Agent, wanted.agent), (Peer::Client, wanted.client)] {
+        for peer in self.order() {
+            let wanted = match peer {
+                Peer::Client => wanted.client,
+                Peer::Agent => wanted.agent,
+            };
             let side = self.side(peer);
             if std::mem::take(&mut side.deaf) {
                 return Some(Event::Deaf(peer));
@@ -105,8 +117,9 @@ impl State {
                 // What is left of a side that has ended is no more than this, and its end must be seen.
                 if wanted || side.ended {
                     side.bytes = 0;
-                    let lines = side.lines.drain(..);
-                    return Some(Event::Arrived(lines.map(|content| Arrival { from: peer, content }).collect()));
+                    let lines = side.lines.drain(..).map(|content| Arrival { from: peer, content }).collect();
+                    self.last = Some(peer);
+                    return Some(Event::Arrived(lines));
                 }
             } else if std::mem::take(&mut side.ended) {
                 return Some(Event::Ended(peer));
@@ -298,6 +311,29 @@ mod tests {
         assert_eq!(inbox.next(wanted, None), arrived(Peer::Client, &["c"]));
         assert_eq!(inbox.next(wanted, Some(Instant::now())), Event::Time);
         assert_eq!(inbox.next(BOTH, None), arrived(Peer::Agent, &["a"]));
+    }
+
+    #[test]
+    fn the_client_goes_first() {
+        let inbox = Inbox::default();
+        inbox.source(Peer::Agent).push(&mut lines(&["a"]), || false);
+        inbox.source(Peer::Client).push(&mut lines(&["c"]), || false);
+        assert_eq!(inbox.next(BOTH, None), arrived(Peer::Client, &["c"]));
+        assert_eq!(inbox.next(BOTH, None), arrived(Peer::Agent, &["a"]));
+    }
+
+    #[test]
+    fn sides_that_never_fall_silent_take_turns() {
+        let inbox = Inbox::default();
+        let (client, agent) = (inbox.source(Peer::Client), inbox.source(Peer::Agent));
+        let mut heard = Vec::new();
+        for _ in 0..6 {
+            client.push(&mut lines(&["c"]), || false);
+            agent.push(&mut lines(&["a"]), || false);
+            let Event::Arrived(arrivals) = inbox.next(BOTH, None) else { panic!("there are lines of both") };
+            heard.push(arrivals[0].from);
+        }
+        assert_eq!(heard, [Peer::Client, Peer::Agent, Peer::Client, Peer::Agent, Peer::Client, Peer::Agent]);
     }
 
     #[test]

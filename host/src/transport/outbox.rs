@@ -84,6 +84,11 @@ impl Outbox {
         self.shared.emptied.notify_all();
     }
 
+    /// Whether it was closed.
+    pub fn is_closed(&self) -> bool {
+        self.shared.lock().closed
+    }
+
     /// For the writer: waits for lines and takes all of them. `buffer` is handed back to be filled again; returns
     /// false once the outbox is closed and empty.
     pub fn take(&self, buffer: &mut Vec<u8>) -> bool {
@@ -160,7 +165,9 @@ mod tests {
     fn what_waits_is_written_after_the_close() {
         let outbox = Outbox::default();
         outbox.extend(["a"]);
+        assert!(!outbox.is_closed());
         outbox.close();
+        assert!(outbox.is_closed());
         outbox.extend(["late"]);
         let mut buffer = Vec::new();
         assert!(outbox.take(&mut buffer));

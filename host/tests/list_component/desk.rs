@@ -1,5 +1,6 @@
 //! The built component behind a connection: requests in, answers out.
 
+use acp_sessions_adapter::Lent;
 use acp_sessions_guest::storage as native;
 use acp_sessions_host::component::connection::{Arrival, Content, Output, Peer, Setting};
 use acp_sessions_host::component::{Component, Instance};
@@ -7,19 +8,17 @@ use acp_sessions_host::store::Sqlite;
 use acp_sessions_model::{AGENTS, Change, Lister, Native, Refusal, write};
 use serde_json::{Value, json};
 
-use crate::shared::Shared;
-
 /// An initialised connection over a store of its own.
 pub(crate) struct Desk<'c> {
-    instance: Instance<'c, Shared>,
+    instance: Instance<'c, Lent<Sqlite>>,
     /// The same store, for changes that no client can make: with times of their own choosing, or by other agents.
-    library: Native<Shared>,
+    library: Native<Lent<Sqlite>>,
     asked: u64,
 }
 
 impl<'c> Desk<'c> {
-    pub(crate) fn new(component: &'c Component<Shared>) -> Self {
-        let store = Shared::new(Sqlite::builder().in_memory().build().expect("a store"));
+    pub(crate) fn new(component: &'c Component<Lent<Sqlite>>) -> Self {
+        let store = Lent::new(Sqlite::builder().in_memory().build().expect("a store"));
         let mut instance = component.instantiate(store.clone()).expect("an instance");
         let setting = |name: &str, value: &str| Setting { name: name.to_owned(), value: value.to_owned() };
         // Nothing may go by itself: the model knows nothing of retention.
@@ -95,5 +94,5 @@ impl Lister for Desk<'_> {
 
 /// The library over a store of the host: what the component is compared with.
 pub(crate) fn library() -> Native<impl native::Storage> {
-    Native::new(Shared::new(Sqlite::builder().in_memory().build().expect("a store")))
+    Native::new(Lent::new(Sqlite::builder().in_memory().build().expect("a store")))
 }

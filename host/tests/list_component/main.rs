@@ -1,7 +1,6 @@
 //! Lists against the naive model of `acp-sessions-model`, once more: by the built component, over SQLite.
 
 mod desk;
-mod shared;
 
 use acp_sessions_host::component::{Component, Limits};
 use acp_sessions_model::{Scale, run};

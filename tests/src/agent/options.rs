@@ -57,6 +57,10 @@ pub struct Options {
     /// Stays when it is asked to terminate and when its input ends.
     #[arg(long)]
     pub stubborn: bool,
+    /// Connects to this socket when it starts. When its input has ended it stays until the other end lets go, and only then
+    /// has it ended by itself, which it notes in its log.
+    #[arg(long, value_name = "SOCKET")]
+    pub lingers: Option<PathBuf>,
     /// What it does besides.
     #[command(flatten)]
     pub habits: Habits,

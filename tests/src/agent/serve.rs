@@ -1,7 +1,8 @@
 //! The agent's side of the protocol.
 
-use std::fs::OpenOptions;
-use std::io::Write;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -45,7 +46,9 @@ pub async fn serve(options: Options) -> Result<()> {
         signal_hook::flag::register(signal_hook::consts::SIGTERM, noticed).map_err(Error::into_internal_error)?;
     }
     let is_stubborn = options.stubborn;
-    let transport = transport(options.log.as_deref());
+    let log = options.log.as_deref().map(open_log);
+    let held = options.lingers.as_deref().map(|socket| UnixStream::connect(socket).expect("somebody listens"));
+    let transport = transport(log.as_ref());
     let end = Duration::from_millis(options.habits.end_ms);
     let state: Shared = Arc::new(Mutex::new(Sessions::open(options)));
     connect(&state, transport).await?;
@@ -56,12 +59,23 @@ pub async fn serve(options: Options) -> Result<()> {
     }
     thread::sleep(end);
     lock(&state).end();
+    if let Some(mut held) = held {
+        // However the other end lets go.
+        io::copy(&mut held, &mut io::sink()).unwrap_or_default();
+    }
+    if let Some(log) = log {
+        writeln!(&log, "{}", json!({"ended": std::process::id()})).expect("the log can be written");
+    }
     Ok(())
 }
 
-fn transport(log: Option<&Path>) -> Stdio {
-    let Some(path) = log else { return Stdio::new() };
-    let file = OpenOptions::new().create(true).append(true).open(path).expect("the log can be written");
+fn open_log(path: &Path) -> File {
+    OpenOptions::new().create(true).append(true).open(path).expect("the log can be written")
+}
+
+fn transport(log: Option<&File>) -> Stdio {
+    let Some(log) = log else { return Stdio::new() };
+    let file = log.try_clone().expect("another handle");
     writeln!(&file, "{}", json!({"pid": std::process::id()})).expect("the log can be written");
     Stdio::new().with_debug(move |line, direction| {
         if matches!(direction, LineDirection::Stdin) {

@@ -11,12 +11,12 @@ use crate::component::storage::Error as Told;
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The file or its folder could not be created.
-    #[error("cannot create the session store {}: {source}", path.display())]
+    #[error("cannot create the session store {}: {cause}", path.display())]
     Create {
         /// The file or folder.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        cause: io::Error,
     },
     /// It was written by a later version of this program.
     #[error(
@@ -33,12 +33,12 @@ pub enum OpenError {
         known: i64,
     },
     /// SQLite could not open it.
-    #[error("cannot open the session store {}: {source}", path.display())]
+    #[error("cannot open the session store {}: {cause}", path.display())]
     Open {
         /// The file.
         path: PathBuf,
         /// What SQLite said.
-        source: rusqlite::Error,
+        cause: rusqlite::Error,
     },
 }
 

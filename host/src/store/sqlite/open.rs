@@ -21,7 +21,7 @@ const CACHE_KIB: i64 = 4096;
 
 pub(super) fn open(builder: &Builder) -> Result<Sqlite, OpenError> {
     let path = builder.file.clone().unwrap_or_else(|| PathBuf::from(":memory:"));
-    let failed = |source| OpenError::Open { path: path.clone(), source };
+    let failed = |cause| OpenError::Open { path: path.clone(), cause };
     let mut connection = match &builder.file {
         Some(file) => {
             create(file)?;
@@ -45,7 +45,7 @@ pub(super) fn open(builder: &Builder) -> Result<Sqlite, OpenError> {
 fn create(file: &Path) -> Result<(), OpenError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
-        |source| OpenError::Create { path, source }
+        |cause| OpenError::Create { path, cause }
     };
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed(folder))?;

@@ -2,22 +2,21 @@
 //! tests run on.
 
 mod logs;
-mod native;
 mod records;
 mod texts;
 
+use acp_sessions_adapter::{Hosted, Lent};
 use acp_sessions_guest::storage::Memory;
+use acp_sessions_host::component::storage::{Durability, Entry, Error, Expectation, Host, Write};
+use acp_sessions_host::store::Sqlite;
 
-use self::native::Native;
-use super::Sqlite;
-use crate::component::storage::{Durability, Entry, Error, Expectation, Host, Write};
-
-/// Runs a case on an empty store of each kind.
+/// Runs a case on an empty store of each kind, and on one that is passed from side to side and back.
 fn on_every_store(case: impl Fn(&mut dyn Host)) {
     case(&mut Sqlite::builder().in_memory().build().expect("a store"));
     let folder = tempfile::tempdir().expect("a folder");
     case(&mut Sqlite::builder().file(folder.path().join("s.db")).build().expect("a store"));
-    case(&mut Native(Memory::new()));
+    case(&mut Hosted(Memory::new()));
+    case(&mut Hosted(Lent::new(Sqlite::builder().in_memory().build().expect("a store"))));
 }
 
 /// Commits, come what may.

@@ -1,7 +1,8 @@
 //! Search: the engine has folded and split what it gives; a store finds exactly that.
 
+use acp_sessions_host::component::storage::{Host, TextCut, TextHit, TextPart, TextScope, TextTerm, Write};
+
 use super::{on_every_store, write};
-use crate::component::storage::{Host, TextCut, TextHit, TextPart, TextScope, TextTerm, Write};
 
 fn index(owner: &str, part: u64, tokens: &str) -> Write {
     Write::IndexText(TextPart { owner: owner.into(), part, tokens: tokens.into() })

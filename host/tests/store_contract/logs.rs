@@ -1,7 +1,8 @@
 //! Logs: dense numbers, whatever is cut.
 
+use acp_sessions_host::component::storage::{Error, Host, LogCut, LogRow, Write};
+
 use super::{on_every_store, try_write, write};
-use crate::component::storage::{Error, Host, LogCut, LogRow, Write};
 
 fn append(log: &str, seq: u64, value: &str) -> Write {
     Write::Append(LogRow { log: log.into(), seq, value: value.into() })

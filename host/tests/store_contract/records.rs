@@ -1,7 +1,8 @@
 //! Records: what is read, in which order, and what a commit makes sure of.
 
+use acp_sessions_host::component::storage::{Durability, Error, Host, LogRow, Write};
+
 use super::{expect, on_every_store, put, try_write, write};
-use crate::component::storage::{Durability, Error, Host, LogRow, Write};
 
 fn scan(
     store: &mut dyn Host,

@@ -1,0 +1,122 @@
+//! The types of the one side made of those of the other.
+
+use acp_sessions_guest::storage::{self as native, StorageError};
+use acp_sessions_host::component::storage as wit;
+
+pub(crate) fn error_to_wit(error: StorageError) -> wit::Error {
+    match error {
+        StorageError::Conflict => wit::Error::Conflict,
+        StorageError::TooLarge => wit::Error::TooLarge,
+        StorageError::Full => wit::Error::Full,
+        StorageError::ReadOnly => wit::Error::ReadOnly,
+        StorageError::Corrupt(what) => wit::Error::Corrupt(what),
+        StorageError::Unavailable(what) => wit::Error::Unavailable(what),
+        StorageError::Unsupported => wit::Error::Unsupported,
+    }
+}
+
+pub(crate) fn error_to_native(error: wit::Error) -> StorageError {
+    match error {
+        wit::Error::Conflict => StorageError::Conflict,
+        wit::Error::TooLarge => StorageError::TooLarge,
+        wit::Error::Full => StorageError::Full,
+        wit::Error::ReadOnly => StorageError::ReadOnly,
+        wit::Error::Corrupt(what) => StorageError::Corrupt(what),
+        wit::Error::Unavailable(what) => StorageError::Unavailable(what),
+        wit::Error::Unsupported => StorageError::Unsupported,
+    }
+}
+
+pub(crate) fn records_to_wit(page: native::RecordPage) -> wit::RecordPage {
+    let entries = page.entries.into_iter().map(|entry| wit::Entry { key: entry.key, value: entry.value });
+    wit::RecordPage { entries: entries.collect(), more: page.more }
+}
+
+pub(crate) fn records_to_native(page: wit::RecordPage) -> native::RecordPage {
+    let entries = page.entries.into_iter().map(|entry| native::Entry { key: entry.key, value: entry.value });
+    native::RecordPage { entries: entries.collect(), more: page.more }
+}
+
+pub(crate) fn log_to_wit(page: native::LogPage) -> wit::LogPage {
+    let entries = page.entries.into_iter().map(|entry| wit::LogEntry { seq: entry.seq, value: entry.value });
+    wit::LogPage { entries: entries.collect(), more: page.more }
+}
+
+pub(crate) fn log_to_native(page: wit::LogPage) -> native::LogPage {
+    let entries = page.entries.into_iter().map(|entry| native::LogEntry { seq: entry.seq, value: entry.value });
+    native::LogPage { entries: entries.collect(), more: page.more }
+}
+
+pub(crate) fn term_to_wit(term: &native::TextTerm) -> wit::TextTerm {
+    wit::TextTerm { tokens: term.tokens.clone(), prefix: term.prefix }
+}
+
+pub(crate) fn term_to_native(term: wit::TextTerm) -> native::TextTerm {
+    native::TextTerm { tokens: term.tokens, prefix: term.prefix }
+}
+
+pub(crate) fn hit_to_wit(hit: native::TextHit) -> wit::TextHit {
+    wit::TextHit { owner: hit.owner, part: hit.part }
+}
+
+pub(crate) fn hit_to_native(hit: wit::TextHit) -> native::TextHit {
+    native::TextHit { owner: hit.owner, part: hit.part }
+}
+
+pub(crate) fn scope_to_wit(scope: &native::TextScope) -> wit::TextScope {
+    wit::TextScope { owner: scope.owner.clone(), until: scope.until }
+}
+
+pub(crate) fn scope_to_native(scope: wit::TextScope) -> native::TextScope {
+    native::TextScope { owner: scope.owner, until: scope.until }
+}
+
+pub(crate) fn expectation_to_wit(expectation: &native::Expectation) -> wit::Expectation {
+    wit::Expectation { key: expectation.key.clone(), value: expectation.value.clone() }
+}
+
+pub(crate) fn expectation_to_native(expectation: wit::Expectation) -> native::Expectation {
+    native::Expectation { key: expectation.key, value: expectation.value }
+}
+
+pub(crate) fn durability_to_wit(durability: native::Durability) -> wit::Durability {
+    match durability {
+        native::Durability::Relaxed => wit::Durability::Relaxed,
+        native::Durability::Durable => wit::Durability::Durable,
+    }
+}
+
+pub(crate) fn durability_to_native(durability: wit::Durability) -> native::Durability {
+    match durability {
+        wit::Durability::Relaxed => native::Durability::Relaxed,
+        wit::Durability::Durable => native::Durability::Durable,
+    }
+}
+
+pub(crate) fn write_to_wit(write: native::Write) -> wit::Write {
+    match write {
+        native::Write::Put { key, value } => wit::Write::Put(wit::Entry { key, value }),
+        native::Write::Delete { key } => wit::Write::Delete(key),
+        native::Write::Append { log, seq, value } => wit::Write::Append(wit::LogRow { log, seq, value }),
+        native::Write::Amend { log, seq, value } => wit::Write::Amend(wit::LogRow { log, seq, value }),
+        native::Write::CutLog { log, from } => wit::Write::CutLog(wit::LogCut { log, from }),
+        native::Write::IndexText { owner, part, tokens } => {
+            wit::Write::IndexText(wit::TextPart { owner, part, tokens })
+        }
+        native::Write::DropText { owner, from } => wit::Write::DropText(wit::TextCut { owner, from }),
+    }
+}
+
+pub(crate) fn write_to_native(write: wit::Write) -> native::Write {
+    match write {
+        wit::Write::Put(entry) => native::Write::Put { key: entry.key, value: entry.value },
+        wit::Write::Delete(key) => native::Write::Delete { key },
+        wit::Write::Append(row) => native::Write::Append { log: row.log, seq: row.seq, value: row.value },
+        wit::Write::Amend(row) => native::Write::Amend { log: row.log, seq: row.seq, value: row.value },
+        wit::Write::CutLog(cut) => native::Write::CutLog { log: cut.log, from: cut.from },
+        wit::Write::IndexText(text) => {
+            native::Write::IndexText { owner: text.owner, part: text.part, tokens: text.tokens }
+        }
+        wit::Write::DropText(cut) => native::Write::DropText { owner: cut.owner, from: cut.from },
+    }
+}

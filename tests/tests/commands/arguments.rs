@@ -1,0 +1,46 @@
+//! Words that are not understood, and the help that they lead to.
+
+use crate::run::run;
+
+#[test]
+fn what_is_not_understood_is_named() {
+    for (words, named) in [
+        (&["frobnicate"][..], "frobnicate"),
+        (&["list", "--limit", "many"], "--limit"),
+        (&["list", "--limit", "0"], "--limit"),
+        (&["list", "--archived", "perhaps"], "--archived"),
+        (&["list", "stray"], "stray"),
+        (&["show"], "<ID>"),
+        (&["show", "one", "two"], "two"),
+        (&["delete"], "<ID>"),
+        (&["prune"], "--older-than"),
+        (&["prune", "--older-than", "soon"], "`soon` is not a length of time"),
+        (&["prune", "--older-than", "30"], "`30` is not a length of time"),
+        (&["prune", "--older-than=-1d"], "`-1d` is not a length of time"),
+        (&["doctor", "--repair"], "--repair"),
+        (&["proxy"], "<COMMAND>"),
+        (&["proxy", "--list", "mine", "--", "agent"], "--list"),
+        (&["proxy", "--agent-timeout", "0", "--", "agent"], "--agent-timeout"),
+        (&["proxy", "--agent-grace=-1", "--", "agent"], "--agent-grace"),
+        (&["agent", "--page-size", "1001"], "--page-size"),
+        (&["agent", "--flush-ms", "0"], "--flush-ms"),
+        (&["agent", "--rehydrate", "maybe"], "--rehydrate"),
+    ] {
+        let ran = run(words);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{words:?}: {ran:?}");
+        assert!(ran.complaint.contains(named), "{words:?} does not name {named}: {}", ran.complaint);
+    }
+}
+
+#[test]
+fn without_a_command_there_is_help() {
+    let ran = run(&[]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
+    let asked = run(&["--help"]).printed();
+    for command in ["proxy", "agent", "list", "show", "delete", "prune", "doctor"] {
+        assert!(ran.complaint.contains(&format!("\n  {command} ")), "{command}: {}", ran.complaint);
+        assert!(asked.contains(&format!("\n  {command} ")), "{command}: {asked}");
+        assert!(run(&[command, "--help"]).printed().contains("--store <PATH>"), "{command}");
+    }
+    assert!(run(&["--version"]).printed().starts_with("acp-sessions "));
+}

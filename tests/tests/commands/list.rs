@@ -1,0 +1,89 @@
+//! `acp-sessions list`
+
+use acp_sessions_tests::client::Client;
+use serde_json::{Value, json};
+
+use crate::run::{on, with_sessions};
+
+/// The rows of `list --json` with these options.
+fn rows(printed: &str) -> Vec<Value> {
+    printed.lines().map(|line| serde_json::from_str(line).expect("one JSON object a line")).collect()
+}
+
+fn ids(printed: &str) -> Vec<String> {
+    rows(printed).iter().map(|row| row["sessionId"].as_str().expect("an id").to_owned()).collect()
+}
+
+#[test]
+fn a_table_has_the_last_active_session_first() {
+    let (scene, ids) = with_sessions(&["Mend the roof", "Paint the fence"]);
+    let printed = on(&scene, &["list"]).printed();
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines.len(), 3, "{printed}");
+    assert_eq!(lines[0].split_whitespace().collect::<Vec<_>>(), ["ID", "LAST", "ACTIVE", "TITLE", "FOLDER"]);
+    for (line, (id, title)) in lines[1..].iter().zip([(&ids[1], "Paint the fence"), (&ids[0], "Mend the roof")]) {
+        assert!(line.starts_with(id.as_str()) && line.contains(title) && line.ends_with(&scene.cwd()), "{line}");
+    }
+}
+
+#[test]
+fn json_has_what_a_program_needs() {
+    let (scene, ids) = with_sessions(&["Mend the roof"]);
+    let rows = rows(&on(&scene, &["list", "--json"]).printed());
+    assert_eq!(rows.len(), 1);
+    for (member, value) in [
+        ("sessionId", json!(ids[0])),
+        ("cwd", json!(scene.cwd())),
+        ("title", json!("Mend the roof")),
+        ("archived", json!(false)),
+        ("snippet", json!(null)),
+    ] {
+        assert_eq!(rows[0][member], value, "{member}");
+    }
+    for time in ["createdAt", "updatedAt"] {
+        assert!(rows[0][time].as_str().is_some_and(|time| time.ends_with('Z')), "{time}: {}", rows[0]);
+    }
+}
+
+#[test]
+fn options_choose_among_them() {
+    let (scene, all) = with_sessions(&["Mend the roof", "Paint the fence", "Paint the roof"]);
+    let mut client = Client::ready(&scene.builtin(&[]));
+    client.result("session/archive", json!({"sessionId": all[0]}));
+    client.close();
+    let cwd = scene.cwd();
+    for (options, expected) in [
+        (&[][..], &[2, 1][..]),
+        (&["--limit", "1"], &[2]),
+        (&["--search", "paint"], &[2, 1]),
+        (&["--search", "paint roof"], &[2]),
+        (&["--search", "\"the fence\""], &[1]),
+        (&["--search", "nothing like it"], &[]),
+        (&["--archived"], &[0]),
+        (&["--archived", "only"], &[0]),
+        (&["--archived", "include"], &[2, 1, 0]),
+        (&["--archived", "exclude"], &[2, 1]),
+        (&["--subagents"], &[2, 1]),
+        (&["--cwd", cwd.as_str()], &[2, 1]),
+        (&["--cwd", "/no/such/folder"], &[]),
+        (&["--cwd", "."], &[]),
+    ] {
+        let expected: Vec<String> = expected.iter().map(|place: &usize| all[*place].clone()).collect();
+        let printed = on(&scene, &[&["list", "--json"], options].concat()).printed();
+        assert_eq!(ids(&printed), expected, "{options:?}");
+    }
+}
+
+#[test]
+fn a_table_says_what_it_leaves_out_and_what_was_found() {
+    let (scene, all) = with_sessions(&["Mend the roof", "Paint the fence"]);
+    let printed = on(&scene, &["list", "--limit", "1"]).printed();
+    assert!(printed.ends_with("There are more; --limit N shows them.\n"), "{printed}");
+    let printed = on(&scene, &["list", "--search", "fence"]).printed();
+    assert!(printed.lines().any(|line| line.trim_start().starts_with('…') && line.contains("fence")), "{printed}");
+    let mut client = Client::ready(&scene.builtin(&[]));
+    client.result("session/archive", json!({"sessionId": all[0]}));
+    client.close();
+    let printed = on(&scene, &["list", "--archived"]).printed();
+    assert!(printed.ends_with(" (archived)\n"), "{printed}");
+}

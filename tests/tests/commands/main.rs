@@ -1,0 +1,10 @@
+//! Every command of the command line, as a program: what it prints, what it says when something is wrong, how it ends.
+
+mod arguments;
+mod delete;
+mod doctor;
+mod list;
+mod prune;
+mod run;
+mod show;
+mod stores;

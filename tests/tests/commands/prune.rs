@@ -1,0 +1,36 @@
+//! `acp-sessions prune`
+
+use crate::run::{Ran, on, with_sessions};
+
+/// The ids of the sessions it names, and what it says in the end.
+fn named(ran: Ran) -> (Vec<String>, String) {
+    let printed = ran.printed();
+    let mut lines: Vec<&str> = printed.lines().collect();
+    let last = lines.pop().expect("it says how many").to_owned();
+    let mut ids: Vec<String> = lines.iter().map(|line| line.split("  ").next().expect("an id").to_owned()).collect();
+    ids.sort();
+    (ids, last)
+}
+
+#[test]
+fn it_takes_what_is_old_enough_and_names_it() {
+    let (scene, mut ids) = with_sessions(&["Mend the roof", "Paint the fence"]);
+    ids.sort();
+    let young = on(&scene, &["prune", "--older-than", "1h"]);
+    assert_eq!(named(young), (vec![], "0 sessions deleted.".to_owned()));
+    let elsewhere = on(&scene, &["prune", "--older-than", "0m", "--cwd", "/no/such/folder"]);
+    assert_eq!(named(elsewhere), (vec![], "0 sessions deleted.".to_owned()));
+    let only_said = on(&scene, &["prune", "--older-than", "0m", "--dry-run"]);
+    assert_eq!(named(only_said), (ids.clone(), "2 sessions would be deleted.".to_owned()));
+    assert_eq!(on(&scene, &["list", "--json"]).printed().lines().count(), 2);
+    let done = on(&scene, &["prune", "--older-than", "0m", "--cwd", &scene.cwd()]);
+    assert_eq!(named(done), (ids, "2 sessions deleted.".to_owned()));
+    assert_eq!(on(&scene, &["list"]).printed(), "No sessions.\n");
+}
+
+#[test]
+fn a_time_before_all_time_is_refused() {
+    let (scene, _) = with_sessions(&["Mend the roof"]);
+    let ran = on(&scene, &["prune", "--older-than", "99999999w"]);
+    assert_eq!(ran.complained(), "--older-than goes back further than time does");
+}

@@ -1,0 +1,95 @@
+//! Stores that are not there, that cannot be opened, and that hold nothing.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+use acp_sessions_tests::scene::Scene;
+
+use crate::run::{empty, on, run};
+
+/// Every command that reads a store.
+const COMMANDS: [&[&str]; 8] = [
+    &["list"],
+    &["list", "--json"],
+    &["show", "some-id"],
+    &["show", "--json", "some-id"],
+    &["delete", "some-id"],
+    &["prune", "--older-than", "1d"],
+    &["doctor"],
+    &["doctor", "--rebuild"],
+];
+
+#[test]
+fn a_store_that_is_not_there_is_not_made() {
+    for words in COMMANDS {
+        let scene = Scene::new();
+        let expected = format!("there are no sessions yet: {} does not exist", scene.store().display());
+        assert_eq!(on(&scene, words).complained(), expected, "{words:?}");
+        assert!(!scene.store().exists(), "{words:?}");
+    }
+}
+
+/// Puts a store that cannot be opened in this place.
+type Make = fn(&Path);
+
+/// Where SQLite keeps the number of a file's format.
+const USER_VERSION: u64 = 60;
+
+#[test]
+fn a_store_that_cannot_be_opened_is_named_with_the_reason() {
+    let make_folder = |path: &Path| fs::create_dir_all(path).expect("a folder");
+    let make_text = |path: &Path| {
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, "These are words and no store, however long they may go on.\n".repeat(100)).expect("a file");
+    };
+    let make_newer = |path: &Path| {
+        fs::copy(empty().store(), path).expect("a copy");
+        let file = OpenOptions::new().write(true).open(path).expect("the file");
+        file.write_all_at(&99_u32.to_be_bytes(), USER_VERSION).expect("written");
+    };
+    let kinds: [(Make, &str, &str); 3] = [
+        (make_folder, "cannot open the session store {}: ", "unable to open database file"),
+        (make_text, "cannot open the session store {}: ", "file is not a database"),
+        (make_newer, "the session store {} has format 99, ", "use a newer acp-sessions"),
+    ];
+    for (make, beginning, reason) in kinds {
+        let scene = Scene::new();
+        fs::create_dir_all(scene.store().parent().expect("a folder")).expect("a folder");
+        make(&scene.store());
+        let beginning = beginning.replace("{}", &scene.store().display().to_string());
+        for words in COMMANDS.into_iter().chain([&["agent"][..], &["proxy", "--", "cat"]]) {
+            let complaint = on(&scene, words).complained();
+            assert!(complaint.starts_with(&beginning), "{words:?}: {complaint}");
+            assert_eq!(complaint.matches(reason).count(), 1, "{words:?} says it once: {complaint}");
+        }
+    }
+}
+
+#[test]
+fn an_empty_store_is_no_mistake() {
+    for (words, expected) in [
+        (&["list"][..], "No sessions.\n"),
+        (&["list", "--search", "anything"], "No sessions.\n"),
+        (&["list", "--json"], ""),
+        (&["prune", "--older-than", "0m"], "0 sessions deleted.\n"),
+        (&["prune", "--older-than", "0m", "--dry-run"], "0 sessions would be deleted.\n"),
+    ] {
+        assert_eq!(on(&empty(), words).printed(), expected, "{words:?}");
+    }
+    assert!(on(&empty(), &["doctor", "--rebuild"]).printed().ends_with("Rebuilt the indexes of 0 sessions.\n"));
+}
+
+#[test]
+fn an_unknown_session_is_named() {
+    let scene = empty();
+    for words in [&["show", "no-such-id"][..], &["show", "--json", "no-such-id"], &["delete", "no-such-id"]] {
+        assert_eq!(on(&scene, words).complained(), "there is no session no-such-id", "{words:?}");
+    }
+}
+
+#[test]
+fn the_store_can_be_named_by_a_relative_path() {
+    let ran = run(&["list", "--store", "no/such/store.db"]);
+    assert_eq!(ran.complained(), "there are no sessions yet: no/such/store.db does not exist");
+}
