@@ -2,7 +2,7 @@
 
 use super::effect::Effect;
 use super::profile::AgentProfile;
-use super::requests::{ClientRequest, Outgoing, OwnId, OwnIds};
+use super::requests::{ClientRequest, Outgoing, OwnId, OwnIds, Requests};
 use crate::engine::Settings;
 use crate::environment::Environment;
 use crate::rpc::{self, RpcError};
@@ -22,6 +22,8 @@ pub(super) struct Cx<'a, S, E> {
     pub(super) needs_login: bool,
     /// The agent's own list has been read to its end on this connection.
     pub(super) knows_list: bool,
+    /// What else is under way.
+    pub(super) requests: &'a Requests,
     /// When the connection last said that its open marks may be believed; never before the first of them.
     pub(super) beaten: &'a mut Option<i64>,
     pub(super) ids: &'a mut OwnIds,

@@ -21,7 +21,7 @@ pub(super) enum Effect {
     /// Ask the agent something on the engine's own account.
     Ask { id: OwnId, what: Outgoing, method: &'static str, params: String },
     /// Nobody waits for this any more: tell the agent, and clean up behind a late answer.
-    Abandon { id: OwnId, agent_id: Option<String> },
+    Abandon(OwnId),
     /// Send this line to the agent.
     ToAgent(String),
     /// Send this line to every client that has the session open.
@@ -34,6 +34,8 @@ pub(super) enum Effect {
     Release(VecDeque<Waiting>),
     /// Serve the session's history when there is room.
     Show(Key),
+    /// This session is over, and with it those that its agent started on its behalf.
+    Over(Key),
     /// The agent has started a session of its own on behalf of this one (unstable: `subagent_update`).
     Subagent { parent: String, update: String },
     /// Log this.

@@ -59,6 +59,8 @@ pub(super) struct LiveSession {
     hush: own_words::Stream,
     /// Its open mark is in the store.
     marked: bool,
+    /// The session on behalf of which its agent started it.
+    parent: Option<String>,
 }
 
 /// How far a session is.
@@ -83,7 +85,7 @@ enum Phase {
 
 /// What the router has to note of a session; see [`LiveSession::stamp`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp(std::mem::Discriminant<Phase>, bool);
+pub(super) struct Stamp(std::mem::Discriminant<Phase>, bool, bool);
 
 /// What has happened since the record was last written.
 #[derive(Debug, Default)]
@@ -112,6 +114,7 @@ impl LiveSession {
             calls: OpenCalls::default(),
             hush: own_words::Stream::default(),
             marked: false,
+            parent: None,
         }
     }
 
@@ -121,6 +124,18 @@ impl LiveSession {
         let mut session = Self::new(Key::Session(id), agent_id, state, phase);
         session.is_told = is_told;
         session
+    }
+
+    /// A session that its agent has started on behalf of another; it is over when that one is.
+    pub(super) fn of_subagent(id: String, agent_id: String, parent: String) -> Self {
+        let mut session = Self::open(id, agent_id, State::default(), true);
+        session.parent = Some(parent);
+        session
+    }
+
+    /// Whether its agent started it on behalf of this one.
+    pub(super) fn is_of(&self, parent: &Key) -> bool {
+        self.parent.as_deref().is_some_and(|id| parent.id() == Some(id))
     }
 
     /// Its open mark is in the store already.
@@ -163,7 +178,7 @@ impl LiveSession {
 
     /// Changes whenever something does that the router has to note, besides ids.
     pub(super) fn stamp(&self) -> Stamp {
-        Stamp(std::mem::discriminant(&self.phase), self.is_told)
+        Stamp(std::mem::discriminant(&self.phase), self.is_told, self.memo().is_some())
     }
 
     /// Whether something waits to be written.

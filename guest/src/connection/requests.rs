@@ -108,6 +108,18 @@ pub(super) enum Incoming {
     Engine,
 }
 
+impl Requests {
+    /// Whether the agent may still be telling the history of a session to nobody.
+    pub(super) fn is_told_in_vain(&self, agent_id: &str) -> bool {
+        let abandoned = self.outgoing.values().filter_map(|what| match what {
+            Outgoing::Abandoned(stale) => Some(stale),
+            _ => None,
+        });
+        let mut all = abandoned.chain(self.stale.values());
+        all.any(|stale| stale.step == Step::Load && stale.agent_id.as_deref() == Some(agent_id))
+    }
+}
+
 impl Incoming {
     /// Whether it is the agent who answers.
     pub(super) fn is_with_agent(&self) -> bool {
@@ -118,8 +130,8 @@ impl Incoming {
 /// What the engine asked the agent for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Outgoing {
-    /// To open a session, or to fork one.
-    Step { of: Key, step: Step },
+    /// To open a session that the agent knows by this id, or to make one.
+    Step { of: Key, step: Step, agent_id: Option<String> },
     /// To put a mode, model or option back.
     Restore { of: Key },
     /// To close a session.
@@ -129,9 +141,24 @@ pub(super) enum Outgoing {
     /// A page of its own list.
     List,
     /// To open a session that nobody waits for any more: should it succeed after all, the agent is asked to let go.
-    Abandoned { step: Step, agent_id: Option<String> },
+    Abandoned(Stale),
     /// Something whose answer does not matter.
     Ignored,
+}
+
+/// A step of an opening that nobody waits for any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Stale {
+    pub(super) step: Step,
+    /// The agent's id of the session; none while it has not named it.
+    pub(super) agent_id: Option<String>,
+}
+
+impl Stale {
+    /// The key of what the host keeps of it for a lost instance.
+    pub(super) fn memo_key(id: &Id) -> String {
+        format!("o/{}", id.as_json())
+    }
 }
 
 /// All requests under way.
@@ -143,6 +170,8 @@ pub(super) struct Requests {
     pub(super) kept: BTreeSet<ClientRequest>,
     /// By the engine's id.
     pub(super) outgoing: BTreeMap<OwnId, Outgoing>,
+    /// What a lost instance had asked to open, by its id on the wire.
+    pub(super) stale: BTreeMap<Id, Stale>,
     /// Permission that the agent asked a client for, by the agent's id of the request.
     pub(super) permissions: BTreeMap<Id, Key>,
 }

@@ -1,7 +1,9 @@
 //! One way to have a session opened at the agent.
 
+use serde::{Deserialize, Serialize};
+
 /// A request that opens a session, or makes one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Step {
     /// The agent goes on without telling the history.
     Resume,

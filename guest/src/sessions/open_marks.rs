@@ -15,7 +15,7 @@ pub const BELIEVED_FOR: i64 = 15_000;
 pub const BEAT_EVERY: i64 = 5_000;
 /// A heartbeat that says to believe it for longer than this was given by a clock that has been set back since, or is
 /// wrong.
-const LONGEST_BELIEF: i64 = 3_600_000;
+const LONGEST_BELIEF: i64 = 60_000;
 /// What a heartbeat has been over for when its record and its marks are removed: a computer that was asleep may still
 /// renew it.
 const KEPT_FOR: i64 = 3_600_000;

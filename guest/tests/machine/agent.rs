@@ -47,6 +47,8 @@ pub(crate) struct Agent {
     logged_in: bool,
     /// Somebody has tried to log in.
     pub(crate) was_unlocked: bool,
+    /// When it first said that it wants its user logged in.
+    pub(crate) locked_since: Option<u64>,
     /// Requests it has forgotten, by id.
     pub(crate) forgotten: BTreeMap<String, Request>,
     next_request: u32,
@@ -71,6 +73,7 @@ impl Agent {
             began: 0,
             logged_in: false,
             was_unlocked: false,
+            locked_since: None,
             forgotten: BTreeMap::new(),
             next_request: 0,
         }

@@ -71,6 +71,8 @@ pub(crate) struct Client {
     /// What it deleted.
     deleted: BTreeSet<String>,
     pub(crate) is_initialized: bool,
+    /// What was sent before that is still being answered in its order.
+    pub(crate) is_queued: bool,
     /// What its agent lists stays there.
     pub(crate) trusts_lists: bool,
 }
@@ -89,6 +91,6 @@ impl Client {
             Asked::Resume(id) | Asked::Close(id) | Asked::Delete(id) => id == session,
             _ => false,
         };
-        !self.is_initialized || self.asked.values().flatten().any(touches)
+        !self.is_initialized || self.is_queued || self.asked.values().flatten().any(touches)
     }
 }

@@ -66,6 +66,8 @@ pub(crate) struct Session {
     pub(crate) is_made_here: bool,
     /// A client has seen it in a list, and its agent keeps it.
     pub(crate) is_kept_outside: bool,
+    /// Its agent has it no more.
+    pub(crate) is_gone_outside: bool,
 }
 
 /// Everything that was said.

@@ -32,6 +32,13 @@ pub(super) struct Closing {
     alive: i64,
 }
 
+impl Closing {
+    /// Whether the agent was asked to let go.
+    pub(super) fn is_asked(&self) -> bool {
+        self.asked.is_some()
+    }
+}
+
 impl LiveSession {
     /// Closes it, for a request.
     pub(in crate::connection) fn close<S: Storage, E: Environment>(

@@ -16,17 +16,16 @@ pub(in crate::connection) struct Memo {
 }
 
 impl LiveSession {
-    /// `None` unless the agent has it open: a session that is only being opened is opened anew.
+    /// `None` unless the agent has it open for sure: a session that is only being opened is opened anew.
     pub(in crate::connection) fn memo(&self) -> Option<Memo> {
-        match self.phase {
-            Phase::Open { .. } | Phase::Closing(_) | Phase::Deleted { .. } => {
-                Some(Memo { agent_id: self.agent_id.to_string(), told: self.is_told })
-            }
-            Phase::Opening(ref opening) if opening.was_open() => {
-                Some(Memo { agent_id: self.agent_id.to_string(), told: self.is_told })
-            }
-            Phase::Opening(_) | Phase::Gone => None,
-        }
+        let is_open = match &self.phase {
+            Phase::Open { .. } | Phase::Deleted { .. } => true,
+            // An agent that was asked to let go may have done so.
+            Phase::Closing(closing) => !closing.is_asked(),
+            Phase::Opening(opening) => opening.was_open(),
+            Phase::Gone => false,
+        };
+        is_open.then(|| Memo { agent_id: self.agent_id.to_string(), told: self.is_told })
     }
 
     /// A turn that an earlier instance began.

@@ -4,7 +4,7 @@ use crate::connection::answer::{AUTH_REQUIRED, agent_error};
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
 use crate::connection::live::Setting;
-use crate::connection::requests::{ClientRequest, Incoming, Outgoing, OwnId, Owner};
+use crate::connection::requests::{ClientRequest, Incoming, Outgoing, OwnId, Owner, Stale};
 use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::rpc::{self, Code, Id, Message, Object, Outcome, RpcError};
@@ -61,6 +61,11 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             self.own_answered(own, outcome);
             return Handled::Done;
         }
+        if let Some(stale) = self.connection.requests.stale.remove(id) {
+            self.forget_step(id);
+            self.abandoned_answered(&stale, outcome);
+            return Handled::Done;
+        }
         let request = ClientRequest::new(id.clone());
         let is_with_agent = self.connection.requests.incoming.get(&request).is_some_and(Incoming::is_with_agent);
         if !is_with_agent {
@@ -113,7 +118,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     fn own_answered(&mut self, id: OwnId, outcome: Outcome<'_>) {
         let Some(what) = self.connection.requests.outgoing.remove(&id) else { return };
         match what {
-            Outgoing::Step { of, step } => {
+            Outgoing::Step { of, step, agent_id } => {
+                self.forget_step(&self.connection.ids.wire(id));
                 if step.makes()
                     && let Outcome::Result(result) = outcome
                     && let Some(name) = Object::parse_or_empty(result).get_string("sessionId")
@@ -122,7 +128,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                     self.name_opening(&of, &name);
                 }
                 if self.with(&of, |session, cx| session.step_answered(id, outcome, cx)).is_none() {
-                    self.abandoned_answered(step, None, outcome);
+                    self.abandoned_answered(&Stale { step, agent_id }, outcome);
                 }
             }
             Outgoing::Restore { of } => {
@@ -133,7 +139,10 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             }
             Outgoing::Delete { agent_id } => self.delete_answered(&agent_id, outcome),
             Outgoing::List => self.discovered(outcome),
-            Outgoing::Abandoned { step, agent_id } => self.abandoned_answered(step, agent_id, outcome),
+            Outgoing::Abandoned(stale) => {
+                self.forget_step(&self.connection.ids.wire(id));
+                self.abandoned_answered(&stale, outcome);
+            }
             Outgoing::Ignored => {}
         }
     }

@@ -6,7 +6,7 @@ use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::key::Key;
 use crate::connection::live::LiveSession;
-use crate::connection::requests::ClientRequest;
+use crate::connection::requests::{ClientRequest, Outgoing, Stale};
 use crate::engine::{Engine, Output};
 use crate::environment::Environment;
 use crate::rpc::{self, RpcError};
@@ -45,6 +45,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             connection: &connection.name,
             needs_login: connection.needs_login,
             knows_list: connection.discovery.is_read(),
+            requests: &connection.requests,
             beaten: &mut connection.beaten,
             ids: &mut connection.ids,
             effects: &mut connection.effects,
@@ -111,7 +112,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         }
         let key = session.key().clone();
         let memo = session.memo();
-        if session.is_gone() {
+        let session_is_over = session.is_gone();
+        if session_is_over {
             connection.showing.retain(|showing| *showing != key);
             connection.requests.permissions.retain(|_, of| *of != key);
         } else {
@@ -119,6 +121,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 connection.by_agent.insert(session.agent_id().clone(), key.clone());
             }
             connection.sessions.insert(key.clone(), session);
+        }
+        if session_is_over {
+            connection.effects.push(Effect::Over(key.clone()));
         }
         let Some(id) = key.id() else { return };
         if connection.memos.get(id) == memo.as_ref() {
@@ -144,11 +149,17 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     fn carry_out_one(&mut self, effect: Effect) {
         match effect {
             Effect::Ask { id, what, method, params } => {
-                let line = rpc::request(&self.connection.ids.wire(id), method, &params);
+                let wire = self.connection.ids.wire(id);
+                let line = rpc::request(&wire, method, &params);
+                if let Outgoing::Step { step, agent_id, .. } = &what {
+                    let stale = Stale { step: *step, agent_id: agent_id.clone() };
+                    let value = serde_json::to_string(&stale).ok();
+                    self.outputs.push_back(Output::Keep { key: Stale::memo_key(&wire), value });
+                }
                 self.connection.requests.outgoing.insert(id, what);
                 self.send_agent(line);
             }
-            Effect::Abandon { id, agent_id } => self.abandon(id, agent_id),
+            Effect::Abandon(id) => self.abandon(id),
             Effect::ToAgent(line) => self.send_agent(line),
             Effect::ToClients(line) => self.send_client(line),
             Effect::ToClientOf(request, line) => self.send_client_of(&request, line),
@@ -159,6 +170,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                     self.connection.showing.push_back(key);
                 }
             }
+            Effect::Over(key) => self.end_subagents(&key),
             Effect::Subagent { parent, update } => self.subagent_announced(&parent, &update),
             Effect::Warn(text) => self.warn(text),
             Effect::NotRecorded(error) => self.not_recorded(&error),

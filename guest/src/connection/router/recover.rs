@@ -22,6 +22,10 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 self.connection.stage = Stage::ready();
             } else if let Some(session) = key.strip_prefix("s/") {
                 sessions.push((session.to_owned(), value));
+            } else if let Some(id) = key.strip_prefix("o/").and_then(Id::parse) {
+                if let Ok(stale) = serde_json::from_str(&value) {
+                    self.connection.requests.stale.insert(id, stale);
+                }
             } else if let Some(id) = key.strip_prefix("q/").and_then(Id::parse) {
                 let request = ClientRequest::new(id);
                 let what = serde_json::from_str(&value).unwrap_or(Incoming::Engine);

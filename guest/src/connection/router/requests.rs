@@ -1,10 +1,10 @@
 //! Keeping account of requests: each gets exactly one answer.
 
-use crate::connection::requests::{ClientRequest, Incoming, Outgoing, OwnId};
+use crate::connection::requests::{ClientRequest, Incoming, Outgoing, OwnId, Stale};
 use crate::connection::step::Step;
 use crate::engine::{Engine, Output};
 use crate::environment::Environment;
-use crate::rpc::{self, Object, Outcome, RpcError};
+use crate::rpc::{self, Id, Object, Outcome, RpcError};
 use crate::storage::Storage;
 use serde_json::json;
 
@@ -43,20 +43,31 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     }
 
     /// Nobody waits for this any more: the agent is told, and a late success is cleaned up behind.
-    pub(super) fn abandon(&mut self, id: OwnId, agent_id: Option<String>) {
+    pub(super) fn abandon(&mut self, id: OwnId) {
         let wire = self.connection.ids.wire(id);
-        let Some(Outgoing::Step { step, .. }) = self.connection.requests.outgoing.remove(&id) else { return };
-        self.connection.requests.outgoing.insert(id, Outgoing::Abandoned { step, agent_id });
+        let Some(Outgoing::Step { step, agent_id, .. }) = self.connection.requests.outgoing.remove(&id) else { return };
+        self.connection.requests.outgoing.insert(id, Outgoing::Abandoned(Stale { step, agent_id }));
         let params = format!("{{\"requestId\":{}}}", wire.as_json());
         self.send_agent(rpc::notification("$/cancel_request", &params));
     }
 
+    /// The host need not keep any more that the agent was asked to open something.
+    pub(super) fn forget_step(&mut self, wire: &Id) {
+        self.outputs.push_back(Output::Keep { key: Stale::memo_key(wire), value: None });
+    }
+
     /// The answer to something that nobody waits for any more.
-    pub(super) fn abandoned_answered(&mut self, step: Step, agent_id: Option<String>, outcome: Outcome<'_>) {
+    pub(super) fn abandoned_answered(&mut self, stale: &Stale, outcome: Outcome<'_>) {
+        if let (Step::Load, Some(agent_id)) = (stale.step, &stale.agent_id)
+            && let Some(key) = self.connection.by_agent.get(agent_id.as_str()).cloned()
+        {
+            // What the agent has told of the session so far was for nobody; what follows is for the one who asked since.
+            self.with(&key, |session, cx| session.tell_anew(cx));
+        }
         let Outcome::Result(result) = outcome else { return };
-        let named = if step.makes() { Object::parse_or_empty(result).get_string("sessionId") } else { agent_id };
-        if let Some(agent_id) = named {
-            self.let_go(&agent_id, step.makes());
+        let made = stale.step.makes().then(|| Object::parse_or_empty(result).get_string("sessionId"));
+        if let Some(agent_id) = made.unwrap_or_else(|| stale.agent_id.clone()) {
+            self.let_go(&agent_id, stale.step.makes());
         }
     }
 

@@ -1,14 +1,26 @@
 //! Sessions that an agent starts on behalf of another (unstable: `subagent_update`).
 
+use crate::connection::key::Key;
 use crate::connection::live::LiveSession;
 use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::rpc::Object;
 use crate::sessions::subagent::{self, Announced};
 use crate::storage::Storage;
-use crate::store::State;
 
 impl<S: Storage, E: Environment> Engine<S, E> {
+    /// The sessions that an agent started on behalf of one that is over are over too.
+    pub(super) fn end_subagents(&mut self, parent: &Key) {
+        let children = self.connection.sessions.iter().filter(|(_, session)| session.is_of(parent));
+        for key in children.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
+            self.with(&key, |session, cx| {
+                // A failure has been reported.
+                let _ = session.write(cx, true);
+                session.leave(cx);
+            });
+        }
+    }
+
     pub(super) fn subagent_announced(&mut self, parent: &str, update: &str) {
         let update = Object::parse_or_empty(update);
         let Some(agent_id) = update.get_string("sessionId").filter(|id| !id.is_empty()) else { return };
@@ -24,7 +36,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             now: self.now(),
         };
         match subagent::announced(&self.store, &announced) {
-            Ok(Some(session)) => self.insert(LiveSession::open(session.id, agent_id, State::default(), true)),
+            Ok(Some(session)) => {
+                self.insert(LiveSession::of_subagent(session.id, agent_id, parent.to_owned()));
+            }
             // It was deleted, or its id is another's: the client sees it, and it is not recorded.
             Ok(None) => {}
             Err(error) => self.not_recorded(&error.to_string()),

@@ -51,6 +51,8 @@ impl Agent {
         let session = request.session().unwrap_or_default().to_owned();
         let needs_login = request.method.starts_with("session/") && self.kind.is(Trait::WantsLogin) && !self.logged_in;
         if needs_login {
+            let moment = ground.talk.next_moment();
+            self.locked_since.get_or_insert(moment);
             return vec![failure(id, -32000, LOGIN)];
         }
         let is_known = self.disk(ground).sessions.contains_key(&session);

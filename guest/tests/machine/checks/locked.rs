@@ -6,7 +6,7 @@ use crate::ground::Broke;
 use crate::kind::Trait;
 use crate::talk::Talk;
 
-/// Where an agent answers -32000 to everything, loads are answered so too, before any history.
+/// Where an agent answers -32000 to everything, loads are answered so too, before any history once it has said so.
 pub(crate) fn locked(talk: &Talk, client: &Client, agent: &Agent) -> Vec<Broke> {
     if !agent.kind.is(Trait::WantsLogin) || agent.was_unlocked {
         return Vec::new();
@@ -15,7 +15,8 @@ pub(crate) fn locked(talk: &Talk, client: &Client, agent: &Agent) -> Vec<Broke> 
     let is_wrong = |window: &&Window| {
         let has_past = window.required.iter().any(|(_, marks)| !marks.is_empty());
         let is_here = talk.sessions.get(&window.session).is_some_and(|session| session.life == crate::talk::Life::Here);
-        has_past && is_here && (window.refused != Some(-32000) || !window.seen.is_empty())
+        let was_said = agent.locked_since.is_some_and(|since| since < window.since);
+        has_past && is_here && (window.refused != Some(-32000) || (was_said && !window.seen.is_empty()))
     };
     let wrong = client.windows.iter().filter(is_open).filter(is_wrong);
     wrong.map(|window| Broke::new("login", format!("the agent wants a login, the client saw {window:?}"))).collect()

@@ -19,6 +19,7 @@ impl Client {
     }
 
     fn request_as(&mut self, id: &Value, method: &str, params: &Value, asked: Asked) -> String {
+        self.is_queued |= !self.is_initialized;
         self.asked.entry(id.to_string()).or_default().push(asked);
         json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
     }

@@ -58,6 +58,7 @@ impl Machine<'_> {
                 agent.disk(ground).sessions.remove(&id);
                 if let Some(session) = ground.talk.sessions.get_mut(&id) {
                     session.is_kept_outside = false;
+                    session.is_gone_outside = true;
                 }
             }
             Change::Rewind => {

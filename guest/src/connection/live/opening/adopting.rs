@@ -5,6 +5,7 @@ use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::live::Update;
 use crate::connection::showing::Showing;
+use crate::connection::staging::Staging;
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
@@ -29,6 +30,17 @@ impl LiveSession {
             return false;
         }
         opening.shows_telling
+    }
+
+    /// What the agent has told so far was the answer to a request that nobody waits for any more.
+    pub(in crate::connection) fn tell_anew<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let Some(opening) = self.opening_mut() else { return };
+        let Some(staging) = opening.staging.take() else { return };
+        staging.discard(cx);
+        match Staging::begin(opening.target.session(), cx) {
+            Ok(staging) => opening.staging = Some(staging),
+            Err(error) => self.fail(error.into(), cx),
+        }
     }
 
     /// The agent has told all it has: what is new of it becomes part of the history, and the history can be shown.

@@ -26,7 +26,7 @@ impl LiveSession {
         }
         let agent_id = Some(self.agent_id.to_string()).filter(|id| !id.is_empty());
         if let Some((id, _)) = opening.current.take() {
-            cx.push(Effect::Abandon { id, agent_id: agent_id.clone() });
+            cx.push(Effect::Abandon(id));
         }
         if opening.was_open {
             self.phase = Phase::Open { turns: Vec::new(), showing: None };

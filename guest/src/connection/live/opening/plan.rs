@@ -129,7 +129,8 @@ impl Opening {
             _ => None,
         };
         let heard = known.map_or(0, |known| known.heard);
-        let shows_telling = staging.is_some() && is_log_empty && asked.wanted.is_history();
+        let is_told_in_vain = asks_as.as_deref().is_some_and(|id| cx.requests.is_told_in_vain(id));
+        let shows_telling = staging.is_some() && is_log_empty && asked.wanted.is_history() && !is_told_in_vain;
         debug_assert!(key.id().is_some() || matches!(target, Target::Fork(..)));
         Ok(Self {
             request: asked.request,

@@ -61,7 +61,8 @@ impl LiveSession {
             staging.discard(cx);
         }
         let params = opening.params(step);
-        let id = cx.ask(Outgoing::Step { of: key, step }, step.method(), params);
+        let agent_id = opening.asks_as.clone().filter(|_| !step.makes());
+        let id = cx.ask(Outgoing::Step { of: key, step, agent_id }, step.method(), params);
         opening.current = Some((id, step));
         opening.alive = cx.now();
     }
