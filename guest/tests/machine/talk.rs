@@ -66,13 +66,13 @@ pub(crate) struct Session {
     pub(crate) is_made_here: bool,
     /// A client has seen it in a list, and its agent keeps it.
     pub(crate) is_kept_outside: bool,
-    /// Its agent has it no more.
-    pub(crate) is_gone_outside: bool,
 }
 
 /// Everything that was said.
 #[derive(Debug, Default)]
 pub(crate) struct Talk {
+    /// What agents have deleted without the layer.
+    pub(crate) gone_outside: std::collections::BTreeSet<String>,
     /// Counts what happens, to tell what came before what.
     pub(crate) moment: u64,
     pub(crate) said: Vec<Said>,

@@ -54,7 +54,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         };
         let mut live = LiveSession::open(session.id, agent_id, state, true);
         live.is_marked();
+        let key = live.key().clone();
         self.insert(live);
+        self.with(&key, LiveSession::knows_log);
         Ok(handled)
     }
 }

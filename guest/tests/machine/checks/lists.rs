@@ -37,7 +37,7 @@ pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke>
     let here = talk.sessions.iter().filter(|(_, session)| session.life == Life::Here);
     for (id, session) in here {
         let must = talk.required(id).iter().any(|(_, marks)| !marks.is_empty())
-            || (session.is_kept_outside && !session.is_gone_outside);
+            || (session.is_kept_outside && !talk.gone_outside.contains(id));
         if must && !ids.contains(&id.as_str()) {
             broken.push(Broke::new("vanished", format!("`{id}` is not listed any more")));
         }

@@ -58,8 +58,8 @@ impl Machine<'_> {
                 agent.disk(ground).sessions.remove(&id);
                 if let Some(session) = ground.talk.sessions.get_mut(&id) {
                     session.is_kept_outside = false;
-                    session.is_gone_outside = true;
                 }
+                ground.talk.gone_outside.insert(id.clone());
             }
             Change::Rewind => {
                 if let Some(kept) = agent.kept(ground, &id) {

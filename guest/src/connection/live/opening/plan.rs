@@ -170,7 +170,7 @@ fn source<S: Storage, E: Environment>(target: &Target, cx: &Cx<'_, S, E>) -> Sou
     }
     // Only an agent's own list tells that nothing was said without the layer, and only once it has been read.
     match (known.listed, known.agreed) {
-        (Some(listed), Some(agreed)) if cx.knows_list && listed <= agreed => Source::Log,
+        (Some(listed), Some(agreed)) if cx.knows_list && listed < agreed => Source::Log,
         (None, Some(_)) if cx.knows_list => Source::Log,
         _ => Source::Compared,
     }
@@ -179,5 +179,5 @@ fn source<S: Storage, E: Environment>(target: &Target, cx: &Cx<'_, S, E>) -> Sou
 /// Whether the agent's own list says that the session has changed since the log last agreed with it.
 pub(super) fn has_moved_on(session: &Session, agent: &str) -> bool {
     let Some(known) = session.agents.get(agent) else { return false };
-    known.listed.zip(known.agreed).is_some_and(|(listed, agreed)| listed > agreed)
+    known.listed.zip(known.agreed).is_some_and(|(listed, agreed)| listed >= agreed)
 }
