@@ -58,6 +58,9 @@ impl LiveSession {
         });
         self.activity.prompts += 1;
         self.activity.touched = Some(now);
+        // Before the agent has it, so that nobody takes for something new what it says of it. Where it cannot be
+        // written, the conversation goes on all the same.
+        let _ = self.write(cx, false);
         let Some(untold) = untold else { return Ok(Handled::named(line, params.object(), &agent_id)) };
         let separator = if prompt[1..].trim_start().starts_with(']') { "" } else { "," };
         let mut params = params.object().clone();

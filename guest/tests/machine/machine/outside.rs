@@ -25,6 +25,8 @@ impl Machine<'_> {
             let (_, answer) = ground.talk.mark(None);
             let disk = agent.disk(ground);
             let id = disk.create(CWD[usize::from(at) % 2], now - DAYS, true);
+            ground.talk.made_outside.insert(id.clone());
+            let disk = agent.disk(ground);
             if let Some(kept) = disk.sessions.get_mut(&id) {
                 kept.pieces.push(Piece { by_user: true, text: said });
                 kept.pieces.push(Piece { by_user: false, text: answer });

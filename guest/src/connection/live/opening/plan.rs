@@ -10,6 +10,7 @@ use crate::connection::staging::Staging;
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::{Code, RpcError};
+use crate::sessions::open_marks;
 use crate::storage::Storage;
 use crate::store::{Origin, Session, State};
 use crate::transcript::Start;
@@ -84,7 +85,13 @@ impl Opening {
         asked.wanted.check_layout(session)?;
         let known = session.agents.get(&cx.agent.name);
         let asks_as = known.map(|known| known.id.clone());
-        let source = source(&target, cx);
+        let is_elsewhere = open_marks::is_open_elsewhere(cx.store, &session.id, cx.connection, cx.now())?;
+        let source = match source(&target, cx) {
+            // Where another window has it open, the agent may have more than the log for a moment, and the other way
+            // round.
+            Source::Compared if is_elsewhere => Source::Log,
+            source => source,
+        };
         let is_log_empty = session.segments.is_empty() && cx.store.storage().log_end(&session.id)? < session.tail;
         let tells = match target {
             Target::Fork(..) => false,
