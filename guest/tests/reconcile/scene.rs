@@ -145,14 +145,14 @@ impl Scene {
     /// The agent has heard this many turns, or all there are.
     pub(crate) fn tell(&self, agent: &str, count: usize) {
         let turns = self.turns();
-        let heard = turns[..count.min(turns.len())].last().map_or(0, |turn| *turn.at.end());
+        let heard = turns[..count.min(turns.len())].last().map_or(0, |turn| turn.at.end());
         self.change(|session| session.give_to(agent, "x", heard));
     }
 
     /// How many turns the agent has heard to their end.
     pub(crate) fn told(&self, agent: &str) -> usize {
         let heard = self.heard(agent);
-        self.turns().iter().take_while(|turn| *turn.at.end() <= heard).count()
+        self.turns().iter().take_while(|turn| turn.at.end() <= heard).count()
     }
 
     /// The agent replays this; what is new is taken over.
@@ -165,8 +165,8 @@ impl Scene {
     }
 
     pub(crate) fn plan(&self, agent: &str, staging: &str, moved_on: bool) -> Plan {
-        let log = self.turns();
-        let replay = turns::of_replay(self.store.storage(), staging, &log, strip).unwrap();
+        let end = self.store.storage().log_end(ID).unwrap();
+        let (log, replay) = turns::of_both(self.store.storage(), &self.session(), end, staging, strip).unwrap();
         plan(&log, self.heard(agent), &replay, moved_on)
     }
 
