@@ -7,7 +7,7 @@ use acp_sessions_guest::rpc::Object;
 use acp_sessions_guest::sessions::adopt::{self, Adopted, Adoption};
 use acp_sessions_guest::storage::{Bounds, Durability, Memory, Storage};
 use acp_sessions_guest::store::{Session, Store};
-use acp_sessions_guest::transcript::{Entry, Kind, Recorder};
+use acp_sessions_guest::transcript::{Entry, Kind, Recorder, Replay, Start};
 use serde_json::{Value, json};
 
 pub(crate) const ID: &str = "s";
@@ -96,8 +96,7 @@ impl Scene {
     /// A turn that goes through the layer.
     pub(crate) fn say(&self, said: &Said) {
         let mut recorder = Recorder::new(ID);
-        let prompt = json!({"prompt": [{"type": "text", "text": said.user}], "messageId": "p"});
-        recorder.push(Kind::Prompt, 1, &prompt.to_string());
+        recorder.push(Kind::Prompt, 1, &prompt(&said.user));
         push_chunks(&mut recorder, "agent_message_chunk", &said.agent);
         let end = match said.ended {
             Ended::Well => Some(json!({"stopReason": "end_turn"})),
@@ -110,6 +109,29 @@ impl Scene {
             None => recorder.close_run(),
         }
         recorder.flush(&self.store, &[], Durability::Relaxed).unwrap();
+    }
+
+    /// Turns that go through the layer at once, each in a window of its own; `order` says which window goes on, step by
+    /// step, and what is left then comes one after the other.
+    pub(crate) fn say_at_once(&self, windows: &[Said], order: &[usize]) {
+        let mut recorders: Vec<(Recorder, usize)> = windows.iter().map(|_| (Recorder::new(ID), 0)).collect();
+        let rest = (0..windows.len()).flat_map(|window| [window; 4]);
+        for window in order.iter().copied().chain(rest) {
+            let (said, (recorder, step)) = (&windows[window], &mut recorders[window]);
+            let middle = said.agent.floor_char_boundary(said.agent.len() / 2);
+            match *step {
+                0 => {
+                    recorder.set_turn(Some(tag(&said.user)));
+                    recorder.push(Kind::Prompt, 1, &prompt(&said.user));
+                }
+                1 => push_chunks(recorder, "agent_message_chunk", &said.agent[..middle]),
+                2 => push_chunks(recorder, "agent_message_chunk", &said.agent[middle..]),
+                3 => recorder.push(Kind::TurnEnd, 1, &json!({"stopReason": "end_turn"}).to_string()),
+                _ => continue,
+            }
+            *step += 1;
+            recorder.flush(&self.store, &[], Durability::Relaxed).unwrap();
+        }
     }
 
     /// Records a replay into a log of its own and returns that log's name. Where the agent says nothing, it does
@@ -181,6 +203,14 @@ impl Scene {
         said(&self.entries().into_iter().map(|(_, text)| text).collect::<Vec<_>>())
     }
 
+    /// The conversation as it is shown, turn by turn.
+    pub(crate) fn shown(&self) -> Vec<Said> {
+        let replay = Replay::open(self.store.storage(), &self.session(), Start::Beginning).unwrap();
+        let mut texts = Vec::new();
+        replay.each(self.store.storage(), |_, text| texts.push(text.to_owned())).unwrap();
+        said(&texts)
+    }
+
     /// The entries of the conversation, each with its log and number.
     pub(crate) fn entries(&self) -> Vec<((String, u64), String)> {
         let session = self.session();
@@ -201,6 +231,15 @@ impl Scene {
         let entries = page.entries.into_iter().filter(|entry| entry.seq <= until);
         entries.map(|entry| ((log.to_owned(), entry.seq), entry.value)).collect()
     }
+}
+
+fn prompt(text: &str) -> String {
+    json!({"prompt": [{"type": "text", "text": text}], "messageId": "p"}).to_string()
+}
+
+/// The tag of the turn with this prompt.
+pub(crate) fn tag(prompt: &str) -> String {
+    prompt.chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
 /// Sends a text in two pieces, as agents do.
