@@ -75,7 +75,7 @@ enum Phase {
         /// More than one where a client does not wait.
         turns: Vec<Turn>,
         /// Its history is being shown once more, for this request.
-        showing: Option<(ClientRequest, Showing)>,
+        showing: Option<(ClientRequest, Box<Showing>)>,
     },
     /// Its turns end, then the agent lets go.
     Closing(Closing),

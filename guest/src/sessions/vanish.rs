@@ -7,19 +7,24 @@ use crate::store::{Origin, Session, Store, keys};
 /// How many of an agent's sessions are looked at in one call.
 const LOOKED: Bounds = Bounds { limit: 64, max_bytes: 64 * 1024 };
 
-/// A part of the sessions that an agent knows, behind a key: the agent's ids and ours, and where to go on.
-pub fn known_to<S: Storage>(
-    store: &Store<S>,
-    agent: &str,
-    behind: &str,
-) -> Result<(Vec<(String, String)>, Option<String>)> {
+/// A part of the sessions that an agent knows.
+#[derive(Debug)]
+pub struct KnownPart {
+    /// The agent's ids of them, and ours.
+    pub ids: Vec<(String, String)>,
+    /// Where to go on, if there are more.
+    pub next: Option<String>,
+}
+
+/// A part of the sessions that an agent knows, behind a key.
+pub fn known_to<S: Storage>(store: &Store<S>, agent: &str, behind: &str) -> Result<KnownPart> {
     let prefix = keys::agent_sessions(agent);
     let start = if behind.is_empty() { prefix.clone() } else { format!("{behind}\u{0}") };
     let page = store.storage().scan(&start, &keys::range_end(&prefix), false, LOOKED)?;
     let next = page.entries.last().filter(|_| page.more).map(|entry| entry.key.clone());
     let ids =
         page.entries.into_iter().filter_map(|entry| Some((keys::decode(&entry.key[prefix.len()..])?, entry.value)));
-    Ok((ids.collect(), next))
+    Ok(KnownPart { ids: ids.collect(), next })
 }
 
 /// Removes a session of which nothing is here but what its agent's list said.

@@ -70,6 +70,7 @@ fn first() -> u64 {
     1
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]
 fn is_first(number: &u64) -> bool {
     *number == 1
 }

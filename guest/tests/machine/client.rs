@@ -53,6 +53,7 @@ pub(crate) struct Window {
 
 /// A client.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Client {
     next: u32,
     /// What waits for an answer, by id; more than one only where an id was used twice.

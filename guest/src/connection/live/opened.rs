@@ -39,8 +39,7 @@ impl LiveSession {
                 return self.fail(error, cx);
             }
         };
-        let told = self.judge_told(&session, opening.heard, cx);
-        self.is_told = told;
+        self.is_told = is_told(&session, opening.heard, cx);
         let mark = self.mark_of(&opening, &attached, &session, cx);
         let mut result = answer::opened(&attached.answer, &self.state, &mark);
         if let Target::Fork(..) = opening.target {
@@ -69,19 +68,6 @@ impl LiveSession {
         match cx.store.storage().log_end(self.key.id().unwrap_or_default()) {
             Ok(end) => self.recorder.knows(end),
             Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
-        }
-    }
-
-    /// Whether the agent has heard all that was said.
-    fn judge_told<S: Storage, E: Environment>(&self, session: &Session, heard: u64, cx: &mut Cx<'_, S, E>) -> bool {
-        let untold = length(cx.store.storage(), session)
-            .and_then(|end| if heard >= end { Ok(None) } else { digest(cx.store.storage(), session, heard) });
-        match untold {
-            Ok(untold) => untold.is_none(),
-            Err(error) => {
-                cx.push(Effect::Warn(format!("what the agent has not heard could not be read: {error}")));
-                true
-            }
         }
     }
 
@@ -206,6 +192,19 @@ impl LiveSession {
         let unmark = open_marks::unmark(id, cx.connection);
         if let Err(error) = cx.store.commit(&[], vec![unmark], Durability::Relaxed) {
             cx.push(Effect::NotRecorded(error.to_string()));
+        }
+    }
+}
+
+/// Whether the agent has heard all that was said.
+fn is_told<S: Storage, E: Environment>(session: &Session, heard: u64, cx: &mut Cx<'_, S, E>) -> bool {
+    let untold = length(cx.store.storage(), session)
+        .and_then(|end| if heard >= end { Ok(None) } else { digest(cx.store.storage(), session, heard) });
+    match untold {
+        Ok(untold) => untold.is_none(),
+        Err(error) => {
+            cx.push(Effect::Warn(format!("what the agent has not heard could not be read: {error}")));
+            true
         }
     }
 }

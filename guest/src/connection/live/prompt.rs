@@ -114,7 +114,7 @@ impl LiveSession {
         request: &ClientRequest,
         outcome: Outcome<'_>,
         cx: &mut Cx<'_, S, E>,
-    ) -> Result<Handled, RpcError> {
+    ) -> Handled {
         let handled = self.turn_ended(line, request, outcome, cx);
         self.advance_closing(cx);
         handled
@@ -126,8 +126,8 @@ impl LiveSession {
         request: &ClientRequest,
         outcome: Outcome<'_>,
         cx: &mut Cx<'_, S, E>,
-    ) -> Result<Handled, RpcError> {
-        let Some(turns) = self.turns_mut() else { return Ok(Handled::Pass) };
+    ) -> Handled {
+        let Some(turns) = self.turns_mut() else { return Handled::Pass };
         let turn = turns.iter().position(|turn| turn.request == *request).map(|at| turns.remove(at));
         let turn = turn.unwrap_or_else(|| Turn::taken_up(request.clone(), cx.turn_tag()));
         let outcome =
@@ -148,14 +148,14 @@ impl LiveSession {
         self.end_turn(&turn, &entry, is_cut_off, cx.now());
         if let Err(error) = self.write(cx, true) {
             // The conversation goes on; the client learns that this turn may be missing from its history.
-            let Ok(result) = result_of(&outcome) else { return Ok(Handled::Pass) };
+            let Ok(result) = result_of(&outcome) else { return Handled::Pass };
             let mark = json!({ "stored": false, "reason": RpcError::from(error).message });
-            return Ok(Handled::PassAs(rpc::response(request.id(), &marked(result, &mark))));
+            return Handled::PassAs(rpc::response(request.id(), &marked(result, &mark)));
         }
         if replaced {
-            return Ok(Handled::PassAs(rpc::response(request.id(), CANCELLED)));
+            return Handled::PassAs(rpc::response(request.id(), CANCELLED));
         }
-        Ok(Handled::Pass)
+        Handled::Pass
     }
 
     /// Records the end of a turn.

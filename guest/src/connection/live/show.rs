@@ -41,7 +41,7 @@ impl LiveSession {
         let opened = Showing::open(cx.store, &session, start)?;
         let key = self.key.clone();
         if let Phase::Open { showing, .. } = &mut self.phase {
-            *showing = Some((request.clone(), opened));
+            *showing = Some((request.clone(), Box::new(opened)));
             cx.push(Effect::Show(key));
         }
         Ok(())
@@ -50,7 +50,7 @@ impl LiveSession {
     fn showing_mut(&mut self) -> Option<(ClientRequest, &mut Showing)> {
         match &mut self.phase {
             Phase::Opening(opening) => opening.request.clone().zip(opening.showing.as_mut()),
-            Phase::Open { showing: Some((request, showing)), .. } => Some((request.clone(), showing)),
+            Phase::Open { showing: Some((request, showing)), .. } => Some((request.clone(), &mut **showing)),
             _ => None,
         }
     }

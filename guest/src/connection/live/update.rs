@@ -16,6 +16,7 @@ use crate::transcript::{Kind, UpdateKind, own_words};
 
 /// A `session/update` that names a session and a kind of update.
 #[derive(Debug)]
+#[expect(clippy::struct_field_names, reason = "it is the protocol's name for the member")]
 pub(in crate::connection) struct Update<'a> {
     pub(in crate::connection) line: &'a str,
     /// The notification's params, read from the line.

@@ -90,7 +90,10 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         outcome: Outcome<'_>,
     ) -> Handling {
         match what {
-            Incoming::Initialize => self.initialized(request, outcome),
+            Incoming::Initialize => {
+                self.initialized(request, outcome);
+                Ok(Handled::Done)
+            }
             Incoming::Authenticate => {
                 self.authenticated(outcome);
                 Ok(Handled::Pass)
@@ -102,8 +105,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             Incoming::New { cwd, directories } => self.new_session_made(line, cwd, directories, outcome),
             Incoming::Prompt { session } => {
                 let key = Key::Session(session);
-                self.with(&key, |session, cx| session.prompt_answered(line, request, outcome, cx))
-                    .unwrap_or(Ok(Handled::Pass))
+                let ended = self.with(&key, |session, cx| session.prompt_answered(line, request, outcome, cx));
+                Ok(ended.unwrap_or(Handled::Pass))
             }
             Incoming::Mode { session, mode } => Ok(self.setting_answered(session, Setting::Mode(mode), outcome)),
             Incoming::Model { session, model } => Ok(self.setting_answered(session, Setting::Model(model), outcome)),

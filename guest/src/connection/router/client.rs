@@ -31,12 +31,13 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     pub(crate) fn client_line(&mut self, line: String) {
         if self.connection.stage.holds_lines() {
             let waiting = waiting(line);
-            match waiting.request.as_ref().and_then(|request| self.taken(request).map(|error| (request, error))) {
-                Some((request, error)) => self.send_client(rpc::failure(request.id(), &error)),
-                None => {
-                    self.expect_waiting(&waiting);
-                    self.connection.stage.hold(waiting);
-                }
+            if let Some(request) = &waiting.request
+                && let Some(error) = self.taken(request)
+            {
+                self.send_client(rpc::failure(request.id(), &error));
+            } else {
+                self.expect_waiting(&waiting);
+                self.connection.stage.hold(waiting);
             }
         } else {
             self.handle_client_line(line);

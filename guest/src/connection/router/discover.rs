@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::rpc::{Object, Outcome};
 use crate::sessions::discovered::{self, Found, Row};
-use crate::sessions::vanish;
+use crate::sessions::vanish::{self, KnownPart};
 use crate::storage::{Durability, Result, Storage, Write};
 use crate::store::keys;
 
@@ -231,7 +231,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             self.connection.discovery.phase = Phase::Done;
             return Ok(false);
         };
-        let (ids, next) = vanish::known_to(&self.store, &agent, behind)?;
+        let KnownPart { ids, next } = vanish::known_to(&self.store, &agent, behind)?;
         for (agent_id, id) in ids {
             let is_open = self.connection.by_agent.contains_key(agent_id.as_str());
             if !is_open && !self.connection.discovery.seen.has(&agent_id) {

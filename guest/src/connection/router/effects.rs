@@ -35,7 +35,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     }
 
     /// What a session is given of its surroundings.
-    fn cx(&mut self) -> Cx<'_, S, E> {
+    pub(super) fn cx(&mut self) -> Cx<'_, S, E> {
         let connection = &mut self.connection;
         Cx {
             store: &self.store,
@@ -87,8 +87,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         &mut self,
         make: impl FnOnce(&mut Cx<'_, S, E>) -> Result<LiveSession, RpcError>,
     ) -> Result<(), RpcError> {
-        let made = make(&mut self.cx());
-        let inserted = made.map(|session| self.insert(session));
+        let session = make(&mut self.cx());
+        let inserted = session.map(|session| self.insert(session));
         self.carry_out();
         inserted
     }
@@ -176,7 +176,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             Effect::NotRecorded(error) => self.not_recorded(&error),
             Effect::Deleted(ids) => {
                 for id in ids {
-                    self.with(&Key::Session(id), |session, cx| session.leave(cx));
+                    self.with(&Key::Session(id), LiveSession::leave);
                 }
             }
             Effect::DeleteAtAgent(ids) => self.delete_at_agent(&ids),

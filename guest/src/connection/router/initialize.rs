@@ -86,11 +86,11 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         Ok(if version == "1" { Handled::Pass } else { Handled::PassAs(rpc::splice(line, version, "1")) })
     }
 
-    pub(super) fn initialized(&mut self, request: &ClientRequest, outcome: Outcome<'_>) -> Handling {
+    pub(super) fn initialized(&mut self, request: &ClientRequest, outcome: Outcome<'_>) {
         let stage = std::mem::take(&mut self.connection.stage);
         let Stage::Starting { held } = stage else {
             self.connection.stage = stage;
-            return Ok(Handled::Done);
+            return;
         };
         let result = result_of(&outcome).and_then(|result| {
             let result = Object::parse_or_empty(result);
@@ -120,7 +120,6 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 self.handle_released(held);
             }
         }
-        Ok(Handled::Done)
     }
 
     /// Goes on with what came behind `initialize`, as far as it may.

@@ -41,7 +41,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         session.give_to(&self.connection.agent.name, &agent_id, 0);
         let text = state.to_text();
         let name = self.connection.name.clone();
-        self.run(|cx| cx.beat())?;
+        self.cx().beat()?;
         let session = create::create_with(&self.store, &self.environment, &session, Durability::Durable, |id| {
             Ok(vec![Write::Put { key: keys::state(id), value: text.clone() }, open_marks::mark(id, &name)])
         })?;
@@ -52,10 +52,10 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             // The members are borrowed from the outcome, which is borrowed from the line.
             Handled::PassAs(rpc::splice(line, object.get("sessionId").unwrap_or_default(), &id))
         };
-        let mut live = LiveSession::open(session.id, agent_id, state, true);
-        live.is_marked();
-        let key = live.key().clone();
-        self.insert(live);
+        let mut opened = LiveSession::open(session.id, agent_id, state, true);
+        opened.is_marked();
+        let key = opened.key().clone();
+        self.insert(opened);
         self.with(&key, LiveSession::knows_log);
         Ok(handled)
     }

@@ -20,7 +20,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         params.check_mcp_servers(true)?;
         params.additional_directories()?;
         let wanted = history_wanted(params)?;
-        self.open_session(request, session, params, wanted)
+        self.open_session(request, &session, params, wanted)
     }
 
     pub(super) fn resume(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
@@ -28,15 +28,15 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         params.cwd()?;
         params.check_mcp_servers(false)?;
         params.additional_directories()?;
-        self.open_session(request, session, params, Wanted::Nothing)
+        self.open_session(request, &session, params, Wanted::Nothing)
     }
 
-    fn open_session(&mut self, request: &ClientRequest, id: String, params: &Params<'_>, wanted: Wanted) -> Handling {
-        let key = Key::Session(id.clone());
-        let stored = self.store.session(&id)?;
+    fn open_session(&mut self, request: &ClientRequest, id: &str, params: &Params<'_>, wanted: Wanted) -> Handling {
+        let key = Key::Session(id.to_owned());
+        let stored = self.store.session(id)?;
         if let Some(live) = self.connection.sessions.get(&key) {
             let Some(session) = stored.filter(|_| !live.is_deleted()) else {
-                return Err(RpcError::session_not_found(&id));
+                return Err(RpcError::session_not_found(id));
             };
             let tells = wanted.is_history() && self.is_only_with_agent(&session) && !live.is_in_turn();
             let rest = params.without_session();
@@ -53,7 +53,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         }
         let target = match stored {
             Some(session) => Target::Known(session),
-            None => Target::Unknown(self.unknown_session(&id, params)?),
+            None => Target::Unknown(self.unknown_session(id, params)?),
         };
         let asked = OpenRequest { request: Some(request.clone()), rest: params.without_session(), wanted };
         self.begin_opening(key, target, asked)?;

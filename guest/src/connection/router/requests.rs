@@ -1,5 +1,6 @@
 //! Keeping account of requests: each gets exactly one answer.
 
+use crate::connection::live::LiveSession;
 use crate::connection::requests::{ClientRequest, Incoming, Outgoing, OwnId, Stale};
 use crate::connection::step::Step;
 use crate::engine::{Engine, Output};
@@ -62,7 +63,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             && let Some(key) = self.connection.by_agent.get(agent_id.as_str()).cloned()
         {
             // What the agent has told of the session so far was for nobody; what follows is for the one who asked since.
-            self.with(&key, |session, cx| session.tell_anew(cx));
+            self.with(&key, LiveSession::tell_anew);
         }
         let Outcome::Result(result) = outcome else { return };
         let made = stale.step.makes().then(|| Object::parse_or_empty(result).get_string("sessionId"));

@@ -1,6 +1,6 @@
 //! Serving histories: a little at each `pull`, as far as the client has room, one session after the other.
 
-use crate::connection::live::Piece;
+use crate::connection::live::{LiveSession, Piece};
 use crate::engine::{Engine, Output};
 use crate::environment::Environment;
 use crate::storage::Storage;
@@ -36,7 +36,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     /// Marks a session as open whose history is on its way.
     pub(super) fn mark_shown(&mut self) {
         if let Some(key) = self.connection.to_mark.take() {
-            self.with(&key, |session, cx| session.mark(cx));
+            self.with(&key, LiveSession::mark);
         }
     }
 }

@@ -103,7 +103,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         if self.connection.beaten.is_none() && self.connection.sessions.is_empty() {
             return;
         }
-        if let Err(error) = self.run(|cx| cx.beat()) {
+        if let Err(error) = self.cx().beat() {
             self.not_recorded(&error.to_string());
         }
     }

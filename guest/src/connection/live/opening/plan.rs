@@ -93,14 +93,10 @@ impl Opening {
             source => source,
         };
         let is_log_empty = session.segments.is_empty() && cx.store.storage().log_end(&session.id)? < session.tail;
-        let tells = match target {
-            Target::Fork(..) => false,
-            // Who asks for nothing to be shown does not have the agent tell what it alone has, but the engine does.
-            _ => {
-                let is_wanted = asked.wanted.is_history() || asked.request.is_none();
-                source == Source::Compared || (source == Source::Agent && is_wanted)
-            }
-        };
+        // Who asks for nothing to be shown does not have the agent tell what it alone has, but the engine does.
+        let is_wanted = asked.wanted.is_history() || asked.request.is_none();
+        let tells = !matches!(target, Target::Fork(..))
+            && (source == Source::Compared || (source == Source::Agent && is_wanted));
         let mut plan: VecDeque<Step> = match target {
             Target::Fork(..) => [Step::Fork, Step::New].into(),
             _ if tells => [Step::Load, Step::Resume, Step::New].into(),
@@ -114,7 +110,7 @@ impl Opening {
             // A session of which nothing is here is not replaced by an empty one where the agent can be asked for it.
             Step::New => match target {
                 Target::Fork(..) => true,
-                Target::Known(_) => !was_open && !(source == Source::Agent && is_log_empty && asks_as.is_some()),
+                Target::Known(_) => !was_open && (source != Source::Agent || !is_log_empty || asks_as.is_none()),
                 Target::Unknown(_) => false,
             },
         });
