@@ -5,7 +5,7 @@ use super::cx::Cx;
 use super::effect::Effect;
 use super::live::{Target, Update};
 use crate::environment::Environment;
-use crate::reconcile::{self, Evidence, turns};
+use crate::reconcile::{self, Evidence, Heard, turns};
 use crate::rpc::{Object, RpcError};
 use crate::sessions::adopt::{self, Adopted, Adoption};
 use crate::sessions::staging;
@@ -100,8 +100,10 @@ impl Staging {
             (None, _) => return Err(RpcError::session_not_found(&id)),
         };
         let own_end = storage.log_end(&id)?;
-        let heard = session.agents.get(agent).map_or(0, |known| known.heard);
-        let (ours, theirs) = turns::of_both(storage, &session, own_end, &self.log, own_words::strip)?;
+        let known = session.agents.get(agent);
+        let heard =
+            known.map_or(Heard { since: 0, until: 0 }, |known| Heard { since: known.since, until: known.heard });
+        let (ours, theirs) = turns::of_both(storage, &session, own_end, &self.log, agent, own_words::strip)?;
         let evidence = Evidence { moved_on, whole: session.origin == Origin::Layer };
         let plan = reconcile::judge(&ours, heard, &theirs, evidence);
         let listed = session.agents.get(agent).and_then(|known| known.listed);

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::align::TELLING;
+use super::judge::Heard;
 use super::plan::{Piece, Plan, length};
 use super::text::Sum;
 use super::turn::Turn;
@@ -19,6 +20,8 @@ pub(super) enum Told {
 pub(super) struct Draft {
     plan: Plan,
     heard_before: u64,
+    /// What stands up to there the agent was told at most.
+    since: u64,
     moved_on: bool,
     /// Nothing that a user said is replayed.
     lacks_user: bool,
@@ -39,10 +42,19 @@ struct Kept {
 }
 
 impl Draft {
-    pub(super) fn new(heard_before: u64, moved_on: bool, replay: &[Turn]) -> Self {
+    pub(super) fn new(heard: Heard, moved_on: bool, replay: &[Turn]) -> Self {
         let plan = Plan { tells: true, pieces: Vec::new(), aside: Vec::new(), heard: 0 };
         let lacks_user = replay.iter().all(|turn| turn.user.is_empty());
-        Self { plan, heard_before, moved_on, lacks_user, kept: Vec::new(), has_missed: false, position: 0 }
+        Self {
+            plan,
+            heard_before: heard.until,
+            since: heard.since,
+            moved_on,
+            lacks_user,
+            kept: Vec::new(),
+            has_missed: false,
+            position: 0,
+        }
     }
 
     pub(super) fn finish(mut self) -> Plan {
@@ -132,7 +144,10 @@ impl Draft {
 
     /// What the agent had heard of these turns, and what came from others since.
     fn by_knowledge<'a>(&self, turns: &'a [Turn]) -> (Vec<&'a Turn>, Vec<&'a Turn>) {
-        turns.iter().partition(|turn| turn.at.start() <= self.heard_before)
+        turns.iter().partition(|turn| {
+            let in_time = turn.at.start() > self.since && turn.at.start() <= self.heard_before;
+            turn.took_part.unwrap_or(in_time)
+        })
     }
 
     pub(super) fn keep<'a>(&mut self, turns: impl IntoIterator<Item = &'a Turn>, told: Told) {

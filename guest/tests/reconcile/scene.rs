@@ -188,7 +188,7 @@ impl Scene {
 
     pub(crate) fn plan(&self, agent: &str, staging: &str, moved_on: bool) -> Plan {
         let end = self.store.storage().log_end(ID).unwrap();
-        let (log, replay) = turns::of_both(self.store.storage(), &self.session(), end, staging, strip).unwrap();
+        let (log, replay) = turns::of_both(self.store.storage(), &self.session(), end, staging, agent, strip).unwrap();
         plan(&log, self.heard(agent), &replay, moved_on)
     }
 
