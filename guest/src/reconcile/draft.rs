@@ -22,6 +22,8 @@ pub(super) struct Draft {
     moved_on: bool,
     /// Nothing that a user said is replayed.
     lacks_user: bool,
+    /// The agent is known to replay prompts otherwise than they were said.
+    rewrites: bool,
     /// What is kept since something was put in. Turns that were spoken at once lie between each other, and stay as they
     /// lie unless something comes between them.
     kept: Vec<Kept>,
@@ -42,7 +44,16 @@ impl Draft {
     pub(super) fn new(heard_before: u64, moved_on: bool, replay: &[Turn]) -> Self {
         let plan = Plan { tells: true, pieces: Vec::new(), aside: Vec::new(), heard: 0 };
         let lacks_user = replay.iter().all(|turn| turn.user.is_empty());
-        Self { plan, heard_before, moved_on, lacks_user, kept: Vec::new(), has_missed: false, position: 0 }
+        Self {
+            plan,
+            heard_before,
+            moved_on,
+            lacks_user,
+            rewrites: false,
+            kept: Vec::new(),
+            has_missed: false,
+            position: 0,
+        }
     }
 
     pub(super) fn finish(mut self) -> Plan {
@@ -56,6 +67,11 @@ impl Draft {
             joins
         });
         self.plan
+    }
+
+    /// These turns are the same in both.
+    pub(super) fn compare<'a>(&mut self, mut pairs: impl Iterator<Item = (&'a Turn, &'a Turn)>) {
+        self.rewrites = pairs.any(|(ours, theirs)| !theirs.user.is_empty() && ours.user != theirs.user);
     }
 
     /// What comes before an answer that is replayed, without the prompt to it where none is replayed.
@@ -123,11 +139,13 @@ impl Draft {
     /// Whether the one is a replay of the other, as far as it says anything.
     pub(super) fn is_same(&self, log: &[Turn], replay: &[Turn], is_enclosed: bool) -> bool {
         let (ours, theirs) = (joined(log), joined(replay));
-        let has_answer = ours.1 == theirs.1 && !theirs.1.is_empty();
         let has_prompt = ours.0 == theirs.0 && !theirs.0.is_empty();
+        let has_answer = ours.1 == theirs.1 && !theirs.1.is_empty();
+        let is_telling = theirs.1.length() >= TELLING;
         ours == theirs
             || has_prompt && theirs.1.is_empty()
-            || has_answer && (is_enclosed || theirs.0.is_empty() && (self.lacks_user || theirs.1.length() >= TELLING))
+            || has_answer && is_enclosed && (is_telling || self.rewrites)
+            || has_answer && theirs.0.is_empty() && (is_telling || self.lacks_user)
     }
 
     /// What the agent had heard of these turns, and what came from others since.

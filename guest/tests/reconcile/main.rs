@@ -4,6 +4,7 @@ mod adopting;
 mod cases;
 mod folding;
 mod large;
+mod lossy;
 mod property;
 mod scene;
 mod windows;
