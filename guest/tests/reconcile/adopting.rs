@@ -16,7 +16,7 @@ use crate::scene::{ID, Said, Scene};
 
 /// Random numbers that are none.
 #[derive(Debug, Default)]
-struct Counting(Cell<u64>);
+pub(crate) struct Counting(Cell<u64>);
 
 impl Environment for Counting {
     fn now(&self) -> i64 {

@@ -7,4 +7,5 @@ mod large;
 mod lossy;
 mod property;
 mod scene;
+mod searching;
 mod windows;
