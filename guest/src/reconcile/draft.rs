@@ -14,16 +14,22 @@ pub(super) enum Told {
     No,
 }
 
+/// How an agent replays what a user said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Prompts {
+    AsSaid,
+    /// With what a resource or a command stands for, or with something in front.
+    Rewritten,
+    LeftOut,
+}
+
 /// A plan in the making.
 #[derive(Debug)]
 pub(super) struct Draft {
     plan: Plan,
     heard_before: u64,
     moved_on: bool,
-    /// Nothing that a user said is replayed.
-    lacks_user: bool,
-    /// The agent is known to replay prompts otherwise than they were said.
-    rewrites: bool,
+    prompts: Prompts,
     /// What is kept since something was put in. Turns that were spoken at once lie between each other, and stay as they
     /// lie unless something comes between them.
     kept: Vec<Kept>,
@@ -43,17 +49,9 @@ struct Kept {
 impl Draft {
     pub(super) fn new(heard_before: u64, moved_on: bool, replay: &[Turn]) -> Self {
         let plan = Plan { tells: true, pieces: Vec::new(), aside: Vec::new(), heard: 0 };
-        let lacks_user = replay.iter().all(|turn| turn.user.is_empty());
-        Self {
-            plan,
-            heard_before,
-            moved_on,
-            lacks_user,
-            rewrites: false,
-            kept: Vec::new(),
-            has_missed: false,
-            position: 0,
-        }
+        let is_left_out = replay.iter().all(|turn| turn.user.is_empty());
+        let prompts = if is_left_out { Prompts::LeftOut } else { Prompts::AsSaid };
+        Self { plan, heard_before, moved_on, prompts, kept: Vec::new(), has_missed: false, position: 0 }
     }
 
     pub(super) fn finish(mut self) -> Plan {
@@ -71,12 +69,17 @@ impl Draft {
 
     /// These turns are the same in both.
     pub(super) fn compare<'a>(&mut self, mut pairs: impl Iterator<Item = (&'a Turn, &'a Turn)>) {
-        self.rewrites = pairs.any(|(ours, theirs)| !theirs.user.is_empty() && ours.user != theirs.user);
+        if pairs.any(|(ours, theirs)| !theirs.user.is_empty() && ours.user != theirs.user) {
+            self.prompts = Prompts::Rewritten;
+        }
     }
 
     /// What comes before an answer that is replayed, without the prompt to it where none is replayed.
     pub(super) fn without_prompt<'a>(&self, log: &'a [Turn]) -> (&'a [Turn], &'a [Turn]) {
-        let prompt = log.iter().rev().take_while(|turn| self.lacks_user && turn.agent.sum().is_empty()).count();
+        let prompt = match self.prompts {
+            Prompts::LeftOut => log.iter().rev().take_while(|turn| turn.agent.sum().is_empty()).count(),
+            Prompts::AsSaid | Prompts::Rewritten => 0,
+        };
         log.split_at(log.len() - prompt)
     }
 
@@ -144,8 +147,8 @@ impl Draft {
         let is_telling = theirs.1.length() >= TELLING;
         ours == theirs
             || has_prompt && theirs.1.is_empty()
-            || has_answer && is_enclosed && (is_telling || self.rewrites)
-            || has_answer && theirs.0.is_empty() && (is_telling || self.lacks_user)
+            || has_answer && is_enclosed && (is_telling || self.prompts == Prompts::Rewritten)
+            || has_answer && theirs.0.is_empty() && (is_telling || self.prompts == Prompts::LeftOut)
     }
 
     /// What the agent had heard of these turns, and what came from others since.

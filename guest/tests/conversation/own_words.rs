@@ -129,7 +129,12 @@ fn an_account_that_the_agent_replays_is_not_taken_for_something_the_user_said() 
     }
 }
 
-/// What an agent replays: who says it, in which message, and what; text in pieces of `size` characters.
+/// Who says it, in which message, and what.
+type Messages<'a> = Vec<(&'static str, Value, &'a str)>;
+/// Who says it, and what.
+type Shown = &'static [(&'static str, &'static str)];
+
+/// What an agent replays, text in pieces of `size` characters.
 fn replayed(messages: &[(&str, Value, &str)], size: usize) -> Vec<Value> {
     let mut updates = Vec::new();
     for (kind, id, text) in messages {
@@ -184,8 +189,6 @@ fn an_account_that_is_replayed_in_pieces_is_neither_shown_nor_kept() {
     let account = format!("{OPENING}{CONTEXT}\n\nUser: Before\n\n{CLOSING}\n\n");
     let (one, cut_off) = (format!("{account}Third"), &account[..account.len() - 20]);
     let null = || Value::Null;
-    type Messages<'a> = Vec<(&'static str, Value, &'a str)>;
-    type Shown = &'static [(&'static str, &'static str)];
     let cases: [(&str, Messages<'_>, Shown); 7] = [
         (
             "in one message",

@@ -109,7 +109,8 @@ fn a_long_message_is_compared_to_its_end() {
 #[test]
 fn entries_that_come_in_another_order_stay_with_their_turn() {
     type Runs = &'static [RangeInclusive<u64>];
-    let cases: &[(&[(u64, &str)], u64, &[Runs])] = &[
+    type Case = (&'static [(u64, &'static str)], u64, &'static [Runs]);
+    let cases: &[Case] = &[
         // Two turns that lie between each other.
         (
             &[(1, "pa"), (3, "a1"), (5, "eend_turn"), (2, "pb"), (4, "a2"), (6, "eend_turn")],

@@ -174,7 +174,7 @@ fn habits() -> impl Strategy<Value = Habit> {
 
 /// A turn of a conversation in which prompts may come again; answers do not.
 fn nth(number: usize, repeats: bool) -> Said {
-    let user = if repeats && number % 2 == 0 { "continue".to_owned() } else { format!("ask {number}") };
+    let user = if repeats && number.is_multiple_of(2) { "continue".to_owned() } else { format!("ask {number}") };
     Said { user, agent: format!("Answer {number}, too long to be one by chance."), ended: Ended::Well }
 }
 
@@ -189,7 +189,9 @@ proptest! {
         moved_on in any::<bool>(),
     ) {
         let (mut scene, turns) = (Scene::new(), (0..length).map(|number| nth(number, repeats)).collect::<Vec<_>>());
-        turns.iter().for_each(|turn| scene.say(turn));
+        for turn in &turns {
+            scene.say(turn);
+        }
         scene.tell("agent", usize::MAX);
         let replay = habit.replay(&turns);
         let plan = scene.load("agent", &replay, moved_on).plan;
@@ -208,7 +210,9 @@ proptest! {
     ) {
         let mut scene = Scene::new();
         let turns: Vec<Said> = (0..length).map(|number| nth(number, repeats)).collect();
-        turns.iter().for_each(|turn| scene.say(turn));
+        for turn in &turns {
+            scene.say(turn);
+        }
         scene.tell("agent", usize::MAX);
         let kept = kept.index(length + 1);
         prop_assume!(kept + then > 0);
