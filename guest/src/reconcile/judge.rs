@@ -29,8 +29,10 @@ pub fn plan(log: &[Turn], heard: impl Into<Heard>, replay: &[Turn], moved_on: bo
         draft.keep(log, Told::Yes);
         return Plan { tells: false, heard: heard.until, ..draft.finish() };
     }
+    let pairs = align(log, replay);
+    draft.compare(pairs.iter().map(|(at, other)| (&log[*at], &replay[*other])));
     let (mut log_rest, mut replay_rest) = (0, 0);
-    for (at, other) in align(log, replay) {
+    for (at, other) in pairs {
         let (before, prompt) = draft.without_prompt(&log[log_rest..at]);
         draft.between(before, &replay[replay_rest..other], log_rest > 0);
         draft.keep(prompt, Told::Yes);

@@ -16,7 +16,7 @@ use crate::scene::{ID, Said, Scene};
 
 /// Random numbers that are none.
 #[derive(Debug, Default)]
-struct Counting(Cell<u64>);
+pub(crate) struct Counting(Cell<u64>);
 
 impl Environment for Counting {
     fn now(&self) -> i64 {
@@ -298,7 +298,8 @@ fn an_unknown_session_is_created_with_what_its_agent_replays() {
     let environment = Counting::default();
     let create = |scene: &mut Scene, agent_id: &str, replay: &[&str]| {
         let staging = scene.record(&parse(replay));
-        let (_, replay) = turns::of_both(scene.store.storage(), &new, 0, &staging, "agent", crate::scene::strip).unwrap();
+        let (_, replay) =
+            turns::of_both(scene.store.storage(), &new, 0, &staging, "agent", crate::scene::strip).unwrap();
         let plan = reconcile::plan(&[], 0, &replay, false);
         let (session, own_end, agreed) = (&new, 0, Some(4));
         let adoption =
