@@ -18,7 +18,7 @@ mod turns;
 #[cfg(test)]
 mod replay_tests;
 
-pub use digest::digest;
+pub use digest::{digest, digest_for};
 pub use echo::Echo;
 pub use entry::{Entry, Kind, UpdateKind};
 pub use open_calls::OpenCalls;

@@ -53,6 +53,8 @@ pub(super) struct LiveSession {
     activity: Activity,
     /// Whether the agent has heard all that was said, up to what is being said.
     is_told: bool,
+    /// Behind which entry of the session's log others have said what the agent has not heard.
+    unheard_behind: Option<u64>,
     /// Tool calls of the turn under way that have not ended.
     calls: OpenCalls,
     /// Keeps the layer's own words out of what is shown as the user's.
@@ -111,6 +113,7 @@ impl LiveSession {
             state_dirty: false,
             activity: Activity::default(),
             is_told: true,
+            unheard_behind: None,
             calls: OpenCalls::default(),
             hush: own_words::Stream::default(),
             marked: false,

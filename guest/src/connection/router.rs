@@ -36,7 +36,7 @@ use super::requests::{OwnIds, Requests};
 use discover::Discovery;
 use initialize::Stage;
 use tick::Times;
-use update::Early;
+use update::{Disowned, Early};
 
 /// What the engine remembers of a connection. A cache: what must outlive a lost instance is in the store or in memos.
 #[derive(Debug)]
@@ -56,6 +56,8 @@ pub(crate) struct Connection {
     /// What the host was last given to keep of each session.
     memos: BTreeMap<String, Memo>,
     early: Early,
+    /// The agent's ids of sessions that it made in vain; the last few.
+    disowned: Disowned,
     /// Sessions with a history to show, the next to serve first.
     showing: VecDeque<Key>,
     /// The session to be marked as open once the first of its history is on its way.
@@ -84,6 +86,7 @@ impl Connection {
             ids: OwnIds::new(random),
             memos: BTreeMap::new(),
             early: Early::default(),
+            disowned: Disowned::default(),
             showing: VecDeque::new(),
             to_mark: None,
             discovery: Discovery::default(),

@@ -71,9 +71,16 @@ impl Staging {
     ) -> std::result::Result<TakenOver, RpcError> {
         self.recorder.close_run();
         self.recorder.flush(cx.store, &[], Durability::Relaxed)?;
-        let adopted = self.reconcile(target, agent_id, moved_on, cx)?;
-        staging::end(cx.store, cx.connection, &self.log)?;
-        Ok(adopted)
+        match self.reconcile(target, agent_id, moved_on, cx) {
+            Ok(adopted) => {
+                staging::end(cx.store, cx.connection, &self.log)?;
+                Ok(adopted)
+            }
+            Err(error) => {
+                self.discard(cx);
+                Err(error)
+            }
+        }
     }
 
     fn reconcile<S: Storage, E: Environment>(

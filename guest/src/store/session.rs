@@ -170,6 +170,14 @@ impl Known {
         Self { id, former: Vec::new(), heard, agreed: None, listed: None }
     }
 
+    /// Remembers an id that the session is not to be asked for by.
+    pub fn forget(&mut self, id: String) {
+        self.former.retain(|former| *former != id);
+        self.former.push(id);
+        let surplus = self.former.len().saturating_sub(MOST_FORMER);
+        self.former.drain(..surplus);
+    }
+
     /// Every id it knows, or knew, the session by.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.id.as_str()).chain(self.former.iter().map(String::as_str))
@@ -225,9 +233,9 @@ impl Session {
         let known = match self.agents.remove(agent) {
             Some(known) if known.id == id => Known { heard, ..known },
             Some(mut known) => {
-                known.former.push(std::mem::take(&mut known.id));
-                let surplus = known.former.len().saturating_sub(MOST_FORMER);
-                Known { former: known.former.split_off(surplus), ..Known::new(id.to_owned(), heard) }
+                let before = std::mem::take(&mut known.id);
+                known.forget(before);
+                Known { former: known.former, ..Known::new(id.to_owned(), heard) }
             }
             None => Known::new(id.to_owned(), heard),
         };

@@ -20,6 +20,16 @@ const READ: u32 = 256 * 1024;
 /// A content block (JSON) that tells what was said behind this position (a count of entries; 0: everything), marked as
 /// the layer's; `None` if nothing was said there. It says whether the agent it is for took part before.
 pub fn digest<S: Storage>(storage: &S, session: &Session, heard: u64) -> Result<Option<String>> {
+    digest_for(storage, session, heard, None)
+}
+
+/// The same without the turns that an agent's session took part in: its agent's name and the agent's id for it.
+pub fn digest_for<S: Storage>(
+    storage: &S,
+    session: &Session,
+    heard: u64,
+    without: Option<(&str, &str)>,
+) -> Result<Option<String>> {
     let mut replay = Replay::open(storage, session, Start::Last(CONSIDERED))?;
     let mut whole = replay.position().reached() <= heard;
     if whole {
@@ -27,8 +37,16 @@ pub fn digest<S: Storage>(storage: &S, session: &Session, heard: u64) -> Result<
     }
     let mut parts: Vec<(String, String)> = Vec::new();
     let mut bytes = 0;
+    let mut left_out: Option<String> = None;
     while let Progress::Entries(entries) = replay.next(storage, READ)? {
         for entry in entries.iter().filter_map(|(_, text)| Entry::parse(text)) {
+            if entry.kind == Kind::Prompt && without.is_some() {
+                let took_part = entry.with() == without.map(|(agent, id)| (agent.to_owned(), id.to_owned()));
+                left_out = entry.turn.filter(|_| took_part).map(str::to_owned);
+            }
+            if left_out.is_some() && entry.turn == left_out.as_deref() {
+                continue;
+            }
             for (speaker, text) in said(&entry) {
                 bytes += text.len();
                 match parts.last_mut().filter(|(last, _)| *last == speaker) {

@@ -101,6 +101,12 @@ impl<'a> Entry<'a> {
         turn.map_or_else(|| format!("{letter}{time} {json}"), |turn| format!("{letter}{time}#{turn} {json}"))
     }
 
+    /// The session that a prompt went to: its agent's name and the agent's id for it.
+    pub fn with(&self) -> Option<(String, String)> {
+        let prompt = Some(self).filter(|entry| entry.kind == Kind::Prompt)?;
+        serde_json::from_str(crate::rpc::Object::parse(prompt.json)?.get("with")?).ok()
+    }
+
     /// The `update` members this entry comes back as: one for an update, one a block for a prompt.
     pub fn updates(&self) -> Vec<String> {
         match self.kind {

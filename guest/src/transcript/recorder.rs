@@ -13,6 +13,8 @@ use serde_json::value::RawValue;
 use super::entry::{Entry, Kind, tag};
 use crate::rpc::Object;
 use crate::search;
+use crate::storage::{Result, Storage};
+use crate::store::Store;
 use backlog::{Backlog, Row};
 pub use flush::Flushed;
 use run::{Run, plain_text};
@@ -28,6 +30,10 @@ pub struct Recorder {
     log: String,
     /// The log's last number as far as this recorder knows.
     end: Option<u64>,
+    /// The log's last number when all that stood in it was known to the writer.
+    seen: Option<u64>,
+    /// Where others have begun to write to the log since.
+    overtaken: Option<u64>,
     /// The turn that what comes next belongs to.
     turn: Option<String>,
     backlog: Backlog,
@@ -39,7 +45,37 @@ pub struct Recorder {
 impl Recorder {
     /// Records to the log of this name.
     pub fn new(log: &str) -> Self {
-        Self { log: log.to_owned(), end: None, turn: None, backlog: Backlog::default(), run: None, fresh: 0 }
+        Self {
+            log: log.to_owned(),
+            end: None,
+            seen: None,
+            overtaken: None,
+            turn: None,
+            backlog: Backlog::default(),
+            run: None,
+            fresh: 0,
+        }
+    }
+
+    /// The writer knows what stands in the log up to this number.
+    pub fn knows(&mut self, end: u64) {
+        self.seen = Some(end);
+        self.overtaken = None;
+    }
+
+    /// Looks whether others have written to the log. Returns the number behind which they did, if they have since it was
+    /// last asked.
+    pub fn take_overtaken<S: Storage>(&mut self, store: &Store<S>) -> Result<Option<u64>> {
+        self.note_end(store.storage().log_end(&self.log)?);
+        Ok(self.overtaken.take())
+    }
+
+    /// The log is found to end here, before anything new is written.
+    fn note_end(&mut self, end: u64) {
+        if let Some(seen) = self.seen.filter(|seen| *seen < end) {
+            self.overtaken = self.overtaken.or(Some(seen));
+        }
+        self.seen = self.seen.map(|seen| seen.max(end));
     }
 
     /// What is pushed from now on belongs to this turn, up to its end (an entry of [`Kind::TurnEnd`], which is its last).

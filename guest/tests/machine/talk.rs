@@ -14,6 +14,8 @@ pub(crate) struct Said {
     pub(crate) firm: bool,
     /// Its agent has taken it back.
     pub(crate) rewound: bool,
+    /// It was thought, and not said.
+    pub(crate) thought: bool,
 }
 
 /// A prompt and what followed.
@@ -66,13 +68,15 @@ pub(crate) struct Session {
     pub(crate) is_made_here: bool,
     /// A client has seen it in a list, and its agent keeps it.
     pub(crate) is_kept_outside: bool,
-    /// Its agent has it no more.
-    pub(crate) is_gone_outside: bool,
 }
 
 /// Everything that was said.
 #[derive(Debug, Default)]
 pub(crate) struct Talk {
+    /// What agents have made without the layer.
+    pub(crate) made_outside: std::collections::BTreeSet<String>,
+    /// What they have deleted without it.
+    pub(crate) gone_outside: std::collections::BTreeSet<String>,
     /// Counts what happens, to tell what came before what.
     pub(crate) moment: u64,
     pub(crate) said: Vec<Said>,
@@ -91,7 +95,7 @@ impl Talk {
     /// A new mark, and a text with it.
     pub(crate) fn mark(&mut self, turn: Option<usize>) -> (Mark, String) {
         let mark = self.said.len();
-        self.said.push(Said { turn, firm: false, rewound: false });
+        self.said.push(Said { turn, firm: false, rewound: false, thought: false });
         if let Some(turn) = turn {
             self.turns[turn].marks.push(mark);
         }

@@ -47,6 +47,7 @@ impl LiveSession {
             with_id.set("sessionId", json!(session.id).to_string());
             result = with_id.to_json();
         }
+        self.knows_log(cx);
         self.phase = Phase::Open { turns: Vec::new(), showing: None };
         let request = opening.request.take();
         if let Some(request) = &request {
@@ -59,6 +60,14 @@ impl LiveSession {
         if request.is_none() && !opening.was_open() {
             // It was opened for its history alone.
             self.close_for_nobody(cx);
+        }
+    }
+
+    /// What stands in the log is taken into account; what others write to it from now on is not.
+    pub(in crate::connection) fn knows_log<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        match cx.store.storage().log_end(self.key.id().unwrap_or_default()) {
+            Ok(end) => self.recorder.knows(end),
+            Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
         }
     }
 
@@ -136,7 +145,13 @@ impl LiveSession {
         let changed = cx.store.change(&session.id).commit(|before, _, writes| {
             let Some(before) = before.or(unknown.as_ref()) else { return Ok(None) };
             let mut changed = before.clone();
-            changed.give_to(&agent, &self.agent_id, opening.heard);
+            match changed.agents.get_mut(&agent) {
+                // Only the agent has what was said before, under the id it had: that stays the one to ask for.
+                Some(known) if before.origin == Origin::Agent && attached.step == Step::New => {
+                    known.forget(self.agent_id.to_string());
+                }
+                _ => changed.give_to(&agent, &self.agent_id, opening.heard),
+            }
             if let Some(known) = changed.agents.get_mut(&agent)
                 && attached.adopted
             {

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::{LiveSession, Phase};
 use crate::connection::answer::{CANCELLED, marked, result_of};
 use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
 use crate::connection::handled::Handled;
 use crate::connection::params::Params;
 use crate::connection::requests::ClientRequest;
@@ -13,7 +14,8 @@ use crate::environment::Environment;
 use crate::rpc::{self, Outcome, RpcError};
 use crate::sessions::title;
 use crate::storage::Storage;
-use crate::transcript::{Echo, Kind, digest};
+use crate::store::Segment;
+use crate::transcript::{Echo, Kind, digest, digest_for};
 
 impl LiveSession {
     /// A prompt: recorded, and passed on, behind what the agent has not heard.
@@ -28,8 +30,11 @@ impl LiveSession {
         if serde_json::from_str::<Vec<serde_json::Map<String, serde_json::Value>>>(&prompt).is_err() {
             return Err(RpcError::invalid_params("prompt", "must be an array of content blocks"));
         }
+        self.look_for_others(cx);
         let is_being_told = self.turns_mut().is_some_and(|turns| turns.iter().any(|turn| turn.retold));
-        let untold = if self.is_told || is_being_told || !cx.settings.rehydrate { None } else { self.untold(cx)? };
+        let is_silent = self.is_told || is_being_told || !cx.settings.rehydrate;
+        // Where it cannot be read, the prompt goes on all the same.
+        let untold = if is_silent { None } else { self.untold(cx).unwrap_or_default() };
         let now = cx.now();
         let message_id = cx.message_id();
         let agent_id = self.agent_id.clone();
@@ -53,6 +58,9 @@ impl LiveSession {
         });
         self.activity.prompts += 1;
         self.activity.touched = Some(now);
+        // Before the agent has it, so that nobody takes for something new what it says of it. Where it cannot be
+        // written, the conversation goes on all the same.
+        let _ = self.write(cx, false);
         let Some(untold) = untold else { return Ok(Handled::named(line, params.object(), &agent_id)) };
         let separator = if prompt[1..].trim_start().starts_with(']') { "" } else { "," };
         let mut params = params.object().clone();
@@ -61,15 +69,42 @@ impl LiveSession {
         Ok(Handled::PassAs(rpc::request(request.id(), "session/prompt", &params.to_json())))
     }
 
-    /// What was said and this agent has not heard.
-    fn untold<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> Result<Option<String>, RpcError> {
+    /// Another window may have the conversation go on with an agent of its own, which this one does not hear of.
+    fn look_for_others<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         // Where it cannot be written, the prompt goes on all the same.
         let _ = self.write(cx, true);
+        match self.recorder.take_overtaken(cx.store) {
+            Ok(None) => {}
+            Ok(Some(behind)) => {
+                if self.is_told {
+                    self.unheard_behind = Some(behind);
+                }
+                self.is_told = false;
+            }
+            Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
+        }
+    }
+
+    /// What was said and this agent has not heard.
+    fn untold<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> Result<Option<String>, RpcError> {
         let Some(session) = self.key.id().map(|id| cx.store.session(id)).transpose()?.flatten() else {
             return Ok(None);
         };
-        let heard = session.agents.get(&cx.agent.name).map_or(0, |known| known.heard);
-        Ok(digest(cx.store.storage(), &session, heard)?)
+        let known = session.agents.get(&cx.agent.name).filter(|known| *known.id == *self.agent_id);
+        let storage = cx.store.storage();
+        let untold = match self.unheard_behind {
+            Some(behind) => {
+                let before: u64 = session.segments.iter().map(Segment::length).sum();
+                let heard = before + (behind + 1).saturating_sub(session.tail);
+                digest_for(storage, &session, heard, Some((&cx.agent.name, &self.agent_id)))?
+            }
+            None => digest(storage, &session, known.map_or(0, |known| known.heard))?,
+        };
+        if untold.is_none() {
+            self.is_told = true;
+            self.unheard_behind = None;
+        }
+        Ok(untold)
     }
 
     /// The agent has answered a prompt.
@@ -104,7 +139,10 @@ impl LiveSession {
             Outcome::Error(error) => (format!("{{\"error\":{error}}}"), false),
         };
         let has_succeeded = matches!(outcome, Outcome::Result(_));
-        self.is_told |= turn.retold && has_succeeded;
+        if turn.retold && has_succeeded {
+            self.is_told = true;
+            self.unheard_behind = None;
+        }
         self.activity.heard |= self.is_told && has_succeeded;
         let is_cut_off = turn.cancelled || !has_succeeded;
         self.end_turn(&turn, &entry, is_cut_off, cx.now());

@@ -56,10 +56,11 @@ impl LiveSession {
         }
         let durability = if close { Durability::Durable } else { Durability::Relaxed };
         let (activity, agent, now) = (&self.activity, &cx.agent.name, cx.now());
+        let agent_id = &*self.agent_id;
         let (flushed, changed) = self.recorder.flush_with_end(cx.store, durability, |before, end, _, writes| {
             writes.extend(state.iter().cloned());
             let Some(mut session) = before.cloned() else { return Ok(None) };
-            activity.note(&mut session, agent, end, now);
+            activity.note(&mut session, agent, agent_id, end, now);
             Ok(Some(Some(session)))
         })?;
         self.state_dirty = false;
@@ -88,7 +89,7 @@ impl LiveSession {
 
 impl super::Activity {
     /// What the record is to say of it; the session's own log ends at `end`.
-    fn note(&self, session: &mut Session, agent: &str, end: u64, now: i64) {
+    fn note(&self, session: &mut Session, agent: &str, agent_id: &str, end: u64, now: i64) {
         if let Some(at) = self.touched {
             session.touch(at.max(session.updated.min(now)));
         }
@@ -99,7 +100,7 @@ impl super::Activity {
             session.title = Title::Auto(title.clone());
         }
         if self.heard
-            && let Some(known) = session.agents.get_mut(agent)
+            && let Some(known) = session.agents.get_mut(agent).filter(|known| known.id == agent_id)
         {
             let before: u64 = session.segments.iter().map(crate::store::Segment::length).sum();
             known.heard = before + (end + 1).saturating_sub(session.tail);

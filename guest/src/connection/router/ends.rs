@@ -29,7 +29,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     pub(crate) fn agent_closed(&mut self) {
         self.connection.agent_gone = true;
         let error = agent_gone();
+        // What is no request is still answered, or passed on to nobody.
         let held: Vec<Waiting> = self.connection.stage.take_held();
+        self.handle_released(held);
         for key in self.session_keys() {
             self.with(&key, |session, cx| session.disconnect("the agent has ended", &error, cx));
         }
@@ -39,6 +41,5 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         for request in open {
             self.finish(&request, Err(error.clone()));
         }
-        drop(held);
     }
 }

@@ -54,7 +54,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         };
         let mut opened = LiveSession::open(session.id, agent_id, state, true);
         opened.is_marked();
+        let key = opened.key().clone();
         self.insert(opened);
+        self.with(&key, LiveSession::knows_log);
         Ok(handled)
     }
 }

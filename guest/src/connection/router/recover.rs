@@ -130,7 +130,10 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                     session.take_up_turn(request, tag);
                 }
                 self.insert(session);
-                self.with(&Key::Session(id.to_owned()), LiveSession::mark);
+                self.with(&Key::Session(id.to_owned()), |session, cx| {
+                    session.mark(cx);
+                    session.knows_log(cx);
+                });
             }
             (Ok(None), Ok(_)) => {}
             (Err(error), _) | (_, Err(error)) => self.not_recorded(&error.to_string()),

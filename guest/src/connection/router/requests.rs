@@ -77,6 +77,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         if self.connection.by_agent.contains_key(agent_id) {
             return;
         }
+        if made {
+            self.connection.disowned.insert(agent_id.to_owned());
+        }
         let (close, delete) = (self.connection.agent.close, self.connection.agent.delete && made);
         let params = json!({ "sessionId": agent_id }).to_string();
         self.run(|cx| {

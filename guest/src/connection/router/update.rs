@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::connection::handled::Handled;
 use crate::connection::key::Key;
 use crate::connection::live::Update;
-use crate::connection::requests::{Incoming, Outgoing};
+use crate::connection::requests::{Incoming, Outgoing, Stale};
 use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::rpc::{Message, Object, RpcError};
@@ -25,6 +25,26 @@ impl Early {
     fn push(&mut self, line: String) {
         self.bytes += line.len();
         self.lines.push_back(line);
+    }
+}
+
+/// Sessions that the agent has made in vain: what it says of them is for nobody.
+#[derive(Debug, Default)]
+pub(super) struct Disowned(VecDeque<String>);
+
+/// How many of them are remembered; the agent was asked to let go of each.
+const MOST_DISOWNED: usize = 256;
+
+impl Disowned {
+    pub(super) fn insert(&mut self, agent_id: String) {
+        if self.0.len() >= MOST_DISOWNED {
+            self.0.pop_front();
+        }
+        self.0.push_back(agent_id);
+    }
+
+    fn contains(&self, agent_id: &str) -> bool {
+        self.0.iter().any(|id| id == agent_id)
     }
 }
 
@@ -71,11 +91,19 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     /// For a session of the store that is not open, only what its row shows counts; nothing does for a deleted one.
     fn update_of_stored(&mut self, line: &str, agent_id: &str, params: &Object<'_>) -> Result<Handled, RpcError> {
         let agent = &self.connection.agent.name;
-        let read = [keys::agent_session(agent, agent_id), keys::agent_tombstone(agent, agent_id)];
-        let mut known = self.store.storage().get(&read)?.into_iter();
+        // Under its own id it would be taken for another session of that id, or for one that was deleted.
+        let [mapped, others @ ..] = [
+            keys::agent_session(agent, agent_id),
+            keys::agent_tombstone(agent, agent_id),
+            keys::session(agent_id),
+            keys::tombstone(agent_id),
+        ];
+        let is_disowned = self.connection.disowned.contains(agent_id);
+        let mut known = self.store.storage().get(&[&[mapped], others.as_slice()].concat())?.into_iter();
         let (id, tombstone) = (known.next().flatten(), known.next().flatten());
+        let is_others = is_disowned || known.any(|record| record.is_some());
         let Some(id) = id.filter(|_| tombstone.is_none()) else {
-            return Ok(if tombstone.is_some() { Handled::Done } else { Handled::Pass });
+            return Ok(if tombstone.is_some() || is_others { Handled::Done } else { Handled::Pass });
         };
         let Some(update) = Update::read(line, params).filter(|update| update.kind == UpdateKind::Info) else {
             return Ok(Handled::Done);
@@ -95,7 +123,11 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     fn is_naming(&self) -> bool {
         let requests = &self.connection.requests;
         requests.incoming.values().any(|what| matches!(what, Incoming::New { .. }))
-            || requests.outgoing.values().any(|what| matches!(what, Outgoing::Step { step, .. } if step.makes()))
+            || requests.stale.values().any(|stale| stale.step.makes())
+            || requests.outgoing.values().any(|what| match what {
+                Outgoing::Step { step, .. } | Outgoing::Abandoned(Stale { step, .. }) => step.makes(),
+                _ => false,
+            })
     }
 
     /// The agent has named a session that it was asked to make; what it said of it before is handled now.

@@ -200,7 +200,11 @@ impl Recorder {
     fn gather<S: Storage>(&mut self, store: &Store<S>, piece: usize) -> Result<Batch> {
         let end = match self.end {
             Some(end) => end,
-            None => store.storage().log_end(&self.log)?,
+            None => {
+                let end = store.storage().log_end(&self.log)?;
+                self.note_end(end);
+                end
+            }
         };
         let mut batch = Batch { writes: Vec::new(), rows: 0, run: None, end };
         if let Some(gap) = self.backlog.gap() {
@@ -227,6 +231,7 @@ impl Recorder {
     /// A batch is in the store.
     fn written(&mut self, batch: &Batch) {
         self.end = Some(batch.end);
+        self.seen = self.seen.map(|seen| seen.max(batch.end));
         self.backlog.written(batch.rows);
         if let (Some(run), Some(seq)) = (&mut self.run, batch.run) {
             run.written_at(seq);

@@ -50,8 +50,11 @@ impl Agent {
         let turn = prompt.and_then(|prompt| turn_of(prompt, ground));
         // What is said for a turn that the client takes for ended belongs to none.
         let turn = turn.filter(|turn| ground.talk.turns[*turn].ended.is_none());
-        let (_, text) = ground.talk.mark(turn);
-        if let Some(kept) = self.kept(ground, &session) {
+        let (mark, text) = ground.talk.mark(turn);
+        // Agents keep their thoughts to themselves.
+        let is_thought = kind == "agent_thought_chunk";
+        ground.talk.said[mark].thought = is_thought;
+        if let Some(kept) = self.kept(ground, &session).filter(|_| !is_thought) {
             kept.pieces.push(Piece { by_user: false, text: text.clone() });
         }
         vec![update(&session, &text_chunk(kind, &text))]

@@ -21,7 +21,7 @@ pub(crate) fn heard(agent: &Agent, ground: &mut Ground, turn: usize, known: &[Ma
             earlier.line == line || earlier.began < agent.began || !agent.kind.forgets()
         })
         .flat_map(|(_, marks)| marks)
-        .filter(|mark| !known.contains(mark) && !talk.said[*mark].rewound)
+        .filter(|mark| !known.contains(mark) && !talk.said[*mark].rewound && !talk.said[*mark].thought)
         .collect();
     if !missing.is_empty() {
         ground.broke("heard", format!("the agent of a turn {turn} was never told {missing:?}, it knows {known:?}"));

@@ -36,8 +36,9 @@ pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke>
     }
     let here = talk.sessions.iter().filter(|(_, session)| session.life == Life::Here);
     for (id, session) in here {
-        let must = talk.required(id).iter().any(|(_, marks)| !marks.is_empty())
-            || (session.is_kept_outside && !session.is_gone_outside);
+        let is_outside = talk.made_outside.contains(id) && !talk.gone_outside.contains(id);
+        let must =
+            talk.required(id).iter().any(|(_, marks)| !marks.is_empty()) || (session.is_kept_outside && is_outside);
         if must && !ids.contains(&id.as_str()) {
             broken.push(Broke::new("vanished", format!("`{id}` is not listed any more")));
         }

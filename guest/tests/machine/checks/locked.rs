@@ -16,7 +16,7 @@ pub(crate) fn locked(talk: &Talk, client: &Client, agent: &Agent) -> Vec<Broke> 
         let has_past = window.required.iter().any(|(_, marks)| !marks.is_empty());
         let is_here = talk.sessions.get(&window.session).is_some_and(|session| session.life == crate::talk::Life::Here);
         let was_said = agent.locked_since.is_some_and(|since| since < window.since);
-        has_past && is_here && (window.refused != Some(-32000) || (was_said && !window.seen.is_empty()))
+        has_past && is_here && (window.refused.is_none() || (was_said && !window.seen.is_empty()))
     };
     let wrong = client.windows.iter().filter(is_open).filter(is_wrong);
     wrong.map(|window| Broke::new("login", format!("the agent wants a login, the client saw {window:?}"))).collect()

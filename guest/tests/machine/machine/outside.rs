@@ -25,6 +25,8 @@ impl Machine<'_> {
             let (_, answer) = ground.talk.mark(None);
             let disk = agent.disk(ground);
             let id = disk.create(CWD[usize::from(at) % 2], now - DAYS, true);
+            ground.talk.made_outside.insert(id.clone());
+            let disk = agent.disk(ground);
             if let Some(kept) = disk.sessions.get_mut(&id) {
                 kept.pieces.push(Piece { by_user: true, text: said });
                 kept.pieces.push(Piece { by_user: false, text: answer });
@@ -58,8 +60,8 @@ impl Machine<'_> {
                 agent.disk(ground).sessions.remove(&id);
                 if let Some(session) = ground.talk.sessions.get_mut(&id) {
                     session.is_kept_outside = false;
-                    session.is_gone_outside = true;
                 }
+                ground.talk.gone_outside.insert(id.clone());
             }
             Change::Rewind => {
                 if let Some(kept) = agent.kept(ground, &id) {

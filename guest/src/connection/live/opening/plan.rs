@@ -10,6 +10,7 @@ use crate::connection::staging::Staging;
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::{Code, RpcError};
+use crate::sessions::open_marks;
 use crate::storage::Storage;
 use crate::store::{Origin, Session, State};
 use crate::transcript::Start;
@@ -84,7 +85,13 @@ impl Opening {
         asked.wanted.check_layout(session)?;
         let known = session.agents.get(&cx.agent.name);
         let asks_as = known.map(|known| known.id.clone());
-        let source = source(&target, cx);
+        let is_elsewhere = open_marks::is_open_elsewhere(cx.store, &session.id, cx.connection, cx.now())?;
+        let source = match source(&target, cx) {
+            // Where another window has it open, the agent may have more than the log for a moment, and the other way
+            // round.
+            Source::Compared if is_elsewhere => Source::Log,
+            source => source,
+        };
         let is_log_empty = session.segments.is_empty() && cx.store.storage().log_end(&session.id)? < session.tail;
         // Who asks for nothing to be shown does not have the agent tell what it alone has, but the engine does.
         let is_wanted = asked.wanted.is_history() || asked.request.is_none();
@@ -166,7 +173,7 @@ fn source<S: Storage, E: Environment>(target: &Target, cx: &Cx<'_, S, E>) -> Sou
     }
     // Only an agent's own list tells that nothing was said without the layer, and only once it has been read.
     match (known.listed, known.agreed) {
-        (Some(listed), Some(agreed)) if cx.knows_list && listed <= agreed => Source::Log,
+        (Some(listed), Some(agreed)) if cx.knows_list && listed < agreed => Source::Log,
         (None, Some(_)) if cx.knows_list => Source::Log,
         _ => Source::Compared,
     }
@@ -175,5 +182,5 @@ fn source<S: Storage, E: Environment>(target: &Target, cx: &Cx<'_, S, E>) -> Sou
 /// Whether the agent's own list says that the session has changed since the log last agreed with it.
 pub(super) fn has_moved_on(session: &Session, agent: &str) -> bool {
     let Some(known) = session.agents.get(agent) else { return false };
-    known.listed.zip(known.agreed).is_some_and(|(listed, agreed)| listed > agreed)
+    known.listed.zip(known.agreed).is_some_and(|(listed, agreed)| listed >= agreed)
 }
