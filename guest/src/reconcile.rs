@@ -5,11 +5,20 @@
 //! [`crate::sessions::adopt`] carries out. Nothing in here writes.
 
 mod align;
+mod draft;
+mod event;
+mod fold;
+mod judge;
+mod places;
 mod plan;
 mod text;
+mod turn;
 pub mod turns;
 
 pub use align::align;
-pub use plan::{Evidence, Piece, Plan, judge, plan};
+pub use fold::{Fold, Grain};
+pub use judge::{Evidence, judge, plan};
+pub use places::Places;
+pub use plan::{Piece, Plan};
 pub use text::{Sum, Text};
-pub use turns::{Fold, Strip, Turn};
+pub use turn::{Strip, Turn};

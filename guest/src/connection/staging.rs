@@ -101,8 +101,7 @@ impl Staging {
         };
         let own_end = storage.log_end(&id)?;
         let heard = session.agents.get(agent).map_or(0, |known| known.heard);
-        let ours = turns::of_transcript(storage, &session, own_end, own_words::strip)?;
-        let theirs = turns::of_replay(storage, &self.log, &ours, own_words::strip)?;
+        let (ours, theirs) = turns::of_both(storage, &session, own_end, &self.log, own_words::strip)?;
         let evidence = Evidence { moved_on, whole: session.origin == Origin::Layer };
         let plan = reconcile::judge(&ours, heard, &theirs, evidence);
         let listed = session.agents.get(agent).and_then(|known| known.listed);

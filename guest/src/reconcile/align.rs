@@ -1,9 +1,10 @@
 //! Which turns of a transcript are which of a replay.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::turns::Turn;
+use super::text::Sum;
+use super::turn::Turn;
 
 /// How many pairs of turns are compared to find the best alignment; above that, it is found around turns that there is
 /// only one of.
@@ -13,48 +14,84 @@ const DEEPEST: u32 = 16;
 
 /// One alignment is better than another if it pairs more turns or, with as many, if more of them are equal or have all that
 /// is replayed. The number of pairs compared bounds how many can be aligned, so that the second never outweighs the first.
-const SHORTER: u32 = 3000;
-const LONGER: u32 = SHORTER + 1;
-const EQUAL: u32 = SHORTER + 2;
+const REWRITTEN: u32 = 4000;
+const SHORTER: u32 = REWRITTEN + 1;
+const LONGER: u32 = REWRITTEN + 2;
+const EQUAL: u32 = REWRITTEN + 3;
 
-type Key = (super::Sum, super::Sum);
+/// How many bytes of an answer tell the turn, though the agent gives the prompt otherwise: with what a resource or a
+/// command stands for, or with something in front.
+pub(super) const TELLING: u64 = 24;
+
+type Key = (Sum, Sum);
 
 fn key(turn: &Turn) -> Key {
     (turn.user, turn.agent.sum())
 }
 
-/// How well they go together; 0: not at all.
-fn affinity(log: &Turn, replay: &Turn) -> u32 {
-    if log.user != replay.user {
-        return 0;
+/// Both sides, and what of them tells a turn.
+#[derive(Debug)]
+struct Sides<'a> {
+    log: &'a [Turn],
+    replay: &'a [Turn],
+    /// Answers that tell the turn, whatever the prompt has become: long ones that both have once.
+    telling: BTreeSet<Sum>,
+}
+
+impl<'a> Sides<'a> {
+    fn of(log: &'a [Turn], replay: &'a [Turn]) -> Self {
+        let once = |turns: &[Turn]| {
+            let mut once: BTreeMap<Sum, bool> = BTreeMap::new();
+            for sum in turns.iter().map(|turn| turn.agent.sum()).filter(|sum| sum.length() >= TELLING) {
+                once.entry(sum).and_modify(|is_once| *is_once = false).or_insert(true);
+            }
+            once.into_iter().filter_map(|(sum, is_once)| is_once.then_some(sum)).collect::<BTreeSet<Sum>>()
+        };
+        Self { log, replay, telling: &once(log) & &once(replay) }
     }
-    let (ours, theirs) = (log.agent.sum(), replay.agent.sum());
-    if ours == theirs {
-        return EQUAL;
+
+    fn equal(&self, at: usize, other: usize) -> bool {
+        key(&self.log[at]) == key(&self.replay[other])
     }
-    let is_cut_off = !log.finished && (log.agent.begins_with(theirs) || replay.agent.begins_with(ours));
-    if !ours.is_empty() && !theirs.is_empty() && !is_cut_off {
-        return 0;
+
+    /// How well they go together; 0: not at all.
+    fn affinity(&self, at: usize, other: usize) -> u32 {
+        let (log, replay) = (&self.log[at], &self.replay[other]);
+        let (ours, theirs) = (log.agent.sum(), replay.agent.sum());
+        if log.user != replay.user {
+            return if ours == theirs && self.telling.contains(&ours) { REWRITTEN } else { 0 };
+        }
+        if ours == theirs {
+            return EQUAL;
+        }
+        let is_cut_off = !log.finished && (log.agent.begins_with(theirs) || replay.agent.begins_with(ours));
+        if !ours.is_empty() && !theirs.is_empty() && !is_cut_off {
+            return 0;
+        }
+        if log.is_silent() {
+            // Nothing was said that this could be the rest of.
+            return 0;
+        }
+        if ours.length() < theirs.length() { SHORTER } else { LONGER }
     }
-    if ours.length() < theirs.length() { SHORTER } else { LONGER }
 }
 
 /// The turns that are the same, in order, as indices into both.
 pub fn align(log: &[Turn], replay: &[Turn]) -> Vec<(usize, usize)> {
+    let sides = Sides::of(log, replay);
     let mut pairs = Vec::new();
-    align_part(log, replay, Part { log: 0..log.len(), replay: 0..replay.len() }, DEEPEST, &mut pairs);
-    move_up(log, replay, &mut pairs);
+    align_part(&sides, Part { log: 0..log.len(), replay: 0..replay.len() }, DEEPEST, &mut pairs);
+    move_up(&sides, &mut pairs);
     pairs
 }
 
 /// Of turns that go with one of the replay equally well, the first is it: so the same replay is always aligned alike, also
 /// when what is new in it has become part of the log.
-fn move_up(log: &[Turn], replay: &[Turn], pairs: &mut [(usize, usize)]) {
+fn move_up(sides: &Sides<'_>, pairs: &mut [(usize, usize)]) {
     let mut free = 0;
     for (at, other) in pairs {
-        let affinity_at = |at: usize| affinity(&log[at], &replay[*other]);
-        let least = affinity_at(*at);
-        *at = (free..*at).find(|before| affinity_at(*before) >= least).unwrap_or(*at);
+        let least = sides.affinity(*at, *other);
+        *at = (free..*at).find(|before| sides.affinity(*before, *other) >= least).unwrap_or(*at);
         free = *at + 1;
     }
 }
@@ -66,29 +103,28 @@ struct Part {
     replay: Range<usize>,
 }
 
-fn align_part(log: &[Turn], replay: &[Turn], mut part: Part, depth: u32, pairs: &mut Vec<(usize, usize)>) {
-    let equal = |at: usize, other: usize| key(&log[at]) == key(&replay[other]);
-    while !part.log.is_empty() && !part.replay.is_empty() && equal(part.log.start, part.replay.start) {
+fn align_part(sides: &Sides<'_>, mut part: Part, depth: u32, pairs: &mut Vec<(usize, usize)>) {
+    while !part.log.is_empty() && !part.replay.is_empty() && sides.equal(part.log.start, part.replay.start) {
         pairs.push((part.log.start, part.replay.start));
         part.log.start += 1;
         part.replay.start += 1;
     }
     let (log_end, replay_end) = (part.log.end, part.replay.end);
-    while !part.log.is_empty() && !part.replay.is_empty() && equal(part.log.end - 1, part.replay.end - 1) {
+    while !part.log.is_empty() && !part.replay.is_empty() && sides.equal(part.log.end - 1, part.replay.end - 1) {
         part.log.end -= 1;
         part.replay.end -= 1;
     }
     let ends = (part.log.end..log_end).zip(part.replay.end..replay_end);
     if part.log.len().saturating_mul(part.replay.len()) <= MOST_PAIRS {
-        best(log, replay, &part, pairs);
+        best(sides, &part, pairs);
     } else {
-        around_landmarks(log, replay, part, depth, pairs);
+        around_landmarks(sides, part, depth, pairs);
     }
     pairs.extend(ends);
 }
 
 /// The best alignment there is: a longest common subsequence by affinity, the earliest where several are as good.
-fn best(log: &[Turn], replay: &[Turn], part: &Part, pairs: &mut Vec<(usize, usize)>) {
+fn best(sides: &Sides<'_>, part: &Part, pairs: &mut Vec<(usize, usize)>) {
     #[derive(Clone, Copy)]
     enum Step {
         Pair,
@@ -104,7 +140,7 @@ fn best(log: &[Turn], replay: &[Turn], part: &Part, pairs: &mut Vec<(usize, usiz
     let mut row = vec![0; width + 1];
     for at in (0..height).rev() {
         for other in (0..width).rev() {
-            let affinity = affinity(&log[part.log.start + at], &replay[part.replay.start + other]);
+            let affinity = sides.affinity(part.log.start + at, part.replay.start + other);
             let paired = if affinity == 0 { 0 } else { affinity + below[other + 1] };
             let skipped = below[other].max(row[other + 1]);
             (row[other], steps[at * width + other]) = if affinity > 0 && paired >= skipped {
@@ -132,32 +168,43 @@ fn best(log: &[Turn], replay: &[Turn], part: &Part, pairs: &mut Vec<(usize, usiz
 }
 
 /// Pairs the turns that both have exactly once, as far as their order agrees, and aligns what lies between.
-fn around_landmarks(log: &[Turn], replay: &[Turn], part: Part, depth: u32, pairs: &mut Vec<(usize, usize)>) {
-    let landmarks = if depth == 0 { Vec::new() } else { landmarks(log, replay, &part) };
+fn around_landmarks(sides: &Sides<'_>, part: Part, depth: u32, pairs: &mut Vec<(usize, usize)>) {
+    let landmarks = if depth == 0 { Vec::new() } else { landmarks(sides, &part) };
     if landmarks.is_empty() {
-        return one_after_the_other(log, replay, &part, pairs);
+        return one_after_the_other(sides, &part, pairs);
     }
     let mut rest = part;
     for (at, other) in landmarks {
         let before = Part { log: rest.log.start..at, replay: rest.replay.start..other };
-        align_part(log, replay, before, depth - 1, pairs);
+        align_part(sides, before, depth - 1, pairs);
         pairs.push((at, other));
         (rest.log.start, rest.replay.start) = (at + 1, other + 1);
     }
-    align_part(log, replay, rest, depth - 1, pairs);
+    align_part(sides, rest, depth - 1, pairs);
 }
 
-fn landmarks(log: &[Turn], replay: &[Turn], part: &Part) -> Vec<(usize, usize)> {
-    let only = |turns: &[Turn], range: &Range<usize>| {
-        let mut places: BTreeMap<Key, Option<usize>> = BTreeMap::new();
+/// Turns that both have once, as they are; where there are none, those that their answers tell.
+fn landmarks(sides: &Sides<'_>, part: &Part) -> Vec<(usize, usize)> {
+    let whole = common(sides, part, |turn| Some(key(turn)));
+    if !whole.is_empty() {
+        return whole;
+    }
+    common(sides, part, |turn| Some(turn.agent.sum()).filter(|sum| sides.telling.contains(sum)))
+}
+
+fn common<K: Ord>(sides: &Sides<'_>, part: &Part, key: impl Fn(&Turn) -> Option<K>) -> Vec<(usize, usize)> {
+    let once = |turns: &[Turn], range: &Range<usize>| {
+        let mut places: BTreeMap<K, Option<usize>> = BTreeMap::new();
         for at in range.clone() {
-            places.entry(key(&turns[at])).and_modify(|place| *place = None).or_insert(Some(at));
+            if let Some(key) = key(&turns[at]) {
+                places.entry(key).and_modify(|place| *place = None).or_insert(Some(at));
+            }
         }
         places
     };
-    let (ours, theirs) = (only(log, &part.log), only(replay, &part.replay));
+    let (ours, theirs) = (once(sides.log, &part.log), once(sides.replay, &part.replay));
     let both = part.log.clone().filter_map(|at| {
-        let key = key(&log[at]);
+        let key = key(&sides.log[at])?;
         ours.get(&key).copied().flatten()?;
         theirs.get(&key).copied().flatten().map(|other| (at, other))
     });
@@ -188,14 +235,14 @@ fn longest_rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
 }
 
 /// Pairs each turn of the replay with the next of the log that is equal.
-fn one_after_the_other(log: &[Turn], replay: &[Turn], part: &Part, pairs: &mut Vec<(usize, usize)>) {
+fn one_after_the_other(sides: &Sides<'_>, part: &Part, pairs: &mut Vec<(usize, usize)>) {
     let mut places: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
     for at in part.log.clone().rev() {
-        places.entry(key(&log[at])).or_default().push(at);
+        places.entry(key(&sides.log[at])).or_default().push(at);
     }
     let mut next = part.log.start;
     for other in part.replay.clone() {
-        let Some(places) = places.get_mut(&key(&replay[other])) else { continue };
+        let Some(places) = places.get_mut(&key(&sides.replay[other])) else { continue };
         while places.last().is_some_and(|place| *place < next) {
             places.pop();
         }

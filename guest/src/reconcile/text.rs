@@ -153,6 +153,11 @@ impl Writer {
         Self { watched, ..Self::default() }
     }
 
+    /// Whether nothing was written that counts.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sum.is_empty()
+    }
+
     pub(super) fn push(&mut self, text: &str) {
         for character in text.chars() {
             let ends_line = matches!(character, '\n' | '\r');

@@ -32,6 +32,15 @@ pub enum Progress {
     End,
 }
 
+/// An entry that is given.
+struct Given {
+    /// Where it stands: how many entries stand before it.
+    place: u64,
+    /// The position behind it.
+    after: Position,
+    text: String,
+}
+
 /// Reads a transcript in the order of its turns.
 #[derive(Debug)]
 pub struct Replay {
@@ -60,6 +69,11 @@ impl Replay {
         Ok(Self { spans, turns: Turns::from(position, look_ahead) })
     }
 
+    /// A replay of all that the session's transcript holds, its own log up to the entry `own_end`.
+    pub fn up_to(session: &Session, own_end: u64) -> Self {
+        Self { spans: Spans::up_to(session, own_end), turns: Turns::from(Position::default(), LookAhead::default()) }
+    }
+
     /// Where the reader stands.
     pub fn position(&self) -> &Position {
         self.turns.position()
@@ -78,13 +92,34 @@ impl Replay {
 
     /// The next few entries, about as many bytes of them as there is room for, but at least one.
     pub fn next<S: Storage>(&mut self, storage: &S, room: u32) -> Result<Progress> {
+        let given = self.read_on(storage, room)?;
+        if given.is_empty() {
+            return Ok(Progress::End);
+        }
+        Ok(Progress::Entries(given.into_iter().map(|given| (given.after, given.text)).collect()))
+    }
+
+    /// Shows all that is left, each entry with its number: entries are counted from 1 in the order in which they stand,
+    /// which need not be that of the conversation. Returns how many entries stand there.
+    pub fn each<S: Storage>(mut self, storage: &S, mut show: impl FnMut(u64, &str)) -> Result<u64> {
+        loop {
+            let given = self.read_on(storage, BATCH.max_bytes)?;
+            if given.is_empty() {
+                return Ok(self.spans.length());
+            }
+            given.iter().for_each(|given| show(given.place + 1, &given.text));
+        }
+    }
+
+    /// The next few entries; none: there are no more.
+    fn read_on<S: Storage>(&mut self, storage: &S, room: u32) -> Result<Vec<Given>> {
         let bounds = Bounds { max_bytes: room.clamp(LEAST_BYTES, BATCH.max_bytes), ..BATCH };
         let mut given = Vec::new();
         let mut bytes = 0;
         while given.is_empty() {
             let entries = self.spans.read(storage, self.position().next, bounds)?;
             if entries.is_empty() && !self.turns.meet_end(self.spans.length()) {
-                return Ok(Progress::End);
+                break;
             }
             for (place, text) in entries {
                 if !given.is_empty() && bytes + text.len() > room as usize {
@@ -94,7 +129,7 @@ impl Replay {
                 match self.turns.meet(&text) {
                     Step::Give => {
                         bytes += text.len();
-                        given.push((self.position().clone(), text));
+                        given.push(Given { place, after: self.position().clone(), text });
                     }
                     Step::Pass => {}
                     Step::GoBack => break,
@@ -104,7 +139,7 @@ impl Replay {
                 }
             }
         }
-        Ok(Progress::Entries(given))
+        Ok(given)
     }
 }
 

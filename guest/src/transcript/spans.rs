@@ -35,13 +35,17 @@ pub(super) struct Spans(Vec<Span>);
 impl Spans {
     /// A session's transcript as it is now.
     pub(super) fn of<S: Storage>(storage: &S, session: &Session) -> Result<Self> {
-        let end = storage.log_end(&session.id)?;
+        Ok(Self::up_to(session, storage.log_end(&session.id)?))
+    }
+
+    /// A session's transcript, its own log up to the entry `end`.
+    pub(super) fn up_to(session: &Session, end: u64) -> Self {
         let before = session.segments.iter();
         let spans = before
             .map(|Segment { log, from, until }| Span { log: log.clone(), from: *from, until: *until })
             .chain([Span { log: session.id.clone(), from: session.tail, until: end }])
             .filter(|span| span.until >= span.from);
-        Ok(Self(spans.collect()))
+        Self(spans.collect())
     }
 
     pub(super) fn length(&self) -> u64 {

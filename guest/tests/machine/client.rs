@@ -37,6 +37,8 @@ pub(crate) struct Window {
     /// What has to be seen.
     pub(crate) required: Vec<(usize, Vec<Mark>)>,
     pub(crate) since: u64,
+    /// When it was granted.
+    pub(crate) until: Option<u64>,
     pub(crate) seen: Vec<Mark>,
     /// The whole history was asked for.
     pub(crate) whole: bool,

@@ -122,7 +122,10 @@ impl<'a> Machine<'a> {
                     self.ground.talk.age();
                 }
             }
-            Step::Fault(fault, after, times) => self.bench.faults.arm(fault, after, times),
+            Step::Fault(fault, after, times) => {
+                self.ground.talk.had_faults = true;
+                self.bench.faults.arm(fault, after, times);
+            }
             Step::Client(line, ask) => {
                 self.started(line);
                 let Some(open) = &mut self.lines[usize::from(line)] else { return };

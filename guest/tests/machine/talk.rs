@@ -73,6 +73,10 @@ pub(crate) struct Session {
 /// Everything that was said.
 #[derive(Debug, Default)]
 pub(crate) struct Talk {
+    /// The store has failed, so that something could not be read when it was needed.
+    pub(crate) had_faults: bool,
+    /// What an agent said it has deleted that is not the one that has it.
+    pub(crate) deleted_elsewhere: std::collections::BTreeSet<String>,
     /// What agents have made without the layer.
     pub(crate) made_outside: std::collections::BTreeSet<String>,
     /// What they have deleted without it.

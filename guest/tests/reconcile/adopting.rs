@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use acp_sessions_guest::environment::Environment;
+use acp_sessions_guest::reconcile::{self, turns};
 use acp_sessions_guest::sessions::adopt::{self, Adopted, Adoption};
 use acp_sessions_guest::sessions::delete::{self, Holders};
 use acp_sessions_guest::sessions::fork::{self, Fork};
@@ -296,9 +297,8 @@ fn an_unknown_session_is_created_with_what_its_agent_replays() {
     let environment = Counting::default();
     let create = |scene: &mut Scene, agent_id: &str, replay: &[&str]| {
         let staging = scene.record(&parse(replay));
-        let log =
-            acp_sessions_guest::reconcile::turns::of_replay(scene.store.storage(), &staging, &[], crate::scene::strip);
-        let plan = acp_sessions_guest::reconcile::plan(&[], 0, &log.unwrap(), false);
+        let (_, replay) = turns::of_both(scene.store.storage(), &new, 0, &staging, crate::scene::strip).unwrap();
+        let plan = reconcile::plan(&[], 0, &replay, false);
         let (session, own_end, agreed) = (&new, 0, Some(4));
         let adoption =
             Adoption { session, own_end, staging: &staging, plan: &plan, agent: "agent", agent_id, agreed, now: 1 };

@@ -6,3 +6,4 @@ mod folding;
 mod large;
 mod property;
 mod scene;
+mod windows;

@@ -216,7 +216,7 @@ impl World {
 
     /// How many turns begin before this position.
     fn begun(&self, heard: u64) -> usize {
-        self.scene.turns().iter().take_while(|turn| *turn.at.start() <= heard).count()
+        self.scene.turns().iter().take_while(|turn| turn.at.start() <= heard).count()
     }
 }
 

@@ -7,7 +7,7 @@ use acp_sessions_guest::rpc::Object;
 use acp_sessions_guest::sessions::adopt::{self, Adopted, Adoption};
 use acp_sessions_guest::storage::{Bounds, Durability, Memory, Storage};
 use acp_sessions_guest::store::{Session, Store};
-use acp_sessions_guest::transcript::{Entry, Kind, Recorder};
+use acp_sessions_guest::transcript::{Entry, Kind, Recorder, Replay, Start};
 use serde_json::{Value, json};
 
 pub(crate) const ID: &str = "s";
@@ -96,8 +96,7 @@ impl Scene {
     /// A turn that goes through the layer.
     pub(crate) fn say(&self, said: &Said) {
         let mut recorder = Recorder::new(ID);
-        let prompt = json!({"prompt": [{"type": "text", "text": said.user}], "messageId": "p"});
-        recorder.push(Kind::Prompt, 1, &prompt.to_string());
+        recorder.push(Kind::Prompt, 1, &prompt(&said.user));
         push_chunks(&mut recorder, "agent_message_chunk", &said.agent);
         let end = match said.ended {
             Ended::Well => Some(json!({"stopReason": "end_turn"})),
@@ -110,6 +109,29 @@ impl Scene {
             None => recorder.close_run(),
         }
         recorder.flush(&self.store, &[], Durability::Relaxed).unwrap();
+    }
+
+    /// Turns that go through the layer at once, each in a window of its own; `order` says which window goes on, step by
+    /// step, and what is left then comes one after the other.
+    pub(crate) fn say_at_once(&self, windows: &[Said], order: &[usize]) {
+        let mut recorders: Vec<(Recorder, usize)> = windows.iter().map(|_| (Recorder::new(ID), 0)).collect();
+        let rest = (0..windows.len()).flat_map(|window| [window; 4]);
+        for window in order.iter().copied().chain(rest) {
+            let (said, (recorder, step)) = (&windows[window], &mut recorders[window]);
+            let middle = said.agent.floor_char_boundary(said.agent.len() / 2);
+            match *step {
+                0 => {
+                    recorder.set_turn(Some(tag(&said.user)));
+                    recorder.push(Kind::Prompt, 1, &prompt(&said.user));
+                }
+                1 => push_chunks(recorder, "agent_message_chunk", &said.agent[..middle]),
+                2 => push_chunks(recorder, "agent_message_chunk", &said.agent[middle..]),
+                3 => recorder.push(Kind::TurnEnd, 1, &json!({"stopReason": "end_turn"}).to_string()),
+                _ => continue,
+            }
+            *step += 1;
+            recorder.flush(&self.store, &[], Durability::Relaxed).unwrap();
+        }
     }
 
     /// Records a replay into a log of its own and returns that log's name. Where the agent says nothing, it does
@@ -145,14 +167,14 @@ impl Scene {
     /// The agent has heard this many turns, or all there are.
     pub(crate) fn tell(&self, agent: &str, count: usize) {
         let turns = self.turns();
-        let heard = turns[..count.min(turns.len())].last().map_or(0, |turn| *turn.at.end());
+        let heard = turns[..count.min(turns.len())].last().map_or(0, |turn| turn.at.end());
         self.change(|session| session.give_to(agent, "x", heard));
     }
 
     /// How many turns the agent has heard to their end.
     pub(crate) fn told(&self, agent: &str) -> usize {
         let heard = self.heard(agent);
-        self.turns().iter().take_while(|turn| *turn.at.end() <= heard).count()
+        self.turns().iter().take_while(|turn| turn.at.end() <= heard).count()
     }
 
     /// The agent replays this; what is new is taken over.
@@ -165,8 +187,8 @@ impl Scene {
     }
 
     pub(crate) fn plan(&self, agent: &str, staging: &str, moved_on: bool) -> Plan {
-        let log = self.turns();
-        let replay = turns::of_replay(self.store.storage(), staging, &log, strip).unwrap();
+        let end = self.store.storage().log_end(ID).unwrap();
+        let (log, replay) = turns::of_both(self.store.storage(), &self.session(), end, staging, strip).unwrap();
         plan(&log, self.heard(agent), &replay, moved_on)
     }
 
@@ -179,6 +201,14 @@ impl Scene {
     /// The conversation, turn by turn.
     pub(crate) fn visible(&self) -> Vec<Said> {
         said(&self.entries().into_iter().map(|(_, text)| text).collect::<Vec<_>>())
+    }
+
+    /// The conversation as it is shown, turn by turn.
+    pub(crate) fn shown(&self) -> Vec<Said> {
+        let replay = Replay::open(self.store.storage(), &self.session(), Start::Beginning).unwrap();
+        let mut texts = Vec::new();
+        replay.each(self.store.storage(), |_, text| texts.push(text.to_owned())).unwrap();
+        said(&texts)
     }
 
     /// The entries of the conversation, each with its log and number.
@@ -201,6 +231,15 @@ impl Scene {
         let entries = page.entries.into_iter().filter(|entry| entry.seq <= until);
         entries.map(|entry| ((log.to_owned(), entry.seq), entry.value)).collect()
     }
+}
+
+fn prompt(text: &str) -> String {
+    json!({"prompt": [{"type": "text", "text": text}], "messageId": "p"}).to_string()
+}
+
+/// The tag of the turn with this prompt.
+pub(crate) fn tag(prompt: &str) -> String {
+    prompt.chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
 /// Sends a text in two pieces, as agents do.

@@ -155,7 +155,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         if let Outcome::Error(error) = outcome
             && agent_error(error).code == AUTH_REQUIRED
         {
-            self.connection.needs_login = true;
+            self.set_needs_login(true);
         }
     }
 

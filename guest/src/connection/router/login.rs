@@ -1,15 +1,26 @@
 //! Agents that want their user to log in (protocol v1, `authenticate`, `logout`).
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Output};
 use crate::environment::Environment;
 use crate::rpc::Outcome;
 use crate::storage::Storage;
 
+/// The key of what the host keeps of it for a lost instance.
+pub(super) const MEMO: &str = "login";
+
 impl<S: Storage, E: Environment> Engine<S, E> {
+    /// Notes whether the agent wants its user to log in first.
+    pub(super) fn set_needs_login(&mut self, needs_login: bool) {
+        if std::mem::replace(&mut self.connection.needs_login, needs_login) != needs_login {
+            let value = needs_login.then(|| "needed".to_owned());
+            self.outputs.push_back(Output::Keep { key: MEMO.to_owned(), value });
+        }
+    }
+
     /// The agent knows its user now, and may have more to list.
     pub(super) fn authenticated(&mut self, outcome: Outcome<'_>) {
         if let Outcome::Result(_) = outcome {
-            self.connection.needs_login = false;
+            self.set_needs_login(false);
             self.begin_discovery();
             self.repeat_deletes();
         }
@@ -18,7 +29,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     /// The agent knows its user no more.
     pub(super) fn logged_out(&mut self, outcome: Outcome<'_>) {
         if let Outcome::Result(_) = outcome {
-            self.connection.needs_login = true;
+            self.set_needs_login(true);
             self.forget_discovery();
         }
     }

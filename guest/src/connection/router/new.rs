@@ -30,7 +30,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         outcome: Outcome<'_>,
     ) -> Handling {
         let Outcome::Result(_) = outcome else { return Ok(Handled::Pass) };
-        self.connection.needs_login = false;
+        self.set_needs_login(false);
         let object = Object::parse_or_empty(result_of(&outcome)?);
         let Some(agent_id) = object.get_string("sessionId").filter(|id| !id.is_empty()) else {
             return Err(RpcError::new(Code::InternalError, "Internal error: the agent's new session has no id"));

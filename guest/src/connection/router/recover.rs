@@ -10,6 +10,7 @@ use crate::rpc::{self, Code, Id, Message, RpcError};
 use crate::storage::Storage;
 
 use super::initialize::Stage;
+use super::login;
 
 impl<S: Storage, E: Environment> Engine<S, E> {
     /// Takes up the memos. What the lost instance was working on is answered with an error; everything else goes on.
@@ -20,6 +21,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             if key == "agent" {
                 self.connection.agent = serde_json::from_str(&value).unwrap_or_default();
                 self.connection.stage = Stage::ready();
+            } else if key == login::MEMO {
+                self.connection.needs_login = true;
             } else if let Some(session) = key.strip_prefix("s/") {
                 sessions.push((session.to_owned(), value));
             } else if let Some(id) = key.strip_prefix("o/").and_then(Id::parse) {

@@ -90,6 +90,9 @@ impl Agent {
                 vec![success(id, &json!({}))]
             }
             "session/delete" => {
+                if self.kind.forgets() {
+                    ground.talk.deleted_elsewhere.insert(session.clone());
+                }
                 self.open.remove(&session);
                 self.disk(ground).sessions.remove(&session);
                 vec![success(id, &json!({}))]

@@ -26,7 +26,7 @@ pub(crate) fn agents_deleted(ground: &mut Ground, kind: Kind) -> Vec<Broke> {
     let layers: Vec<(String, String)> =
         ground.disk(kind).sessions.iter().filter_map(|(id, kept)| Some((id.clone(), kept.layers.clone()?))).collect();
     let gone = |id: &String| ground.talk.sessions.get(id).is_some_and(|session| session.life == Life::Gone);
-    let left = layers.iter().filter(|(_, layers)| gone(layers));
+    let left = layers.iter().filter(|(own, layers)| gone(layers) && !ground.talk.deleted_elsewhere.contains(own));
     left.map(|(own, id)| Broke::new("undeleted", format!("`{id}` was deleted, its agent keeps it as `{own}`")))
         .collect()
 }

@@ -8,6 +8,9 @@ use crate::talk::{Life, Mark};
 pub(crate) fn heard(agent: &Agent, ground: &mut Ground, turn: usize, known: &[Mark]) {
     let talk = &ground.talk;
     let (began, line, session) = (talk.turns[turn].began, talk.turns[turn].line, &talk.turns[turn].session);
+    if talk.had_faults {
+        return;
+    }
     if talk.sessions.get(session).is_none_or(|session| session.life != Life::Here) {
         return;
     }

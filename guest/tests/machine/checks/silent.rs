@@ -9,7 +9,10 @@ pub(crate) fn replaced(client: &Client, agent: &Agent) -> Vec<Broke> {
     let waiting: Vec<&Request> = agent.requests.iter().chain(agent.forgotten.values()).collect();
     let is_ignored = |window: &&Window| {
         let opens = |request: &&&Request| matches!(request.method.as_str(), "session/load" | "session/resume");
-        let is_meant = |request: &&Request| request.at > window.since && request.session() == Some(&window.session);
+        let is_meant = |request: &&Request| {
+            let is_within = request.at > window.since && window.until.is_none_or(|until| request.at < until);
+            is_within && request.session() == Some(&window.session)
+        };
         waiting.iter().filter(opens).any(is_meant)
     };
     let replaced = client.windows.iter().filter(|window| window.attached.as_deref() == Some("new"));

@@ -151,6 +151,7 @@ impl Client {
             session: session.to_owned(),
             required: ground.talk.required(session),
             since: ground.talk.next_moment(),
+            until: None,
             seen: Vec::new(),
             whole,
             blurred: self.is_blurred(session),

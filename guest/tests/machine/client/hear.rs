@@ -105,6 +105,7 @@ impl Client {
             }
             Asked::Load(at) => {
                 self.windows[at].done = true;
+                self.windows[at].until = Some(ground.talk.next_moment());
                 let attached = result["_meta"]["acp-sessions"]["attached"].as_str();
                 self.windows[at].attached = attached.map(str::to_owned);
                 let window = self.windows[at].clone();

@@ -1,0 +1,190 @@
+//! A plan in the making: what is kept of a transcript, what is put in and what is set aside, one turn after the other.
+
+use std::ops::RangeInclusive;
+
+use super::align::TELLING;
+use super::plan::{Piece, Plan, length};
+use super::text::Sum;
+use super::turn::Turn;
+
+/// Whether the agent knows of what is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    Yes,
+    No,
+}
+
+/// A plan in the making.
+#[derive(Debug)]
+pub(super) struct Draft {
+    plan: Plan,
+    heard_before: u64,
+    moved_on: bool,
+    /// Nothing that a user said is replayed.
+    lacks_user: bool,
+    /// What is kept since something was put in. Turns that were spoken at once lie between each other, and stay as they
+    /// lie unless something comes between them.
+    kept: Vec<Kept>,
+    /// The agent does not know of something that is kept further up.
+    has_missed: bool,
+    position: u64,
+}
+
+/// Some entries that are kept.
+#[derive(Debug)]
+struct Kept {
+    range: RangeInclusive<u64>,
+    /// The agent does not know of them.
+    is_missed: bool,
+}
+
+impl Draft {
+    pub(super) fn new(heard_before: u64, moved_on: bool, replay: &[Turn]) -> Self {
+        let plan = Plan { tells: true, pieces: Vec::new(), aside: Vec::new(), heard: 0 };
+        let lacks_user = replay.iter().all(|turn| turn.user.is_empty());
+        Self { plan, heard_before, moved_on, lacks_user, kept: Vec::new(), has_missed: false, position: 0 }
+    }
+
+    pub(super) fn finish(mut self) -> Plan {
+        self.settle();
+        self.plan.aside.sort_unstable_by_key(|range| *range.start());
+        self.plan.aside.dedup_by(|range, before| {
+            let joins = before.end() + 1 == *range.start();
+            if joins {
+                *before = *before.start()..=*range.end();
+            }
+            joins
+        });
+        self.plan
+    }
+
+    /// What comes before an answer that is replayed, without the prompt to it where none is replayed.
+    pub(super) fn without_prompt<'a>(&self, log: &'a [Turn]) -> (&'a [Turn], &'a [Turn]) {
+        let prompt = log.iter().rev().take_while(|turn| self.lacks_user && turn.agent.sum().is_empty()).count();
+        log.split_at(log.len() - prompt)
+    }
+
+    /// The same turn in both.
+    pub(super) fn pair(&mut self, ours: &Turn, theirs: &Turn) {
+        if theirs.agent.sum().length() > ours.agent.sum().length() {
+            self.set_aside(&[ours]);
+            self.insert([theirs]);
+        } else {
+            self.keep([ours], Told::Yes);
+        }
+    }
+
+    /// What lies between turns that are the same, or, where it is not `behind` one, before the first.
+    pub(super) fn between(&mut self, log: &[Turn], replay: &[Turn], behind: bool) {
+        let (known, unknown) = self.by_knowledge(log);
+        if replay.iter().all(Turn::is_silent) {
+            self.insert(replay);
+            // It went on from there, so it did not lose what it had heard: it leaves it out of its replay.
+            self.keep(known, Told::Yes);
+            self.keep(unknown, Told::No);
+        } else {
+            let is_enclosed = behind && unknown.is_empty();
+            self.both(log, replay, is_enclosed);
+        }
+    }
+
+    /// What lies behind the last turn that is the same.
+    pub(super) fn at_end(&mut self, log: &[Turn], replay: &[Turn]) {
+        let (known, unknown) = self.by_knowledge(log);
+        if replay.iter().all(Turn::is_silent) {
+            self.insert(replay);
+            if self.moved_on {
+                self.set_aside(&known);
+            } else {
+                self.keep(known, Told::No);
+            }
+            self.keep(unknown, Told::No);
+        } else {
+            self.both(log, replay, false);
+        }
+    }
+
+    /// Each has what the other has not. `is_enclosed`: it went on from there in both, and had heard it.
+    fn both(&mut self, log: &[Turn], replay: &[Turn], is_enclosed: bool) {
+        if self.is_same(log, replay, is_enclosed) {
+            return self.keep(log, Told::Yes);
+        }
+        let (known, unknown) = self.by_knowledge(log);
+        if known.is_empty() {
+            self.keep(unknown, Told::No);
+            self.insert(replay);
+        } else {
+            self.set_aside(&known);
+            self.insert(replay);
+            self.keep(unknown, Told::No);
+        }
+    }
+
+    /// Whether the one is a replay of the other, as far as it says anything.
+    pub(super) fn is_same(&self, log: &[Turn], replay: &[Turn], is_enclosed: bool) -> bool {
+        let (ours, theirs) = (joined(log), joined(replay));
+        let has_answer = ours.1 == theirs.1 && !theirs.1.is_empty();
+        let has_prompt = ours.0 == theirs.0 && !theirs.0.is_empty();
+        ours == theirs
+            || has_prompt && theirs.1.is_empty()
+            || has_answer && (is_enclosed || theirs.0.is_empty() && (self.lacks_user || theirs.1.length() >= TELLING))
+    }
+
+    /// What the agent had heard of these turns, and what came from others since.
+    fn by_knowledge<'a>(&self, turns: &'a [Turn]) -> (Vec<&'a Turn>, Vec<&'a Turn>) {
+        turns.iter().partition(|turn| turn.at.start() <= self.heard_before)
+    }
+
+    pub(super) fn keep<'a>(&mut self, turns: impl IntoIterator<Item = &'a Turn>, told: Told) {
+        for turn in turns {
+            // What stands before the first thing a user said and says nothing need not be told.
+            let is_nothing = turn.at.start() == 1 && turn.is_silent();
+            let is_missed = told == Told::No && !is_nothing;
+            self.kept.extend(turn.at.runs().map(|range| Kept { range, is_missed }));
+        }
+    }
+
+    pub(super) fn insert<'a>(&mut self, turns: impl IntoIterator<Item = &'a Turn>) {
+        for turn in turns {
+            self.settle();
+            for run in turn.at.runs() {
+                self.place(Piece::Insert(run), false);
+            }
+        }
+    }
+
+    fn set_aside(&mut self, turns: &[&Turn]) {
+        self.plan.aside.extend(turns.iter().flat_map(|turn| turn.at.runs()));
+    }
+
+    /// Something is put in behind what is kept so far.
+    fn settle(&mut self) {
+        self.kept.sort_unstable_by_key(|kept| *kept.range.start());
+        for Kept { range, is_missed } in std::mem::take(&mut self.kept) {
+            self.place(Piece::Keep(range), is_missed);
+        }
+    }
+
+    fn place(&mut self, piece: Piece, is_missed: bool) {
+        self.has_missed |= is_missed;
+        self.position += length(piece.range());
+        if !self.has_missed {
+            self.plan.heard = self.position;
+        }
+        match (self.plan.pieces.last_mut(), piece) {
+            (Some(Piece::Keep(before)), Piece::Keep(range)) | (Some(Piece::Insert(before)), Piece::Insert(range))
+                if before.end() + 1 == *range.start() =>
+            {
+                *before = *before.start()..=*range.end();
+            }
+            (_, piece) => self.plan.pieces.push(piece),
+        }
+    }
+}
+
+/// What is said in these turns, by the user and by the agent: agents join what was said in several, or take it apart.
+fn joined(turns: &[Turn]) -> (Sum, Sum) {
+    turns.iter().fold((Sum::default(), Sum::default()), |(user, agent), turn| {
+        (user.followed_by(turn.user), agent.followed_by(turn.agent.sum()))
+    })
+}

@@ -1,0 +1,292 @@
+//! A stream of entries as turns.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::event::{Event, text_of};
+use super::places::{Gathered, gaps};
+use super::text::{Sum, Writer};
+use super::turn::{Strip, Turn};
+
+/// How much of a user's message is looked through for the layer's own words, which stand in front.
+const LOOKED_THROUGH: usize = 256 * 1024;
+/// How many bytes of unfinished answers are kept in all.
+const KEPT_IN_ALL: usize = 4 * 1024 * 1024;
+
+/// What a conversation is taken apart into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Grain {
+    /// What a user said and what came of it.
+    #[default]
+    Turns,
+    /// What a user said, and each of the agent's messages with what it did before.
+    Answers,
+    /// As [`Grain::Turns`], and each message of the user is one.
+    Prompts,
+}
+
+impl Grain {
+    /// For a replay of these turns: without what the user said, or without what the agent said, its messages follow each
+    /// other with nothing between them.
+    pub fn of(replay: &[Turn]) -> Self {
+        let has_user = replay.iter().any(|turn| !turn.user.is_empty());
+        let has_agent = replay.iter().any(|turn| !turn.agent.sum().is_empty());
+        match (has_user, has_agent) {
+            (false, true) => Self::Answers,
+            (true, false) => Self::Prompts,
+            _ => Self::Turns,
+        }
+    }
+}
+
+/// Folds entries into turns.
+#[derive(Debug)]
+pub struct Fold {
+    strip: Strip,
+    grain: Grain,
+    turns: Vec<Turn>,
+    open: Option<Open>,
+    beginnings: Wanted,
+}
+
+/// What is to be known of the beginnings of answers.
+#[derive(Debug)]
+enum Wanted {
+    /// Those of answers that the layer has seen cut off, as far as there is room.
+    OfUnfinished { room: usize },
+    /// For what a user said, those of these lengths.
+    OfLength(BTreeMap<Sum, Vec<u64>>),
+}
+
+/// The turn under way.
+#[derive(Debug)]
+struct Open {
+    places: Gathered,
+    /// It went through the layer, so its end is in the log if it had one.
+    is_ours: bool,
+    said: Said,
+    /// The message that its last entry is a part of; long ones have several.
+    message: Option<String>,
+    /// How it ended, if it did.
+    ended_well: Option<bool>,
+}
+
+/// What comes behind what is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    Nothing,
+    AnotherTurn,
+    /// More of the same turn, which is taken apart.
+    MoreOfIt,
+}
+
+#[derive(Debug)]
+enum Said {
+    /// The user is speaking; the layer's own words are still to be taken out of this.
+    User(String),
+    /// The user is speaking at length.
+    UserAtLength(Writer),
+    /// The user is done.
+    Agent { user: Sum, agent: Writer },
+}
+
+impl Fold {
+    /// Of a transcript.
+    pub fn new(strip: Strip) -> Self {
+        Self::wanting(strip, Wanted::OfUnfinished { room: KEPT_IN_ALL })
+    }
+
+    /// Of a replay that is to be compared with these turns of a transcript.
+    pub fn beside(strip: Strip, transcript: &[Turn]) -> Self {
+        let mut lengths: BTreeMap<Sum, Vec<u64>> = BTreeMap::new();
+        for turn in transcript.iter().filter(|turn| !turn.finished && !turn.agent.sum().is_empty()) {
+            lengths.entry(turn.user).or_default().push(turn.agent.sum().length());
+        }
+        Self::wanting(strip, Wanted::OfLength(lengths))
+    }
+
+    fn wanting(strip: Strip, beginnings: Wanted) -> Self {
+        Self { strip, grain: Grain::Turns, turns: Vec::new(), open: None, beginnings }
+    }
+
+    /// Takes it apart into these.
+    #[must_use]
+    pub fn by(self, grain: Grain) -> Self {
+        Self { grain, ..self }
+    }
+
+    /// The next entry, as the log holds it. What cannot be read belongs to the turn it stands in.
+    pub fn push(&mut self, number: u64, text: &str) {
+        match Event::parse(text) {
+            Event::Prompt { blocks } => {
+                self.user(number, None, blocks.into_iter().filter_map(text_of));
+                if let Some(open) = &mut self.open {
+                    open.is_ours = true;
+                }
+            }
+            Event::User { message, content } => self.user(number, message, content.and_then(text_of).into_iter()),
+            Event::Agent { message, content } => {
+                self.agent(number, message);
+                if let Some(text) = content.and_then(text_of)
+                    && let Some(Open { said: Said::Agent { agent, .. }, .. }) = &mut self.open
+                {
+                    agent.push(&text);
+                }
+            }
+            Event::Done => self.agent(number, None),
+            Event::End { well } => {
+                self.anything_else(number);
+                if let Some(open) = &mut self.open {
+                    open.ended_well = Some(well);
+                }
+            }
+            Event::Other => self.anything_else(number),
+        }
+    }
+
+    /// The turns of everything up to this number, without a gap.
+    pub fn finish(mut self, until: u64) -> Vec<Turn> {
+        if until > 0 && self.open.is_none() {
+            self.anything_else(until);
+        }
+        self.close(Behind::Nothing);
+        let mut turns = self.turns;
+        // What an agent did at last belongs to what it said at last.
+        if self.grain == Grain::Answers
+            && let Some(last) = turns.pop_if(|last| last.is_silent())
+        {
+            match turns.last_mut() {
+                Some(before) => last.at.runs().for_each(|run| before.at = before.at.with(run)),
+                None => turns.push(last),
+            }
+        }
+        for gap in gaps(turns.iter().map(|turn| &turn.at), until) {
+            let before = gap.start() - 1;
+            let its = turns.iter().position(|turn| turn.at.runs().any(|run| run.contains(&before)));
+            if let Some(turn) = turns.get_mut(its.unwrap_or_default()) {
+                turn.at = turn.at.with(gap);
+            }
+        }
+        turns
+    }
+
+    /// Something a user said.
+    fn user<'a>(&mut self, number: u64, message: Option<&str>, texts: impl Iterator<Item = Cow<'a, str>>) {
+        let goes_on = self.open.as_ref().is_some_and(|open| {
+            matches!(open.said, Said::User(_) | Said::UserAtLength(_))
+                && (self.grain != Grain::Prompts || message.is_some() && open.message.as_deref() == message)
+        });
+        if !goes_on {
+            self.close(Behind::AnotherTurn);
+        }
+        let open = self.entry(number);
+        open.message = message.map(str::to_owned);
+        let strip = self.strip;
+        if let Some(open) = &mut self.open {
+            texts.for_each(|text| open.said.hear(&text, strip));
+        }
+    }
+
+    /// Something the agent said or did.
+    fn agent(&mut self, number: u64, message: Option<&str>) {
+        if self.grain == Grain::Answers
+            && let Some(open) = &self.open
+            && open.is_behind_message(message)
+        {
+            let is_ours = open.is_ours;
+            self.close(Behind::MoreOfIt);
+            self.entry(number).is_ours = is_ours;
+        }
+        self.anything_else(number);
+        if let Some(open) = &mut self.open {
+            open.message = message.map(str::to_owned);
+        }
+    }
+
+    /// Something that no user said: the user is done.
+    fn anything_else(&mut self, number: u64) {
+        self.entry(number);
+        self.user_is_done();
+    }
+
+    /// An entry of the turn under way, or of a new one.
+    fn entry(&mut self, number: u64) -> &mut Open {
+        let open = self.open.get_or_insert_with(|| Open::at(number));
+        open.places.push(number);
+        open
+    }
+
+    fn user_is_done(&mut self) {
+        let Some(open) = &mut self.open else { return };
+        let user = match std::mem::replace(&mut open.said, Said::User(String::new())) {
+            Said::User(text) => Sum::of(&(self.strip)(&text)),
+            Said::UserAtLength(writer) => writer.finish().sum(),
+            said @ Said::Agent { .. } => {
+                open.said = said;
+                return;
+            }
+        };
+        let agent = match &self.beginnings {
+            Wanted::OfUnfinished { room: 0 } => Writer::default(),
+            Wanted::OfUnfinished { .. } => Writer::keeping(),
+            Wanted::OfLength(lengths) => {
+                lengths.get(&user).map(|lengths| Writer::watching(lengths)).unwrap_or_default()
+            }
+        };
+        open.said = Said::Agent { user, agent };
+    }
+
+    fn close(&mut self, behind: Behind) {
+        self.user_is_done();
+        let Some(Open { places, is_ours, said: Said::Agent { user, agent }, ended_well, .. }) = self.open.take() else {
+            return;
+        };
+        // What an agent replays has no ends; it came to one if something follows it.
+        let finished = match behind {
+            Behind::Nothing => ended_well.unwrap_or(false),
+            Behind::AnotherTurn => ended_well.unwrap_or(!is_ours),
+            Behind::MoreOfIt => true,
+        };
+        let mut agent = agent.finish();
+        if let Wanted::OfUnfinished { room } = &mut self.beginnings {
+            // An agent that replays less than it did has not forgotten the rest but changed it.
+            if finished || !is_ours {
+                agent = agent.settled();
+            }
+            *room = room.saturating_sub(agent.kept());
+        }
+        self.turns.push(Turn { at: places.places(), user, agent, finished });
+    }
+}
+
+impl Open {
+    fn at(number: u64) -> Self {
+        let places = Gathered::one(number);
+        Self { places, is_ours: false, said: Said::User(String::new()), message: None, ended_well: None }
+    }
+
+    /// Whether somebody has said something and this is no part of the same message.
+    fn is_behind_message(&self, message: Option<&str>) -> bool {
+        match &self.said {
+            Said::User(_) | Said::UserAtLength(_) => true,
+            Said::Agent { agent, .. } => !agent.is_empty() && (message.is_none() || self.message.as_deref() != message),
+        }
+    }
+}
+
+impl Said {
+    fn hear(&mut self, text: &str, strip: Strip) {
+        match self {
+            Self::User(heard) => {
+                heard.push_str(text);
+                if heard.len() > LOOKED_THROUGH {
+                    let mut writer = Writer::default();
+                    writer.push(&strip(heard));
+                    *self = Self::UserAtLength(writer);
+                }
+            }
+            Self::UserAtLength(writer) => writer.push(text),
+            Self::Agent { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Comparing a transcript with a replay.
+
+use super::align::align;
+use super::draft::{Draft, Told};
+use super::plan::Plan;
+use super::turn::Turn;
+
+/// Compares a transcript, of which the agent has heard this many entries, with what it replays. `moved_on`: the agent's
+/// own list says that the session has changed since the two last agreed.
+pub fn plan(log: &[Turn], heard: u64, replay: &[Turn], moved_on: bool) -> Plan {
+    let mut draft = Draft::new(heard, moved_on, replay);
+    if replay.iter().all(Turn::is_silent) {
+        draft.keep(log, Told::Yes);
+        return Plan { tells: false, heard, ..draft.finish() };
+    }
+    let (mut log_rest, mut replay_rest) = (0, 0);
+    for (at, other) in align(log, replay) {
+        let (before, prompt) = draft.without_prompt(&log[log_rest..at]);
+        draft.between(before, &replay[replay_rest..other], log_rest > 0);
+        draft.keep(prompt, Told::Yes);
+        draft.pair(&log[at], &replay[other]);
+        (log_rest, replay_rest) = (at + 1, other + 1);
+    }
+    draft.at_end(&log[log_rest..], &replay[replay_rest..]);
+    draft.finish()
+}
+
+/// What is known of the two besides what they say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Evidence {
+    /// The agent's own list says that the session has changed since the two last agreed.
+    pub moved_on: bool,
+    /// The transcript held all of the conversation at that time; else its beginning is with the agent only.
+    pub whole: bool,
+}
+
+/// The same where the two may have nothing in common. An agent that tells something else altogether, though nobody has
+/// heard of a change, is not believed: some replay a summary, or only what they said last. And what only the agent has
+/// of a session comes before what was said through the layer.
+pub fn judge(log: &[Turn], heard: u64, replay: &[Turn], evidence: Evidence) -> Plan {
+    let mut draft = Draft::new(0, false, replay);
+    let is_same = draft.is_same(log, replay, false);
+    let is_related = is_same || log.iter().all(Turn::is_silent) || !align(log, replay).is_empty();
+    if is_related || evidence.moved_on {
+        return plan(log, heard, replay, evidence.moved_on);
+    }
+    if evidence.whole {
+        return plan(log, heard, &[], false);
+    }
+    draft.insert(replay);
+    draft.keep(log, Told::No);
+    draft.finish()
+}

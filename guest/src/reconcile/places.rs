@@ -1,0 +1,93 @@
+//! Which entries a turn is made of.
+
+use std::ops::RangeInclusive;
+
+/// The numbers of some entries. Those of a turn are mostly one run; of turns that were spoken at once, in several windows,
+/// each has several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    first: Run,
+    more: Box<[Run]>,
+}
+
+/// Numbers without a gap, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Run {
+    from: u64,
+    until: u64,
+}
+
+impl Places {
+    /// The first of them.
+    pub fn start(&self) -> u64 {
+        self.first.from
+    }
+
+    /// The last of them.
+    pub fn end(&self) -> u64 {
+        self.more.last().unwrap_or(&self.first).until
+    }
+
+    /// The runs, in order, with a gap after each.
+    pub fn runs(&self) -> impl Iterator<Item = RangeInclusive<u64>> + '_ {
+        [&self.first].into_iter().chain(&self.more).map(|run| run.from..=run.until)
+    }
+
+    /// How many there are.
+    pub fn length(&self) -> u64 {
+        self.runs().map(|run| run.end() - run.start() + 1).sum()
+    }
+
+    /// These and those.
+    pub(super) fn with(&self, more: RangeInclusive<u64>) -> Self {
+        let mut gathered = Gathered::one(*more.start());
+        gathered.0.extend(self.runs().chain([more]).map(|run| Run { from: *run.start(), until: *run.end() }));
+        gathered.places()
+    }
+}
+
+/// Numbers as they come; at least one.
+#[derive(Debug)]
+pub(super) struct Gathered(Vec<Run>);
+
+impl Gathered {
+    pub(super) fn one(number: u64) -> Self {
+        Self(vec![Run { from: number, until: number }])
+    }
+
+    pub(super) fn push(&mut self, number: u64) {
+        match self.0.last_mut() {
+            Some(last) if last.until == number => {}
+            Some(last) if last.until + 1 == number => last.until = number,
+            _ => self.0.push(Run { from: number, until: number }),
+        }
+    }
+
+    pub(super) fn places(mut self) -> Places {
+        self.0.sort_unstable();
+        self.0.dedup_by(|run, before| {
+            let joins = run.from <= before.until + 1;
+            if joins {
+                before.until = before.until.max(run.until);
+            }
+            joins
+        });
+        let first = self.0.first().copied().unwrap_or(Run { from: 1, until: 0 });
+        Places { first, more: self.0.into_iter().skip(1).collect() }
+    }
+}
+
+/// The numbers up to this one that are in none of these.
+pub(super) fn gaps<'a>(all: impl Iterator<Item = &'a Places>, until: u64) -> Vec<RangeInclusive<u64>> {
+    let mut runs: Vec<Run> = all.flat_map(|places| [&places.first].into_iter().chain(&places.more)).copied().collect();
+    runs.sort_unstable();
+    let mut next = 1;
+    let mut gaps = Vec::new();
+    for run in runs.into_iter().chain([Run { from: until + 1, until }]) {
+        if run.from > next {
+            gaps.push(next..=run.from - 1);
+        }
+        next = next.max(run.until + 1);
+    }
+    gaps
+}

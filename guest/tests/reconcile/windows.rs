@@ -1,0 +1,135 @@
+//! Turns that were spoken at once, in several windows: their entries lie between each other in the log.
+
+use std::collections::BTreeSet;
+
+use acp_sessions_guest::transcript::Entry;
+use proptest::prelude::*;
+
+use crate::scene::{Ended, Said, Scene, tag};
+
+fn turn(number: usize) -> Said {
+    Said { user: format!("ask {number}"), agent: format!("answer {number} and more"), ended: Ended::Well }
+}
+
+/// A session with a turn, some turns at once and another turn; and its turns in the order in which they were begun.
+fn spoken(windows: usize, order: &[usize]) -> (Scene, Vec<Said>) {
+    let scene = Scene::new();
+    let order: Vec<usize> = order.iter().map(|window| window % windows).collect();
+    let at_once: Vec<Said> = (1..=windows).map(turn).collect();
+    scene.say(&turn(0));
+    scene.say_at_once(&at_once, &order);
+    scene.say(&turn(windows + 1));
+    scene.tell("agent", usize::MAX);
+    let mut begun: Vec<usize> = Vec::new();
+    for window in order.into_iter().chain(0..windows) {
+        if !begun.contains(&window) {
+            begun.push(window);
+        }
+    }
+    let begun = begun.into_iter().map(|window| at_once[window].clone());
+    (scene, [turn(0)].into_iter().chain(begun).chain([turn(windows + 1)]).collect())
+}
+
+/// The same again changes nothing.
+fn settled(scene: &mut Scene, replay: &[Said]) {
+    let before = scene.session().to_text();
+    for moved_on in [false, true] {
+        let again = scene.load("agent", replay, moved_on);
+        assert!(again.plan.keeps_all(), "{:?}", again.plan);
+        assert_eq!(scene.session().to_text(), before);
+    }
+}
+
+fn windows() -> impl Strategy<Value = (usize, Vec<usize>)> {
+    (2_usize..4, proptest::collection::vec(0_usize..6, 0..14))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_agent_that_replays_them_all_changes_nothing(
+        (windows, order) in windows(),
+        as_they_ended in any::<bool>(),
+    ) {
+        let (mut scene, turns) = spoken(windows, &order);
+        prop_assert_eq!(&scene.shown(), &turns);
+        let mut replay = turns.clone();
+        if as_they_ended {
+            replay[1..=windows].reverse();
+            // Turns that were not spoken at once have an order.
+            let places = scene.turns();
+            prop_assume!(places[1..windows].iter().all(|turn| places[windows].at.start() < turn.at.end()));
+        }
+        let plan = scene.load("agent", &replay, false).plan;
+        prop_assert!(plan.keeps_all());
+        prop_assert_eq!(plan.heard, plan.length());
+        prop_assert!(scene.aside().is_empty());
+        prop_assert!(scene.session().segments.is_empty());
+        prop_assert_eq!(&scene.shown(), &turns);
+        settled(&mut scene, &replay);
+    }
+
+    #[test]
+    fn one_that_the_agent_went_back_behind_is_set_aside_and_nothing_else(
+        (windows, order) in windows(),
+        lost in any::<prop::sample::Index>(),
+    ) {
+        let (mut scene, turns) = spoken(windows, &order);
+        let lost = 1 + lost.index(windows);
+        let gone = turns[lost].clone();
+        let whole = scene.entries();
+        // It went on otherwise from there: what it had heard in that place is another turn now.
+        let mut replay = turns.clone();
+        replay[lost] = turn(77);
+        let plan = scene.load("agent", &replay, true).plan;
+        let its: Vec<_> = whole.iter().filter(|(_, text)| {
+            Entry::parse(text).and_then(|entry| entry.turn) == Some(&*tag(&gone.user))
+        }).cloned().collect();
+        prop_assert!(!its.is_empty());
+        prop_assert_eq!(scene.aside(), its);
+        prop_assert_eq!(&scene.shown(), &replay);
+        prop_assert_eq!(plan.heard, plan.length());
+        settled(&mut scene, &replay);
+    }
+
+    #[test]
+    fn one_that_is_left_out_stays(
+        (windows, order) in windows(),
+        lost in any::<prop::sample::Index>(),
+        moved_on in any::<bool>(),
+    ) {
+        let (mut scene, turns) = spoken(windows, &order);
+        let mut replay = turns.clone();
+        replay.remove(1 + lost.index(windows));
+        let plan = scene.load("agent", &replay, moved_on).plan;
+        prop_assert!(plan.keeps_all());
+        prop_assert_eq!(&scene.shown(), &turns);
+        settled(&mut scene, &replay);
+    }
+
+    #[test]
+    fn the_last_of_them_that_was_lost_is_gone_and_the_others_are_whole((windows, order) in windows()) {
+        let (mut scene, turns) = spoken(windows, &order);
+        let (replay, whole) = (&turns[..windows], scene.entries().len());
+        scene.load("agent", replay, true);
+        prop_assert_eq!(&scene.shown(), replay);
+        let places: BTreeSet<_> = scene.aside().into_iter().chain(scene.entries()).map(|(place, _)| place).collect();
+        prop_assert_eq!(places.len(), whole);
+        settled(&mut scene, replay);
+    }
+
+    #[test]
+    fn one_more_without_the_layer_comes_where_it_belongs(
+        (windows, order) in windows(),
+        place in any::<prop::sample::Index>(),
+    ) {
+        let (mut scene, mut turns) = spoken(windows, &order);
+        turns.insert(place.index(turns.len() + 1), turn(99));
+        let plan = scene.load("agent", &turns, true).plan;
+        prop_assert!(scene.aside().is_empty());
+        prop_assert_eq!(&scene.shown(), &turns);
+        prop_assert_eq!(plan.heard, plan.length());
+        settled(&mut scene, &turns);
+    }
+}
