@@ -327,16 +327,11 @@ impl sessions::Guest for Component {
         retention::prune(&store(), &prune, HostEnvironment.now()).map(to_page).map_err(storage_error)
     }
 
-    fn rebuild(cursor: Option<String>, limit: u32) -> Result<(u32, Option<String>), sessions::Error> {
+    fn rebuild(cursor: Option<String>, limit: u32) -> Result<sessions::Rebuilt, sessions::Error> {
         let rebuilt = rebuild::rebuild(&store(), cursor.as_deref(), limit).map_err(|error| match error {
             RebuildError::Cursor => sessions::Error::Invalid(error.to_string()),
             RebuildError::Storage(error) => storage_error(error),
         })?;
-        // The rest is done by now: nothing is held up by what cannot be read.
-        if rebuilt.next.is_none() && !rebuilt.broken.is_empty() {
-            let broken = format!("records that cannot be read: {}", rebuilt.broken.join(", "));
-            return Err(storage_error(native::StorageError::Corrupt(broken)));
-        }
-        Ok((rebuilt.done, rebuilt.next))
+        Ok(sessions::Rebuilt { done: rebuilt.done, broken: rebuilt.broken, next_cursor: rebuilt.next })
     }
 }

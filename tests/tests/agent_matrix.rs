@@ -21,12 +21,21 @@ struct Kind {
     has_reason: bool,
 }
 
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 7] = [
     Kind {
-        name: "resume",
-        flags: &["--load", "--resume"],
+        name: "resume only",
+        flags: &["--resume"],
         attached: "resume",
         requests: &["session/resume"],
+        rehydrates: false,
+        has_reason: false,
+    },
+    // Without a list of its own only its replay tells whether anything was said without the program.
+    Kind {
+        name: "load and resume",
+        flags: &["--load", "--resume"],
+        attached: "load",
+        requests: &["session/load"],
         rehydrates: false,
         has_reason: false,
     },
@@ -50,7 +59,7 @@ const KINDS: [Kind; 6] = [
         name: "forgets",
         flags: &["--load", "--resume", "--forgets"],
         attached: "new",
-        requests: &["session/resume", "session/load", "session/new"],
+        requests: &["session/load", "session/resume", "session/new"],
         rehydrates: true,
         has_reason: true,
     },
@@ -65,8 +74,8 @@ const KINDS: [Kind; 6] = [
     Kind {
         name: "own fork",
         flags: &["--load", "--resume", "--fork"],
-        attached: "resume",
-        requests: &["session/resume"],
+        attached: "load",
+        requests: &["session/load"],
         rehydrates: false,
         has_reason: false,
     },

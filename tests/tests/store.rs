@@ -55,7 +55,8 @@ fn secrets_for_servers_reach_the_agent_and_never_the_store() {
         {"name": "local", "command": "/bin/server", "args": ["--token", secret], "env": [{"name": "TOKEN", "value": secret}]},
         {"type": "http", "name": "remote", "url": format!("https://{secret}.example"), "headers":
             [{"name": "Authorization", "value": secret}]}]);
-    let directories = json!(["/another/place-that-must-not-be-kept"]);
+    // Paths are no secrets, and every row shows them.
+    let directories = json!(["/another/place"]);
     let place = |id: &str| json!({"sessionId": id, "cwd": scene.cwd(), "mcpServers": servers, "additionalDirectories": directories});
 
     let mut client = Client::ready(&launch);
@@ -83,9 +84,9 @@ fn secrets_for_servers_reach_the_agent_and_never_the_store() {
         assert_eq!(params["mcpServers"], servers);
         assert_eq!(params["additionalDirectories"], directories);
     }
-    for word in [secret, "place-that-must-not-be-kept"] {
-        assert!(!scene.store_holds(word), "the store holds {word}");
-    }
+    assert!(!scene.store_holds(secret), "the store holds {secret}");
+    let row = Client::ready(&launch).row(&id);
+    assert_eq!(row["additionalDirectories"], directories, "{row}");
     assert!(scene.store_holds("hello again"), "what may be kept is kept in plain text");
 }
 

@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::{Code, Id, RpcError, head};
+use super::{Code, Id, Object, RpcError, head};
 
 /// One message; all text is borrowed from its line.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ pub enum Malformed {
 }
 
 impl Malformed {
-    /// How a request that cannot be read is answered, always with a null id.
+    /// How a request that cannot be read is answered.
     pub fn to_error(self) -> RpcError {
         match self {
             Self::NotJson => RpcError::new(Code::ParseError, "Parse error: the line is not JSON"),
@@ -111,6 +111,13 @@ impl<'a> Message<'a> {
         }
     }
 
+    /// The id of what would be a request, were it one: an object that answers nothing and has an id that can be repeated.
+    pub fn id_of_malformed(line: &str) -> Option<Id> {
+        let object = Object::parse(line)?;
+        let is_answer = object.get("result").is_some() || object.get("error").is_some();
+        object.get_some("id").filter(|_| !is_answer).and_then(Id::parse)
+    }
+
     /// The id of a message of which only the beginning is known, if it stands there: the member of the line's own
     /// object, not one further in.
     pub fn id_in_head(head: &str) -> Option<Id> {
@@ -148,6 +155,24 @@ mod tests {
             ("{\"jsonrpc\":\"2.0\",\"id\":1}", Malformed::NotAMessage),
         ] {
             assert_eq!(Message::parse(line).err(), Some(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_object_that_is_no_message_may_have_an_id() {
+        for (line, expected) in [
+            ("{\"jsonrpc\":\"2.0\",\"id\":1}", Some("1")),
+            ("{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":5}", Some("\"a\"")),
+            ("{\"id\":1,\"method\":\"x\"}", Some("1")),
+            ("{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"x\"}", None),
+            ("{\"jsonrpc\":\"2.0\",\"id\":null}", None),
+            ("{\"jsonrpc\":\"2.0\",\"params\":{\"id\":1}}", None),
+            // What it answers is a request of the other side, which has ids of its own.
+            ("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{},\"error\":{}}", None),
+            ("[{\"jsonrpc\":\"2.0\",\"id\":1}]", None),
+            ("{\"id\":1", None),
+        ] {
+            assert_eq!(Message::id_of_malformed(line).as_ref().map(Id::as_json), expected, "{line}");
         }
     }
 

@@ -40,32 +40,39 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     println!("Search:      {} texts", health.texts);
     println!("Health:      good");
     if arguments.rebuild {
-        rebuild(store)?;
+        return rebuild(store);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn rebuild(store: Sqlite) -> anyhow::Result<()> {
+fn rebuild(store: Sqlite) -> Outcome {
     let component = store::engine()?;
     let mut engine = component.instantiate(store)?;
     let watched = io::stderr().is_terminal();
     let mut done = 0_u64;
     let mut cursor = None;
-    loop {
-        let (sessions, next) = plain(engine.rebuild(cursor.as_deref(), STEP))?;
-        done += u64::from(sessions);
+    let broken = loop {
+        let rebuilt = plain(engine.rebuild(cursor.as_deref(), STEP))?;
+        done += u64::from(rebuilt.done);
         if watched {
             eprint!("\rIndexed:     {done} sessions");
         }
-        cursor = next;
+        cursor = rebuilt.next_cursor;
         if cursor.is_none() {
-            break;
+            break rebuilt.broken;
         }
-    }
+    };
     if watched {
         eprintln!();
     }
     engine.into_storage().compact()?;
     println!("Rebuilt the indexes of {done} sessions.");
-    Ok(())
+    if broken.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!("Records that cannot be read, and were left as they are:");
+    for key in broken {
+        println!("  {key}");
+    }
+    Ok(ExitCode::FAILURE)
 }

@@ -1,6 +1,6 @@
 //! The typed interface of an instance: what the commands are made of that look after a store.
 
-use super::sessions::{Error, Filter, Page, Session, TranscriptPage};
+use super::sessions::{Error, Filter, Page, Rebuilt, Session, TranscriptPage};
 use super::{Instance, storage};
 
 /// The outer result is for an instance that is lost, the inner one is the engine's answer.
@@ -45,7 +45,7 @@ impl<S: storage::Host + Send + 'static> Instance<'_, S> {
     }
 
     /// Makes the indexes of some sessions anew.
-    pub fn rebuild(&mut self, cursor: Option<&str>, limit: u32) -> Answer<(u32, Option<String>)> {
+    pub fn rebuild(&mut self, cursor: Option<&str>, limit: u32) -> Answer<Rebuilt> {
         let _running = self.begin_call();
         self.exports.acp_sessions_sessions().call_rebuild(&mut self.store, cursor, limit)
     }

@@ -1,6 +1,6 @@
 //! `acp-sessions doctor`
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt as _;
 
 use crate::run::{on, with_sessions};
@@ -24,6 +24,25 @@ fn indexes_are_made_anew_and_say_the_same() {
     let printed = on(&scene, &["doctor", "--rebuild"]).printed();
     assert!(printed.ends_with("Health:      good\nRebuilt the indexes of 2 sessions.\n"), "{printed}");
     assert_eq!(lists.map(|words| on(&scene, words).printed()), before);
+}
+
+#[test]
+fn a_record_that_cannot_be_read_is_named_and_the_others_are_indexed() {
+    let (scene, ids) = with_sessions(&["Mend the roof", "Paint the fence"]);
+    let mut bytes = fs::read(scene.store()).expect("the store");
+    let record = format!("{{\"id\":\"{}\",\"cwd\":", ids[0]);
+    let places: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(record.as_bytes())).collect();
+    assert!(!places.is_empty(), "there is a record");
+    for at in places {
+        bytes[at] = b'?';
+    }
+    fs::write(scene.store(), bytes).expect("written");
+    let ran = on(&scene, &["doctor", "--rebuild"]);
+    assert_eq!((ran.code, ran.complaint.as_str()), (Some(1), ""), "{ran:?}");
+    let rest = "Rebuilt the indexes of 1 sessions.\nRecords that cannot be read, and were left as they are:\n";
+    assert!(ran.out.ends_with(&format!("{rest}  s/{}\n", ids[0])), "{ran:?}");
+    let found = on(&scene, &["list", "--json", "--search", "fence"]).printed();
+    assert_eq!(found.lines().count(), 1, "{found}");
 }
 
 #[test]

@@ -55,7 +55,10 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     fn handle_client_line(&mut self, line: String) {
         let handled = match Message::parse(&line) {
             Err(malformed) => {
-                self.send_client(rpc::failure(&Id::null(), &malformed.to_error()));
+                // The answer to a request that is open is another one.
+                let id =
+                    Message::id_of_malformed(&line).filter(|id| self.taken(&ClientRequest::new(id.clone())).is_none());
+                self.send_client(rpc::failure(&id.unwrap_or_else(Id::null), &malformed.to_error()));
                 return;
             }
             Ok(Message::Request { id, method, params }) => {

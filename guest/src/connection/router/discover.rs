@@ -32,7 +32,8 @@ pub(super) struct Discovery {
     /// This agent's list was read to its end before, for this store.
     was_complete: bool,
     pages: u32,
-    last_cursor: Option<String>,
+    /// What the cursors were that have led on, as hashes: one for each page at most.
+    cursors: HashSet<u64>,
     /// Rows that are still to be taken in.
     rows: VecDeque<String>,
     /// The page behind them.
@@ -159,9 +160,12 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let discovery = &mut self.connection.discovery;
         discovery.pages += 1;
         // A cursor that comes again would be followed for ever.
-        let goes_on = cursor != discovery.last_cursor && discovery.pages < MOST_PAGES && !rows.is_empty();
+        let is_new = cursor.as_ref().is_some_and(|cursor| {
+            let hash = discovery.seen.hasher.hash_one(cursor);
+            discovery.cursors.insert(hash)
+        });
+        let goes_on = is_new && discovery.pages < MOST_PAGES && !rows.is_empty();
         discovery.seen.is_cut_off |= cursor.is_some() && !goes_on;
-        discovery.last_cursor.clone_from(&cursor);
         discovery.next = cursor.filter(|_| goes_on);
         discovery.rows.extend(rows.into_iter().map(|row| row.get().to_owned()));
     }
