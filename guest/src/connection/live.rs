@@ -93,6 +93,8 @@ pub(super) struct Stamp(std::mem::Discriminant<Phase>, bool, bool);
 #[derive(Debug, Default)]
 struct Activity {
     prompts: u64,
+    /// When the first of the turns began that have ended.
+    began: Option<i64>,
     touched: Option<i64>,
     /// A title made of the last prompt, should the session need one.
     title: Option<String>,

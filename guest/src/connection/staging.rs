@@ -145,7 +145,7 @@ impl Staging {
             plan: &plan,
             agent,
             agent_id,
-            agreed: Some(cx.now().max(listed.unwrap_or(0))),
+            compared: listed,
             now: cx.now(),
         };
         let adopted = if is_new {

@@ -9,6 +9,8 @@ pub(super) struct Turn {
     pub(super) request: ClientRequest,
     /// What its entries in the log are marked with.
     pub(super) tag: String,
+    /// When; not known where its instance was lost.
+    pub(super) began: Option<i64>,
     /// The client has taken it back.
     pub(super) cancelled: bool,
     /// What the agent may repeat of the prompt.
@@ -22,6 +24,6 @@ pub(super) struct Turn {
 impl Turn {
     /// A turn of which no more is known than the request: its instance was lost.
     pub(super) fn taken_up(request: ClientRequest, tag: String) -> Self {
-        Self { request, tag, cancelled: false, echo: Echo::default(), retold: false, title: None }
+        Self { request, tag, began: None, cancelled: false, echo: Echo::default(), retold: false, title: None }
     }
 }

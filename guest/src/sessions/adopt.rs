@@ -38,7 +38,7 @@ pub struct Adoption<'a> {
     /// The id that agent knows the session by.
     pub agent_id: &'a str,
     /// The time of last activity in the agent's own list, if that is known.
-    pub agreed: Option<i64>,
+    pub compared: Option<i64>,
     /// Milliseconds since 1970.
     pub now: i64,
 }
@@ -84,8 +84,8 @@ pub fn adopt<S: Storage>(store: &Store<S>, adoption: &Adoption<'_>) -> Result<Ad
                 }
             }
             let before = session.agents.remove(agent).unwrap_or_else(|| Known::new(agent_id.to_owned(), 0));
-            let agreed = adoption.agreed.or(before.agreed);
-            session.agents.insert(agent.to_owned(), Known { id: agent_id.to_owned(), heard, agreed, ..before });
+            let compared = adoption.compared.or(before.compared);
+            session.agents.insert(agent.to_owned(), Known { id: agent_id.to_owned(), heard, compared, ..before });
             if known.is_none_or(|known| known.id != agent_id) {
                 writes.push(Write::Put { key: keys::agent_session(agent, agent_id), value: session.id.clone() });
             }
@@ -132,7 +132,7 @@ pub fn create<S: Storage, E: Environment>(
             session.id.clone_from(&wanted);
             session.give_to(adoption.agent, adoption.agent_id, adoption.plan.heard);
             if let Some(known) = session.agents.get_mut(adoption.agent) {
-                known.agreed = adoption.agreed;
+                known.compared = adoption.compared;
             }
             if !adoption.plan.tells {
                 // Whatever there is of its history, only the agent has it.

@@ -96,10 +96,12 @@ pub struct Known {
     /// How many entries of the transcript it has heard, counted from the beginning over all segments. `u64::MAX`: all
     /// there are (records of an earlier version).
     pub heard: u64,
-    /// When the transcript was last known to agree with what it has: when it was compared with its replay, or when a turn
-    /// of it ended; milliseconds since 1970.
+    /// When the last turn of it through the layer began and ended; milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agreed: Option<i64>,
+    pub last_turn: Option<(i64, i64)>,
+    /// What [`Self::listed`] was when the transcript was last compared with its replay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared: Option<i64>,
     /// The time of last activity that its own list gave last; milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listed: Option<i64>,
@@ -177,7 +179,16 @@ const MOST_FORMER: usize = 16;
 impl Known {
     /// What an agent knows that has heard this much.
     pub fn new(id: String, heard: u64) -> Self {
-        Self { id, former: Vec::new(), lineage: Vec::new(), since: 0, heard, agreed: None, listed: None }
+        Self {
+            id,
+            former: Vec::new(),
+            lineage: Vec::new(),
+            since: 0,
+            heard,
+            last_turn: None,
+            compared: None,
+            listed: None,
+        }
     }
 
     /// Remembers an id that the session is not to be asked for by.
@@ -186,6 +197,16 @@ impl Known {
         self.former.push(id);
         let surplus = self.former.len().saturating_sub(MOST_FORMER);
         self.former.drain(..surplus);
+    }
+
+    /// Whether its own list says that nothing was said in the session without the layer: its time is that of the last
+    /// comparison, or one during the last turn. The clock may have been set back, so later is not all that matters.
+    pub fn agrees(&self) -> bool {
+        /// Some agents keep whole seconds.
+        const GRAIN: i64 = 1000;
+        let Some(listed) = self.listed else { return self.last_turn.is_some() || self.compared.is_some() };
+        self.compared == Some(listed)
+            || self.last_turn.is_some_and(|(begun, ended)| (begun - GRAIN..=ended).contains(&listed))
     }
 
     /// Whether a prompt went to its session, or to one that it remembers; `id` is the agent's.

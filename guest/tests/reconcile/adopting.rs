@@ -183,9 +183,9 @@ fn a_replay_that_another_session_holds_is_left_to_it() {
     let (session, staging) = (scene.session(), scene.record(&parse(&["a/1", "b/2"])));
     let plan = scene.plan("agent", &staging, false);
     let other = Session::new("t".to_owned(), "/work".to_owned(), 1);
-    let (own_end, staging, plan, agreed) = (0, staging.as_str(), &plan, None);
+    let (own_end, staging, plan, compared) = (0, staging.as_str(), &plan, None);
     let (agent, agent_id, now) = ("agent", "t", 1);
-    let adoption = Adoption { session: &other, own_end, staging, plan, agent, agent_id, agreed, now };
+    let adoption = Adoption { session: &other, own_end, staging, plan, agent, agent_id, compared, now };
     assert!(matches!(adopt::create(&scene.store, &Counting::default(), &adoption).unwrap(), Adopted::Done(_)));
     assert!(matches!(scene.adopt("agent", &session, 0, staging, plan), Adopted::Outrun));
     assert_eq!(scene.session().to_text(), session.to_text());
@@ -301,16 +301,16 @@ fn an_unknown_session_is_created_with_what_its_agent_replays() {
         let (_, replay) =
             turns::of_both(scene.store.storage(), &new, 0, &staging, "agent", crate::scene::strip).unwrap();
         let plan = reconcile::plan(&[], 0, &replay, false);
-        let (session, own_end, agreed) = (&new, 0, Some(4));
+        let (session, own_end, compared) = (&new, 0, Some(4));
         let adoption =
-            Adoption { session, own_end, staging: &staging, plan: &plan, agent: "agent", agent_id, agreed, now: 1 };
+            Adoption { session, own_end, staging: &staging, plan: &plan, agent: "agent", agent_id, compared, now: 1 };
         (adopt::create(&scene.store, &environment, &adoption).unwrap(), staging)
     };
 
     let (Adopted::Done(session), staging) = create(&mut scene, "n", &["x/1", "y/2"]) else { panic!("not created") };
     assert_ne!(session.id, ID, "the id is another session's");
     assert_eq!(session.segments, [segment(&staging, 1, 4)]);
-    assert_eq!((session.agents["agent"].heard, session.agents["agent"].agreed), (4, Some(4)));
+    assert_eq!((session.agents["agent"].heard, session.agents["agent"].compared), (4, Some(4)));
     assert_eq!((session.agent.as_deref(), session.layout), (Some("agent"), 0));
     assert!(!session.is_unprompted());
     let mapped = scene.store.record(keys::agent_session("agent", "n")).unwrap();

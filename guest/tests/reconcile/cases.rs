@@ -164,7 +164,7 @@ fn a_replay_that_tells_nothing_leaves_the_history_with_the_agent() {
     scene.load("agent", &parse(&["a/1"]), false);
     let session = scene.session();
     assert_eq!(session.origin, Origin::Layer);
-    assert_eq!(session.agents["agent"].agreed, Some(7));
+    assert_eq!(session.agents["agent"].compared, Some(7));
     assert!(!session.is_unprompted());
     assert_eq!(scene.store.storage().log_end(ID).unwrap(), 0);
 }

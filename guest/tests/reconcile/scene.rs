@@ -193,8 +193,8 @@ impl Scene {
     }
 
     pub(crate) fn adopt(&self, agent: &str, session: &Session, own_end: u64, staging: &str, plan: &Plan) -> Adopted {
-        let agreed = Some(7);
-        let adoption = Adoption { session, own_end, staging, plan, agent, agent_id: "x", agreed, now: 1 };
+        let compared = Some(7);
+        let adoption = Adoption { session, own_end, staging, plan, agent, agent_id: "x", compared, now: 1 };
         adopt::adopt(&self.store, &adoption).unwrap()
     }
 

@@ -142,7 +142,6 @@ impl LiveSession {
     ) -> Result<Session, RpcError> {
         let unknown = matches!(opening.target, Target::Unknown(_)).then(|| session.clone());
         let agent = cx.agent.name.clone();
-        let now = cx.now();
         let changed = cx.store.change(&session.id).commit(|before, _, writes| {
             let Some(before) = before.or(unknown.as_ref()) else { return Ok(None) };
             let mut changed = before.clone();
@@ -157,11 +156,6 @@ impl LiveSession {
                 && let Some(known) = changed.agents.get_mut(&agent).filter(|known| *known.id == *self.agent_id)
             {
                 known.since = length(cx.store.storage(), before)?;
-            }
-            if let Some(known) = changed.agents.get_mut(&agent)
-                && attached.adopted
-            {
-                known.agreed = Some(now.max(known.listed.unwrap_or(0)));
             }
             changed.directories = opening.directories();
             let same = changed.agents == before.agents

@@ -51,6 +51,7 @@ impl LiveSession {
         turns.push(Turn {
             request: request.clone(),
             tag,
+            began: Some(now),
             cancelled: false,
             echo: Echo::of_prompt(&prompt),
             retold: untold.is_some(),
@@ -143,6 +144,7 @@ impl LiveSession {
             self.is_told = true;
             self.unheard_behind = None;
         }
+        self.activity.began = self.activity.began.or(turn.began);
         self.activity.heard |= self.is_told && has_succeeded;
         let is_cut_off = turn.cancelled || !has_succeeded;
         self.end_turn(&turn, &entry, is_cut_off, cx.now());

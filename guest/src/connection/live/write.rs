@@ -104,7 +104,7 @@ impl super::Activity {
         {
             let before: u64 = session.segments.iter().map(crate::store::Segment::length).sum();
             known.heard = before + (end + 1).saturating_sub(session.tail);
-            known.agreed = Some(now.max(known.agreed.unwrap_or(0)));
+            known.last_turn = Some((self.began.unwrap_or(now), now));
         }
     }
 }

@@ -172,15 +172,10 @@ fn source<S: Storage, E: Environment>(target: &Target, cx: &Cx<'_, S, E>) -> Sou
         return Source::Agent;
     }
     // Only an agent's own list tells that nothing was said without the layer, and only once it has been read.
-    match (known.listed, known.agreed) {
-        (Some(listed), Some(agreed)) if cx.knows_list && listed < agreed => Source::Log,
-        (None, Some(_)) if cx.knows_list => Source::Log,
-        _ => Source::Compared,
-    }
+    if cx.knows_list && known.agrees() { Source::Log } else { Source::Compared }
 }
 
 /// Whether the agent's own list says that the session has changed since the log last agreed with it.
 pub(super) fn has_moved_on(session: &Session, agent: &str) -> bool {
-    let Some(known) = session.agents.get(agent) else { return false };
-    known.listed.zip(known.agreed).is_some_and(|(listed, agreed)| listed >= agreed)
+    session.agents.get(agent).is_some_and(|known| known.listed.is_some() && !known.agrees())
 }
