@@ -17,8 +17,8 @@ pub mod turns;
 
 pub use align::align;
 pub use fold::{Fold, Grain};
-pub use judge::{Evidence, Heard, judge, plan};
+pub use judge::{Evidence, judge, plan};
 pub use places::Places;
-pub use plan::{Piece, Plan};
+pub use plan::{Heard, Piece, Plan};
 pub use text::{Sum, Text};
 pub use turn::{Strip, Turn};

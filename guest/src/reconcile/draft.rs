@@ -3,8 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::align::TELLING;
-use super::judge::Heard;
-use super::plan::{Piece, Plan, length};
+use super::plan::{Heard, Piece, Plan, length};
 use super::text::Sum;
 use super::turn::Turn;
 

@@ -2,23 +2,8 @@
 
 use super::align::align;
 use super::draft::{Draft, Told};
-use super::plan::Plan;
+use super::plan::{Heard, Plan};
 use super::turn::Turn;
-
-/// What the agent has heard of a transcript, in entries from its beginning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Heard {
-    /// Up to there it was told at most.
-    pub since: u64,
-    /// Up to there it has heard.
-    pub until: u64,
-}
-
-impl From<u64> for Heard {
-    fn from(until: u64) -> Self {
-        Self { since: 0, until }
-    }
-}
 
 /// Compares a transcript, of which the agent has heard this much, with what it replays. `moved_on`: the agent's
 /// own list says that the session has changed since the two last agreed.
