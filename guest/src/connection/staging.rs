@@ -66,12 +66,11 @@ impl Staging {
         mut self,
         target: &Target,
         agent_id: &str,
-        moved_on: bool,
         cx: &mut Cx<'_, S, E>,
     ) -> std::result::Result<TakenOver, RpcError> {
         self.recorder.close_run();
         self.recorder.flush(cx.store, &[], Durability::Relaxed)?;
-        match self.reconcile(target, agent_id, moved_on, cx) {
+        match self.reconcile(target, agent_id, cx) {
             Ok(adopted) => {
                 staging::end(cx.store, cx.connection, &self.log)?;
                 Ok(adopted)
@@ -87,7 +86,6 @@ impl Staging {
         &self,
         target: &Target,
         agent_id: &str,
-        moved_on: bool,
         cx: &mut Cx<'_, S, E>,
     ) -> std::result::Result<TakenOver, RpcError> {
         let agent = cx.agent.name.as_str();
@@ -102,7 +100,8 @@ impl Staging {
         let own_end = storage.log_end(&id)?;
         let heard = session.agents.get(agent).map_or(0, |known| known.heard);
         let (ours, theirs) = turns::of_both(storage, &session, own_end, &self.log, own_words::strip)?;
-        let evidence = Evidence { moved_on, whole: session.origin == Origin::Layer };
+        // The agent's list may have been read since the agent was asked to load it.
+        let evidence = Evidence { moved_on: has_moved_on(&session, agent), whole: session.origin == Origin::Layer };
         let plan = reconcile::judge(&ours, heard, &theirs, evidence);
         let listed = session.agents.get(agent).and_then(|known| known.listed);
         let adoption = Adoption {
@@ -136,4 +135,10 @@ impl Staging {
             cx.push(Effect::NotRecorded(error.to_string()));
         }
     }
+}
+
+/// Whether the agent's own list says that the session has changed since the log last agreed with it.
+fn has_moved_on(session: &Session, agent: &str) -> bool {
+    let Some(known) = session.agents.get(agent) else { return false };
+    known.listed.zip(known.agreed).is_some_and(|(listed, agreed)| listed > agreed)
 }

@@ -12,8 +12,6 @@ use crate::rpc::RpcError;
 use crate::storage::Storage;
 use crate::transcript::Start;
 
-use super::plan::has_moved_on;
-
 impl LiveSession {
     /// History that the agent tells while it opens the session; says whether the client is to see it now.
     pub(in crate::connection::live) fn told<S: Storage, E: Environment>(
@@ -48,9 +46,8 @@ impl LiveSession {
         let key = self.key.clone();
         let agent_id = self.agent_id.clone();
         let Phase::Opening(opening) = &mut self.phase else { return Ok(()) };
-        let moved_on = has_moved_on(opening.target.session(), &cx.agent.name);
         if let Some(staging) = opening.staging.take() {
-            let adopted = staging.adopt(&opening.target, &agent_id, moved_on, cx)?;
+            let adopted = staging.adopt(&opening.target, &agent_id, cx)?;
             opening.heard = adopted.heard;
             opening.target = Target::Known(adopted.session);
             if let Some(attached) = &mut opening.attached {

@@ -178,9 +178,3 @@ fn source<S: Storage, E: Environment>(target: &Target, cx: &Cx<'_, S, E>) -> Sou
         _ => Source::Compared,
     }
 }
-
-/// Whether the agent's own list says that the session has changed since the log last agreed with it.
-pub(super) fn has_moved_on(session: &Session, agent: &str) -> bool {
-    let Some(known) = session.agents.get(agent) else { return false };
-    known.listed.zip(known.agreed).is_some_and(|(listed, agreed)| listed >= agreed)
-}
