@@ -17,7 +17,7 @@ pub mod turns;
 
 pub use align::align;
 pub use fold::{Fold, Grain};
-pub use judge::{Evidence, judge, plan};
+pub use judge::{Evidence, Heard, judge, plan};
 pub use places::Places;
 pub use plan::{Piece, Plan};
 pub use text::{Sum, Text};

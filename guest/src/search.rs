@@ -2,6 +2,7 @@
 
 pub mod find;
 mod heading;
+mod parts;
 pub mod query;
 pub mod snippet;
 pub mod text;

@@ -5,7 +5,7 @@ use super::cx::Cx;
 use super::effect::Effect;
 use super::live::{Target, Update};
 use crate::environment::Environment;
-use crate::reconcile::{self, Evidence, turns};
+use crate::reconcile::{self, Evidence, Heard, turns};
 use crate::rpc::{Object, RpcError};
 use crate::sessions::adopt::{self, Adopted, Adoption};
 use crate::sessions::staging;
@@ -18,6 +18,26 @@ use crate::transcript::{Kind, Recorder, UpdateKind, own_words};
 pub(super) struct Staging {
     log: String,
     recorder: Recorder,
+    hush: Hush,
+}
+
+/// Keeps the layer's own words out of what the agent replays as the user's, also where they come in several chunks.
+#[derive(Debug, Default)]
+struct Hush {
+    stream: own_words::Stream,
+    /// The message that is being told.
+    message: Option<String>,
+    /// The last chunk of it (its params) of which something is held back.
+    chunk: Option<String>,
+}
+
+/// What was recorded, and so may be shown: `update` members.
+#[derive(Debug, Default)]
+pub(super) struct Recorded {
+    /// What had been held back of the message before, because it might have been the layer's own words.
+    pub(super) rest: Option<String>,
+    /// What is recorded of the update itself; none: nothing of it, yet or ever.
+    pub(super) update: Option<String>,
 }
 
 /// What came of it.
@@ -27,6 +47,8 @@ pub(super) struct TakenOver {
     pub(super) session: Session,
     /// How many entries of the transcript the agent has heard.
     pub(super) heard: u64,
+    /// What had been held back of the last message.
+    pub(super) rest: Option<String>,
 }
 
 impl Staging {
@@ -34,31 +56,39 @@ impl Staging {
     pub(super) fn begin<S: Storage, E: Environment>(session: &Session, cx: &Cx<'_, S, E>) -> Result<Self> {
         let log = format!("{}~{:016x}", session.id, cx.environment.random());
         staging::begin(cx.store, cx.connection, &log, cx.now())?;
-        Ok(Self { recorder: Recorder::new(&log), log })
+        Ok(Self { recorder: Recorder::new(&log), log, hush: Hush::default() })
     }
 
-    /// Records what the agent tells.
-    pub(super) fn record<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &Cx<'_, S, E>) -> Result<()> {
-        let now = cx.now();
-        match update.kind {
-            UpdateKind::UserChunk | UpdateKind::Chunk => {
-                let text = if update.kind == UpdateKind::UserChunk { update.text() } else { None };
-                let shown = text.as_deref().map(own_words::strip);
-                let changed = match (&shown, &text) {
-                    (Some(shown), Some(text)) if shown.is_empty() && !text.is_empty() => return Ok(()),
-                    (Some(shown), Some(text)) if shown != text => Some(update.with_text(shown)),
-                    _ => None,
-                };
-                let kept = update.kept(changed.as_deref());
+    /// Records what the agent tells; says what of it that is.
+    pub(super) fn record<S: Storage, E: Environment>(
+        &mut self,
+        update: &Update<'_>,
+        cx: &Cx<'_, S, E>,
+    ) -> Result<Recorded> {
+        let rest = if self.hush.ends_with(update) { self.end_message(cx) } else { None };
+        let shown =
+            if update.kind == UpdateKind::UserChunk { self.hush.feed(update) } else { Some(update.update.to_owned()) };
+        match (&shown, update.kind) {
+            (Some(shown), UpdateKind::UserChunk | UpdateKind::Chunk) => {
+                let kept = update.kept((shown != update.update).then_some(shown));
                 let params = Object::parse_or_empty(&kept);
-                self.recorder.push_chunk(now, changed.as_deref().unwrap_or(update.update), &params, || cx.message_id());
+                self.recorder.push_chunk(cx.now(), shown, &params, || cx.message_id());
             }
-            _ => self.recorder.push(Kind::Update, now, &update.kept(None)),
+            (Some(_), _) => self.recorder.push(Kind::Update, cx.now(), &update.kept(None)),
+            (None, _) => {}
         }
         if self.recorder.is_full() {
             self.recorder.flush(cx.store, &[], Durability::Relaxed)?;
         }
-        Ok(())
+        Ok(Recorded { rest, update: shown })
+    }
+
+    /// The user's message is at its end: what was held back of it was the user's, if it was not the layer's.
+    fn end_message<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> Option<String> {
+        let rest = self.hush.finish()?;
+        let kept = format!("{{\"update\":{rest}}}");
+        self.recorder.push_chunk(cx.now(), &rest, &Object::parse_or_empty(&kept), || cx.message_id());
+        Some(rest)
     }
 
     /// Makes what is new of it a part of the session's transcript.
@@ -68,12 +98,13 @@ impl Staging {
         agent_id: &str,
         cx: &mut Cx<'_, S, E>,
     ) -> std::result::Result<TakenOver, RpcError> {
+        let rest = self.end_message(cx);
         self.recorder.close_run();
         self.recorder.flush(cx.store, &[], Durability::Relaxed)?;
         match self.reconcile(target, agent_id, cx) {
             Ok(adopted) => {
                 staging::end(cx.store, cx.connection, &self.log)?;
-                Ok(adopted)
+                Ok(TakenOver { rest, ..adopted })
             }
             Err(error) => {
                 self.discard(cx);
@@ -98,8 +129,10 @@ impl Staging {
             (None, _) => return Err(RpcError::session_not_found(&id)),
         };
         let own_end = storage.log_end(&id)?;
-        let heard = session.agents.get(agent).map_or(0, |known| known.heard);
-        let (ours, theirs) = turns::of_both(storage, &session, own_end, &self.log, own_words::strip)?;
+        let known = session.agents.get(agent);
+        let heard =
+            known.map_or(Heard { since: 0, until: 0 }, |known| Heard { since: known.since, until: known.heard });
+        let (ours, theirs) = turns::of_both(storage, &session, own_end, &self.log, agent, own_words::strip)?;
         // The agent's list may have been read since the agent was asked to load it.
         let evidence = Evidence { moved_on: has_moved_on(&session, agent), whole: session.origin == Origin::Layer };
         let plan = reconcile::judge(&ours, heard, &theirs, evidence);
@@ -126,7 +159,7 @@ impl Staging {
             Adopted::Deleted => return Err(RpcError::session_not_found(&id)),
         };
         let heard = session.agents.get(agent).map_or(0, |known| known.heard);
-        Ok(TakenOver { session, heard })
+        Ok(TakenOver { session, heard, rest: None })
     }
 
     /// Drops it.
@@ -141,4 +174,41 @@ impl Staging {
 fn has_moved_on(session: &Session, agent: &str) -> bool {
     let Some(known) = session.agents.get(agent) else { return false };
     known.listed.zip(known.agreed).is_some_and(|(listed, agreed)| listed > agreed)
+}
+
+impl Hush {
+    /// Whether the message that is being told is at its end when this comes. An image in the midst of an account does not
+    /// end it.
+    fn ends_with(&self, update: &Update<'_>) -> bool {
+        if update.kind != UpdateKind::UserChunk {
+            return true;
+        }
+        message_of(update) != self.message || update.text().is_none() && !self.stream.is_inside()
+    }
+
+    /// What may be shown of the next chunk, as an `update` member.
+    fn feed(&mut self, update: &Update<'_>) -> Option<String> {
+        self.message = message_of(update);
+        let Some(text) = update.text() else { return Some(update.update.to_owned()) };
+        let shown = self.stream.feed(&text);
+        self.chunk = (!self.stream.undecided().is_empty()).then(|| update.kept(None));
+        if shown == text {
+            return Some(update.update.to_owned());
+        }
+        (!shown.is_empty()).then(|| update.with_text(&shown))
+    }
+
+    /// What was held back and is shown after all, as an `update` member.
+    fn finish(&mut self) -> Option<String> {
+        let rest = self.stream.finish();
+        self.message = None;
+        let chunk = self.chunk.take().filter(|_| !rest.is_empty())?;
+        let params = Object::parse(&chunk)?;
+        Some(Update::read(&chunk, &params)?.with_text(&rest))
+    }
+}
+
+/// The id of the message that an update is a part of (JSON).
+fn message_of(update: &Update<'_>) -> Option<String> {
+    Object::parse_or_empty(update.update).get_some("messageId").map(str::to_owned)
 }

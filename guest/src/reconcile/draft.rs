@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::align::TELLING;
+use super::judge::Heard;
 use super::plan::{Piece, Plan, length};
 use super::text::Sum;
 use super::turn::Turn;
@@ -14,14 +15,24 @@ pub(super) enum Told {
     No,
 }
 
+/// How an agent replays what a user said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Prompts {
+    AsSaid,
+    /// With what a resource or a command stands for, or with something in front.
+    Rewritten,
+    LeftOut,
+}
+
 /// A plan in the making.
 #[derive(Debug)]
 pub(super) struct Draft {
     plan: Plan,
     heard_before: u64,
+    /// What stands up to there the agent was told at most.
+    since: u64,
     moved_on: bool,
-    /// Nothing that a user said is replayed.
-    lacks_user: bool,
+    prompts: Prompts,
     /// What is kept since something was put in. Turns that were spoken at once lie between each other, and stay as they
     /// lie unless something comes between them.
     kept: Vec<Kept>,
@@ -39,10 +50,12 @@ struct Kept {
 }
 
 impl Draft {
-    pub(super) fn new(heard_before: u64, moved_on: bool, replay: &[Turn]) -> Self {
+    pub(super) fn new(heard: Heard, moved_on: bool, replay: &[Turn]) -> Self {
         let plan = Plan { tells: true, pieces: Vec::new(), aside: Vec::new(), heard: 0 };
-        let lacks_user = replay.iter().all(|turn| turn.user.is_empty());
-        Self { plan, heard_before, moved_on, lacks_user, kept: Vec::new(), has_missed: false, position: 0 }
+        let is_left_out = replay.iter().all(|turn| turn.user.is_empty());
+        let prompts = if is_left_out { Prompts::LeftOut } else { Prompts::AsSaid };
+        let (heard_before, since) = (heard.until, heard.since);
+        Self { plan, heard_before, since, moved_on, prompts, kept: Vec::new(), has_missed: false, position: 0 }
     }
 
     pub(super) fn finish(mut self) -> Plan {
@@ -58,9 +71,19 @@ impl Draft {
         self.plan
     }
 
+    /// These turns are the same in both.
+    pub(super) fn compare<'a>(&mut self, mut pairs: impl Iterator<Item = (&'a Turn, &'a Turn)>) {
+        if pairs.any(|(ours, theirs)| !theirs.user.is_empty() && ours.user != theirs.user) {
+            self.prompts = Prompts::Rewritten;
+        }
+    }
+
     /// What comes before an answer that is replayed, without the prompt to it where none is replayed.
     pub(super) fn without_prompt<'a>(&self, log: &'a [Turn]) -> (&'a [Turn], &'a [Turn]) {
-        let prompt = log.iter().rev().take_while(|turn| self.lacks_user && turn.agent.sum().is_empty()).count();
+        let prompt = match self.prompts {
+            Prompts::LeftOut => log.iter().rev().take_while(|turn| turn.agent.sum().is_empty()).count(),
+            Prompts::AsSaid | Prompts::Rewritten => 0,
+        };
         log.split_at(log.len() - prompt)
     }
 
@@ -123,16 +146,21 @@ impl Draft {
     /// Whether the one is a replay of the other, as far as it says anything.
     pub(super) fn is_same(&self, log: &[Turn], replay: &[Turn], is_enclosed: bool) -> bool {
         let (ours, theirs) = (joined(log), joined(replay));
-        let has_answer = ours.1 == theirs.1 && !theirs.1.is_empty();
         let has_prompt = ours.0 == theirs.0 && !theirs.0.is_empty();
+        let has_answer = ours.1 == theirs.1 && !theirs.1.is_empty();
+        let is_telling = theirs.1.length() >= TELLING;
         ours == theirs
             || has_prompt && theirs.1.is_empty()
-            || has_answer && (is_enclosed || theirs.0.is_empty() && (self.lacks_user || theirs.1.length() >= TELLING))
+            || has_answer && is_enclosed && (is_telling || self.prompts == Prompts::Rewritten)
+            || has_answer && theirs.0.is_empty() && (is_telling || self.prompts == Prompts::LeftOut)
     }
 
     /// What the agent had heard of these turns, and what came from others since.
     fn by_knowledge<'a>(&self, turns: &'a [Turn]) -> (Vec<&'a Turn>, Vec<&'a Turn>) {
-        turns.iter().partition(|turn| turn.at.start() <= self.heard_before)
+        turns.iter().partition(|turn| {
+            let in_time = turn.at.start() > self.since && turn.at.start() <= self.heard_before;
+            turn.took_part.unwrap_or(in_time)
+        })
     }
 
     pub(super) fn keep<'a>(&mut self, turns: impl IntoIterator<Item = &'a Turn>, told: Told) {

@@ -11,7 +11,7 @@ use crate::transcript::{Entry, Kind};
 #[derive(Debug)]
 pub(super) enum Event<'a> {
     /// A prompt that went through the layer.
-    Prompt { blocks: Vec<&'a RawValue> },
+    Prompt { blocks: Vec<&'a RawValue>, with: Option<(String, String)> },
     /// A part of this message of the user.
     User { message: Option<&'a str>, content: Option<&'a RawValue> },
     /// A part of this message of the agent.
@@ -67,7 +67,7 @@ impl<'a> Event<'a> {
         match entry.kind {
             Kind::Prompt => {
                 let prompt: Option<Prompt<'_>> = serde_json::from_str(entry.json).ok();
-                Self::Prompt { blocks: prompt.map(|prompt| prompt.prompt).unwrap_or_default() }
+                Self::Prompt { blocks: prompt.map(|prompt| prompt.prompt).unwrap_or_default(), with: entry.with() }
             }
             Kind::Update => {
                 let Ok(Params { update }) = serde_json::from_str::<Params<'_>>(entry.json) else { return Self::Other };

@@ -7,6 +7,7 @@ use super::event::{Event, text_of};
 use super::places::{Gathered, gaps};
 use super::text::{Sum, Writer};
 use super::turn::{Strip, Turn};
+use crate::store::Known;
 
 /// How much of a user's message is looked through for the layer's own words, which stand in front.
 const LOOKED_THROUGH: usize = 256 * 1024;
@@ -44,6 +45,8 @@ impl Grain {
 pub struct Fold {
     strip: Strip,
     grain: Grain,
+    /// The agent that is to be told from others, by its name, and what it knows of the session.
+    hearer: Option<(String, Known)>,
     turns: Vec<Turn>,
     open: Option<Open>,
     beginnings: Wanted,
@@ -64,6 +67,7 @@ struct Open {
     places: Gathered,
     /// It went through the layer, so its end is in the log if it had one.
     is_ours: bool,
+    took_part: Option<bool>,
     said: Said,
     /// The message that its last entry is a part of; long ones have several.
     message: Option<String>,
@@ -106,7 +110,13 @@ impl Fold {
     }
 
     fn wanting(strip: Strip, beginnings: Wanted) -> Self {
-        Self { strip, grain: Grain::Turns, turns: Vec::new(), open: None, beginnings }
+        Self { strip, grain: Grain::Turns, hearer: None, turns: Vec::new(), open: None, beginnings }
+    }
+
+    /// Tells what this agent took part in from what others did.
+    #[must_use]
+    pub fn heard_by(self, agent: &str, known: Option<&Known>) -> Self {
+        Self { hearer: known.map(|known| (agent.to_owned(), known.clone())), ..self }
     }
 
     /// Takes it apart into these.
@@ -118,10 +128,15 @@ impl Fold {
     /// The next entry, as the log holds it. What cannot be read belongs to the turn it stands in.
     pub fn push(&mut self, number: u64, text: &str) {
         match Event::parse(text) {
-            Event::Prompt { blocks } => {
+            Event::Prompt { blocks, with } => {
                 self.user(number, None, blocks.into_iter().filter_map(text_of));
+                let took_part = with.map(|(agent, id)| {
+                    self.hearer.as_ref().is_some_and(|(name, known)| *name == agent && known.has_taken(&id))
+                });
                 if let Some(open) = &mut self.open {
                     open.is_ours = true;
+                    // Where prompts were joined, it took part if it did in any.
+                    open.took_part = open.took_part.max(took_part);
                 }
             }
             Event::User { message, content } => self.user(number, message, content.and_then(text_of).into_iter()),
@@ -193,9 +208,10 @@ impl Fold {
             && let Some(open) = &self.open
             && open.is_behind_message(message)
         {
-            let is_ours = open.is_ours;
+            let (is_ours, took_part) = (open.is_ours, open.took_part);
             self.close(Behind::MoreOfIt);
-            self.entry(number).is_ours = is_ours;
+            let more = self.entry(number);
+            (more.is_ours, more.took_part) = (is_ours, took_part);
         }
         self.anything_else(number);
         if let Some(open) = &mut self.open {
@@ -238,7 +254,9 @@ impl Fold {
 
     fn close(&mut self, behind: Behind) {
         self.user_is_done();
-        let Some(Open { places, is_ours, said: Said::Agent { user, agent }, ended_well, .. }) = self.open.take() else {
+        let Some(Open { places, is_ours, took_part, said: Said::Agent { user, agent }, ended_well, .. }) =
+            self.open.take()
+        else {
             return;
         };
         // What an agent replays has no ends; it came to one if something follows it.
@@ -255,14 +273,21 @@ impl Fold {
             }
             *room = room.saturating_sub(agent.kept());
         }
-        self.turns.push(Turn { at: places.places(), user, agent, finished });
+        self.turns.push(Turn { at: places.places(), user, agent, took_part, finished });
     }
 }
 
 impl Open {
     fn at(number: u64) -> Self {
         let places = Gathered::one(number);
-        Self { places, is_ours: false, said: Said::User(String::new()), message: None, ended_well: None }
+        Self {
+            places,
+            is_ours: false,
+            took_part: None,
+            said: Said::User(String::new()),
+            message: None,
+            ended_well: None,
+        }
     }
 
     /// Whether somebody has said something and this is no part of the same message.

@@ -5,16 +5,34 @@ use super::draft::{Draft, Told};
 use super::plan::Plan;
 use super::turn::Turn;
 
-/// Compares a transcript, of which the agent has heard this many entries, with what it replays. `moved_on`: the agent's
+/// What the agent has heard of a transcript, in entries from its beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Heard {
+    /// Up to there it was told at most.
+    pub since: u64,
+    /// Up to there it has heard.
+    pub until: u64,
+}
+
+impl From<u64> for Heard {
+    fn from(until: u64) -> Self {
+        Self { since: 0, until }
+    }
+}
+
+/// Compares a transcript, of which the agent has heard this much, with what it replays. `moved_on`: the agent's
 /// own list says that the session has changed since the two last agreed.
-pub fn plan(log: &[Turn], heard: u64, replay: &[Turn], moved_on: bool) -> Plan {
+pub fn plan(log: &[Turn], heard: impl Into<Heard>, replay: &[Turn], moved_on: bool) -> Plan {
+    let heard = heard.into();
     let mut draft = Draft::new(heard, moved_on, replay);
     if replay.iter().all(Turn::is_silent) {
         draft.keep(log, Told::Yes);
-        return Plan { tells: false, heard, ..draft.finish() };
+        return Plan { tells: false, heard: heard.until, ..draft.finish() };
     }
+    let pairs = align(log, replay);
+    draft.compare(pairs.iter().map(|(at, other)| (&log[*at], &replay[*other])));
     let (mut log_rest, mut replay_rest) = (0, 0);
-    for (at, other) in align(log, replay) {
+    for (at, other) in pairs {
         let (before, prompt) = draft.without_prompt(&log[log_rest..at]);
         draft.between(before, &replay[replay_rest..other], log_rest > 0);
         draft.keep(prompt, Told::Yes);
@@ -37,8 +55,8 @@ pub struct Evidence {
 /// The same where the two may have nothing in common. An agent that tells something else altogether, though nobody has
 /// heard of a change, is not believed: some replay a summary, or only what they said last. And what only the agent has
 /// of a session comes before what was said through the layer.
-pub fn judge(log: &[Turn], heard: u64, replay: &[Turn], evidence: Evidence) -> Plan {
-    let mut draft = Draft::new(0, false, replay);
+pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
+    let mut draft = Draft::new(0.into(), false, replay);
     let is_same = draft.is_same(log, replay, false);
     let is_related = is_same || log.iter().all(Turn::is_silent) || !align(log, replay).is_empty();
     if is_related || evidence.moved_on {

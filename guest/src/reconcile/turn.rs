@@ -18,6 +18,9 @@ pub struct Turn {
     pub user: Sum,
     /// What the agent said, thoughts excluded.
     pub agent: Text,
+    /// Whether the agent took part in it: it went to its session, or to another. Not known of what no prompt through the
+    /// layer began.
+    pub took_part: Option<bool>,
     /// Whether it came to its end, neither cut off nor cancelled nor failed.
     pub finished: bool,
 }

@@ -16,7 +16,8 @@ pub fn of_transcript<S: Storage>(storage: &S, session: &Session, own_end: u64, s
     transcript(storage, session, own_end, Fold::new(strip))
 }
 
-/// The turns of a transcript and those of a replay that was recorded into the log `staging`, as they can be compared. Where
+/// The turns of a transcript and those of a replay of this agent's that was recorded into the log `staging`, as they can
+/// be compared. Where
 /// the agent replays only what it said itself, or only what the user said, its messages stand alone, and so they do then in
 /// the transcript.
 pub fn of_both<S: Storage>(
@@ -24,13 +25,15 @@ pub fn of_both<S: Storage>(
     session: &Session,
     own_end: u64,
     staging: &str,
+    agent: &str,
     strip: Strip,
 ) -> Result<(Vec<Turn>, Vec<Turn>)> {
-    let mut ours = of_transcript(storage, session, own_end, strip)?;
+    let fold = || Fold::new(strip).heard_by(agent, session.agents.get(agent));
+    let mut ours = transcript(storage, session, own_end, fold())?;
     let mut theirs = replay(storage, staging, Fold::beside(strip, &ours))?;
     let grain = Grain::of(&theirs);
     if grain != Grain::Turns {
-        ours = transcript(storage, session, own_end, Fold::new(strip).by(grain))?;
+        ours = transcript(storage, session, own_end, fold().by(grain))?;
         theirs = replay(storage, staging, Fold::beside(strip, &ours).by(grain))?;
     }
     order_as_replayed(&mut ours, &theirs);

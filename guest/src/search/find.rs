@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::parts::Parts;
 use super::query::Query;
 use super::{Owner, heading, snippet, text};
 use crate::sessions::delete::Holders;
@@ -10,8 +11,6 @@ use crate::store::{Session, Store, keys};
 
 /// Up to how many sessions may hold a term for it to be looked up; above that, sessions are tried in list order.
 const FEW: usize = 2000;
-/// The last part a storage takes.
-const LAST_PART: u64 = (1 << 28) - 1;
 /// How many hits are asked for at first, and at most: few terms have many, and each call has its price.
 const BATCHES: (u32, u32) = (128, 4096);
 
@@ -117,25 +116,23 @@ pub fn hits<S: Storage>(
     if *plan == Plan::HeadingsOnly {
         return Ok(sessions.iter().map(|session| heading_holds(query, session).then_some(Hit::Heading)).collect());
     }
+    let parts: Vec<Vec<Parts<'_>>> = sessions.iter().map(Parts::of).collect();
     let mut found: Vec<Option<Hit>> = vec![None; sessions.len()];
     let mut alive: Vec<usize> = (0..sessions.len()).collect();
     for (nth, term) in query.terms.iter().enumerate() {
-        let mut scopes = Vec::new();
-        let mut of = Vec::new();
-        for &at in &alive {
-            for scope in scopes_of(&sessions[at]) {
-                scopes.push(scope);
-                of.push(at);
-            }
-        }
-        let parts = store.storage().find_text(term, &scopes)?;
+        let asked: Vec<(usize, &Parts<'_>)> =
+            alive.iter().flat_map(|at| parts[*at].iter().map(|parts| (*at, parts))).collect();
+        let scopes: Vec<TextScope> = asked.iter().map(|(_, parts)| parts.scope()).collect();
+        let firsts = store.storage().find_text(term, &scopes)?;
         let mut holds = BTreeSet::new();
-        for ((part, scope), at) in parts.iter().zip(&scopes).zip(of) {
-            let Some(part) = *part else { continue };
-            if holds.insert(at) && nth == 0 {
-                found[at] = Some(match Owner::of_name(&scope.owner) {
-                    Some(Owner::Log(log)) => Hit::Entry { log: log.to_owned(), seq: part },
-                    _ => Hit::Heading,
+        for ((at, parts), first) in asked.into_iter().zip(firsts) {
+            let Some(first) = first.filter(|_| !holds.contains(&at)) else { continue };
+            let Some(part) = parts.first(store.storage(), term, first)? else { continue };
+            holds.insert(at);
+            if nth == 0 {
+                found[at] = Some(match parts.owner {
+                    Owner::Log(log) => Hit::Entry { log: log.to_owned(), seq: part },
+                    Owner::Heading(_) => Hit::Heading,
                 });
             }
         }
@@ -143,16 +140,6 @@ pub fn hits<S: Storage>(
     }
     let alive: BTreeSet<usize> = alive.into_iter().collect();
     Ok(found.into_iter().enumerate().map(|(at, hit)| hit.filter(|_| alive.contains(&at))).collect())
-}
-
-/// The texts that are a session's: its own, and those of the logs it was forked from.
-fn scopes_of(session: &Session) -> Vec<TextScope> {
-    let scope = |owner: Owner<'_>, until| TextScope { owner: owner.name(), until };
-    let inherited = session.segments.iter().map(|segment| scope(Owner::Log(&segment.log), segment.until));
-    [scope(Owner::Heading(&session.id), 0), scope(Owner::Log(&session.id), LAST_PART)]
-        .into_iter()
-        .chain(inherited)
-        .collect()
 }
 
 /// What the row of a session says about its match.

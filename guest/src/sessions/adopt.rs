@@ -78,6 +78,7 @@ pub fn adopt<S: Storage>(store: &Store<S>, adoption: &Adoption<'_>) -> Result<Ad
             let all = adoption.plan.heard == adoption.plan.length();
             let heard = adoption.plan.heard + if all { since } else { 0 };
             for (name, known) in &mut session.agents {
+                known.since = adoption.plan.carried(known.since);
                 if name != agent {
                     known.heard = adoption.plan.carried(known.heard);
                 }

@@ -11,7 +11,7 @@ use super::delete::Holders;
 use crate::environment::Environment;
 use crate::search;
 use crate::storage::{Expectation, Result, Storage, Write};
-use crate::store::{Changed, Session, Store, keys};
+use crate::store::{Changed, Segment, Session, Store, keys};
 use crate::transcript::{Entry, Kind};
 use inherit::Inheritance;
 
@@ -30,6 +30,8 @@ pub struct Fork<'a> {
     pub agent_id: Option<String>,
     /// How many entries of the transcript that agent has heard; see [`crate::store::Known`].
     pub heard: u64,
+    /// The ids of the agent's own sessions whose conversation the fork remembers.
+    pub lineage: Vec<String>,
     /// The further directories of the fork.
     pub directories: Vec<String>,
     /// Milliseconds since 1970.
@@ -87,8 +89,15 @@ fn forked<S: Storage>(
     session.tail = 1;
     session.aside.clear();
     expected.push(Expectation { key: keys::tombstone(&parent.id), value: None });
+    let inherited: u64 = session.segments.iter().map(Segment::length).sum();
+    let beginning = inherited + copied.len() as u64;
     if let (Some(agent), Some(agent_id)) = (&fork.agent, &fork.agent_id) {
         session.give_to(agent, agent_id, fork.heard);
+        let since = if fork.lineage.is_empty() { beginning } else { 0 };
+        if let Some(known) = session.agents.get_mut(agent) {
+            known.lineage.clone_from(&fork.lineage);
+            known.since = since;
+        }
     }
     share_logs(store, &session, expected, writes)?;
     for (value, seq) in copied.into_iter().zip(1..) {

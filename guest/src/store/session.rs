@@ -71,6 +71,10 @@ fn first() -> u64 {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]
+fn is_none_yet(number: &u64) -> bool {
+    *number == 0
+}
+
 fn is_first(number: &u64) -> bool {
     *number == 1
 }
@@ -83,6 +87,12 @@ pub struct Known {
     /// Ids it knew the session by before it forgot it; the last few of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<String>,
+    /// Ids of sessions of its own that this one was forked from, whose conversation it remembers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lineage: Vec<String>,
+    /// How many entries of the transcript there were when its session began. It was told of them at most, and took no part.
+    #[serde(default, skip_serializing_if = "is_none_yet")]
+    pub since: u64,
     /// How many entries of the transcript it has heard, counted from the beginning over all segments. `u64::MAX`: all
     /// there are (records of an earlier version).
     pub heard: u64,
@@ -167,7 +177,7 @@ const MOST_FORMER: usize = 16;
 impl Known {
     /// What an agent knows that has heard this much.
     pub fn new(id: String, heard: u64) -> Self {
-        Self { id, former: Vec::new(), heard, agreed: None, listed: None }
+        Self { id, former: Vec::new(), lineage: Vec::new(), since: 0, heard, agreed: None, listed: None }
     }
 
     /// Remembers an id that the session is not to be asked for by.
@@ -176,6 +186,11 @@ impl Known {
         self.former.push(id);
         let surplus = self.former.len().saturating_sub(MOST_FORMER);
         self.former.drain(..surplus);
+    }
+
+    /// Whether a prompt went to its session, or to one that it remembers; `id` is the agent's.
+    pub fn has_taken(&self, id: &str) -> bool {
+        self.id == id || self.lineage.iter().any(|earlier| earlier == id)
     }
 
     /// Every id it knows, or knew, the session by.

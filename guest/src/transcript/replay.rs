@@ -107,7 +107,9 @@ impl Replay {
             if given.is_empty() {
                 return Ok(self.spans.length());
             }
-            given.iter().for_each(|given| show(given.place + 1, &given.text));
+            for Given { place, text, .. } in given {
+                show(place + 1, &text);
+            }
         }
     }
 

@@ -1,7 +1,8 @@
 //! What the layer says itself never comes back as something the user, the agent or a title says.
 
 use acp_sessions_guest::storage::Memory;
-use serde_json::json;
+use acp_sessions_guest::transcript::own_words::{CLOSING, CONTEXT, OPENING};
+use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{TOLD, Turns, account, ask_load, ask_prompt, lines, listing, load, oblige, row, said, told};
@@ -125,5 +126,147 @@ fn an_account_that_the_agent_replays_is_not_taken_for_something_the_user_said() 
     for time in ["next", "after that"] {
         let out = load(&mut desk, "s1", &replayed);
         assert_eq!(said(&out.client), lines(&[TOLD, THIRD, &[("Outside", "Yes")]]), "{time}");
+    }
+}
+
+/// Who says it, in which message, and what.
+type Messages<'a> = Vec<(&'static str, Value, &'a str)>;
+/// Who says it, and what.
+type Shown = &'static [(&'static str, &'static str)];
+
+/// What an agent replays, text in pieces of `size` characters.
+fn replayed(messages: &[(&str, Value, &str)], size: usize) -> Vec<Value> {
+    let mut updates = Vec::new();
+    for (kind, id, text) in messages {
+        let mut with = |mut update: Value| {
+            if !id.is_null() {
+                update["messageId"] = id.clone();
+            }
+            updates.push(update);
+        };
+        if *kind == "image" {
+            let content = json!({"type": "image", "data": "", "mimeType": "image/png"});
+            with(json!({"sessionUpdate": "user_message_chunk", "content": content}));
+            continue;
+        }
+        for piece in text.chars().collect::<Vec<_>>().chunks(size) {
+            with(chunk(&format!("{kind}_message_chunk"), &piece.iter().collect::<String>()));
+        }
+    }
+    updates
+}
+
+/// A load by an agent that replays these updates.
+fn load_replayed(desk: &mut Desk<'_>, session: &str, updates: &[Value]) -> Out {
+    let mut out = ask_load(desk, "load", session);
+    let asked = out.request("session/load");
+    let agent_id = asked["params"]["sessionId"].as_str().unwrap().to_owned();
+    for told in updates {
+        out.extend(desk.agent(update(&agent_id, told.clone())));
+    }
+    out.extend(desk.reply(&asked, json!({})));
+    oblige(desk, out, &[], "fresh")
+}
+
+/// The client's updates of messages: what kind, and the text, or the type of what is no text; adjacent text joined.
+fn messages(out: &Out) -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    for update in out.client.iter().map(|message| &message["params"]["update"]) {
+        let Some(kind) = update["sessionUpdate"].as_str().filter(|kind| kind.ends_with("_message_chunk")) else {
+            continue;
+        };
+        let text = update["content"]["text"].as_str();
+        match (text, all.last_mut().filter(|(last, _)| last == kind)) {
+            (Some(text), Some((_, joined))) if joined != "[image]" => joined.push_str(text),
+            _ => all.push((kind.to_owned(), text.unwrap_or("[image]").to_owned())),
+        }
+    }
+    all
+}
+
+#[test]
+fn an_account_that_is_replayed_in_pieces_is_neither_shown_nor_kept() {
+    let account = format!("{OPENING}{CONTEXT}\n\nUser: Before\n\n{CLOSING}\n\n");
+    let (one, cut_off) = (format!("{account}Third"), &account[..account.len() - 20]);
+    let null = || Value::Null;
+    let cases: [(&str, Messages<'_>, Shown); 7] = [
+        (
+            "in one message",
+            vec![("user", null(), &one), ("agent", null(), "Yes")],
+            &[("user", "Third"), ("agent", "Yes")],
+        ),
+        (
+            "in a message of its own",
+            vec![("user", json!("m1"), &account), ("user", json!("m2"), "Third"), ("agent", null(), "Yes")],
+            &[("user", "Third"), ("agent", "Yes")],
+        ),
+        (
+            "cut off with its message",
+            vec![("user", json!("m1"), cut_off), ("user", json!("m2"), "Third"), ("agent", null(), "Yes")],
+            &[("user", "Third"), ("agent", "Yes")],
+        ),
+        (
+            "what only begins like one",
+            vec![("user", null(), "A list: [Ea"), ("agent", null(), "Yes"), ("user", null(), "[E")],
+            &[("user", "A list: [Ea"), ("agent", "Yes"), ("user", "[E")],
+        ),
+        (
+            "what only begins like one, in two messages",
+            vec![("user", json!("m1"), "Before ["), ("user", json!("m2"), "Earlier"), ("agent", null(), "Yes")],
+            &[("user", "Before [Earlier"), ("agent", "Yes")],
+        ),
+        (
+            "what only begins like one, before an image",
+            vec![("user", null(), "Look: [Ea"), ("image", null(), ""), ("agent", null(), "Yes")],
+            &[("user", "Look: [Ea"), ("user", "[image]"), ("agent", "Yes")],
+        ),
+        (
+            "one that the agent quotes",
+            vec![("user", null(), "Say it"), ("agent", null(), "[End of the earlier conversation.")],
+            &[("user", "Say it"), ("agent", "[End of the earlier conversation.")],
+        ),
+    ];
+    for (name, told, expected) in &cases {
+        let expected: Vec<(String, String)> =
+            expected.iter().map(|(kind, text)| (format!("{kind}_message_chunk"), (*text).to_owned())).collect();
+        for size in [1, 7, 100, 10_000] {
+            let (store, world) = (Memory::new(), World::default());
+            let listed = || [row("o1", "Old", "2025-01-01T00:00:00Z")];
+            let updates = replayed(told, size);
+            let mut desk = listing(&store, &world, "a", &json!({"loadSession": true}), &listed());
+            let out = load_replayed(&mut desk, "o1", &updates);
+            assert!(out.answer("load")["error"].is_null());
+            assert_eq!(out.client.last().unwrap()["id"], "load", "{name}: all of it comes before the answer");
+            assert_eq!(messages(&out), expected, "{name}, {size} at a time: what is shown");
+            // An agent that cannot load: what is shown is what was recorded.
+            let mut desk = listing(&store, &world, "a", &json!({}), &listed());
+            let out = load(&mut desk, "o1", &[]);
+            assert_eq!(messages(&out), expected, "{name}, {size} at a time: what was kept");
+        }
+    }
+}
+
+#[test]
+fn an_account_that_the_agent_replays_in_pieces_is_no_change_of_the_conversation() {
+    for size in [1, 7, 100] {
+        let (store, world) = (Memory::new(), World::default());
+        let (mut desk, out, text) = prompted(&store, &world);
+        desk.agent(update("s2", chunk("agent_message_chunk", "Third answer")));
+        desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
+        drop(desk);
+        world.now.set(2 * 86_400_000);
+        let first = format!("{text}\n\nThird");
+        let null = || Value::Null;
+        let told = [
+            ("user", null(), first.as_str()),
+            ("agent", null(), "Third answer"),
+            ("user", null(), "Outside ["),
+            ("agent", null(), "Yes"),
+        ];
+        let listed = row("s2", "Third", "2025-10-10T00:00:00Z");
+        let mut desk = listing(&store, &world, "a", &json!({"loadSession": true}), &[listed]);
+        let out = load_replayed(&mut desk, "s1", &replayed(&told, size));
+        let expected = lines(&[TOLD, &[("Third", "Third answer"), ("Outside [", "Yes")]]);
+        assert_eq!(said(&out.client), expected, "{size} at a time");
     }
 }

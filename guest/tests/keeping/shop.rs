@@ -74,6 +74,7 @@ pub(crate) fn fork_of<S: Storage>(store: &Store<S>, parent: &str, id: &str) -> S
         cwd: "/x".to_owned(),
         agent: Some("agent".to_owned()),
         agent_id: Some(id.to_owned()),
+        lineage: Vec::new(),
         directories: Vec::new(),
         heard: u64::MAX,
         now: NOW,

@@ -16,7 +16,7 @@ use crate::scene::{ID, Said, Scene};
 
 /// Random numbers that are none.
 #[derive(Debug, Default)]
-struct Counting(Cell<u64>);
+pub(crate) struct Counting(Cell<u64>);
 
 impl Environment for Counting {
     fn now(&self) -> i64 {
@@ -254,6 +254,7 @@ fn a_fork_keeps_what_it_shares_and_the_last_one_takes_everything_with_it() {
         agent,
         agent_id,
         heard,
+        lineage: Vec::new(),
         directories: Vec::new(),
         now: 1,
     };
@@ -297,7 +298,8 @@ fn an_unknown_session_is_created_with_what_its_agent_replays() {
     let environment = Counting::default();
     let create = |scene: &mut Scene, agent_id: &str, replay: &[&str]| {
         let staging = scene.record(&parse(replay));
-        let (_, replay) = turns::of_both(scene.store.storage(), &new, 0, &staging, crate::scene::strip).unwrap();
+        let (_, replay) =
+            turns::of_both(scene.store.storage(), &new, 0, &staging, "agent", crate::scene::strip).unwrap();
         let plan = reconcile::plan(&[], 0, &replay, false);
         let (session, own_end, agreed) = (&new, 0, Some(4));
         let adoption =

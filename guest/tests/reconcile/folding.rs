@@ -1,6 +1,8 @@
 //! Entries as turns.
 
-use acp_sessions_guest::reconcile::{Fold, Sum, Turn};
+use std::ops::RangeInclusive;
+
+use acp_sessions_guest::reconcile::{Fold, Grain, Sum, Turn};
 use acp_sessions_guest::transcript::{Entry, Kind};
 
 use crate::scene::strip;
@@ -102,6 +104,77 @@ fn a_long_message_is_compared_to_its_end() {
     };
     assert_eq!(of("x"), Sum::of(&format!("{long}{long}x")));
     assert_ne!(of("x"), of("y"));
+}
+
+#[test]
+fn entries_that_come_in_another_order_stay_with_their_turn() {
+    type Runs = &'static [RangeInclusive<u64>];
+    type Case = (&'static [(u64, &'static str)], u64, &'static [Runs]);
+    let cases: &[Case] = &[
+        // Two turns that lie between each other.
+        (
+            &[(1, "pa"), (3, "a1"), (5, "eend_turn"), (2, "pb"), (4, "a2"), (6, "eend_turn")],
+            6,
+            &[&[1..=1, 3..=3, 5..=5], &[2..=2, 4..=4, 6..=6]],
+        ),
+        // What belongs to no turn comes behind it.
+        (&[(1, "pa"), (3, "eend_turn"), (2, "f"), (4, "pb")], 4, &[&[1..=3], &[4..=4]]),
+        // What is missing belongs to what stands before it.
+        (&[(2, "pa"), (5, "a1"), (4, "pb")], 8, &[&[1..=3, 5..=8], &[4..=4]]),
+        (&[], 3, &[&[1..=3]]),
+    ];
+    for (entries, until, expected) in cases {
+        let mut fold = Fold::new(strip);
+        for (number, short) in *entries {
+            fold.push(*number, &entry(short));
+        }
+        let turns = fold.finish(*until);
+        let runs: Vec<Vec<_>> = turns.iter().map(|turn| turn.at.runs().collect()).collect();
+        assert_eq!(runs, expected.iter().map(|runs| runs.to_vec()).collect::<Vec<_>>(), "{entries:?}");
+        assert_eq!(turns.iter().map(|turn| turn.at.length()).sum::<u64>(), *until, "{entries:?}");
+    }
+}
+
+#[test]
+fn messages_stand_alone_where_they_are_to() {
+    type Turns = &'static [(u64, u64, &'static str, &'static str)];
+    let cases: &[(Grain, &[&str], Turns)] = &[
+        (
+            Grain::Answers,
+            &["pa", "tx", "a1", "c", "a2", "eend_turn", "pb", "a3", "c"],
+            &[(1, 1, "a", ""), (2, 3, "", "1"), (4, 6, "", "2"), (7, 7, "b", ""), (8, 9, "", "3")],
+        ),
+        (Grain::Answers, &["a1", "a2", "c", "c"], &[(1, 1, "", "1"), (2, 4, "", "2")]),
+        (Grain::Answers, &["c"], &[(1, 1, "", "")]),
+        (
+            Grain::Prompts,
+            &["pa", "pb", "a1", "ud", "ue"],
+            &[(1, 1, "a", ""), (2, 3, "b", "1"), (4, 4, "d", ""), (5, 5, "e", "")],
+        ),
+        (Grain::Turns, &["pa", "pb", "a1", "a2"], &[(1, 4, "ab", "12")]),
+    ];
+    for (grain, entries, expected) in cases {
+        let turns = fold(Fold::new(strip).by(*grain), entries);
+        let have: Vec<_> =
+            turns.iter().map(|turn| (turn.at.start(), turn.at.end(), turn.user, turn.agent.sum())).collect();
+        let want: Vec<_> =
+            expected.iter().map(|(first, last, user, agent)| (*first, *last, Sum::of(user), Sum::of(agent))).collect();
+        assert_eq!(have, want, "{entries:?}");
+    }
+}
+
+#[test]
+fn a_long_message_in_several_entries_is_one() {
+    let part = |text: &str| {
+        let content = serde_json::json!({"type": "text", "text": text});
+        let update = serde_json::json!({"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": content});
+        Entry::text(Kind::Update, 1, &serde_json::json!({ "update": update }).to_string())
+    };
+    let mut fold = Fold::new(strip).by(Grain::Answers);
+    fold.push(1, &part("one"));
+    fold.push(2, &part("two"));
+    let turns = fold.finish(2);
+    assert_eq!(turns.iter().map(|turn| turn.agent.sum()).collect::<Vec<_>>(), [Sum::of("onetwo")]);
 }
 
 #[test]

@@ -7,12 +7,16 @@ use crate::scene::strip;
 
 /// Turns of two entries each: what the user says is the number, what the agent says as well.
 fn turns(numbers: impl Iterator<Item = usize>) -> Vec<Turn> {
+    said(numbers.map(|number| [number.to_string(), number.to_string()]))
+}
+
+fn said(turns: impl Iterator<Item = [String; 2]>) -> Vec<Turn> {
     let mut fold = Fold::new(strip);
     let mut last = 0;
-    for number in numbers {
-        for kind in ["user", "agent"] {
+    for turn in turns {
+        for (kind, text) in ["user", "agent"].iter().zip(turn) {
             let update = format!(
-                "{{\"update\":{{\"sessionUpdate\":\"{kind}_message_chunk\",\"content\":{{\"type\":\"text\",\"text\":\"{number}\"}}}}}}"
+                "{{\"update\":{{\"sessionUpdate\":\"{kind}_message_chunk\",\"content\":{{\"type\":\"text\",\"text\":\"{text}\"}}}}}}"
             );
             last += 1;
             fold.push(last, &Entry::text(Kind::Update, 1, &update));
@@ -40,6 +44,17 @@ fn edits_all_over_a_long_conversation_are_found() {
     assert_eq!(plan.planned(), 2 * LENGTH as u64);
     let inserted = plan.pieces.iter().filter(|piece| matches!(piece, Piece::Insert(_))).count();
     assert_eq!(inserted, (0..LENGTH).filter(kept).filter(|number| number % 10 == 0).count());
+}
+
+#[test]
+fn a_long_conversation_of_which_every_prompt_is_replayed_otherwise_is_known_again() {
+    let turn = |context: &str, number: usize| {
+        [format!("{context}{number}"), format!("answer {number}, too long to be one by chance")]
+    };
+    let log = said((0..LENGTH).map(|number| turn("", number)));
+    let replay = said((0..LENGTH).filter(|number| number % 7 != 3).map(|number| turn("context, ", number)));
+    assert!(plan(&log, u64::MAX, &replay, false).keeps_all());
+    assert_eq!(align(&log, &replay).len(), replay.len());
 }
 
 #[test]

@@ -4,6 +4,8 @@ mod adopting;
 mod cases;
 mod folding;
 mod large;
+mod lossy;
 mod property;
 mod scene;
+mod searching;
 mod windows;

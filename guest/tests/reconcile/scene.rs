@@ -135,15 +135,15 @@ impl Scene {
     }
 
     /// Records a replay into a log of its own and returns that log's name. Where the agent says nothing, it does
-    /// something: else what the user says next would be the same message.
+    /// something, unless the turn never ended.
     pub(crate) fn record(&mut self, replay: &[Said]) -> String {
         self.replays += 1;
         let staging = format!("staging-{}", self.replays);
         let mut recorder = Recorder::new(&staging);
-        for said in replay {
-            push_chunks(&mut recorder, "user_message_chunk", &said.user);
-            push_chunks(&mut recorder, "agent_message_chunk", &said.agent);
-            if said.agent.is_empty() {
+        for (number, said) in replay.iter().enumerate() {
+            push_message(&mut recorder, "user_message_chunk", Some(&format!("u{number}")), &said.user);
+            push_message(&mut recorder, "agent_message_chunk", Some(&format!("a{number}")), &said.agent);
+            if said.agent.is_empty() && said.ended != Ended::Never {
                 let call = json!({"update": {"sessionUpdate": "tool_call", "toolCallId": "1", "title": "look"}});
                 recorder.push(Kind::Update, 1, &call.to_string());
             }
@@ -188,7 +188,7 @@ impl Scene {
 
     pub(crate) fn plan(&self, agent: &str, staging: &str, moved_on: bool) -> Plan {
         let end = self.store.storage().log_end(ID).unwrap();
-        let (log, replay) = turns::of_both(self.store.storage(), &self.session(), end, staging, strip).unwrap();
+        let (log, replay) = turns::of_both(self.store.storage(), &self.session(), end, staging, agent, strip).unwrap();
         plan(&log, self.heard(agent), &replay, moved_on)
     }
 
@@ -244,9 +244,17 @@ pub(crate) fn tag(prompt: &str) -> String {
 
 /// Sends a text in two pieces, as agents do.
 fn push_chunks(recorder: &mut Recorder, kind: &str, text: &str) {
+    push_message(recorder, kind, None, text);
+}
+
+fn push_message(recorder: &mut Recorder, kind: &str, message: Option<&str>, text: &str) {
     let (one, other) = text.split_at(text.floor_char_boundary(text.len() / 2));
     for text in [one, other].into_iter().filter(|text| !text.is_empty()) {
-        let update = json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}}).to_string();
+        let mut update = json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}});
+        if let Some(message) = message {
+            update["messageId"] = message.into();
+        }
+        let update = update.to_string();
         let params = format!("{{\"update\":{update}}}");
         recorder.push_chunk(1, &update, &Object::parse(&params).unwrap(), || "\"m\"".to_owned());
     }

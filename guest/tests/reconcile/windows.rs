@@ -55,11 +55,10 @@ proptest! {
         let (mut scene, turns) = spoken(windows, &order);
         prop_assert_eq!(&scene.shown(), &turns);
         let mut replay = turns.clone();
-        if as_they_ended {
+        // Turns that were not spoken at once have an order.
+        let places = scene.turns();
+        if as_they_ended && places[1..windows].iter().all(|turn| places[windows].at.start() < turn.at.end()) {
             replay[1..=windows].reverse();
-            // Turns that were not spoken at once have an order.
-            let places = scene.turns();
-            prop_assume!(places[1..windows].iter().all(|turn| places[windows].at.start() < turn.at.end()));
         }
         let plan = scene.load("agent", &replay, false).plan;
         prop_assert!(plan.keeps_all());

@@ -115,6 +115,7 @@ impl LiveSession {
                     agent: Some(cx.agent.name.clone()),
                     agent_id: Some(self.agent_id.to_string()),
                     heard: opening.heard,
+                    lineage: if attached.step == Step::Fork { opening.lineage(&cx.agent.name) } else { Vec::new() },
                     directories: directories.clone(),
                     now: cx.now(),
                 };
@@ -151,6 +152,11 @@ impl LiveSession {
                     known.forget(self.agent_id.to_string());
                 }
                 _ => changed.give_to(&agent, &self.agent_id, opening.heard),
+            }
+            if attached.step == Step::New
+                && let Some(known) = changed.agents.get_mut(&agent).filter(|known| *known.id == *self.agent_id)
+            {
+                known.since = length(cx.store.storage(), before)?;
             }
             if let Some(known) = changed.agents.get_mut(&agent)
                 && attached.adopted

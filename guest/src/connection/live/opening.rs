@@ -93,6 +93,12 @@ impl Opening {
         matches!(self.target, Target::Fork(..)) || (self.wanted.is_history() && !self.shows_telling)
     }
 
+    /// The agent's ids of the sessions whose conversation a fork of its own remembers.
+    pub(super) fn lineage(&self, agent: &str) -> Vec<String> {
+        let known = self.target.session().agents.get(agent);
+        known.map(|known| [&[known.id.clone()], known.lineage.as_slice()].concat()).unwrap_or_default()
+    }
+
     /// The mode that was put back at the agent.
     pub(super) fn mode_put_back(&self) -> Option<String> {
         self.put_back.mode.clone()

@@ -8,11 +8,12 @@ use super::{LiveSession, Phase};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::handled::Handled;
+use crate::connection::staging::Recorded;
 use crate::environment::Environment;
 use crate::rpc::{self, Object};
 use crate::sessions::info;
 use crate::storage::Storage;
-use crate::transcript::{Kind, UpdateKind, own_words};
+use crate::transcript::{Kind, UpdateKind};
 
 /// A `session/update` that names a session and a kind of update.
 #[derive(Debug)]
@@ -103,8 +104,8 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) -> Handled {
         if update.kind.is_history() {
-            let shows = self.told(update, cx);
-            return if shows { self.pass_without_own_words(update) } else { Handled::Done };
+            let Some(recorded) = self.told(update, cx) else { return Handled::Done };
+            return self.pass_without_own_words(update, recorded, cx);
         }
         let Some(update_for_client) = self.note_state(update, cx) else { return Handled::Done };
         let Phase::Opening(opening) = &mut self.phase else { return Handled::Done };
@@ -120,20 +121,18 @@ impl LiveSession {
         self.pass(update, &update_for_client)
     }
 
-    /// History that is shown as the agent tells it, without what the layer itself once told the agent.
-    fn pass_without_own_words(&self, update: &Update<'_>) -> Handled {
-        if update.kind == UpdateKind::UserChunk
-            && let Some(text) = update.text()
-        {
-            let stripped = own_words::strip(&text);
-            if stripped.is_empty() && !text.is_empty() {
-                return Handled::Done;
-            }
-            if stripped != text {
-                return self.pass(update, &update.with_text(&stripped));
-            }
+    /// History that is shown as the agent tells it, without what the layer itself once told the agent: just what is
+    /// recorded of it.
+    fn pass_without_own_words<S: Storage, E: Environment>(
+        &self,
+        update: &Update<'_>,
+        recorded: Recorded,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Handled {
+        if let (Some(rest), Some(id)) = (recorded.rest, self.key.id()) {
+            cx.notify(id, &rest);
         }
-        self.pass(update, update.update)
+        recorded.update.map_or(Handled::Done, |shown| self.pass(update, &shown))
     }
 
     /// The notification, by the id that clients know, with this `update`.

@@ -5,7 +5,7 @@ use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::live::Update;
 use crate::connection::showing::Showing;
-use crate::connection::staging::Staging;
+use crate::connection::staging::{Recorded, Staging};
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
@@ -13,21 +13,22 @@ use crate::storage::Storage;
 use crate::transcript::Start;
 
 impl LiveSession {
-    /// History that the agent tells while it opens the session; says whether the client is to see it now.
+    /// History that the agent tells while it opens the session; what of it the client is to see now, if anything.
     pub(in crate::connection::live) fn told<S: Storage, E: Environment>(
         &mut self,
         update: &Update<'_>,
         cx: &mut Cx<'_, S, E>,
-    ) -> bool {
-        let Some(opening) = self.opening_mut() else { return false };
+    ) -> Option<Recorded> {
+        let opening = self.opening_mut()?;
         // What it says while it goes on by other ways, or begins a fork, is in the log already.
-        let (Some(staging), Some((_, Step::Load))) = (&mut opening.staging, &opening.current) else { return false };
-        if let Err(error) = staging.record(update, cx) {
-            let error = RpcError::from(error);
-            self.fail(error, cx);
-            return false;
+        let (Some(staging), Some((_, Step::Load))) = (&mut opening.staging, &opening.current) else { return None };
+        match staging.record(update, cx) {
+            Ok(recorded) => opening.shows_telling.then_some(recorded),
+            Err(error) => {
+                self.fail(RpcError::from(error), cx);
+                None
+            }
         }
-        opening.shows_telling
     }
 
     /// What the agent has told so far was the answer to a request that nobody waits for any more.
@@ -48,6 +49,9 @@ impl LiveSession {
         let Phase::Opening(opening) = &mut self.phase else { return Ok(()) };
         if let Some(staging) = opening.staging.take() {
             let adopted = staging.adopt(&opening.target, &agent_id, cx)?;
+            if let (true, Some(id), Some(rest)) = (opening.shows_telling, key.id(), &adopted.rest) {
+                cx.notify(id, rest);
+            }
             opening.heard = adopted.heard;
             opening.target = Target::Known(adopted.session);
             if let Some(attached) = &mut opening.attached {

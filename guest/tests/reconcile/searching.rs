@@ -1,0 +1,148 @@
+//! A search finds exactly what the conversation shows, whatever else its logs hold.
+
+use std::collections::BTreeSet;
+
+use acp_sessions_guest::search::find::{self, Hit};
+use acp_sessions_guest::search::query::Query;
+use acp_sessions_guest::search::text;
+use acp_sessions_guest::sessions::fork::{self, Fork};
+use acp_sessions_guest::storage::{Bounds, Storage};
+use acp_sessions_guest::store::Session;
+use proptest::prelude::*;
+
+use crate::adopting::Counting;
+use crate::scene::{Ended, ID, Said, Scene};
+
+fn turn(number: usize) -> Said {
+    Said { user: format!("ask u{number}x"), agent: format!("common a{number}x answer"), ended: Ended::Well }
+}
+
+/// The entries that a session's transcript is made of, each with what is said in it.
+fn shown(scene: &Scene, session: &Session) -> Vec<((String, u64), String)> {
+    let bounds = Bounds { limit: u32::MAX, max_bytes: u32::MAX };
+    let parts = session.segments.iter().map(|segment| (segment.log.as_str(), segment.from, segment.until));
+    let parts = parts.chain([(session.id.as_str(), session.tail, u64::MAX)]);
+    let entries = parts.flat_map(|(log, from, until)| {
+        let page = scene.store.storage().read_log(log, from, bounds).unwrap();
+        let entries = page.entries.into_iter().filter(move |entry| entry.seq <= until);
+        entries.map(|entry| ((log.to_owned(), entry.seq), text::of_entry(&entry.value))).collect::<Vec<_>>()
+    });
+    entries.collect()
+}
+
+/// Where a word is found in each of these sessions, and the snippet there.
+fn found(scene: &Scene, word: &str, sessions: &[Session]) -> Vec<Option<((String, u64), String)>> {
+    let query = Query::parse(word).unwrap().unwrap();
+    let plan = find::plan(&scene.store, &query).unwrap();
+    if let find::Plan::Among(ids) = &plan {
+        for session in sessions {
+            let shows = shown(scene, session).iter().any(|(_, text)| text.contains(word.trim_matches('"')));
+            assert!(!shows || ids.contains(&session.id), "{word} may be in {}", session.id);
+        }
+    }
+    let hits = find::hits(&scene.store, &query, &plan, sessions).unwrap();
+    let described = hits.into_iter().zip(sessions).map(|(hit, session)| match hit? {
+        Hit::Heading => panic!("there are no titles"),
+        Hit::Entry { log, seq } => {
+            let hit = Hit::Entry { log: log.clone(), seq };
+            let found = find::describe(&scene.store, &query, session, &hit).unwrap();
+            assert_eq!(found.place, "conversation");
+            Some(((log, seq), found.snippet))
+        }
+    });
+    described.collect()
+}
+
+fn fork(scene: &Scene, environment: &Counting) -> Session {
+    let (agent, agent_id, heard, directories) = (None, None, 0, Vec::new());
+    let (wanted_id, cwd) = (String::new(), "/work".to_owned());
+    let fork = Fork { parent: ID, wanted_id, cwd, agent, agent_id, heard, lineage: Vec::new(), directories, now: 1 };
+    fork::fork(&scene.store, environment, &fork).unwrap().unwrap()
+}
+
+fn sessions(scene: &Scene, forks: &[Session]) -> Vec<Session> {
+    let forks = forks.iter().map(|fork| scene.store.session(&fork.id).unwrap().unwrap());
+    [scene.session()].into_iter().chain(forks).collect()
+}
+
+#[test]
+fn what_was_taken_back_is_not_found_and_what_came_in_its_place_is() {
+    let mut scene = Scene::new();
+    (0..3).map(turn).for_each(|turn| scene.say(&turn));
+    scene.tell("agent", usize::MAX);
+    scene.load("agent", &[turn(7), turn(2)], true);
+    for (word, entry) in [
+        ("u0x", None),
+        ("a1", None),
+        ("a7x", Some(("staging-1", 2))),
+        ("u7x", Some(("staging-1", 1))),
+        ("a2x", Some((ID, 8))),
+        ("\"common a2x\"", Some((ID, 8))),
+        ("\"common a1x\"", None),
+        // The own log comes first, from where it counts.
+        ("common", Some((ID, 8))),
+        ("comm", Some((ID, 8))),
+    ] {
+        let found = found(&scene, word, &[scene.session()]);
+        let places: Vec<_> = found.iter().flatten().map(|((log, seq), _)| (log.as_str(), *seq)).collect();
+        assert_eq!(places, entry.into_iter().collect::<Vec<_>>(), "{word}");
+        for (_, snippet) in found.iter().flatten() {
+            assert!(snippet.contains(word.trim_matches('"')), "{word}: {snippet}");
+        }
+    }
+}
+
+#[test]
+fn a_part_far_behind_in_a_long_log_is_found() {
+    let mut scene = Scene::new();
+    (0..700).map(turn).for_each(|turn| scene.say(&turn));
+    scene.tell("agent", 690);
+    scene.load("agent", &[turn(1000)], true);
+    let first = found(&scene, "common", &[scene.session()]);
+    assert_eq!(first[0].as_ref().map(|((log, seq), _)| (log.as_str(), *seq)), Some((ID, 690 * 3 + 2)));
+    for (word, count) in [("common", 1), ("a699x", 1), ("a5x", 0)] {
+        assert_eq!(found(&scene, word, &[scene.session()]).iter().flatten().count(), count, "{word}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_found_is_what_is_shown(
+        said in 0_usize..5,
+        loads in proptest::collection::vec(
+            (proptest::collection::vec(0_usize..9, 0..6), any::<bool>(), any::<bool>(), any::<bool>()), 1..4,
+        ),
+    ) {
+        let mut scene = Scene::new();
+        let environment = Counting::default();
+        let mut forks = Vec::new();
+        (0..said).map(turn).for_each(|turn| scene.say(&turn));
+        for (at, (replay, moved_on, forked, goes_on)) in loads.into_iter().enumerate() {
+            scene.tell("agent", usize::MAX);
+            scene.load("agent", &replay.into_iter().map(turn).collect::<Vec<_>>(), moved_on);
+            if forked {
+                forks.push(fork(&scene, &environment));
+            }
+            if goes_on {
+                scene.say(&turn(20 + at));
+            }
+        }
+        let sessions = sessions(&scene, &forks);
+        let words = (0..9).chain(20..23).flat_map(|number| [format!("u{number}x"), format!("\"common a{number}x\"")]);
+        for word in words.chain(["common".to_owned(), "ans".to_owned()]) {
+            let bare = word.trim_matches('"');
+            for (found, session) in found(&scene, &word, &sessions).into_iter().zip(&sessions) {
+                let shown = shown(&scene, session);
+                let places: BTreeSet<_> =
+                    shown.into_iter().filter(|(_, text)| text.contains(bare)).map(|(place, _)| place).collect();
+                prop_assert_eq!(found.is_some(), !places.is_empty(), "{} in {}", word, session.to_text());
+                if let Some((place, snippet)) = found {
+                    prop_assert!(places.contains(&place));
+                    prop_assert!(snippet.contains(bare));
+                }
+            }
+        }
+    }
+}
