@@ -10,6 +10,7 @@ use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::storage::Storage;
+use crate::store::Origin;
 use crate::transcript::Start;
 
 impl LiveSession {
@@ -47,6 +48,11 @@ impl LiveSession {
         let key = self.key.clone();
         let agent_id = self.agent_id.clone();
         let Phase::Opening(opening) = &mut self.phase else { return Ok(()) };
+        // As long as an earlier load is not answered either, what was told may be all of it twice.
+        let is_told_twice = cx.requests.is_told_in_vain(&agent_id) && opening.target.session().origin == Origin::Layer;
+        if let Some(staging) = opening.staging.take_if(|_| is_told_twice) {
+            staging.discard(cx);
+        }
         if let Some(staging) = opening.staging.take() {
             let adopted = staging.adopt(&opening.target, &agent_id, cx)?;
             if let (true, Some(id), Some(rest)) = (opening.shows_telling, key.id(), &adopted.rest) {
