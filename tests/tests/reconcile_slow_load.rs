@@ -97,5 +97,7 @@ fn an_agent_that_is_silent_for_too_long_keeps_its_session_for_later() {
     assert_eq!(spoken(&replay), ["> one", "< You said: one"]);
     // The agent tells it twice, in an order of its own: for the load that was given up as well.
     until("both loads are answered", || slow.answered() == 2);
+    // What it said of that comes before its answer to anything later.
+    client.error("_test/nothing", json!({}));
     slow.check_same_session(&mut client);
 }
