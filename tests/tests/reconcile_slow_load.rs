@@ -45,10 +45,20 @@ impl Slow {
         fs::write(&self.gate, "").expect("the scene's folder is writable");
     }
 
-    fn said_meanwhile(&self) -> usize {
+    /// How many lines the agent has said with this in them.
+    fn said(&self, what: &str) -> usize {
         // The last line may not be whole yet.
         let tapped = fs::read_to_string(&self.tap).expect("the agent is tapped");
-        tapped.lines().filter(|line| line.starts_with('<') && line.contains("usage_update")).count()
+        tapped.lines().filter(|line| line.starts_with('<') && line.contains(what)).count()
+    }
+
+    fn said_meanwhile(&self) -> usize {
+        self.said("usage_update")
+    }
+
+    /// How many requests of the program's own it has answered.
+    fn answered(&self) -> usize {
+        self.said("\"id\":\"acp-sessions:")
     }
 
     /// The session is the one that the agent had, and the only one.
@@ -85,5 +95,9 @@ fn an_agent_that_is_silent_for_too_long_keeps_its_session_for_later() {
     slow.open_gate();
     let (replay, _) = client.load(&slow.id, &slow.scene.cwd());
     assert_eq!(spoken(&replay), ["> one", "< You said: one"]);
+    // The agent tells it twice, in an order of its own: for the load that was given up as well.
+    until("both loads are answered", || slow.answered() == 2);
+    // What it said of that comes before its answer to anything later.
+    client.error("_test/nothing", json!({}));
     slow.check_same_session(&mut client);
 }

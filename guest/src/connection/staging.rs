@@ -96,13 +96,12 @@ impl Staging {
         mut self,
         target: &Target,
         agent_id: &str,
-        moved_on: bool,
         cx: &mut Cx<'_, S, E>,
     ) -> std::result::Result<TakenOver, RpcError> {
         let rest = self.end_message(cx);
         self.recorder.close_run();
         self.recorder.flush(cx.store, &[], Durability::Relaxed)?;
-        match self.reconcile(target, agent_id, moved_on, cx) {
+        match self.reconcile(target, agent_id, cx) {
             Ok(adopted) => {
                 staging::end(cx.store, cx.connection, &self.log)?;
                 Ok(TakenOver { rest, ..adopted })
@@ -118,7 +117,6 @@ impl Staging {
         &self,
         target: &Target,
         agent_id: &str,
-        moved_on: bool,
         cx: &mut Cx<'_, S, E>,
     ) -> std::result::Result<TakenOver, RpcError> {
         let agent = cx.agent.name.as_str();
@@ -135,7 +133,8 @@ impl Staging {
         let heard =
             known.map_or(Heard { since: 0, until: 0 }, |known| Heard { since: known.since, until: known.heard });
         let (ours, theirs) = turns::of_both(storage, &session, own_end, &self.log, agent, own_words::strip)?;
-        let evidence = Evidence { moved_on, whole: session.origin == Origin::Layer };
+        // The agent's list may have been read since the agent was asked to load it.
+        let evidence = Evidence { moved_on: has_moved_on(&session, agent), whole: session.origin == Origin::Layer };
         let plan = reconcile::judge(&ours, heard, &theirs, evidence);
         let listed = session.agents.get(agent).and_then(|known| known.listed);
         let adoption = Adoption {
@@ -169,6 +168,11 @@ impl Staging {
             cx.push(Effect::NotRecorded(error.to_string()));
         }
     }
+}
+
+/// Whether the agent's own list says that the session has changed since the log last agreed with it.
+fn has_moved_on(session: &Session, agent: &str) -> bool {
+    session.agents.get(agent).is_some_and(|known| known.listed.is_some() && !known.agrees())
 }
 
 impl Hush {

@@ -113,6 +113,9 @@ impl<'a> Message<'a> {
 
     /// The id of what would be a request, were it one: an object that answers nothing and has an id that can be repeated.
     pub fn id_of_malformed(line: &str) -> Option<Id> {
+        if diagnose(line) != Malformed::NotAMessage {
+            return None;
+        }
         let object = Object::parse(line)?;
         let is_answer = object.get("result").is_some() || object.get("error").is_some();
         object.get_some("id").filter(|_| !is_answer).and_then(Id::parse)

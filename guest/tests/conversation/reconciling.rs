@@ -180,3 +180,16 @@ fn an_agents_session_that_it_no_longer_has_is_not_replaced_by_an_empty_one() {
     assert_eq!(out.answer("load")["error"]["code"], -32002);
     assert!(desk.listed().is_empty());
 }
+
+#[test]
+fn a_list_that_comes_while_the_agent_loads_is_evidence_too() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &loads());
+    two_days_later(&world);
+    let mut desk = Desk::open(&store, &world, &[]);
+    let capabilities = json!({"loadSession": true, "sessionCapabilities": {"list": {}}});
+    let list = desk.greet(Some("a"), &capabilities).request("session/list");
+    let asked = ask_load(&mut desk, "load", &id);
+    desk.reply(&list, json!({"sessions": [row("s1", "First question", LATER)]}));
+    assert_eq!(said(&oblige(&mut desk, asked, &TOLD[..1], "never").client), lines(&[&TOLD[..1]]));
+}

@@ -122,6 +122,43 @@ fn a_session_that_was_not_opened_in_time_can_be_opened_again_on_the_same_connect
 }
 
 #[test]
+fn a_replay_that_comes_when_the_session_is_open_by_a_later_request_is_nobodys() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"loadSession": true});
+    let id = told(&store, &world, &capabilities);
+    let mut desk = set(&store, &world, &capabilities, LIMIT);
+    let first = ask_load(&mut desk, "first", &id).request("session/load");
+    desk.wait(1100).answer("first");
+    assert_eq!(said(&load(&mut desk, &id, TOLD).client), lines(&[TOLD]));
+    let mut late = replay(&mut desk, "s1", TOLD);
+    late.extend(desk.reply(&first, json!({})));
+    assert_eq!(said(&late.client), [""; 0]);
+    desk.turn(&id, "Third question", &["Third answer"]);
+    let all = lines(&[TOLD, &[("Third question", "Third answer")]]);
+    assert_eq!(said(&load(&mut desk, &id, &[]).client), all);
+}
+
+#[test]
+fn replays_for_two_requests_at_once_are_not_taken_for_one() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"loadSession": true});
+    let id = told(&store, &world, &capabilities);
+    let mut desk = set(&store, &world, &capabilities, LIMIT);
+    let first = ask_load(&mut desk, "first", &id).request("session/load");
+    desk.wait(1100).answer("first");
+    let mut out = ask_load(&mut desk, "second", &id);
+    let second = out.request("session/load");
+    for _ in 0..2 {
+        out.extend(replay(&mut desk, "s1", TOLD));
+    }
+    out.extend(desk.reply(&second, json!({})));
+    out.extend(desk.reply(&first, json!({})));
+    assert!(out.answer("second")["error"].is_null());
+    assert_eq!(said(&out.client), lines(&[TOLD]));
+    assert_eq!(said(&load(&mut desk, &id, &[]).client), lines(&[TOLD]));
+}
+
+#[test]
 fn a_mode_that_the_agent_is_silent_about_does_not_keep_a_session_from_opening() {
     let modes = json!({"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]});
     let (store, world) = (Memory::new(), World::default());

@@ -81,11 +81,21 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) -> Handled {
         self.alive(cx.now());
+        if update.kind.is_history() && self.is_told_in_vain(cx) {
+            return Handled::Done;
+        }
         match &self.phase {
             Phase::Opening(_) => self.update_while_opening(update, cx),
             Phase::Open { .. } | Phase::Closing(_) => self.update_while_open(update, cx),
             Phase::Deleted { .. } | Phase::Gone => Handled::Done,
         }
+    }
+
+    /// Whether the agent tells what it was asked for by a request that nobody waits for any more: it has the session open
+    /// by another one, and is at work on nothing new.
+    fn is_told_in_vain<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> bool {
+        let is_idle = self.turns_mut().is_some_and(|turns| turns.is_empty());
+        is_idle && cx.requests.is_told_in_vain(&self.agent_id)
     }
 
     fn update_while_opening<S: Storage, E: Environment>(

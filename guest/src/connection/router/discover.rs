@@ -168,6 +168,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         discovery.seen.is_cut_off |= cursor.is_some() && !goes_on;
         discovery.next = cursor.filter(|_| goes_on);
         discovery.rows.extend(rows.into_iter().map(|row| row.get().to_owned()));
+        // What has arrived behind it may be judged by it.
+        self.discover_some();
     }
 
     /// Takes in a few rows, or asks for the next page; says whether there is more to do at once.

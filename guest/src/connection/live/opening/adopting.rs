@@ -10,9 +10,8 @@ use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::storage::Storage;
+use crate::store::Origin;
 use crate::transcript::Start;
-
-use super::plan::has_moved_on;
 
 impl LiveSession {
     /// History that the agent tells while it opens the session; what of it the client is to see now, if anything.
@@ -49,9 +48,13 @@ impl LiveSession {
         let key = self.key.clone();
         let agent_id = self.agent_id.clone();
         let Phase::Opening(opening) = &mut self.phase else { return Ok(()) };
-        let moved_on = has_moved_on(opening.target.session(), &cx.agent.name);
+        // As long as an earlier load is not answered either, what was told may be all of it twice.
+        let is_told_twice = cx.requests.is_told_in_vain(&agent_id) && opening.target.session().origin == Origin::Layer;
+        if let Some(staging) = opening.staging.take_if(|_| is_told_twice) {
+            staging.discard(cx);
+        }
         if let Some(staging) = opening.staging.take() {
-            let adopted = staging.adopt(&opening.target, &agent_id, moved_on, cx)?;
+            let adopted = staging.adopt(&opening.target, &agent_id, cx)?;
             if let (true, Some(id), Some(rest)) = (opening.shows_telling, key.id(), &adopted.rest) {
                 cx.notify(id, rest);
             }

@@ -174,8 +174,3 @@ fn source<S: Storage, E: Environment>(target: &Target, cx: &Cx<'_, S, E>) -> Sou
     // Only an agent's own list tells that nothing was said without the layer, and only once it has been read.
     if cx.knows_list && known.agrees() { Source::Log } else { Source::Compared }
 }
-
-/// Whether the agent's own list says that the session has changed since the log last agreed with it.
-pub(super) fn has_moved_on(session: &Session, agent: &str) -> bool {
-    session.agents.get(agent).is_some_and(|known| known.listed.is_some() && !known.agrees())
-}
