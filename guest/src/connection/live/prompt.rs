@@ -74,6 +74,11 @@ impl LiveSession {
     fn look_for_others<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         // Where it cannot be written, the prompt goes on all the same.
         let _ = self.write(cx, true);
+        self.note_others(cx);
+    }
+
+    /// Notes what others have written since this was last looked for: the agent has not heard it.
+    fn note_others<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         match self.recorder.take_overtaken(cx.store) {
             Ok(None) => {}
             Ok(Some(behind)) => {
@@ -144,6 +149,7 @@ impl LiveSession {
             self.is_told = true;
             self.unheard_behind = None;
         }
+        self.note_others(cx);
         self.activity.began = self.activity.began.or(turn.began);
         self.activity.heard |= self.is_told && has_succeeded;
         let is_cut_off = turn.cancelled || !has_succeeded;

@@ -42,6 +42,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             let rest = params.without_session();
             let opened = self.with(&key, |live, cx| {
                 if tells {
+                    // What was said here is in the log before it is compared with what the agent tells.
+                    live.write(cx, true)?;
                     let asked = OpenRequest { request: Some(request.clone()), rest, wanted };
                     live.open_again(Target::Known(session), asked, cx)
                 } else {
