@@ -3,6 +3,7 @@
 mod answers;
 mod bounded;
 mod deleted;
+pub(crate) mod gaps;
 mod heard;
 mod history;
 mod lists;

@@ -38,6 +38,7 @@ impl Machine<'_> {
         if kind.is(Trait::List) {
             self.lists_read.extend(kind.name());
         }
+        self.ground.talk.some_agent_loads |= kind.is(Trait::Load);
         let agent = Agent::start(kind, &mut self.ground);
         let mut client = Client::default();
         client.trusts_lists = !kind.forgets();
