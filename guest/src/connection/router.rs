@@ -25,7 +25,7 @@ mod subagent;
 mod tick;
 mod update;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::effect::Effect;
@@ -58,6 +58,8 @@ pub(crate) struct Connection {
     early: Early,
     /// The agent's ids of sessions that it made in vain; the last few.
     disowned: Disowned,
+    /// Sessions whose histories were fetched from the agent, to be forked.
+    fetched: BTreeSet<String>,
     /// Sessions with a history to show, the next to serve first.
     showing: VecDeque<Key>,
     /// The session to be marked as open once the first of its history is on its way.
@@ -87,6 +89,7 @@ impl Connection {
             memos: BTreeMap::new(),
             early: Early::default(),
             disowned: Disowned::default(),
+            fetched: BTreeSet::new(),
             showing: VecDeque::new(),
             to_mark: None,
             discovery: Discovery::default(),

@@ -99,7 +99,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let key = Key::Session(parent.clone());
         self.with(&key, |session, cx| session.write(cx, true)).unwrap_or(Ok(()))?;
         let Some(session) = self.store.session(&parent)? else { return Err(RpcError::session_not_found(&parent)) };
-        if self.is_only_with_agent(&session) && !self.connection.agent.fork {
+        // Once is enough: an agent that told nothing has nothing to tell.
+        let is_to_be_fetched = self.is_only_with_agent(&session) && !self.connection.agent.fork;
+        if is_to_be_fetched && self.connection.fetched.insert(parent) {
             return self.fetch_history(key, session, params);
         }
         let asked =
