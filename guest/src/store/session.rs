@@ -75,6 +75,7 @@ fn is_none_yet(number: &u64) -> bool {
     *number == 0
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]
 fn is_first(number: &u64) -> bool {
     *number == 1
 }

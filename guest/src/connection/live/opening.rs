@@ -96,7 +96,7 @@ impl Opening {
     /// The agent's ids of the sessions whose conversation a fork of its own remembers.
     pub(super) fn lineage(&self, agent: &str) -> Vec<String> {
         let known = self.target.session().agents.get(agent);
-        known.map(|known| [&[known.id.clone()], known.lineage.as_slice()].concat()).unwrap_or_default()
+        known.map(|known| [std::slice::from_ref(&known.id), known.lineage.as_slice()].concat()).unwrap_or_default()
     }
 
     /// The mode that was put back at the agent.

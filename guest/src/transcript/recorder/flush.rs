@@ -198,13 +198,12 @@ impl Recorder {
 
     /// The writes of about so many bytes of what waits, at least one row; with all rows, the open run as well.
     fn gather<S: Storage>(&mut self, store: &Store<S>, piece: usize) -> Result<Batch> {
-        let end = match self.end {
-            Some(end) => end,
-            None => {
-                let end = store.storage().log_end(&self.log)?;
-                self.note_end(end);
-                end
-            }
+        let end = if let Some(end) = self.end {
+            end
+        } else {
+            let end = store.storage().log_end(&self.log)?;
+            self.note_end(end);
+            end
         };
         let mut batch = Batch { writes: Vec::new(), rows: 0, run: None, end };
         if let Some(gap) = self.backlog.gap() {
