@@ -97,8 +97,9 @@ fn refresh<S: Storage>(store: &Store<S>, id: &str, agent: &str, row: &Row, now: 
             fresh.title = Title::Agent(title.clone());
         }
         let is_current = session.id_at(agent) == Some(&row.agent_id);
-        if let Some(updated) = row.updated.filter(|updated| is_current && *updated <= now) {
-            if updated > session.updated || session.origin == Origin::Agent {
+        if let Some(updated) = row.updated.filter(|_| is_current) {
+            // A time to come orders nothing, but that it is another one says that something was said.
+            if updated <= now && (updated > session.updated || session.origin == Origin::Agent) {
                 fresh.touch(updated);
             }
             if let Some(known) = fresh.agents.get_mut(agent) {

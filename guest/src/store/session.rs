@@ -207,7 +207,7 @@ impl Known {
         const GRAIN: i64 = 1000;
         let Some(listed) = self.listed else { return self.last_turn.is_some() || self.compared.is_some() };
         self.compared == Some(listed)
-            || self.last_turn.is_some_and(|(begun, ended)| (begun - GRAIN..=ended).contains(&listed))
+            || self.last_turn.is_some_and(|(begun, ended)| (begun - GRAIN..ended).contains(&listed))
     }
 
     /// Whether a prompt went to its session, or to one that it remembers; `id` is the agent's.

@@ -77,8 +77,10 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     /// A session that the layer has never seen: the agent may have it from before the layer came between.
     fn unknown_session(&self, id: &str, params: &Params<'_>) -> Result<Session, RpcError> {
         let agent = &self.connection.agent;
-        let tombstone = keys::agent_tombstone(&agent.name, id);
-        if !agent.reopens() || self.store.is_deleted(id)? || self.store.record(tombstone)?.is_some() {
+        // What the agent knows by this id clients know by another, or it was deleted.
+        let taken = [keys::agent_session(&agent.name, id), keys::agent_tombstone(&agent.name, id), keys::tombstone(id)];
+        let is_taken = self.store.storage().get(&taken)?.iter().any(Option::is_some);
+        if !agent.reopens() || is_taken {
             return Err(RpcError::session_not_found(id));
         }
         let mut session = Session::new(id.to_owned(), params.cwd()?, self.now());
