@@ -103,7 +103,7 @@ impl Draft {
             self.insert(replay);
             // It went on from there, so it did not lose what it had heard: it leaves it out of its replay.
             self.keep(known, Told::Yes);
-            self.keep(unknown, Told::No);
+            self.keep_others(unknown);
         } else {
             let is_enclosed = behind && unknown.is_empty();
             self.both(log, replay, is_enclosed);
@@ -120,7 +120,7 @@ impl Draft {
             } else {
                 self.keep(known, Told::No);
             }
-            self.keep(unknown, Told::No);
+            self.keep_others(unknown);
         } else {
             self.both(log, replay, false);
         }
@@ -131,14 +131,21 @@ impl Draft {
         if self.is_same(log, replay, is_enclosed) {
             return self.keep(log, Told::Yes);
         }
+        // What it took no part in before comes first in its own account of it, too, where it was told of it.
+        let lead = log.iter().take_while(|turn| !self.has_part_in(turn)).count();
+        if lead > 0 && lead < log.len() {
+            let (lead, rest) = log.split_at(lead);
+            self.keep_others(lead);
+            return self.both(rest, replay, is_enclosed);
+        }
         let (known, unknown) = self.by_knowledge(log);
         if known.is_empty() {
-            self.keep(unknown, Told::No);
+            self.keep_others(unknown);
             self.insert(replay);
         } else {
             self.set_aside(&known);
             self.insert(replay);
-            self.keep(unknown, Told::No);
+            self.keep_others(unknown);
         }
     }
 
@@ -154,12 +161,22 @@ impl Draft {
             || has_answer && theirs.0.is_empty() && (is_telling || self.prompts == Prompts::LeftOut)
     }
 
-    /// What the agent had heard of these turns, and what came from others since.
+    /// What the agent took part in of these turns, and what is others'.
     fn by_knowledge<'a>(&self, turns: &'a [Turn]) -> (Vec<&'a Turn>, Vec<&'a Turn>) {
-        turns.iter().partition(|turn| {
-            let in_time = turn.at.start() > self.since && turn.at.start() <= self.heard_before;
-            turn.took_part.unwrap_or(in_time)
-        })
+        turns.iter().partition(|turn| self.has_part_in(turn))
+    }
+
+    fn has_part_in(&self, turn: &Turn) -> bool {
+        let in_time = turn.at.start() > self.since && turn.at.start() <= self.heard_before;
+        turn.took_part.unwrap_or(in_time)
+    }
+
+    /// Keeps what others said; the agent may have been told of it.
+    fn keep_others<'a>(&mut self, turns: impl IntoIterator<Item = &'a Turn>) {
+        for turn in turns {
+            let told = if turn.at.start() <= self.heard_before { Told::Yes } else { Told::No };
+            self.keep([turn], told);
+        }
     }
 
     pub(super) fn keep<'a>(&mut self, turns: impl IntoIterator<Item = &'a Turn>, told: Told) {

@@ -203,11 +203,8 @@ impl Known {
     /// Whether its own list says that nothing was said in the session without the layer: its time is that of the last
     /// comparison, or one during the last turn. The clock may have been set back, so later is not all that matters.
     pub fn agrees(&self) -> bool {
-        /// Some agents keep whole seconds.
-        const GRAIN: i64 = 1000;
         let Some(listed) = self.listed else { return self.last_turn.is_some() || self.compared.is_some() };
-        self.compared == Some(listed)
-            || self.last_turn.is_some_and(|(begun, ended)| (begun - GRAIN..ended).contains(&listed))
+        self.compared == Some(listed) || self.last_turn.is_some_and(|(begun, ended)| (begun..ended).contains(&listed))
     }
 
     /// Whether a prompt went to its session, or to one that it remembers; `id` is the agent's.

@@ -47,6 +47,8 @@ pub(crate) struct Agent {
     logged_in: bool,
     /// Somebody has tried to log in.
     pub(crate) was_unlocked: bool,
+    /// When it was asked to open what it has open.
+    pub(crate) opened_at: std::collections::BTreeMap<String, u64>,
     /// When it first said that it wants its user logged in.
     pub(crate) locked_since: Option<u64>,
     /// Requests it has forgotten, by id.
@@ -73,6 +75,7 @@ impl Agent {
             began: 0,
             logged_in: false,
             was_unlocked: false,
+            opened_at: std::collections::BTreeMap::new(),
             locked_since: None,
             forgotten: BTreeMap::new(),
             next_request: 0,

@@ -73,6 +73,8 @@ pub(crate) struct Session {
 /// Everything that was said.
 #[derive(Debug, Default)]
 pub(crate) struct Talk {
+    /// There are agents that hand out ids that were handed out before.
+    pub(crate) some_agent_reuses_ids: bool,
     /// There are agents that replay what they keep.
     pub(crate) some_agent_loads: bool,
     /// The store has failed, so that something could not be read when it was needed.

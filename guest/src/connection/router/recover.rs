@@ -6,7 +6,7 @@ use crate::connection::live::{LiveSession, Memo};
 use crate::connection::requests::{ClientRequest, Incoming, Owner};
 use crate::engine::{Arrival, Content, Engine, Peer};
 use crate::environment::Environment;
-use crate::rpc::{self, Code, Id, Message, RpcError};
+use crate::rpc::{self, Code, Id, Message, Outcome, RpcError};
 use crate::storage::Storage;
 
 use super::initialize::Stage;
@@ -81,7 +81,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 }
                 return;
             }
-            (Peer::Agent, Message::Response { id, .. }) => return self.answer_lost(&id, error),
+            (Peer::Agent, Message::Response { id, outcome }) => return self.answer_lost(&id, outcome, error),
             (Peer::Agent, Message::Request { id, .. }) => return self.send_agent(rpc::failure(&id, error)),
             (Peer::Client, Message::Response { .. }) => Handled::Pass,
             (Peer::Client, Message::Notification { params, .. }) => self.pass_to_agent(&line, params),
@@ -102,7 +102,11 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     }
 
     /// An answer of the agent's is lost: whoever waits for it is told so.
-    fn answer_lost(&mut self, id: &Id, error: &RpcError) {
+    fn answer_lost(&mut self, id: &Id, outcome: Outcome<'_>, error: &RpcError) {
+        if let Some(stale) = self.connection.requests.stale.remove(id) {
+            self.forget_step(id);
+            return self.abandoned_answered(&stale, outcome);
+        }
         if self.connection.ids.read(id) != Owner::Client {
             return;
         }

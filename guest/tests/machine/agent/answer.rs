@@ -75,18 +75,23 @@ impl Agent {
             }
             "session/load" => {
                 let mut lines = self.replay(at, usize::MAX, ground);
+                self.opened_at.insert(session.clone(), request.at);
                 self.open.insert(session);
                 lines.push(success(id, &self.opened(None)));
                 lines
             }
             "session/resume" => {
+                self.opened_at.insert(session.clone(), request.at);
                 self.open.insert(session);
                 vec![success(id, &self.opened(None))]
             }
             "session/fork" => self.forked(at, &session, &cwd, now, ground),
             "session/list" => vec![success(id, &self.disk(ground).page(request.params["cursor"].as_str()))],
             "session/close" => {
-                self.open.remove(&session);
+                // It does what it is asked in the order in which it is asked, whenever it says so.
+                if self.opened_at.get(&session).is_none_or(|opened| *opened < request.at) {
+                    self.open.remove(&session);
+                }
                 vec![success(id, &json!({}))]
             }
             "session/delete" => {

@@ -17,7 +17,8 @@ pub(crate) fn is_concurrent(talk: &Talk, id: &str) -> bool {
     (0..turns.len()).any(overlaps)
 }
 
-/// Whether they are also compared with what an agent replays.
+/// Whether they are also compared with what an agent replays; or whether two programs of one name hand out the same ids
+/// for sessions of their own and one of them replays, so that nobody can tell whose replay it is.
 pub(crate) fn is_compared_concurrent(talk: &Talk, id: &str) -> bool {
-    talk.some_agent_loads && is_concurrent(talk, id)
+    talk.some_agent_loads && (talk.some_agent_reuses_ids || is_concurrent(talk, id))
 }

@@ -9,7 +9,8 @@ use crate::talk::{Life, Mark};
 pub(crate) fn heard(agent: &Agent, ground: &mut Ground, turn: usize, known: &[Mark]) {
     let talk = &ground.talk;
     let (began, line, session) = (talk.turns[turn].began, talk.turns[turn].line, &talk.turns[turn].session);
-    if talk.had_faults || is_concurrent(talk, session) {
+    // Programs of one name that hand out the same ids are taken for one.
+    if talk.had_faults || talk.some_agent_reuses_ids || is_concurrent(talk, session) {
         return;
     }
     if talk.sessions.get(session).is_none_or(|session| session.life != Life::Here) {

@@ -39,6 +39,7 @@ impl Machine<'_> {
             self.lists_read.extend(kind.name());
         }
         self.ground.talk.some_agent_loads |= kind.is(Trait::Load);
+        self.ground.talk.some_agent_reuses_ids |= kind.is(Trait::CountsAnew);
         let agent = Agent::start(kind, &mut self.ground);
         let mut client = Client::default();
         client.trusts_lists = !kind.forgets();
