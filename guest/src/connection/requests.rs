@@ -95,7 +95,12 @@ pub(super) enum Incoming {
     /// The agent's answer to `session/new`, in this directory.
     New { cwd: String, directories: Vec<String> },
     /// The agent's answer to `session/prompt`.
-    Prompt { session: String },
+    Prompt {
+        session: String,
+        /// What the turn's entries in the log are marked with.
+        #[serde(default)]
+        tag: String,
+    },
     /// The agent's answer to `session/set_mode`.
     Mode { session: String, mode: String },
     /// The agent's answer to `session/set_model`.

@@ -28,6 +28,9 @@ pub fn plan(log: &[Turn], heard: impl Into<Heard>, replay: &[Turn], moved_on: bo
     draft.finish()
 }
 
+/// How many turns from its end a replay is searched for what was said through the layer.
+const LOOKED_BACK: usize = 200;
+
 /// What is known of the two besides what they say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Evidence {
@@ -49,6 +52,13 @@ pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) ->
     }
     if evidence.whole {
         return plan(log, heard, &[], false);
+    }
+    // The agent may have told what was said through the layer as well, in other turns than ours.
+    let ours = (0..replay.len()).rev().take(LOOKED_BACK).find(|at| draft.is_same(log, &replay[*at..], false));
+    if let Some(ours) = ours {
+        draft.insert(&replay[..ours]);
+        draft.keep(log, Told::Yes);
+        return draft.finish();
     }
     draft.insert(replay);
     draft.keep(log, Told::No);

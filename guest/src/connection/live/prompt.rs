@@ -70,6 +70,14 @@ impl LiveSession {
         Ok(Handled::PassAs(rpc::request(request.id(), "session/prompt", &params.to_json())))
     }
 
+    /// What the entries of the turn under way are marked with.
+    pub(in crate::connection) fn turn_tag(&self) -> Option<&str> {
+        match &self.phase {
+            Phase::Open { turns, .. } => turns.first().map(|turn| turn.tag.as_str()),
+            _ => None,
+        }
+    }
+
     /// Another window may have the conversation go on with an agent of its own, which this one does not hear of.
     fn look_for_others<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         // Where it cannot be written, the prompt goes on all the same.

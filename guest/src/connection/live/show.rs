@@ -106,7 +106,7 @@ impl LiveSession {
         self.write(cx, true)?;
         let may_end = self.may_end_history();
         let id = self.key.id().unwrap_or_default().to_owned();
-        let Some((request, showing)) = self.showing_mut() else { return Ok(Piece::Over) };
+        let Some((_, showing)) = self.showing_mut() else { return Ok(Piece::Over) };
         if showing.extend(cx.store)? {
             return Ok(Piece::More(0));
         }
@@ -114,6 +114,10 @@ impl LiveSession {
             return Ok(Piece::Over);
         }
         let cursor = showing.cursor();
+        if cx.store.session(&id)?.is_none() && self.is_open() {
+            return Err(RpcError::session_not_found(&id));
+        }
+        let Some((request, showing)) = self.showing_mut() else { return Ok(Piece::Over) };
         if showing.take_state_due() {
             let mut updates: Vec<String> = self.state.updates.values().map(|update| update.get().to_owned()).collect();
             if let (None, Some(mode)) = (&self.state.modes, &self.state.mode) {

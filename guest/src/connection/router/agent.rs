@@ -103,7 +103,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 Ok(Handled::Pass)
             }
             Incoming::New { cwd, directories } => self.new_session_made(line, cwd, directories, outcome),
-            Incoming::Prompt { session } => {
+            Incoming::Prompt { session, .. } => {
                 let key = Key::Session(session);
                 let ended = self.with(&key, |session, cx| session.prompt_answered(line, request, outcome, cx));
                 Ok(ended.unwrap_or(Handled::Pass))

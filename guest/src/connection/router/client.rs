@@ -29,7 +29,8 @@ pub(super) fn waiting(line: String) -> Waiting {
 impl<S: Storage, E: Environment> Engine<S, E> {
     /// A line from the client.
     pub(crate) fn client_line(&mut self, line: String) {
-        if self.connection.stage.holds_lines() {
+        // A line that is no message is refused at once, whatever it stands behind.
+        if self.connection.stage.holds_lines() && Message::parse(&line).is_ok() {
             let waiting = waiting(line);
             if let Some(request) = &waiting.request
                 && let Some(error) = self.taken(request)

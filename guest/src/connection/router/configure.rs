@@ -3,7 +3,7 @@
 
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
-use crate::connection::live::Setting;
+use crate::connection::live::{LiveSession, Setting};
 use crate::connection::params::Params;
 use crate::connection::requests::{ClientRequest, Incoming};
 use crate::engine::Engine;
@@ -70,7 +70,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let handled = self
             .with(&key, |live, cx| live.prompt(line, request, params, cx))
             .unwrap_or_else(|| Err(RpcError::session_not_open(&session)))?;
-        self.expect(request, Incoming::Prompt { session });
+        let tag = self.connection.sessions.get(&key).and_then(LiveSession::turn_tag).unwrap_or_default().to_owned();
+        self.expect(request, Incoming::Prompt { session, tag });
         Ok(handled)
     }
 }

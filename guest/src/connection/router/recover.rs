@@ -129,11 +129,10 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             (Ok(Some(_)), Ok(state)) => {
                 let mut session = LiveSession::open(id.to_owned(), memo.agent_id, state, memo.told);
                 let prompts = self.connection.requests.incoming.iter().filter_map(|(request, what)| match what {
-                    Incoming::Prompt { session } if session == id => Some(request.clone()),
+                    Incoming::Prompt { session, tag } if session == id => Some((request.clone(), tag.clone())),
                     _ => None,
                 });
-                for request in prompts.collect::<Vec<_>>() {
-                    let tag = self.run(|cx| cx.turn_tag());
+                for (request, tag) in prompts.collect::<Vec<_>>() {
                     session.take_up_turn(request, tag);
                 }
                 self.insert(session);

@@ -7,7 +7,9 @@ use crate::storage::Storage;
 
 /// How often retention looks, in milliseconds, when it first does, and how often while there is more to remove.
 const SWEEP_EVERY: i64 = 600_000;
-const SWEEP_FIRST: i64 = 3000;
+const SWEEP_FIRST: i64 = 10_000;
+/// A clock that goes on by more than this has been asleep: other windows need a moment to say that they are still there.
+const ASLEEP: i64 = 60_000;
 const SWEEP_AGAIN: i64 = 100;
 /// How many sessions it removes at a time: requests wait for these.
 const SWEEP_BATCH: u32 = 4;
@@ -59,6 +61,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let times = &mut self.connection.times;
         let back = times.seen - now;
         times.seen = now;
+        if -back > ASLEEP {
+            times.sweep = times.sweep.max(now + SWEEP_FIRST);
+        }
         if back > 0 {
             times.flushed = times.flushed.min(now) - i64::from(self.settings.flush_ms);
             times.sweep -= back;

@@ -23,7 +23,12 @@ impl Agent {
             How::Well | How::Twice => self.answer_well(at, now, ground),
             How::Fails => vec![failure(&self.requests[at].id, -32603, "it did not work")],
             How::WantsLogin => vec![failure(&self.requests[at].id, -32000, LOGIN)],
-            How::NotFound => vec![failure(&self.requests[at].id, -32002, "no such session")],
+            How::NotFound => {
+                // It says that it has not got what it has.
+                let session = self.requests[at].session().unwrap_or_default().to_owned();
+                ground.talk.deleted_elsewhere.insert(session);
+                vec![failure(&self.requests[at].id, -32002, "no such session")]
+            }
             How::Hollow => {
                 let request = self.requests[at].clone();
                 // It means what it says: the session is open.

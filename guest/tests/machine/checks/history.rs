@@ -35,7 +35,8 @@ fn transcript_of(talk: &Talk, store: &Store<&Memory>, id: &str) -> Vec<Broke> {
     };
     let aside = aside(store.storage(), &record);
     let gone = |mark: &Mark| {
-        let is_kept_aside = talk.said[*mark].rewound && aside.contains(mark);
+        let said = &talk.said[*mark];
+        let is_kept_aside = (said.rewound || said.thought) && aside.contains(mark);
         !seen.contains(mark) && !is_kept_aside
     };
     let missing: Vec<Mark> = required.iter().flat_map(|(_, marks)| marks).copied().filter(gone).collect();

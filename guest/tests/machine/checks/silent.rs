@@ -13,7 +13,9 @@ pub(crate) fn replaced(client: &Client, agent: &Agent) -> Vec<Broke> {
             let is_within = request.at > window.since && window.until.is_none_or(|until| request.at < until);
             is_within && request.session() == Some(&window.session)
         };
-        waiting.iter().filter(opens).any(is_meant)
+        // Where the layer has mapped an id, the agent's may be another session's.
+        let is_mapped = client.windows.iter().any(|window| window.session.starts_with("sess_"));
+        !is_mapped && waiting.iter().filter(opens).any(is_meant)
     };
     let replaced = client.windows.iter().filter(|window| window.attached.as_deref() == Some("new"));
     let text = |window: &Window| format!("the agent has not answered for `{}`, and got a new session", window.session);
