@@ -136,7 +136,8 @@ impl Staging {
         // The agent's list may have been read since the agent was asked to load it.
         let evidence = Evidence { moved_on: has_moved_on(&session, agent), whole: session.origin == Origin::Layer };
         let plan = reconcile::judge(&ours, heard, &theirs, evidence);
-        let listed = session.agents.get(agent).and_then(|known| known.listed);
+        // What its list has said since may be of something that came after what was told of here.
+        let listed = target.session().agents.get(agent).and_then(|known| known.listed);
         let adoption = Adoption {
             session: &session,
             own_end,

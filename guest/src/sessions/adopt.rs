@@ -83,7 +83,11 @@ pub fn adopt<S: Storage>(store: &Store<S>, adoption: &Adoption<'_>) -> Result<Ad
                     known.heard = adoption.plan.carried(known.heard);
                 }
             }
-            let before = session.agents.remove(agent).unwrap_or_else(|| Known::new(agent_id.to_owned(), 0));
+            let mut before = session.agents.remove(agent).unwrap_or_else(|| Known::new(agent_id.to_owned(), 0));
+            if before.id != agent_id {
+                let former = std::mem::take(&mut before.id);
+                before.forget(former);
+            }
             let compared = adoption.compared.or(before.compared);
             session.agents.insert(agent.to_owned(), Known { id: agent_id.to_owned(), heard, compared, ..before });
             if known.is_none_or(|known| known.id != agent_id) {

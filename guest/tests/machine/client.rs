@@ -71,6 +71,8 @@ pub(crate) struct Client {
     passed: BTreeSet<String>,
     /// The connection has ended.
     pub(crate) is_over: bool,
+    /// It has closed its end: what could not be written any more is told to nobody.
+    pub(crate) has_left: bool,
     /// What it deleted.
     deleted: BTreeSet<String>,
     pub(crate) is_initialized: bool,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use acp_sessions_guest::time;
+use acp_sessions_guest::transcript::own_words;
 use serde_json::{Value, json};
 
 use crate::talk::{Mark, marks};
@@ -33,6 +34,16 @@ impl Kept {
     /// The marks of all that this agent knows.
     pub(crate) fn marks(&self) -> Vec<Mark> {
         self.pieces.iter().flat_map(|piece| marks(&piece.text)).collect()
+    }
+
+    /// The same without what it was only told of: what the layer retold to it.
+    pub(crate) fn marks_of_its_own(&self) -> Vec<Mark> {
+        self.pieces.iter().flat_map(|piece| marks(&own_words::strip(&piece.text))).collect()
+    }
+
+    /// It was changed without the layer; its list tells, though the clock may stand still.
+    pub(crate) fn change_at(&mut self, now: i64) {
+        self.updated = now.max(self.updated + 1);
     }
 
     fn row(&self, id: &str) -> Value {

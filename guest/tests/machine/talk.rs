@@ -72,11 +72,14 @@ pub(crate) struct Session {
 
 /// Everything that was said.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Talk {
     /// There are agents that hand out ids that were handed out before.
     pub(crate) some_agent_reuses_ids: bool,
     /// There are agents that replay what they keep.
     pub(crate) some_agent_loads: bool,
+    /// There are agents that list nothing of what other processes of their name had.
+    pub(crate) some_list_is_forgotten: bool,
     /// The store has failed, so that something could not be read when it was needed.
     pub(crate) had_faults: bool,
     /// What an agent said it has deleted that is not the one that has it.
@@ -208,9 +211,11 @@ impl Talk {
             let marks = required.iter().find(|(turn, _)| *turn == part.turn).map(|(_, marks)| marks.clone());
             Part { turn: part.turn, inherited: Some(marks.unwrap_or_default()) }
         };
+        // What the parent may have from elsewhere, its fork may have too.
+        let is_made_here = self.sessions.get(parent).is_some_and(|session| session.is_made_here);
         let fork = self.meet(fork);
         fork.parts = parts.into_iter().map(inherit).collect();
-        fork.is_made_here = true;
+        fork.is_made_here = is_made_here;
     }
 
     /// Whether turns of one connection overlap: then nobody can tell which chunk belongs to which.

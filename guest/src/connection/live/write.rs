@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{LiveSession, Phase};
+use super::{LiveSession, Phase, Target};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::environment::Environment;
@@ -37,9 +37,9 @@ impl LiveSession {
             return Ok(());
         }
         if let Phase::Opening(opening) = &self.phase
-            && opening.attached.is_none()
+            && (opening.attached.is_none() || matches!(opening.target, Target::Unknown(_)))
         {
-            // Nothing is stored of a session before its agent has it open.
+            // Nothing is stored of a session before its agent has it open and it has a record.
             return Ok(());
         }
         if close {

@@ -154,8 +154,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         }
         let Outcome::Result(result) = outcome else { return self.forget_discovery() };
         let result = Object::parse_or_empty(result);
-        let rows: Vec<&RawValue> =
-            result.get("sessions").and_then(|rows| serde_json::from_str(rows).ok()).unwrap_or_default();
+        let rows = result.get("sessions").and_then(|rows| serde_json::from_str::<Vec<&RawValue>>(rows).ok());
+        // An answer without sessions is no list, and says nothing of what is gone.
+        let Some(rows) = rows else { return self.forget_discovery() };
         let cursor = result.get_string("nextCursor");
         let discovery = &mut self.connection.discovery;
         discovery.pages += 1;

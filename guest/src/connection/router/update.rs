@@ -82,8 +82,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         match self.update_of_stored(line, agent_id, params) {
             Ok(handled) => handled,
             Err(error) => {
+                // It may be a deleted one; nobody is shown what could not be looked up.
                 self.not_recorded(&error.message);
-                Handled::Pass
+                Handled::Done
             }
         }
     }

@@ -35,6 +35,10 @@ impl Agent {
                 if matches!(request.method.as_str(), "session/load" | "session/resume") {
                     self.open.extend(request.session().map(str::to_owned));
                 }
+                // It says that it has deleted what it keeps.
+                if request.method == "session/delete" {
+                    ground.talk.deleted_elsewhere.extend(request.session().map(str::to_owned));
+                }
                 vec![success(&request.id, &json!({}))]
             }
             How::Never => Vec::new(),

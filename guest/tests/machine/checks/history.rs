@@ -22,18 +22,20 @@ pub(crate) fn transcripts(talk: &Talk, memory: &Memory) -> Vec<Broke> {
 
 fn transcript_of(talk: &Talk, store: &Store<&Memory>, id: &str) -> Vec<Broke> {
     let required = talk.required(id);
-    let record = match store.session(id) {
-        Ok(Some(record)) => record,
+    match store.session(id) {
+        Ok(Some(_)) => {}
         Ok(None) if required.iter().all(|(_, marks)| marks.is_empty()) => return Vec::new(),
         found => {
             return vec![Broke::new("lost", format!("the record of `{id}` is {found:?}, and it had {required:?}"))];
         }
-    };
+    }
     let seen = match transcript(store, id, None, u32::MAX) {
         Ok(page) => page.updates.iter().flat_map(|(_, update)| marks(update)).collect::<Vec<_>>(),
         Err(error) => return vec![Broke::new("lost", format!("the transcript of `{id}`: {error}"))],
     };
-    let aside = aside(store.storage(), &record);
+    // A fork does not begin with what its parent's agent has taken back; that is kept with the parent.
+    let records = talk.sessions.keys().filter_map(|id| store.session(id).ok().flatten());
+    let aside: BTreeSet<Mark> = records.flat_map(|record| aside(store.storage(), &record)).collect();
     let gone = |mark: &Mark| {
         let said = &talk.said[*mark];
         let is_kept_aside = (said.rewound || said.thought) && aside.contains(mark);

@@ -38,6 +38,7 @@ impl Machine<'_> {
         if kind.is(Trait::List) {
             self.lists_read.extend(kind.name());
         }
+        self.ground.talk.some_list_is_forgotten |= kind.is(Trait::List) && kind.forgets();
         self.ground.talk.some_agent_loads |= kind.is(Trait::Load);
         self.ground.talk.some_agent_reuses_ids |= kind.is(Trait::CountsAnew);
         let agent = Agent::start(kind, &mut self.ground);
@@ -69,6 +70,9 @@ impl Machine<'_> {
         }
         self.flush_pile(line);
         if let End::Eof(answers) = end {
+            if let Some(open) = &mut self.lines[usize::from(line)] {
+                open.client.has_left = true;
+            }
             self.with_host(line, |host| host.closed(Peer::Client));
             for _ in 0..answers {
                 self.act(line, Deed::Answer(0, How::Well));

@@ -256,7 +256,7 @@ impl Machine<'_> {
             return;
         }
         let kept = open.agent.kept(&mut self.ground, id).filter(|kept| kept.outside);
-        let marks = kept.map(|kept| kept.marks()).unwrap_or_default();
+        let marks = kept.map(|kept| kept.marks_of_its_own()).unwrap_or_default();
         // Without a list of its own that says so, an agent that tells something else altogether is not believed.
         let has_nothing_in_common = !open.agent.kind.is(Trait::List) && marks.iter().all(|mark| !seen.contains(mark));
         let missing: Vec<Mark> = marks.into_iter().filter(|mark| !seen.contains(mark)).collect();

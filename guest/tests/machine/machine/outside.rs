@@ -46,7 +46,7 @@ impl Machine<'_> {
                     let (_, text) = ground.talk.mark(None);
                     if let Some(kept) = agent.kept(ground, &id) {
                         kept.pieces.push(Piece { by_user, text });
-                        kept.updated = now;
+                        kept.change_at(now);
                     }
                 }
             }
@@ -67,14 +67,14 @@ impl Machine<'_> {
                 if let Some(kept) = agent.kept(ground, &id) {
                     let from = kept.pieces.iter().rposition(|piece| piece.by_user).unwrap_or(0);
                     taken_back = kept.pieces.split_off(from);
-                    kept.updated = now;
+                    kept.change_at(now);
                 }
             }
             Change::Compact => {
                 let (_, text) = ground.talk.mark(None);
                 if let Some(kept) = agent.kept(ground, &id) {
                     taken_back = std::mem::replace(&mut kept.pieces, vec![Piece { by_user: false, text }]);
-                    kept.updated = now;
+                    kept.change_at(now);
                 }
             }
         }
