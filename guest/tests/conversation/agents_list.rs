@@ -115,6 +115,19 @@ fn an_agent_without_a_name_is_known_by_the_one_in_the_settings() {
 }
 
 #[test]
+fn an_answer_without_sessions_is_no_list_and_takes_nothing_away() {
+    for answer in [json!({}), json!({"sessions": null}), json!({"sessions": {}})] {
+        let (store, world) = (Memory::new(), World::default());
+        listing(&store, &world, "a", &lists(), &[row("o1", "One", LONG_AGO)]);
+        let mut desk = Desk::open(&store, &world, &[]);
+        let asked = desk.greet(Some("a"), &lists()).request("session/list");
+        desk.reply(&asked, answer);
+        desk.wait(1100);
+        assert_eq!(desk.listed(), ["o1"]);
+    }
+}
+
+#[test]
 fn the_agents_list_is_read_again_once_the_user_is_logged_in() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = Desk::open(&store, &world, &[]);

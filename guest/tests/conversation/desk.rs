@@ -35,12 +35,14 @@ impl Environment for &World {
     }
 }
 
-/// A store whose commits fail when they are told to.
+/// A store whose commits and reads of records fail when they are told to.
 #[derive(Debug, Default)]
 pub(crate) struct Faulty {
     inner: Memory,
     /// How many commits still succeed, how many fail after them, and how.
     fault: RefCell<Option<(usize, usize, StorageError)>>,
+    /// Records cannot be read.
+    pub(crate) is_unreadable: Cell<bool>,
 }
 
 impl Faulty {
@@ -57,6 +59,9 @@ impl Faulty {
 
 impl Storage for Faulty {
     fn get(&self, keys: &[String]) -> storage::Result<Vec<Option<String>>> {
+        if self.is_unreadable.get() {
+            return Err(StorageError::Unavailable("busy".to_owned()));
+        }
         self.inner.get(keys)
     }
 

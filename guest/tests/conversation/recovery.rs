@@ -5,6 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::json;
 
 use crate::desk::{Desk, World, chunk, text_of, update};
+use crate::scenes::{CWD, ask_prompt, load, said};
 
 #[test]
 fn a_turn_goes_on_after_the_instance_was_lost() {
@@ -31,6 +32,26 @@ fn a_turn_goes_on_after_the_instance_was_lost() {
         .client(json!({"id": 3, "method": "session/load", "params": {"sessionId": id, "cwd": "/", "mcpServers": []}}));
     assert_eq!(text_of(&out.client, "agent_message_chunk"), "before after");
     assert!(desk.memos.keys().all(|key| !key.starts_with("q/")), "{:?}", desk.memos);
+}
+
+#[test]
+fn a_turn_whose_instance_was_lost_comes_back_whole_though_another_window_had_one_meanwhile() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let id = desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", &id, "One");
+    desk.agent(update("s1", chunk("agent_message_chunk", "one-a ")));
+    world.now.set(500);
+    desk.wait(0);
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+    desk.pull();
+    let mut other = Desk::ready(&store, &world, &json!({}));
+    load(&mut other, &id, &[]);
+    other.turn(&id, "Two", &["two"]);
+    desk.agent(update("s1", chunk("agent_message_chunk", "one-b")));
+    desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    assert_eq!(said(&load(&mut desk, &id, &[]).client), ["> One", "one-a one-b", "> Two", "two"]);
 }
 
 #[test]

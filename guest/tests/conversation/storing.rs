@@ -3,7 +3,7 @@
 use acp_sessions_guest::storage::StorageError;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Faulty, Out, World};
+use crate::desk::{Desk, Faulty, Out, World, update};
 use crate::scenes::{CWD, Turns, lines, load, said};
 
 const FIRST: Turns<'static> = &[("First question", "First answer")];
@@ -103,4 +103,18 @@ fn what_waits_for_a_full_store_stays_in_order_and_comes_once() {
     let turns: Vec<_> = answers.iter().map(|answer| ("Question", answer.as_str())).collect();
     let mut desk = Desk::ready(&store, &world, &json!({}));
     assert_eq!(said(&load(&mut desk, "s1", &[]).client), lines(&[&turns]));
+}
+
+#[test]
+fn what_is_said_of_a_deleted_session_is_not_shown_while_nobody_can_look_it_up() {
+    let (store, world) = (Faulty::default(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    turn(&mut desk, FIRST);
+    assert_eq!(desk.ask("session/delete", json!({"sessionId": "s1"}))["result"], json!({}));
+    for is_unreadable in [false, true] {
+        store.is_unreadable.set(is_unreadable);
+        let out = desk.agent(update("s1", json!({"sessionUpdate": "session_info_update", "title": "Back"})));
+        assert!(out.client.is_empty(), "{is_unreadable}: {:?}", out.client);
+    }
 }

@@ -71,6 +71,7 @@ pub(crate) struct Session {
 }
 
 /// Everything that was said.
+/// Everything that was said.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Talk {
