@@ -1,6 +1,7 @@
 //! Sessions that their agent has no more. One whose history is here stays; of one that only the agent had nothing is
 //! left to keep. It leaves no tombstone: should the agent have it again, so has the list.
 
+use super::open_marks;
 use crate::storage::{Bounds, Result, Storage, Write};
 use crate::store::{Origin, Session, Store, keys};
 
@@ -27,16 +28,18 @@ pub fn known_to<S: Storage>(store: &Store<S>, agent: &str, behind: &str) -> Resu
     Ok(KnownPart { ids: ids.collect(), next })
 }
 
-/// Removes a session of which nothing is here but what its agent's list said.
-pub fn forget<S: Storage>(store: &Store<S>, id: &str, agent: &str) -> Result<()> {
-    forget_if_since(store, id, agent, i64::MIN)
+/// Removes a session of which nothing is here but what its agent's list said, unless somebody has it open: what is said
+/// there is going to be here too.
+pub fn forget<S: Storage>(store: &Store<S>, id: &str, agent: &str, now: i64) -> Result<()> {
+    forget_if_since(store, id, agent, i64::MIN, now)
 }
 
 /// The same if its last activity is not before `since`.
-pub fn forget_if_since<S: Storage>(store: &Store<S>, id: &str, agent: &str, since: i64) -> Result<()> {
-    store.change(id).commit(|before, _, writes| {
+pub fn forget_if_since<S: Storage>(store: &Store<S>, id: &str, agent: &str, since: i64, now: i64) -> Result<()> {
+    store.change(id).commit(|before, expected, writes| {
         let Some(session) = before else { return Ok(None) };
-        if session.updated < since || !is_only_listed(store, session, agent)? {
+        let may_go = session.updated >= since && is_only_listed(store, session, agent)?;
+        if !may_go || !open_marks::expect_closed(store, &[id], now, expected)? {
             return Ok(None);
         }
         for (agent, id) in session.agents.iter().flat_map(|(agent, known)| known.ids().map(move |id| (agent, id))) {

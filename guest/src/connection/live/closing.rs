@@ -67,6 +67,20 @@ impl LiveSession {
         self.begin_closing(Vec::new(), cx);
     }
 
+    /// Closes it because its agent started it on behalf of a session that is over.
+    pub(in crate::connection) fn close_with_parent<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        match &self.phase {
+            Phase::Open { turns, showing: None } | Phase::Deleted { turns } if turns.is_empty() => {
+                // A failure has been reported.
+                let _ = self.write(cx, true);
+                self.leave(cx);
+            }
+            Phase::Open { .. } => self.close_for_nobody(cx),
+            // Somebody waits for these to open, to close, or for the turns to end.
+            Phase::Opening(_) | Phase::Closing(_) | Phase::Deleted { .. } | Phase::Gone => {}
+        }
+    }
+
     fn begin_closing<S: Storage, E: Environment>(
         &mut self,
         requests: Vec<(ClientRequest, Then)>,

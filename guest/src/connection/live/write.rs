@@ -45,13 +45,15 @@ impl LiveSession {
         if close {
             self.recorder.close_run();
         }
-        let state = self.state_dirty.then(|| Write::Put { key: keys::state(&id), value: self.state.to_text() });
+        // The state of a session that does not open after all is nobody's.
+        let writes_state = self.state_dirty && !matches!(self.phase, Phase::Opening(_));
+        let state = writes_state.then(|| Write::Put { key: keys::state(&id), value: self.state.to_text() });
         let state: Vec<Write> = state.into_iter().collect();
         if self.activity.touched.is_none() {
             if self.recorder.flush(cx.store, &state, Durability::Relaxed)? == Flushed::Deleted {
                 self.deleted();
             }
-            self.state_dirty = false;
+            self.state_dirty &= !writes_state;
             return Ok(());
         }
         let durability = if close { Durability::Durable } else { Durability::Relaxed };
@@ -63,7 +65,7 @@ impl LiveSession {
             activity.note(&mut session, agent, agent_id, end, now);
             Ok(Some(Some(session)))
         })?;
-        self.state_dirty = false;
+        self.state_dirty &= !writes_state;
         self.activity = super::Activity::default();
         match changed {
             Changed::Done { before: Some(before), after: Some(after) } => {

@@ -13,11 +13,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     pub(super) fn end_subagents(&mut self, parent: &Key) {
         let children = self.connection.sessions.iter().filter(|(_, session)| session.is_of(parent));
         for key in children.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
-            self.with(&key, |session, cx| {
-                // A failure has been reported.
-                let _ = session.write(cx, true);
-                session.leave(cx);
-            });
+            self.with(&key, LiveSession::close_with_parent);
         }
     }
 

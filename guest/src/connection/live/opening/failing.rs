@@ -35,7 +35,7 @@ impl LiveSession {
         }
         let is_not_found = error.code == Code::ResourceNotFound as i64;
         if let (Target::Known(session), true, false) = (&opening.target, is_not_found, opening.was_open)
-            && let Err(error) = vanish::forget(cx.store, &session.id, &cx.agent.name)
+            && let Err(error) = vanish::forget(cx.store, &session.id, &cx.agent.name, cx.now())
         {
             cx.push(Effect::NotRecorded(error.to_string()));
         }
