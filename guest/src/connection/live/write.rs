@@ -7,6 +7,7 @@ use super::{LiveSession, Phase, Target};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::environment::Environment;
+use crate::rpc::RpcError;
 use crate::storage::{Durability, Storage, StorageError, Write};
 use crate::store::{Changed, Session, Title, keys};
 use crate::transcript::Flushed;
@@ -51,7 +52,7 @@ impl LiveSession {
         let state: Vec<Write> = state.into_iter().collect();
         if self.activity.touched.is_none() {
             if self.recorder.flush(cx.store, &state, Durability::Relaxed)? == Flushed::Deleted {
-                self.deleted();
+                self.deleted(cx);
             }
             self.state_dirty &= !writes_state;
             return Ok(());
@@ -74,17 +75,21 @@ impl LiveSession {
                     cx.notify(&id, &update.to_string());
                 }
             }
-            _ if flushed == Flushed::Deleted => self.deleted(),
+            _ if flushed == Flushed::Deleted => self.deleted(cx),
             _ => {}
         }
         Ok(())
     }
 
     /// Somebody else has deleted it.
-    fn deleted(&mut self) {
+    fn deleted<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         self.recorder.discard();
-        if let Phase::Open { turns, .. } = &mut self.phase {
+        if let Phase::Open { turns, showing } = &mut self.phase {
+            let showing = showing.take();
             self.phase = Phase::Deleted { turns: std::mem::take(turns) };
+            if let Some((request, _)) = showing {
+                cx.finish(&request, Err(RpcError::session_not_found(self.key.id().unwrap_or_default())));
+            }
         }
     }
 }
