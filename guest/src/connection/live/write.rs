@@ -90,6 +90,8 @@ impl LiveSession {
             if let Some((request, _)) = showing {
                 cx.finish(&request, Err(RpcError::session_not_found(self.key.id().unwrap_or_default())));
             }
+            // What waited for the page is told the same.
+            self.release(cx);
         }
     }
 }
