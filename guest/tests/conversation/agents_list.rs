@@ -4,7 +4,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, update};
-use crate::scenes::{CWD, lines, listing, load, row, said};
+use crate::scenes::{CWD, ask_load, lines, listing, load, oblige, row, said};
 
 const LONG_AGO: &str = "2025-01-01T00:00:00Z";
 
@@ -112,6 +112,20 @@ fn an_agent_without_a_name_is_known_by_the_one_in_the_settings() {
         desk.wait(0);
         assert_eq!(desk.listed(), ["o1"]);
     }
+}
+
+#[test]
+fn a_session_that_a_window_has_open_is_not_forgotten_because_the_agents_list_lacks_it() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"sessionCapabilities": {"list": {}, "resume": {}}});
+    let mut desk = listing(&store, &world, "a", &capabilities, &[row("o1", "One", LONG_AGO)]);
+    let out = ask_load(&mut desk, "load", "o1");
+    oblige(&mut desk, out, &[], "fresh");
+    let mut other = listing(&store, &world, "a", &capabilities, &[]);
+    assert_eq!(other.listed(), ["o1"]);
+    desk.turn("o1", "Hello", &["Hi"]);
+    assert_eq!(other.listed(), ["o1"]);
+    assert_eq!(said(&load(&mut other, "o1", &[]).client), ["> Hello", "Hi"]);
 }
 
 #[test]

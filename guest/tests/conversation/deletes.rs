@@ -1,10 +1,11 @@
 //! Deletes: done again until the agent has confirmed them, and never half.
 
+use acp_sessions_guest::engine::{Arrival, Content, Peer};
 use acp_sessions_guest::storage::{Memory, StorageError};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World};
-use crate::scenes::{TOLD, ask_load, lines, load, oblige, row, said, told};
+use crate::scenes::{CWD, TOLD, ask_load, lines, load, oblige, row, said, told};
 
 fn deletes() -> Value {
     json!({"sessionCapabilities": {"delete": {}, "close": {}, "list": {}}})
@@ -147,5 +148,27 @@ fn a_delete_over_a_store_that_fails_is_done_or_not() {
                 assert!(desk.listed().is_empty());
             }
         }
+    }
+}
+
+#[test]
+fn loads_that_show_a_live_session_are_answered_when_another_window_deletes_it() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    desk.turn("s1", "Hello", &["Hi"]);
+    let loads = ["first", "second"].map(|id| {
+        let params = json!({"sessionId": "s1", "cwd": CWD, "mcpServers": []});
+        let line = json!({"jsonrpc": "2.0", "id": id, "method": "session/load", "params": params}).to_string();
+        Arrival { from: Peer::Client, content: Content::Line(line) }
+    });
+    // Nothing is shown yet: the client does not read.
+    desk.engine.receive(loads);
+    let mut other = Desk::ready(&store, &world, &json!({}));
+    assert_eq!(other.ask("session/delete", json!({"sessionId": "s1"}))["result"], json!({}));
+    let asks = json!({"sessionId": "s1", "toolCall": {"toolCallId": "t1"}, "options": []});
+    let out = desk.agent(json!({"id": 0, "method": "session/request_permission", "params": asks}));
+    for id in ["first", "second"] {
+        assert_eq!(out.answer(id)["error"]["code"], -32002, "{id}");
     }
 }

@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
-use crate::scenes::{CWD, ask_prompt, load, said};
+use crate::scenes::{CWD, ask_load, ask_prompt, load, oblige, said};
 
 fn resumes() -> Value {
     json!({"sessionCapabilities": {"resume": {}}})
@@ -115,4 +115,32 @@ fn a_sub_agents_session_goes_with_its_parent() {
     desk.engine.closed(Peer::Client);
     let mut desk = Desk::ready(&store, &world, &resumes());
     assert_eq!(everything(&mut desk), [""; 0]);
+}
+
+#[test]
+fn whoever_waits_for_a_sub_agents_session_is_answered_though_its_parent_closes() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"sessionCapabilities": {"resume": {}, "close": {}}});
+    delegated(&store, &world).engine.closed(Peer::Client);
+    for wants in ["a close", "a prompt"] {
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        let out = ask_load(&mut desk, "load", "s1");
+        oblige(&mut desk, out, &[], "s1");
+        delegates(&mut desk, "Go", "First. ");
+        let is_prompt = wants == "a prompt";
+        let asked = is_prompt.then(|| ask_prompt(&mut desk, "child", "c1", "Go on").request("session/prompt"));
+        let out = desk.client(json!({"id": "parent", "method": "session/close", "params": {"sessionId": "s1"}}));
+        let parent = out.request("session/close");
+        if !is_prompt {
+            desk.client(json!({"id": "child", "method": "session/close", "params": {"sessionId": "c1"}}));
+        }
+        let mut out = desk.reply(&parent, json!({}));
+        out.extend(match &asked {
+            Some(asked) => desk.reply(asked, json!({"stopReason": "cancelled"})),
+            None => desk.wait(0),
+        });
+        out.extend(desk.wait(200_000));
+        assert!(out.answer("parent")["error"].is_null());
+        assert!(out.answer("child")["error"].is_null(), "{wants}: {:?}", out.client);
+    }
 }
