@@ -1,7 +1,7 @@
 //! Starts and ends: of the program, of the agent behind it, of the machine under it.
 
 use std::io::Read;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::mpsc::channel;
@@ -44,9 +44,8 @@ fn a_request_to_terminate_ends_the_program_and_the_agent() {
     }
 }
 
-#[test]
-fn the_agent_ends_in_its_own_time_and_the_client_does_not_wait_for_it() {
-    let scene = Scene::new();
+/// A client that has hung up on an agent that takes its time to end: until what comes with it is dropped.
+fn left_with_a_lingering_agent(scene: &Scene) -> (Client, UnixStream) {
     let socket = scene.file("gate");
     let gate = UnixListener::bind(&socket).expect("a socket");
     let lingers = ["--lingers", socket.to_str().expect("a path that is text")];
@@ -54,6 +53,13 @@ fn the_agent_ends_in_its_own_time_and_the_client_does_not_wait_for_it() {
     let (held, _) = gate.accept().expect("the agent has connected");
     client.new_session(&scene.cwd());
     client.hang_up();
+    (client, held)
+}
+
+#[test]
+fn the_agent_ends_in_its_own_time_and_the_client_does_not_wait_for_it() {
+    let scene = Scene::new();
+    let (mut client, held) = left_with_a_lingering_agent(&scene);
     // The output has ended while the agent is still at it.
     assert!(is_running(client.pid()));
     assert!(is_running(only_agent(&scene)));
@@ -66,13 +72,7 @@ fn the_agent_ends_in_its_own_time_and_the_client_does_not_wait_for_it() {
 #[test]
 fn a_program_killed_meanwhile_leaves_the_agent_its_time() {
     let scene = Scene::new();
-    let socket = scene.file("gate");
-    let gate = UnixListener::bind(&socket).expect("a socket");
-    let lingers = ["--lingers", socket.to_str().expect("a path that is text")];
-    let mut client = Client::ready(&scene.proxy(&["--agent-grace", "3600"], &lingers));
-    let (held, _) = gate.accept().expect("the agent has connected");
-    client.new_session(&scene.cwd());
-    client.hang_up();
+    let (mut client, held) = left_with_a_lingering_agent(&scene);
     client.kill();
     drop(held);
     let start = Instant::now();

@@ -109,16 +109,21 @@ fn an_echo_in_pieces_shows_and_records_nothing_of_the_account() {
     }
 }
 
+/// The agent has answered the prompt that came with the account, days ago; what it was told.
+fn told_with_account(store: &Memory, world: &World) -> String {
+    let (mut desk, out, text) = prompted(store, world);
+    desk.agent(update("s2", chunk("agent_message_chunk", "Third answer")));
+    desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
+    world.now.set(2 * 86_400_000);
+    text
+}
+
 #[test]
 fn an_account_that_the_agent_replays_is_not_taken_for_something_the_user_said() {
     const THIRD: Turns<'static> = &[("Third", "Third answer")];
     let (store, world) = (Memory::new(), World::default());
-    let (mut desk, out, text) = prompted(&store, &world);
-    desk.agent(update("s2", chunk("agent_message_chunk", "Third answer")));
-    desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
-    drop(desk);
+    let text = told_with_account(&store, &world);
     // The agent now says that it has been busy without the layer, and replays what it was told as the user's.
-    world.now.set(2 * 86_400_000);
     let first = format!("{text}\n\nThird");
     let replayed = [(first.as_str(), "Third answer"), ("Outside", "Yes")];
     let listed = row("s2", "Third", "2025-10-10T00:00:00Z");
@@ -250,11 +255,7 @@ fn an_account_that_is_replayed_in_pieces_is_neither_shown_nor_kept() {
 fn an_account_that_the_agent_replays_in_pieces_is_no_change_of_the_conversation() {
     for size in [1, 7, 100] {
         let (store, world) = (Memory::new(), World::default());
-        let (mut desk, out, text) = prompted(&store, &world);
-        desk.agent(update("s2", chunk("agent_message_chunk", "Third answer")));
-        desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
-        drop(desk);
-        world.now.set(2 * 86_400_000);
+        let text = told_with_account(&store, &world);
         let first = format!("{text}\n\nThird");
         let null = || Value::Null;
         let told = [

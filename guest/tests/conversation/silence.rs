@@ -1,9 +1,9 @@
 //! Time limits: the agent may take as long as it likes while it says something, and is given up when it is silent.
 
 use acp_sessions_guest::storage::Memory;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::desk::{Out, World, chunk, update};
+use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{CWD, TOLD, ask_load, ask_prompt, lines, load, mark, oblige, replay, said, set, told};
 
 const LIMIT: &[(&str, &str)] = &[("agent-timeout-ms", "1000")];
@@ -121,14 +121,20 @@ fn a_session_that_was_not_opened_in_time_can_be_opened_again_on_the_same_connect
     assert_eq!(said(&out.client), lines(&[TOLD]));
 }
 
+/// A load was given up because its agent was silent; the id of the session, and what the agent was asked.
+fn given_up<'a>(store: &'a Memory, world: &'a World) -> (Desk<'a>, String, Value) {
+    let capabilities = json!({"loadSession": true});
+    let id = told(store, world, &capabilities);
+    let mut desk = set(store, world, &capabilities, LIMIT);
+    let first = ask_load(&mut desk, "first", &id).request("session/load");
+    desk.wait(1100).answer("first");
+    (desk, id, first)
+}
+
 #[test]
 fn a_replay_that_comes_when_the_session_is_open_by_a_later_request_is_nobodys() {
     let (store, world) = (Memory::new(), World::default());
-    let capabilities = json!({"loadSession": true});
-    let id = told(&store, &world, &capabilities);
-    let mut desk = set(&store, &world, &capabilities, LIMIT);
-    let first = ask_load(&mut desk, "first", &id).request("session/load");
-    desk.wait(1100).answer("first");
+    let (mut desk, id, first) = given_up(&store, &world);
     assert_eq!(said(&load(&mut desk, &id, TOLD).client), lines(&[TOLD]));
     let mut late = replay(&mut desk, "s1", TOLD);
     late.extend(desk.reply(&first, json!({})));
@@ -141,11 +147,7 @@ fn a_replay_that_comes_when_the_session_is_open_by_a_later_request_is_nobodys() 
 #[test]
 fn replays_for_two_requests_at_once_are_not_taken_for_one() {
     let (store, world) = (Memory::new(), World::default());
-    let capabilities = json!({"loadSession": true});
-    let id = told(&store, &world, &capabilities);
-    let mut desk = set(&store, &world, &capabilities, LIMIT);
-    let first = ask_load(&mut desk, "first", &id).request("session/load");
-    desk.wait(1100).answer("first");
+    let (mut desk, id, first) = given_up(&store, &world);
     let mut out = ask_load(&mut desk, "second", &id);
     let second = out.request("session/load");
     for _ in 0..2 {

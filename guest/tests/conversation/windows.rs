@@ -11,14 +11,20 @@ fn resumes() -> Value {
     json!({"sessionCapabilities": {"resume": {}}})
 }
 
+/// Two windows that have `s1` open, in which one turn was had.
+fn two_windows<'a>(store: &'a Memory, world: &'a World) -> (Desk<'a>, Desk<'a>) {
+    let mut first = Desk::ready(store, world, &resumes());
+    first.new_session("s1", CWD);
+    first.turn("s1", "Hi", &["Ho"]);
+    let mut second = Desk::ready(store, world, &resumes());
+    load(&mut second, "s1", &[]).answer("load");
+    (first, second)
+}
+
 #[test]
 fn turns_of_two_windows_at_once_come_back_whole() {
     let (store, world) = (Memory::new(), World::default());
-    let mut first = Desk::ready(&store, &world, &resumes());
-    first.new_session("s1", CWD);
-    first.turn("s1", "Hi", &["Ho"]);
-    let mut second = Desk::ready(&store, &world, &resumes());
-    load(&mut second, "s1", &[]).answer("load");
+    let (mut first, mut second) = two_windows(&store, &world);
     let one = ask_prompt(&mut first, "one", "s1", "One").request("session/prompt");
     first.wait(150);
     let two = ask_prompt(&mut second, "two", "s1", "Two").request("session/prompt");
@@ -61,11 +67,7 @@ fn a_message_that_was_cut_off_is_found_from_its_beginning() {
 #[test]
 fn a_window_that_comes_back_sees_what_another_said_meanwhile() {
     let (store, world) = (Memory::new(), World::default());
-    let mut first = Desk::ready(&store, &world, &resumes());
-    first.new_session("s1", CWD);
-    first.turn("s1", "Hi", &["Ho"]);
-    let mut second = Desk::ready(&store, &world, &resumes());
-    load(&mut second, "s1", &[]).answer("load");
+    let (mut first, mut second) = two_windows(&store, &world);
     second.turn("s1", "From the second", &["Yes"]);
     let out = load(&mut first, "s1", &[]);
     assert_eq!(said(&out.client), ["> Hi", "Ho", "> From the second", "Yes"]);

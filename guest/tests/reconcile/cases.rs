@@ -1,27 +1,10 @@
 //! What becomes of a log and a replay, case by case.
 
+use crate::case::{CASE, Case, texts};
 use crate::scene::{ID, Said, Scene, said};
 use acp_sessions_guest::sessions::adopt::Adopted;
 use acp_sessions_guest::storage::Storage;
 use acp_sessions_guest::store::Origin;
-
-const ALL: usize = usize::MAX;
-
-struct Case {
-    name: &'static str,
-    log: &'static [&'static str],
-    /// How many turns of it the agent has heard.
-    heard: usize,
-    replay: &'static [&'static str],
-    moved_on: bool,
-    visible: &'static [&'static str],
-    aside: &'static [&'static str],
-    /// How many turns of what is visible the agent has heard then.
-    told: usize,
-}
-
-const CASE: Case =
-    Case { name: "", log: &[], heard: ALL, replay: &[], moved_on: false, visible: &[], aside: &[], told: 0 };
 
 #[rustfmt::skip]
 const CASES: &[Case] = &[
@@ -116,10 +99,6 @@ const CASES: &[Case] = &[
         visible: &["a/1", "b/2", "x/8", "y/9"], told: 0, ..CASE },
 ];
 
-fn texts(turns: &[Said]) -> Vec<String> {
-    turns.iter().map(Said::text).collect()
-}
-
 fn parse(turns: &[&str]) -> Vec<Said> {
     turns.iter().map(|text| Said::parse(text)).collect()
 }
@@ -128,11 +107,7 @@ fn parse(turns: &[&str]) -> Vec<Said> {
 fn a_log_and_a_replay_become_one_conversation() {
     for case in CASES {
         let name = case.name;
-        let mut scene = Scene::new();
-        for turn in parse(case.log) {
-            scene.say(&turn);
-        }
-        scene.tell("agent", case.heard);
+        let mut scene = case.scene(&parse(case.log));
         let replay = parse(case.replay);
         let Adopted::Done(session) = scene.load("agent", &replay, case.moved_on).adopted else {
             panic!("{name}: not adopted")

@@ -3,23 +3,8 @@
 
 use proptest::prelude::*;
 
+use crate::case::{CASE, Case, texts};
 use crate::scene::{Ended, Said, Scene, said};
-
-struct Case {
-    name: &'static str,
-    log: &'static [&'static str],
-    /// How many turns of it the agent has heard.
-    heard: usize,
-    replay: &'static [&'static str],
-    moved_on: bool,
-    visible: &'static [&'static str],
-    aside: &'static [&'static str],
-    /// How many turns of what is visible the agent has heard then.
-    told: usize,
-}
-
-const CASE: Case =
-    Case { name: "", log: &[], heard: usize::MAX, replay: &[], moved_on: false, visible: &[], aside: &[], told: 0 };
 
 /// Digits stand for long answers.
 #[rustfmt::skip]
@@ -110,10 +95,6 @@ fn turns(texts: &[&str]) -> Vec<Said> {
     texts.iter().map(|text| turn(text)).collect()
 }
 
-fn texts(turns: &[Said]) -> Vec<String> {
-    turns.iter().map(Said::text).collect()
-}
-
 fn settled(name: &str, scene: &mut Scene, replay: &[Said]) {
     let before = scene.session().to_text();
     for moved_on in [false, true] {
@@ -127,11 +108,7 @@ fn settled(name: &str, scene: &mut Scene, replay: &[Said]) {
 fn what_a_replay_lacks_is_not_lost_and_what_it_tells_is_believed() {
     for case in CASES {
         let name = case.name;
-        let mut scene = Scene::new();
-        for turn in turns(case.log) {
-            scene.say(&turn);
-        }
-        scene.tell("agent", case.heard);
+        let mut scene = case.scene(&turns(case.log));
         let replay = turns(case.replay);
         let plan = scene.load("agent", &replay, case.moved_on).plan;
         assert_eq!(texts(&scene.visible()), texts(&turns(case.visible)), "{name}: what is visible, {plan:?}");
