@@ -93,14 +93,14 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     fn update_of_stored(&mut self, line: &str, agent_id: &str, params: &Object<'_>) -> Result<Handled, RpcError> {
         let agent = &self.connection.agent.name;
         // Under its own id it would be taken for another session of that id, or for one that was deleted.
-        let [mapped, others @ ..] = [
+        let keys = [
             keys::agent_session(agent, agent_id),
             keys::agent_tombstone(agent, agent_id),
             keys::session(agent_id),
             keys::tombstone(agent_id),
         ];
         let is_disowned = self.connection.disowned.contains(agent_id);
-        let mut known = self.store.storage().get(&[&[mapped], others.as_slice()].concat())?.into_iter();
+        let mut known = self.store.storage().get(&keys)?.into_iter();
         let (id, tombstone) = (known.next().flatten(), known.next().flatten());
         let is_others = is_disowned || known.any(|record| record.is_some());
         let Some(id) = id.filter(|_| tombstone.is_none()) else {
