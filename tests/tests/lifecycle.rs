@@ -72,7 +72,7 @@ fn the_agent_ends_in_its_own_time_and_the_client_does_not_wait_for_it() {
 #[test]
 fn a_program_killed_meanwhile_leaves_the_agent_its_time() {
     let scene = Scene::new();
-    let (mut client, held) = left_with_a_lingering_agent(&scene);
+    let (client, held) = left_with_a_lingering_agent(&scene);
     client.kill();
     drop(held);
     let start = Instant::now();
