@@ -1,14 +1,21 @@
-//! The official clients that tell the story, and how to run them.
+//! The official clients, and the story that each of them plays.
+//!
+//! A client is a thin driver ([`driver`]) around its SDK: it is told one [`step::Step`] after the other and reports what
+//! the SDK gave. The story and all that must be seen in it is in one place ([`story`]).
+
+mod driver;
+mod run;
+pub mod step;
+mod story;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-use serde_json::Value;
+use std::process::Command;
 
 use crate::launch::{Launch, built};
 use crate::scene::Scene;
 use crate::schema::Role;
 use crate::tap;
+use driver::Driver;
 
 /// An official SDK in the client's seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,9 +33,18 @@ pub enum Sdk {
 pub enum Cast {
     /// The program's own agent, with a command that answers.
     Builtin,
-    /// The test agent with these flags.
-    Agent(&'static [&'static str]),
+    /// An agent that cannot find sessions again.
+    KeepsNothing,
+    /// An agent that loads.
+    Loads,
+    /// An agent that loads and resumes.
+    LoadsAndResumes,
+    /// An agent that does all the program does, and sends the user's words back.
+    HasEverything,
 }
+
+/// A prompt whose turn goes on until it is cancelled.
+const ENDLESS: &str = "wait";
 
 /// What the built-in agent runs: it says the prompt back, or waits if that is the end of the prompt, which may begin
 /// with what was said earlier.
@@ -39,58 +55,77 @@ case "$prompt" in
 esac
 "#;
 
-/// Tells the story and judges every line that the program said, to the client and to the agent. Returns the client's
-/// report.
-pub fn tell(sdk: Sdk, cast: Cast) -> Value {
+/// Has this client play the story and judges every line that the program said, to the client and to the agent.
+pub fn tell(sdk: Sdk, cast: Cast) {
     let scene = Scene::new();
     let (front, back) = (scene.file("front.tap"), scene.file("back.tap"));
-    let program = match cast {
-        Cast::Builtin => {
+    let program = match cast.flags() {
+        None => {
             let script = scene.file("answer.sh");
             std::fs::write(&script, ANSWER).expect("the scene's folder is writable");
             scene.builtin(&["--exec", &format!("sh {}", script.display())])
         }
-        Cast::Agent(flags) => Launch::proxy(&scene.store(), &[], &scene.agent(flags).tapped(&back)),
+        Some(flags) => Launch::proxy(&scene.store(), &[], &scene.agent(flags).tapped(&back)),
     };
-    let report = sdk.tell(&scene.cwd(), "wait", &program.tapped(&front));
-    assert_eq!(report["stopReason"], "cancelled", "{report}");
+    let mut command = sdk.command();
+    command.args(program.tapped(&front).argv());
+    let mut driver = Driver::start(command, scene.file("complaints"));
+    story::play(sdk, &mut driver, &scene.cwd());
+    driver.end();
+
     let said = tap::check(&front, Role::Agent);
     assert!(said > 20, "only {said} messages were seen");
-    if let Cast::Agent(_) = cast {
+    if cast.flags().is_some() {
         tap::check_peer(&back, Role::Client);
     }
-    report
+}
+
+impl Cast {
+    /// The test agent's flags; none if it is not the test agent.
+    fn flags(self) -> Option<&'static [&'static str]> {
+        match self {
+            Self::Builtin => None,
+            Self::KeepsNothing => Some(&["--modes"]),
+            Self::Loads => Some(&["--modes", "--load"]),
+            Self::LoadsAndResumes => Some(&["--modes", "--load", "--resume"]),
+            Self::HasEverything => Some(&[
+                "--modes",
+                "--config",
+                "--load",
+                "--resume",
+                "--list",
+                "--fork",
+                "--delete",
+                "--close",
+                "--echo-user",
+            ]),
+        }
+    }
 }
 
 impl Sdk {
-    /// Runs the client's script: sessions in `cwd`, a prompt whose turn is `endless`, and the command that is the
-    /// agent.
-    fn tell(self, cwd: &str, endless: &str, agent: &Launch) -> Value {
-        let mut command = self.command();
-        command.arg(cwd).arg(endless).args(agent.argv());
-        let Output { status, stdout, stderr } = command.output().expect("the client runs");
-        let (said, complaints) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
-        assert!(status.success(), "{self:?} client: {status}\n{said}\n{complaints}");
-        let report = said.lines().last().unwrap_or_default();
-        serde_json::from_str(report).unwrap_or_else(|error| panic!("no report ({error}): {said}\n{complaints}"))
+    /// Whether it starts the agent itself and waits for its end, which is an error unless it is good.
+    fn waits_itself(self) -> bool {
+        self == Self::Rust
     }
 
+    /// Its driver; the agent's command line is to follow.
     fn command(self) -> Command {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients");
         match self {
             Self::TypeScript => {
                 installed(folder.join("ts/node_modules/@agentclientprotocol/sdk/package.json"));
                 let mut command = Command::new("node");
-                command.arg(folder.join("ts/story.mjs"));
+                command.arg(folder.join("ts/driver.mjs"));
                 command
             }
             Self::Python => {
                 let interpreter = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" };
                 let mut command = Command::new(installed(folder.join("python/.venv").join(interpreter)));
-                command.arg(folder.join("python/story.py"));
+                command.arg(folder.join("python/driver.py"));
                 command
             }
-            Self::Rust => Command::new(built("story_client")),
+            Self::Rust => Command::new(built("story_driver")),
         }
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::agent::Outside;
+use crate::client::Client;
 use crate::launch::Launch;
 
 /// The folders and files of one test; they go with it.
@@ -56,6 +57,17 @@ impl Scene {
     /// The params to load, resume or fork this session.
     pub fn place(&self, session: &str) -> Value {
         json!({"sessionId": session, "cwd": self.cwd(), "mcpServers": []})
+    }
+
+    /// A session that an earlier process has had, with these prompts.
+    pub fn past(&self, launch: &Launch, prompts: &[&str]) -> String {
+        let mut client = Client::ready(launch);
+        let id = client.new_session(&self.cwd());
+        for prompt in prompts {
+            client.prompt(&id, prompt);
+        }
+        client.close();
+        id
     }
 
     /// The test agent, which logs what it hears and, if it can find sessions again, keeps them.

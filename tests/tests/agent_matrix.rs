@@ -101,6 +101,16 @@ impl Kind {
         Past { scene, launch, id }
     }
 
+    /// The answer says how the session came back, and it goes on from there, in the next process too.
+    fn check_attached(&self, mut client: Client, past: &Past, result: &Value) {
+        self.check_mark(result);
+        self.check_requests(&past.scene);
+        self.check_prompt(&mut client, past);
+        client.close();
+        let (replay, _) = Client::ready(&past.launch).load(&past.id, &past.scene.cwd());
+        assert_eq!(join(&replay), conversation(&["second question"]), "{}: a second time", self.name);
+    }
+
     fn check_mark(&self, result: &Value) {
         let mark = &result["_meta"]["acp-sessions"];
         assert_eq!(mark["attached"], self.attached, "{}: {result}", self.name);
@@ -119,8 +129,8 @@ impl Kind {
     }
 
     /// A further prompt reaches the agent, with what was said before where it cannot know that.
-    fn check_prompt(&self, client: &mut Client, past: &Past, id: &str) {
-        let answer = client.prompt(id, "second question");
+    fn check_prompt(&self, client: &mut Client, past: &Past) {
+        let answer = client.prompt(&past.id, "second question");
         assert_eq!(text_of(&answer, "agent_message_chunk"), "You said: second question", "{}", self.name);
         let prompts = past.scene.heard_of("session/prompt");
         let blocks = prompts.last().expect("a prompt")["prompt"].as_array().expect("blocks").clone();
@@ -161,12 +171,7 @@ fn load() {
         let mut client = Client::ready(&past.launch);
         let (replay, result) = client.load(&past.id, &past.scene.cwd());
         assert_eq!(join(&replay), conversation(&[]), "{}", kind.name);
-        kind.check_mark(&result);
-        kind.check_requests(&past.scene);
-        kind.check_prompt(&mut client, &past, &past.id);
-        client.close();
-        let (replay, _) = Client::ready(&past.launch).load(&past.id, &past.scene.cwd());
-        assert_eq!(join(&replay), conversation(&["second question"]), "{}: a second time", kind.name);
+        kind.check_attached(client, &past, &result);
     }
 }
 
@@ -177,12 +182,7 @@ fn resume() {
         let mut client = Client::ready(&past.launch);
         let result = client.result("session/resume", past.scene.place(&past.id));
         assert_eq!(join(&client.take_updates(&past.id)), [], "{}", kind.name);
-        kind.check_mark(&result);
-        kind.check_requests(&past.scene);
-        kind.check_prompt(&mut client, &past, &past.id);
-        client.close();
-        let (replay, _) = Client::ready(&past.launch).load(&past.id, &past.scene.cwd());
-        assert_eq!(join(&replay), conversation(&["second question"]), "{}", kind.name);
+        kind.check_attached(client, &past, &result);
     }
 }
 

@@ -93,8 +93,7 @@ fn a_cancelled_request_is_the_agents_to_cancel() {
     let scene = Scene::new();
     let mut client = Client::ready(&scene.proxy(&[], &[]));
     let id = client.new_session(&scene.cwd());
-    let turn = client.start_prompt(&id, "wait");
-    client.wait_for_update(&id, |update| update["content"]["text"] == "waiting");
+    let turn = client.start_endless(&id, "wait");
     client.notify("$/cancel_request", json!({"requestId": turn}));
     client.notify("session/cancel", json!({"sessionId": id}));
     assert_eq!(client.finish(&turn).expect("an end")["stopReason"], "cancelled");

@@ -1,13 +1,12 @@
 //! The small agent that comes with the program.
 
 use std::fs;
-use std::time::Instant;
 
-use acp_sessions_tests::PATIENCE;
 use acp_sessions_tests::client::Client;
 use acp_sessions_tests::process::is_running;
 use acp_sessions_tests::scene::Scene;
 use acp_sessions_tests::transcript::text_of;
+use acp_sessions_tests::until;
 use serde_json::json;
 
 /// Writes a shell script into the scene and returns the command that runs it.
@@ -15,6 +14,12 @@ fn script(scene: &Scene, text: &str) -> String {
     let path = scene.file("command.sh");
     fs::write(&path, text).expect("the scene's folder is writable");
     format!("sh {}", path.display())
+}
+
+/// The process id that a command says first.
+fn said_pid(client: &mut Client, session: &str) -> u32 {
+    let update = client.wait_for_update(session, |update| update["sessionUpdate"] == "agent_message_chunk");
+    update["content"]["text"].as_str().expect("text").trim().parse().expect("a process id")
 }
 
 #[test]
@@ -71,15 +76,11 @@ fn cancelling_kills_the_command_and_keeps_what_it_said() {
     let mut client = Client::ready(&launch);
     let id = client.new_session(&scene.cwd());
     let turn = client.start_prompt(&id, "hello");
-    let update = client.wait_for_update(&id, |update| update["sessionUpdate"] == "agent_message_chunk");
-    let pid: u32 = update["content"]["text"].as_str().expect("text").trim().parse().expect("a process id");
+    let pid = said_pid(&mut client, &id);
     assert!(is_running(pid));
     client.notify("session/cancel", json!({"sessionId": id}));
     assert_eq!(client.finish(&turn).expect("an end")["stopReason"], "cancelled");
-    let start = Instant::now();
-    while is_running(pid) {
-        assert!(start.elapsed() < PATIENCE, "the command goes on after it was cancelled");
-    }
+    until("the cancelled command has ended", || !is_running(pid));
     client.close();
     let (replay, _) = Client::ready(&launch).load(&id, &scene.cwd());
     assert_eq!(text_of(&replay, "agent_message_chunk").trim(), pid.to_string());
@@ -92,8 +93,7 @@ fn ending_the_program_kills_the_command() {
     let mut client = Client::ready(&scene.builtin(&["--exec", &command]));
     let id = client.new_session(&scene.cwd());
     client.start_prompt(&id, "hello");
-    let update = client.wait_for_update(&id, |update| update["sessionUpdate"] == "agent_message_chunk");
-    let pid: u32 = update["content"]["text"].as_str().expect("text").trim().parse().expect("a process id");
+    let pid = said_pid(&mut client, &id);
     client.close();
     assert!(!is_running(pid), "the command is an orphan");
 }

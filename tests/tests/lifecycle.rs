@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Instant;
 
 use acp_sessions_tests::PATIENCE;
 use acp_sessions_tests::client::Client;
@@ -14,6 +13,7 @@ use acp_sessions_tests::launch::Launch;
 use acp_sessions_tests::process::{is_running, signal};
 use acp_sessions_tests::scene::Scene;
 use acp_sessions_tests::transcript::text_of;
+use acp_sessions_tests::until;
 
 fn only_agent(scene: &Scene) -> u32 {
     let pids = scene.agent_pids();
@@ -75,10 +75,7 @@ fn a_program_killed_meanwhile_leaves_the_agent_its_time() {
     let (client, held) = left_with_a_lingering_agent(&scene);
     client.kill();
     drop(held);
-    let start = Instant::now();
-    while scene.ended_agents().is_empty() {
-        assert!(start.elapsed() < PATIENCE, "it did not come to its end");
-    }
+    until("the agent has come to its end", || !scene.ended_agents().is_empty());
     assert_eq!(scene.ended_agents(), [only_agent(&scene)]);
 }
 
@@ -99,8 +96,7 @@ fn closing_the_input_in_mid_turn_keeps_what_was_said() {
     let launch = scene.proxy(&["--agent-grace", "1"], &["--stubborn"]);
     let mut client = Client::ready(&launch);
     let id = client.new_session(&scene.cwd());
-    client.start_prompt(&id, "wait");
-    client.wait_for_update(&id, |update| update["content"]["text"] == "waiting");
+    client.start_endless(&id, "wait");
     client.close();
     assert!(!is_running(only_agent(&scene)));
     let mut client = Client::ready(&launch);
@@ -117,8 +113,7 @@ fn an_agent_that_dies_in_mid_turn_fails_the_turn_and_keeps_the_session() {
     let launch = scene.proxy(&[], &[]);
     let mut client = Client::ready(&launch);
     let id = client.new_session(&scene.cwd());
-    let turn = client.start_prompt(&id, "wait");
-    client.wait_for_update(&id, |update| update["content"]["text"] == "waiting");
+    let turn = client.start_endless(&id, "wait");
     signal("KILL", only_agent(&scene));
     let error = client.finish(&turn).expect_err("nobody is left to end the turn");
     assert!(error.message.contains("agent"), "does not say who is gone: {error:?}");
@@ -137,8 +132,7 @@ fn every_request_that_waits_for_a_dying_agent_is_answered() {
     let mut client = Client::ready(&scene.proxy(&[], &[]));
     let first = client.new_session(&scene.cwd());
     let second = client.new_session(&scene.cwd());
-    let waiting = client.start_prompt(&first, "wait");
-    client.wait_for_update(&first, |update| update["content"]["text"] == "waiting");
+    let waiting = client.start_endless(&first, "wait");
     let crashing = client.start_prompt(&second, "crash");
     for turn in [waiting, crashing] {
         let error = client.finish(&turn).expect_err("nobody is left to end the turn");

@@ -33,8 +33,7 @@ fn the_test_agent_does_all_that_it_can_by_the_schema() {
     {
         client.prompt(&id, command);
     }
-    let turn = client.start_prompt(&id, "wait");
-    client.wait_for_update(&id, |update| update["content"]["text"] == "waiting");
+    let turn = client.start_endless(&id, "wait");
     client.notify("session/cancel", json!({"sessionId": id}));
     assert_eq!(client.finish(&turn).expect("an end")["stopReason"], "cancelled");
     let effort = json!({"sessionId": id, "configId": "effort", "value": "high"});

@@ -37,8 +37,7 @@ fn a_killed_program_leaves_no_session_open_and_no_tool_call_pending() {
         let mut client = Client::ready(&launch);
         let id = client.new_session(&scene.cwd());
         client.prompt(&id, "tool");
-        client.start_prompt(&id, "hang");
-        client.wait_for_update(&id, |update| update["content"]["text"] == "waiting");
+        client.start_endless(&id, "hang");
         let mut other = Client::ready(&launch);
         until("another window sees the call", || {
             other.load(&id, &scene.cwd()).0.iter().any(|update| update["toolCallId"] == "call-3")
@@ -67,8 +66,7 @@ fn a_killed_agent_leaves_no_tool_call_pending() {
         let mut client = Client::ready(&launch);
         let id = client.new_session(&scene.cwd());
         client.prompt(&id, "tool");
-        let turn = client.start_prompt(&id, "hang");
-        client.wait_for_update(&id, |update| update["content"]["text"] == "waiting");
+        let turn = client.start_endless(&id, "hang");
         signal("KILL", scene.agent_pids()[0]);
         assert_eq!(client.finish(&turn).expect_err("nobody is left to end it").code, -32603);
         client.wait();

@@ -24,11 +24,7 @@ impl Past {
     fn new(flags: &[&str]) -> Self {
         let scene = Scene::new();
         let launch = scene.proxy(&[], flags);
-        let mut client = Client::ready(&launch);
-        let id = client.new_session(&scene.cwd());
-        client.prompt(&id, "one");
-        client.prompt(&id, "two");
-        client.close();
+        let id = scene.past(&launch, &["one", "two"]);
         scene.forget_heard();
         Self { scene, launch, id }
     }

@@ -29,10 +29,7 @@ fn neither_title_nor_echo_nor_list_show_it() {
         let flags = [&["--list", "--load", "--resume"], habits].concat();
         let scene = Scene::new();
         let launch = scene.proxy(&[], &flags);
-        let mut client = Client::ready(&scene.proxy(&[], &["--list", "--load", "--resume"]));
-        let id = client.new_session(&scene.cwd());
-        client.prompt(&id, QUESTIONS[0]);
-        client.close();
+        let id = scene.past(&scene.proxy(&[], &["--list", "--load", "--resume"]), &[QUESTIONS[0]]);
         // The agent has lost it, so that it has to be told.
         scene.outside().delete(&id);
         let mut client = Client::ready(&launch);

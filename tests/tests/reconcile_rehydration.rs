@@ -19,10 +19,7 @@ struct Lost {
 impl Lost {
     fn new() -> Self {
         let scene = Scene::new();
-        let mut client = Client::ready(&scene.proxy(&[], FLAGS));
-        let id = client.new_session(&scene.cwd());
-        client.prompt(&id, "first question");
-        client.close();
+        let id = scene.past(&scene.proxy(&[], FLAGS), &["first question"]);
         scene.outside().delete(&id);
         scene.forget_heard();
         Self { scene, id }

@@ -10,9 +10,10 @@ use acp_sessions_tests::transcript::spoken;
 use acp_sessions_tests::until;
 use serde_json::json;
 
+/// In seconds; no agent is silent for so long that only waits for its turn on a busy machine.
+const LIMIT: &str = "3";
 /// How much the agent says while it loads: for longer than the limit, at twenty a second.
 const SAYS: usize = 80;
-const LIMIT: &str = "3";
 
 /// A session of an earlier process, and an agent that loads it when its gate is open.
 struct Slow {
@@ -25,20 +26,17 @@ struct Slow {
 impl Slow {
     fn new() -> Self {
         let scene = Scene::new();
-        let mut client = Client::ready(&scene.proxy(&[], &["--load"]));
-        let id = client.new_session(&scene.cwd());
-        client.prompt(&id, "one");
-        client.close();
+        let id = scene.past(&scene.proxy(&[], &["--load"]), &["one"]);
         scene.forget_heard();
         let (gate, tap) = (scene.file("gate"), scene.file("tap"));
         Self { scene, id, gate, tap }
     }
 
-    fn launch(&self, limit: &str, flags: &[&str]) -> Launch {
+    fn launch(&self, flags: &[&str]) -> Launch {
         let gate = self.gate.to_str().expect("text");
         let flags = [&["--load", "--load-gate", gate], flags].concat();
         let agent = self.scene.agent(&flags).tapped(&self.tap);
-        Launch::proxy(&self.scene.store(), &["--agent-timeout", limit], &agent)
+        Launch::proxy(&self.scene.store(), &["--agent-timeout", LIMIT], &agent)
     }
 
     fn open_gate(&self) {
@@ -75,7 +73,7 @@ impl Slow {
 #[test]
 fn an_agent_that_streams_while_it_loads_has_all_the_time() {
     let slow = Slow::new();
-    let mut client = Client::ready(&slow.launch(LIMIT, &[]));
+    let mut client = Client::ready(&slow.launch(&[]));
     let load = client.send_request("session/load", slow.scene.place(&slow.id));
     until("the agent has streamed for longer than the limit", || slow.said_meanwhile() > SAYS);
     slow.open_gate();
@@ -88,7 +86,7 @@ fn an_agent_that_streams_while_it_loads_has_all_the_time() {
 #[test]
 fn an_agent_that_is_silent_for_too_long_keeps_its_session_for_later() {
     let slow = Slow::new();
-    let mut client = Client::ready(&slow.launch("1", &["--silent-load"]));
+    let mut client = Client::ready(&slow.launch(&["--silent-load"]));
     let error = client.error("session/load", slow.scene.place(&slow.id));
     assert_eq!(error.code, -32603, "{error:?}");
     assert!(error.names("did not answer"), "{error:?}");

@@ -9,10 +9,7 @@ fn what_was_said_is_told_once() {
     for flags in [&[][..], &["--load", "--resume", "--forgets"]] {
         let scene = Scene::new();
         let launch = scene.proxy(&["--rehydrate", "on"], flags);
-        let mut client = Client::ready(&launch);
-        let id = client.new_session(&scene.cwd());
-        client.prompt(&id, "first question");
-        client.close();
+        let id = scene.past(&launch, &["first question"]);
         let mut client = Client::ready(&launch);
         client.load(&id, &scene.cwd());
         client.prompt(&id, "second question");
@@ -28,10 +25,7 @@ fn what_was_said_is_told_once() {
 fn an_agent_that_keeps_nothing_is_not_told_when_that_is_not_wanted() {
     let scene = Scene::new();
     let launch = scene.proxy(&["--rehydrate", "off"], &[]);
-    let mut client = Client::ready(&launch);
-    let id = client.new_session(&scene.cwd());
-    client.prompt(&id, "first question");
-    client.close();
+    let id = scene.past(&launch, &["first question"]);
     let mut client = Client::ready(&launch);
     let (replay, result) = client.load(&id, &scene.cwd());
     assert_eq!(text_of(&replay, "user_message_chunk"), "first question");
@@ -46,10 +40,7 @@ fn what_is_told_is_never_shown_as_the_users_words() {
     for flags in [&[][..], &["--echo-user"]] {
         let scene = Scene::new();
         let launch = scene.proxy(&[], flags);
-        let mut client = Client::ready(&launch);
-        let id = client.new_session(&scene.cwd());
-        client.prompt(&id, "first question");
-        client.close();
+        let id = scene.past(&launch, &["first question"]);
         let mut client = Client::ready(&launch);
         client.load(&id, &scene.cwd());
         let seen = client.prompt(&id, "second question");

@@ -20,10 +20,7 @@ impl Long {
     fn new() -> Self {
         let scene = Scene::new();
         let launch = scene.proxy(&[], &[]);
-        let mut client = Client::ready(&launch);
-        let id = client.new_session(&scene.cwd());
-        client.prompt(&id, &format!("many {MANY}"));
-        client.close();
+        let id = scene.past(&launch, &[&format!("many {MANY}")]);
         Self { scene, launch, id }
     }
 

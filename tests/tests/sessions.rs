@@ -68,11 +68,7 @@ fn a_prompt_is_kept_once_whether_the_agent_says_it_back_or_not() {
     for flags in [&[][..], &["--echo-user"]] {
         let scene = Scene::new();
         let launch = scene.proxy(&[], flags);
-        let mut client = Client::ready(&launch);
-        let id = client.new_session(&scene.cwd());
-        client.prompt(&id, "one thing");
-        client.prompt(&id, "another");
-        client.close();
+        let id = scene.past(&launch, &["one thing", "another"]);
         let (replay, _) = Client::ready(&launch).load(&id, &scene.cwd());
         assert_eq!(text_of(&replay, "user_message_chunk"), "one thinganother", "{flags:?}");
         let kinds: Vec<&str> = join_kinds(&replay);
@@ -110,11 +106,7 @@ fn a_prompt_of_many_blocks_comes_back_as_it_was() {
 fn what_is_state_comes_back_once_as_it_last_was() {
     let scene = Scene::new();
     let launch = scene.proxy(&[], &[]);
-    let mut client = Client::ready(&launch);
-    let id = client.new_session(&scene.cwd());
-    client.prompt(&id, "colourful");
-    client.prompt(&id, "colourful");
-    client.close();
+    let id = scene.past(&launch, &["colourful", "colourful"]);
     let (replay, _) = Client::ready(&launch).load(&id, &scene.cwd());
     for state in ["plan", "available_commands_update", "usage_update"] {
         let all: Vec<&Value> = replay.iter().filter(|update| kind(update) == state).collect();
@@ -165,10 +157,7 @@ fn mode_and_configuration_come_back_and_the_agent_is_told() {
 fn a_mode_that_the_agent_changes_is_remembered() {
     let scene = Scene::new();
     let launch = scene.proxy(&[], &["--modes"]);
-    let mut client = Client::ready(&launch);
-    let id = client.new_session(&scene.cwd());
-    client.prompt(&id, "mode code");
-    client.close();
+    let id = scene.past(&launch, &["mode code"]);
     let (_, result) = Client::ready(&launch).load(&id, &scene.cwd());
     assert_eq!(result["modes"]["currentModeId"], "code");
 }
@@ -189,8 +178,7 @@ fn closing_cancels_the_turn_and_keeps_the_history() {
         let scene = Scene::new();
         let mut client = Client::ready(&scene.proxy(&[], flags));
         let id = client.new_session(&scene.cwd());
-        let turn = client.start_prompt(&id, "wait");
-        client.wait_for_update(&id, |update| update["content"]["text"] == "waiting");
+        let turn = client.start_endless(&id, "wait");
         client.result("session/close", json!({"sessionId": id}));
         assert_eq!(client.finish(&turn).expect("an end")["stopReason"], "cancelled");
         let (replay, _) = client.load(&id, &scene.cwd());
@@ -205,8 +193,7 @@ fn deleting_an_open_session_cancels_it_first() {
     let scene = Scene::new();
     let mut client = Client::ready(&scene.proxy(&[], &[]));
     let id = client.new_session(&scene.cwd());
-    let turn = client.start_prompt(&id, "wait");
-    client.wait_for_update(&id, |update| update["content"]["text"] == "waiting");
+    let turn = client.start_endless(&id, "wait");
     client.result("session/delete", json!({"sessionId": id}));
     assert_eq!(client.finish(&turn).expect("an end")["stopReason"], "cancelled");
     assert_eq!(client.list(), [json!(null); 0]);
@@ -221,8 +208,7 @@ fn a_cancelled_turn_ends_after_its_updates() {
     let scene = Scene::new();
     let mut client = Client::ready(&scene.proxy(&[], &[]));
     let id = client.new_session(&scene.cwd());
-    let turn = client.start_prompt(&id, "wait");
-    client.wait_for_update(&id, |update| update["content"]["text"] == "waiting");
+    let turn = client.start_endless(&id, "wait");
     client.notify("session/cancel", json!({"sessionId": id}));
     assert_eq!(client.finish(&turn).expect("an end")["stopReason"], "cancelled");
     client.prompt(&id, "hello");

@@ -121,8 +121,7 @@ fn what_streams_is_kept_while_it_streams() {
     let launch = scene.proxy(&[], &[]);
     let mut client = Client::ready(&launch);
     let id = client.new_session(&scene.cwd());
-    client.start_prompt(&id, "wait");
-    client.wait_for_update(&id, |update| update["content"]["text"] == "waiting");
+    client.start_endless(&id, "wait");
     let mut other = Client::ready(&launch);
     until("another window sees what was said in the open turn", || {
         text_of(&other.load(&id, &scene.cwd()).0, "agent_message_chunk") == "waiting"
@@ -172,13 +171,7 @@ fn many_windows_at_once_lose_nothing() {
     const CHUNKS: usize = 5;
     let scene = Scene::new();
     let launch = scene.proxy(&[], &[]);
-    let shared = {
-        let mut client = Client::ready(&launch);
-        let id = client.new_session(&scene.cwd());
-        client.prompt(&id, "start");
-        client.close();
-        id
-    };
+    let shared = scene.past(&launch, &["start"]);
     let prompts = |window| (0..SESSIONS).map(move |number| tagged(window, number, CHUNKS));
     std::thread::scope(|threads| {
         for window in 0..WINDOWS {

@@ -9,22 +9,20 @@ fn in_front_of_the_builtin_agent() {
 
 #[test]
 fn in_front_of_an_agent_that_keeps_nothing() {
-    tell(Sdk::Python, Cast::Agent(&["--modes"]));
+    tell(Sdk::Python, Cast::KeepsNothing);
 }
 
 #[test]
 fn in_front_of_an_agent_with_load_only() {
-    tell(Sdk::Python, Cast::Agent(&["--modes", "--load"]));
+    tell(Sdk::Python, Cast::Loads);
 }
 
 #[test]
 fn in_front_of_an_agent_with_load_and_resume() {
-    tell(Sdk::Python, Cast::Agent(&["--modes", "--load", "--resume"]));
+    tell(Sdk::Python, Cast::LoadsAndResumes);
 }
 
 #[test]
 fn in_front_of_an_agent_that_has_everything_itself() {
-    let flags =
-        &["--modes", "--config", "--load", "--resume", "--list", "--fork", "--delete", "--close", "--echo-user"];
-    tell(Sdk::Python, Cast::Agent(flags));
+    tell(Sdk::Python, Cast::HasEverything);
 }

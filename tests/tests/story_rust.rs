@@ -9,22 +9,20 @@ fn in_front_of_the_builtin_agent() {
 
 #[test]
 fn in_front_of_an_agent_that_keeps_nothing() {
-    tell(Sdk::Rust, Cast::Agent(&["--modes"]));
+    tell(Sdk::Rust, Cast::KeepsNothing);
 }
 
 #[test]
 fn in_front_of_an_agent_with_load_only() {
-    tell(Sdk::Rust, Cast::Agent(&["--modes", "--load"]));
+    tell(Sdk::Rust, Cast::Loads);
 }
 
 #[test]
 fn in_front_of_an_agent_with_load_and_resume() {
-    tell(Sdk::Rust, Cast::Agent(&["--modes", "--load", "--resume"]));
+    tell(Sdk::Rust, Cast::LoadsAndResumes);
 }
 
 #[test]
 fn in_front_of_an_agent_that_has_everything_itself() {
-    let flags =
-        &["--modes", "--config", "--load", "--resume", "--list", "--fork", "--delete", "--close", "--echo-user"];
-    tell(Sdk::Rust, Cast::Agent(flags));
+    tell(Sdk::Rust, Cast::HasEverything);
 }

@@ -9,22 +9,20 @@ fn in_front_of_the_builtin_agent() {
 
 #[test]
 fn in_front_of_an_agent_that_keeps_nothing() {
-    tell(Sdk::TypeScript, Cast::Agent(&["--modes"]));
+    tell(Sdk::TypeScript, Cast::KeepsNothing);
 }
 
 #[test]
 fn in_front_of_an_agent_with_load_only() {
-    tell(Sdk::TypeScript, Cast::Agent(&["--modes", "--load"]));
+    tell(Sdk::TypeScript, Cast::Loads);
 }
 
 #[test]
 fn in_front_of_an_agent_with_load_and_resume() {
-    tell(Sdk::TypeScript, Cast::Agent(&["--modes", "--load", "--resume"]));
+    tell(Sdk::TypeScript, Cast::LoadsAndResumes);
 }
 
 #[test]
 fn in_front_of_an_agent_that_has_everything_itself() {
-    let flags =
-        &["--modes", "--config", "--load", "--resume", "--list", "--fork", "--delete", "--close", "--echo-user"];
-    tell(Sdk::TypeScript, Cast::Agent(flags));
+    tell(Sdk::TypeScript, Cast::HasEverything);
 }

@@ -144,6 +144,24 @@ mod tests {
         }
     }
 
+    /// What it says next.
+    fn next_line(inbox: &Inbox) -> String {
+        match inbox.next(Wanted { client: true, agent: true }, None) {
+            Event::Arrived(arrivals) => match &arrivals[..] {
+                [Arrival { content: Content::Line(line), .. }] => line.clone(),
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// One that does not end when it is asked to, nor does the child that it has started.
+    fn stubborn_with_child() -> (Command, Inbox, Outbox) {
+        let started = spawn("trap '' TERM; (trap '' TERM; echo child; sleep 1000) & wait; sleep 1000");
+        assert_eq!(next_line(&started.1), "child");
+        started
+    }
+
     #[test]
     fn lines_go_in_and_come_out() {
         let (command, inbox, outbox) = spawn("while read line; do echo \"<$line>\"; done; echo bye; exit 3");
@@ -155,10 +173,7 @@ mod tests {
 
     #[test]
     fn it_ends_with_all_it_has_started() {
-        let (command, inbox, _outbox) =
-            spawn("trap '' TERM; (trap '' TERM; echo child; sleep 1000) & wait; sleep 1000");
-        let started = inbox.next(Wanted { client: true, agent: true }, None);
-        assert!(matches!(started, Event::Arrived(_)), "{started:?}");
+        let (command, inbox, _outbox) = stubborn_with_child();
         command.terminate();
         assert_eq!(command.ended(Duration::ZERO), None);
         command.kill();
@@ -169,19 +184,18 @@ mod tests {
 
     #[test]
     fn what_it_leaves_behind_does_not_keep_it_alive() {
-        let (command, inbox, _outbox) = spawn("setsid sleep 60 & echo $!; exit 0");
-        let said = hear(&inbox);
+        // It ends only when what it leaves behind is out of its group.
+        let (command, inbox, outbox) = spawn("setsid sh -c 'echo $$; exec sleep 60' < /dev/null & read line; exit 0");
+        let loose = next_line(&inbox).parse().ok().and_then(rustix::process::Pid::from_raw).expect("a process");
+        outbox.extend(["end"]);
+        assert_eq!(hear(&inbox), [""; 0]);
         assert_eq!(command.ended(Duration::from_mins(1)).as_deref(), Some("exit status: 0"));
-        let loose = said[0].parse().ok().and_then(rustix::process::Pid::from_raw).expect("a process");
         rustix::process::kill_process(loose, rustix::process::Signal::KILL).expect("it was loose");
     }
 
     #[test]
     fn dropping_it_leaves_nothing() {
-        let (command, inbox, _outbox) =
-            spawn("trap '' TERM; (trap '' TERM; echo child; sleep 1000) & wait; sleep 1000");
-        let started = inbox.next(Wanted { client: true, agent: true }, None);
-        assert!(matches!(started, Event::Arrived(_)), "{started:?}");
+        let (command, inbox, _outbox) = stubborn_with_child();
         drop(command);
         // The child holds the output open: that this returns means that it is gone too.
         assert_eq!(hear(&inbox), [""; 0]);
