@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use acp_sessions_adapter::Lent;
 use acp_sessions_guest::search::{self, Owner};
-use acp_sessions_guest::storage::Write;
+use acp_sessions_guest::storage::{Durability, Storage as _, Write};
 use acp_sessions_guest::store::{Roster, derived, keys};
 use acp_sessions_guest::transcript::{Entry, Kind};
-use acp_sessions_host::component::storage::{self as wit, Host as _};
 use acp_sessions_host::store::Sqlite;
 use anyhow::{Context as _, Result};
 use serde_json::json;
@@ -18,7 +18,7 @@ const BATCH: u64 = 5_000;
 
 /// Makes a store of `count` sessions at `path`.
 pub fn fill(path: &Path, count: u64) -> Result<()> {
-    let mut store = Sqlite::builder().file(path).build()?;
+    let store = Lent::new(Sqlite::builder().file(path).build()?);
     let mut roster = Roster::default();
     let mut nth = 0;
     while nth < count {
@@ -33,8 +33,7 @@ pub fn fill(path: &Path, count: u64) -> Result<()> {
         writes.push(Write::Put { key: keys::REVISION.to_owned(), value: end.to_string() });
         // Neighbours in the store are written together.
         writes.sort_by(|a, b| place(a).cmp(&place(b)));
-        let writes = writes.into_iter().map(to_wit).collect();
-        store.commit(Vec::new(), writes, wit::Durability::Relaxed)?.context("the store cannot be filled")?;
+        store.commit(&[], writes, Durability::Relaxed).context("the store cannot be filled")?;
         nth = end;
     }
     Ok(())
@@ -65,17 +64,5 @@ fn place(write: &Write) -> Option<&str> {
     match write {
         Write::Put { key, .. } | Write::Delete { key } => Some(key),
         _ => None,
-    }
-}
-
-fn to_wit(write: Write) -> wit::Write {
-    match write {
-        Write::Put { key, value } => wit::Write::Put(wit::Entry { key, value }),
-        Write::Delete { key } => wit::Write::Delete(key),
-        Write::Append { log, seq, value } => wit::Write::Append(wit::LogRow { log, seq, value }),
-        Write::Amend { log, seq, value } => wit::Write::Amend(wit::LogRow { log, seq, value }),
-        Write::CutLog { log, from } => wit::Write::CutLog(wit::LogCut { log, from }),
-        Write::IndexText { owner, part, tokens } => wit::Write::IndexText(wit::TextPart { owner, part, tokens }),
-        Write::DropText { owner, from } => wit::Write::DropText(wit::TextCut { owner, from }),
     }
 }

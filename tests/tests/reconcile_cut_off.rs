@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use acp_sessions_tests::client::Client;
+use acp_sessions_tests::launch::Launch;
 use acp_sessions_tests::process::signal;
 use acp_sessions_tests::scene::Scene;
 use acp_sessions_tests::transcript::{Entry, join};
@@ -29,15 +30,31 @@ fn ended() -> [(Value, Value); 2] {
     [(json!("call-1"), json!("completed")), (json!("call-3"), json!("failed"))]
 }
 
-#[test]
-fn a_killed_program_leaves_no_session_open_and_no_tool_call_pending() {
-    for flags in [&[][..], &["--load", "--resume"]] {
+/// A turn that hangs in the middle of a tool call, after one that has ended.
+struct Hanging {
+    scene: Scene,
+    launch: Launch,
+    client: Client,
+    id: String,
+    turn: Value,
+}
+
+impl Hanging {
+    fn new(flags: &[&str]) -> Self {
         let scene = Scene::new();
         let launch = scene.proxy(&[], flags);
         let mut client = Client::ready(&launch);
         let id = client.new_session(&scene.cwd());
         client.prompt(&id, "tool");
-        client.start_endless(&id, "hang");
+        let turn = client.start_endless(&id, "hang");
+        Self { scene, launch, client, id, turn }
+    }
+}
+
+#[test]
+fn a_killed_program_leaves_no_session_open_and_no_tool_call_pending() {
+    for flags in [&[][..], &["--load", "--resume"]] {
+        let Hanging { scene, launch, client, id, .. } = Hanging::new(flags);
         let mut other = Client::ready(&launch);
         until("another window sees the call", || {
             other.load(&id, &scene.cwd()).0.iter().any(|update| update["toolCallId"] == "call-3")
@@ -61,12 +78,7 @@ fn a_killed_program_leaves_no_session_open_and_no_tool_call_pending() {
 #[test]
 fn a_killed_agent_leaves_no_tool_call_pending() {
     for flags in [&[][..], &["--load", "--resume"]] {
-        let scene = Scene::new();
-        let launch = scene.proxy(&[], flags);
-        let mut client = Client::ready(&launch);
-        let id = client.new_session(&scene.cwd());
-        client.prompt(&id, "tool");
-        let turn = client.start_endless(&id, "hang");
+        let Hanging { scene, launch, mut client, id, turn } = Hanging::new(flags);
         signal("KILL", scene.agent_pids()[0]);
         assert_eq!(client.finish(&turn).expect_err("nobody is left to end it").code, -32603);
         client.wait();
