@@ -1,7 +1,7 @@
 //! The official clients, and the story that each of them plays.
 //!
-//! A client is a thin driver ([`driver`]) around its SDK: it is told one [`step::Step`] after the other and reports what
-//! the SDK gave. The story and all that must be seen in it is in one place ([`story`]).
+//! A client is a thin driver around its SDK: it is told one [`step::Step`] after the other and reports what the SDK gave.
+//! The story, and all that must be seen in it, is written once, in `story`.
 
 mod driver;
 mod run;
