@@ -10,6 +10,7 @@ mod id;
 mod line;
 mod message;
 mod object;
+mod strict;
 
 pub use depth::{DEEPEST, is_too_deep};
 pub use error::{Code, RpcError};
@@ -17,3 +18,4 @@ pub use id::Id;
 pub use line::{failure, notification, request, response, splice};
 pub use message::{Malformed, Message, Outcome};
 pub use object::Object;
+pub use strict::is_array_of_objects;

@@ -1,7 +1,6 @@
 //! What of a transcript entry can be searched for: what the user and the agent said, and what tool calls were called.
 
-use serde_json::Value;
-
+use crate::rpc::Object;
 use crate::transcript::Entry;
 
 /// The visible text of a log entry; empty where it has none.
@@ -12,12 +11,12 @@ pub fn of_entry(value: &str) -> String {
 }
 
 fn of_update(update: &str) -> Option<String> {
-    let update: Value = serde_json::from_str(update).ok()?;
-    match update["sessionUpdate"].as_str()? {
+    let update = Object::parse(update)?;
+    match update.get_string("sessionUpdate")?.as_str() {
         "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk" => {
-            update["content"]["text"].as_str().map(str::to_owned)
+            Object::parse(update.get("content")?)?.get_string("text")
         }
-        "tool_call" | "tool_call_update" => update["title"].as_str().map(str::to_owned),
+        "tool_call" | "tool_call_update" => update.get_string("title"),
         _ => None,
     }
 }

@@ -1,7 +1,8 @@
 //! The automatic title: the first meaningful line of the first prompt, or else what is attached to it.
 
-use serde_json::Value;
+use serde_json::value::RawValue;
 
+use crate::rpc::Object;
 use crate::store::keys;
 
 /// The longest automatic title, in characters.
@@ -9,14 +10,20 @@ pub const LONGEST: usize = 80;
 
 /// A title for a conversation that begins with this prompt (the JSON of `prompt`); `None` if nothing in it can name it.
 pub fn from_prompt(prompt: &str) -> Option<String> {
-    let blocks: Vec<Value> = serde_json::from_str(prompt).ok()?;
-    let texts = || blocks.iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str());
+    let blocks: Vec<&RawValue> = serde_json::from_str(prompt).ok()?;
+    let blocks: Vec<Object<'_>> = blocks.into_iter().map(|block| Object::parse_or_empty(block.get())).collect();
+    let texts: Vec<String> =
+        blocks.iter().filter(|block| is(block, "text")).filter_map(|block| block.get_string("text")).collect();
     let line = |in_code: bool| {
-        let lines = texts().flat_map(lines).filter(move |line| line.in_code == in_code);
+        let lines = texts.iter().flat_map(|text| lines(text)).filter(move |line| line.in_code == in_code);
         lines.map(|line| clean(line.text)).find(|line| is_meaningful(line))
     };
     let line = line(false).or_else(|| line(true)).or_else(|| blocks.iter().find_map(attached));
     line.or_else(|| blocks.iter().find_map(medium)).map(|line| cut(&line))
+}
+
+fn is(block: &Object<'_>, kind: &str) -> bool {
+    block.get_string("type").as_deref() == Some(kind)
 }
 
 fn is_meaningful(line: &str) -> bool {
@@ -54,25 +61,29 @@ fn fence(line: &str) -> Option<(&str, &str)> {
 }
 
 /// The name of what a block links or embeds.
-fn attached(block: &Value) -> Option<String> {
+fn attached(block: &Object<'_>) -> Option<String> {
     let last_part = |uri: &str| {
         let path = uri.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
         let part = path.rsplit('/').next().unwrap_or_default();
         keys::decode(part).unwrap_or_else(|| part.to_owned())
     };
-    let of = |value: &Value| value.as_str().map(str::to_owned);
-    let uri = |value: &Value| value.as_str().map(last_part);
-    let names = match block["type"].as_str()? {
-        "resource_link" => [of(&block["title"]), of(&block["name"]), uri(&block["uri"]), of(&block["uri"])],
-        "resource" => [uri(&block["resource"]["uri"]), of(&block["resource"]["uri"]), None, None],
+    let names = match block.get_string("type")?.as_str() {
+        "resource_link" => {
+            let uri = block.get_string("uri");
+            [block.get_string("title"), block.get_string("name"), uri.as_deref().map(last_part), uri]
+        }
+        "resource" => {
+            let uri = Object::parse(block.get("resource")?)?.get_string("uri");
+            [uri.as_deref().map(last_part), uri, None, None]
+        }
         _ => return None,
     };
     names.into_iter().flatten().map(|name| one_line(&name)).find(|name| is_meaningful(name))
 }
 
 /// What a block is that has no name.
-fn medium(block: &Value) -> Option<String> {
-    match block["type"].as_str()? {
+fn medium(block: &Object<'_>) -> Option<String> {
+    match block.get_string("type")?.as_str() {
         "image" => Some("Image".to_owned()),
         "audio" => Some("Audio".to_owned()),
         _ => None,
@@ -108,7 +119,7 @@ fn cut(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

@@ -3,8 +3,10 @@
 //! Most agents do not repeat what the user said; one that does would have it recorded twice.
 
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::own_words::Stream;
+use crate::rpc::Object;
 
 /// What of the current turn's prompt has not been echoed yet.
 #[derive(Debug, Default)]
@@ -13,7 +15,8 @@ pub struct Echo {
     text: String,
     /// How much of the text was echoed.
     heard: usize,
-    others: Vec<Value>,
+    /// The blocks that are no text, as they were sent.
+    others: Vec<Box<RawValue>>,
     /// An account of an earlier conversation may stand in front of the prompt, or in its midst.
     own_words: Stream,
 }
@@ -21,12 +24,12 @@ pub struct Echo {
 impl Echo {
     /// Expects an echo of this prompt (the JSON of `prompt`).
     pub fn of_prompt(prompt: &str) -> Self {
-        let blocks: Vec<Value> = serde_json::from_str(prompt).unwrap_or_default();
+        let blocks: Vec<&RawValue> = serde_json::from_str(prompt).unwrap_or_default();
         let mut echo = Self::default();
         for block in blocks {
-            match text_of(&block) {
-                Some(text) => echo.text.push_str(&dense(text)),
-                None => echo.others.push(block),
+            match text_of(block.get()) {
+                Some(text) => echo.text.push_str(&dense(&text)),
+                None => echo.others.push(block.to_owned()),
             }
         }
         echo
@@ -35,11 +38,10 @@ impl Echo {
     /// Whether this `content` repeats a part of the prompt that was not repeated before, or is an account that stood
     /// before the prompt, or both. Agents may split text anywhere.
     pub fn repeats(&mut self, content: &str) -> bool {
-        let Ok(content) = serde_json::from_str::<Value>(content) else { return false };
-        if let Some(text) = text_of(&content) {
-            return self.repeats_text(text);
+        if let Some(text) = text_of(content) {
+            return self.repeats_text(&text);
         }
-        match self.others.iter().position(|block| *block == content) {
+        match self.others.iter().position(|block| is_same(block.get(), content)) {
             Some(at) => {
                 self.others.remove(at);
                 true
@@ -72,11 +74,19 @@ impl Echo {
     }
 }
 
-fn text_of(block: &Value) -> Option<&str> {
-    (block["type"] == "text").then(|| block["text"].as_str()).flatten()
+fn text_of(block: &str) -> Option<String> {
+    let block = Object::parse(block)?;
+    (block.get_string("type").as_deref() == Some("text")).then(|| block.get_string("text")).flatten()
 }
 
-fn dense(text: &str) -> String {
+/// Whether two blocks say the same, whatever the order of their members.
+fn is_same(one: &str, other: &str) -> bool {
+    let value = |json: &str| serde_json::from_str::<Value>(json).ok();
+    one == other || value(one).is_some_and(|one| value(other) == Some(one))
+}
+
+/// Without white space.
+pub(super) fn dense(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 

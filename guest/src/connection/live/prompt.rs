@@ -27,7 +27,7 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Handled, RpcError> {
         let prompt = params.array("prompt")?.to_owned();
-        if serde_json::from_str::<Vec<serde_json::Map<String, serde_json::Value>>>(&prompt).is_err() {
+        if !rpc::is_array_of_objects(&prompt) {
             return Err(RpcError::invalid_params("prompt", "must be an array of content blocks"));
         }
         self.look_for_others(cx);
