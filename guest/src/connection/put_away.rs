@@ -7,6 +7,7 @@ use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::sessions::{archive, delete};
 use crate::storage::Storage;
+use crate::store::Known;
 
 /// Does it; the result is the answer to the request.
 pub(super) fn put_away<S: Storage, E: Environment>(
@@ -29,7 +30,12 @@ pub(super) fn put_away<S: Storage, E: Environment>(
             let deleted = delete::delete(cx.store, session, cx.now())?;
             cx.push(Effect::Deleted(deleted.iter().map(|deleted| deleted.id.clone()).collect()));
             let known = deleted.iter().filter_map(|deleted| deleted.agents.get(&cx.agent.name));
-            let ids = known.flat_map(|known| known.ids().map(str::to_owned)).collect();
+            let ids: Vec<&str> = known.flat_map(Known::ids).collect();
+            let mut ids = delete::unconfirmed(cx.store, &cx.agent.name, &ids)?;
+            // What nothing is here of, or no more, the agent may have, and list again.
+            if deleted.is_empty() && delete::unknown(cx.store, &cx.agent.name, session, cx.now())? {
+                ids.push(session.to_owned());
+            }
             cx.push(Effect::DeleteAtAgent(ids));
         }
     }

@@ -3,11 +3,13 @@
 
 mod logs;
 mod pending;
+mod unknown;
 
 use std::collections::BTreeSet;
 
 pub use logs::Holders;
-pub use pending::{confirmed, pending};
+pub use pending::{confirmed, pending, unconfirmed};
+pub use unknown::unknown;
 
 use crate::storage::{Bounds, Expectation, Result, Storage, StorageError, Write};
 use crate::store::{Changed, Session, Store, derived, keys};

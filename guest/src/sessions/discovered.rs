@@ -67,11 +67,12 @@ pub fn take_in<S: Storage, E: Environment>(
     let read = [keys::agent_session(agent, &row.agent_id), keys::agent_tombstone(agent, &row.agent_id)];
     let mut known = store.storage().get(&read)?.into_iter();
     let (mapped, tombstone) = (known.next().flatten(), known.next().flatten());
-    if tombstone.is_some() {
-        return Ok(Found::Deleted);
-    }
+    // One that has the id by now was given it after another was deleted that had it.
     if let Some(id) = mapped {
         return refresh(store, &id, agent, row, now).map(|()| Found::Known);
+    }
+    if tombstone.is_some() {
+        return Ok(Found::Deleted);
     }
     let mut session = Session::new(row.agent_id.clone(), row.cwd.clone(), row.updated.unwrap_or(now));
     session.give_to(agent, &row.agent_id, 0);

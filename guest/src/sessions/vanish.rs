@@ -43,7 +43,11 @@ pub fn forget_if_since<S: Storage>(store: &Store<S>, id: &str, agent: &str, sinc
             return Ok(None);
         }
         for (agent, id) in session.agents.iter().flat_map(|(agent, known)| known.ids().map(move |id| (agent, id))) {
-            writes.push(Write::Delete { key: keys::agent_session(agent, id) });
+            let mapping = keys::agent_session(agent, id);
+            // An agent that hands out the same id again has another session by it now.
+            if store.record(mapping.clone())?.is_some_and(|mapped| mapped == session.id) {
+                writes.push(Write::Delete { key: mapping });
+            }
         }
         writes.push(Write::Delete { key: keys::state(id) });
         Ok(Some(None))

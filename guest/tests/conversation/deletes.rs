@@ -172,3 +172,51 @@ fn loads_that_show_a_live_session_are_answered_when_another_window_deletes_it() 
         assert_eq!(out.answer(id)["error"]["code"], -32002, "{id}");
     }
 }
+
+#[test]
+fn a_session_is_deleted_though_it_was_forgotten_meanwhile_and_stays_away_when_its_agent_lists_it_again() {
+    for capabilities in [deletes(), json!({"sessionCapabilities": {"list": {}}})] {
+        let (store, world) = (Memory::new(), World::default());
+        let listed = [row("o1", "Old", "2025-10-09T08:53:20Z")];
+        let (mut desk, _) = connect(&store, &world, &capabilities, &listed);
+        let out = ask_load(&mut desk, "load", "o1");
+        let refused = desk.refuse(&out.request("session/new"), -32002);
+        assert_eq!(refused.answer("load")["error"]["code"], -32002);
+        assert!(desk.listed().is_empty(), "the agent said that there is none");
+        let out = delete(&mut desk, "o1");
+        assert_eq!(out.answer("delete")["result"], json!({}));
+        let can_delete = capabilities["sessionCapabilities"]["delete"].is_object();
+        assert_eq!(deleted_ids(&out).len(), usize::from(can_delete));
+        let (mut desk, out) = connect(&store, &world, &capabilities, &listed);
+        assert!(desk.listed().is_empty(), "{capabilities}");
+        assert_eq!(out.asked("session/delete").is_some(), can_delete, "it is asked again");
+        assert_eq!(load(&mut desk, "o1", TOLD).answer("load")["error"]["code"], -32002);
+    }
+}
+
+#[test]
+fn deleting_what_nobody_knows_again_and_again_takes_no_more_room() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut desk, _) = connect(&store, &world, &deletes(), &[]);
+    let out = delete(&mut desk, "nobody's");
+    desk.refuse(&out.request("session/delete"), -32002);
+    let before = store.counts();
+    for _ in 0..3 {
+        assert_eq!(delete(&mut desk, "nobody's").answer("delete")["result"], json!({}));
+    }
+    assert_eq!(store.counts(), before);
+}
+
+#[test]
+fn a_session_that_is_deleted_in_another_window_while_it_is_opened_for_the_first_time_is_not_opened() {
+    for capabilities in [json!({"sessionCapabilities": {"resume": {}, "close": {}}}), json!({"loadSession": true})] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        let out = ask_load(&mut desk, "load", "o1");
+        let mut other = Desk::ready(&store, &world, &capabilities);
+        assert_eq!(other.ask("session/delete", json!({"sessionId": "o1"}))["result"], json!({}));
+        let out = oblige(&mut desk, out, TOLD, "never");
+        assert_eq!(out.answer("load")["error"]["code"], -32002, "{capabilities}");
+        assert!(desk.listed().is_empty(), "{capabilities}");
+    }
+}

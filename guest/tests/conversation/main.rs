@@ -17,6 +17,7 @@ mod own_words;
 mod reconciling;
 mod recovery;
 mod rehydration;
+mod reused_ids;
 mod scenes;
 mod silence;
 mod storing;

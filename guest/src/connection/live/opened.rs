@@ -49,6 +49,9 @@ impl LiveSession {
         }
         self.knows_log(cx);
         self.phase = Phase::Open { turns: Vec::new(), showing: None };
+        self.state_dirty = true;
+        // The session is open, and can be even where its state cannot be written now; the host is told.
+        let _ = self.write(cx, false);
         let request = opening.request.take();
         if let Some(request) = &request {
             cx.finish(request, Ok(result));
@@ -128,9 +131,6 @@ impl LiveSession {
             Target::Known(session) | Target::Unknown(session) => self.commit_known(session, opening, attached, cx)?,
         };
         self.mark(cx);
-        self.state_dirty = true;
-        // The session is open, and can be even where its state cannot be written now; the host is told.
-        let _ = self.write(cx, false);
         Ok(session)
     }
 
@@ -144,11 +144,15 @@ impl LiveSession {
         let unknown = matches!(opening.target, Target::Unknown(_)).then(|| session.clone());
         let agent = cx.agent.name.clone();
         let changed = cx.store.change(&session.id).commit(|before, _, writes| {
-            let Some(before) = before.or(unknown.as_ref()) else { return Ok(None) };
+            // It may have been deleted meanwhile, before anything of it was here.
+            let is_deleted = before.is_none() && cx.store.is_deleted(&session.id)?;
+            let Some(before) = before.or(unknown.as_ref()).filter(|_| !is_deleted) else { return Ok(None) };
             let mut changed = before.clone();
             match changed.agents.get_mut(&agent) {
                 // Only the agent has what was said before, under the id it had: that stays the one to ask for.
-                Some(known) if before.origin == Origin::Agent && attached.step == Step::New => {
+                Some(known)
+                    if before.origin == Origin::Agent && attached.step == Step::New && opening.asks_as().is_some() =>
+                {
                     known.forget(self.agent_id.to_string());
                 }
                 _ => changed.give_to(&agent, &self.agent_id, opening.heard),

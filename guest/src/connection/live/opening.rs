@@ -83,6 +83,11 @@ impl Opening {
         self.was_open
     }
 
+    /// The agent's id of the session, or of the one that is forked, if it has one.
+    pub(super) fn asks_as(&self) -> Option<&str> {
+        self.asks_as.as_deref()
+    }
+
     /// Whether the agent has it open and all is as it was.
     fn is_attached(&self) -> bool {
         self.attached.is_some() && self.restoring.is_empty()

@@ -46,6 +46,14 @@ pub fn pending<S: Storage>(store: &Store<S>, agent: &str, now: i64, limit: u32) 
     }
 }
 
+/// Those of an agent's ids by which it has a delete to confirm. It has none by an id that is another session's by now.
+pub fn unconfirmed<S: Storage>(store: &Store<S>, agent: &str, ids: &[&str]) -> Result<Vec<String>> {
+    let keys: Vec<String> = ids.iter().map(|id| keys::pending_delete(agent, id)).collect();
+    let pending = store.storage().get(&keys)?;
+    let unconfirmed = ids.iter().zip(pending).filter(|(_, pending)| pending.is_some());
+    Ok(unconfirmed.map(|(id, _)| (*id).to_owned()).collect())
+}
+
 /// The agent has deleted the session that it knew by this id, or never will.
 pub fn confirmed<S: Storage>(store: &Store<S>, agent: &str, id: &str) -> Result<()> {
     store.commit(&[], vec![Write::Delete { key: keys::pending_delete(agent, id) }], Durability::Relaxed)

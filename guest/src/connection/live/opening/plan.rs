@@ -11,8 +11,8 @@ use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::{Code, RpcError};
 use crate::sessions::open_marks;
-use crate::storage::Storage;
-use crate::store::{Origin, Session, State};
+use crate::storage::{Storage, StorageError};
+use crate::store::{Known, Origin, Session, State, keys};
 use crate::transcript::Start;
 
 /// What is being opened.
@@ -83,10 +83,14 @@ impl Opening {
     ) -> Result<Self, RpcError> {
         let session = target.session();
         asked.wanted.check_layout(session)?;
-        let known = session.agents.get(&cx.agent.name);
+        let known = match session.agents.get(&cx.agent.name) {
+            // What it has open goes by the id it has.
+            Some(known) if was_open || is_its_own(cx, session, known)? => Some(known),
+            _ => None,
+        };
         let asks_as = known.map(|known| known.id.clone());
         let is_elsewhere = open_marks::is_open_elsewhere(cx.store, &session.id, cx.connection, cx.now())?;
-        let source = match source(&target, cx) {
+        let source = match source(session, known, cx) {
             // Where another window has it open, the agent may have more than the log for a moment, and the other way
             // round.
             Source::Compared if is_elsewhere => Source::Log,
@@ -158,19 +162,23 @@ impl Opening {
     }
 }
 
+/// Whether the id that the agent is said to know a session by is still that session's. An agent that has handed it out
+/// again has another session by it now.
+fn is_its_own<S: Storage, E: Environment>(
+    cx: &Cx<'_, S, E>,
+    session: &Session,
+    known: &Known,
+) -> Result<bool, StorageError> {
+    let holder = cx.store.record(keys::agent_session(&cx.agent.name, &known.id))?;
+    Ok(holder.is_none_or(|holder| holder == session.id))
+}
+
 /// Where the history is, as far as can be told before the agent is asked.
-fn source<S: Storage, E: Environment>(target: &Target, cx: &Cx<'_, S, E>) -> Source {
-    let session = target.session();
-    let Some(known) = session.agents.get(&cx.agent.name).filter(|_| cx.agent.load) else {
-        return if session.origin == Origin::Agent && session.agents.contains_key(&cx.agent.name) {
-            Source::Agent
-        } else {
-            Source::Log
-        };
-    };
+fn source<S: Storage, E: Environment>(session: &Session, known: Option<&Known>, cx: &Cx<'_, S, E>) -> Source {
+    let Some(known) = known else { return Source::Log };
     if session.origin == Origin::Agent {
         return Source::Agent;
     }
     // Only an agent's own list tells that nothing was said without the layer, and only once it has been read.
-    if cx.knows_list && known.agrees() { Source::Log } else { Source::Compared }
+    if !cx.agent.load || cx.knows_list && known.agrees() { Source::Log } else { Source::Compared }
 }

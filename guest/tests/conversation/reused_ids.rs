@@ -1,0 +1,111 @@
+//! Agents that hand out an id again that was another session's.
+
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, World, chunk, update};
+use crate::scenes::{CWD, TOLD, ask_load, ask_prompt, lines, listing, load, oblige, row, said, told};
+
+fn kinds() -> [Value; 3] {
+    [json!({}), json!({"loadSession": true}), json!({"sessionCapabilities": {"resume": {}, "fork": {}}})]
+}
+
+/// A session of two turns, and one that the agent has given the same id since; the ids of both.
+fn twins<'a>(store: &'a Memory, world: &'a World, capabilities: &Value) -> (Desk<'a>, String, String) {
+    let older = told(store, world, capabilities);
+    let mut desk = Desk::ready(store, world, capabilities);
+    let newer = desk.new_session("s1", CWD);
+    assert_ne!(older, newer);
+    (desk, older, newer)
+}
+
+#[test]
+fn what_an_agent_says_in_a_turn_stays_with_its_session_while_another_is_opened_that_had_the_id_before() {
+    for capabilities in kinds() {
+        let (store, world) = (Memory::new(), World::default());
+        let (mut desk, older, newer) = twins(&store, &world, &capabilities);
+        ask_prompt(&mut desk, "prompt", &newer, "Hello");
+        let opening = ask_load(&mut desk, "load", &older);
+        let out = desk.agent(update("s1", chunk("agent_message_chunk", "Hi")));
+        assert_eq!(out.client[0]["params"]["sessionId"], newer.as_str(), "{capabilities}");
+        desk.agent(json!({"id": "prompt", "result": {"stopReason": "end_turn"}}));
+        let out = oblige(&mut desk, opening, TOLD, "s2");
+        assert!(out.answer("load")["error"].is_null());
+        let out = desk.turn(&newer, "Still there?", &["Yes"]);
+        assert!(out.answer("turn")["error"].is_null());
+        let whole = lines(&[&[("Hello", "Hi"), ("Still there?", "Yes")]]);
+        assert_eq!(said(&load(&mut desk, &newer, &[]).client), whole, "{capabilities}");
+    }
+}
+
+#[test]
+fn an_agent_is_not_asked_for_a_session_by_an_id_that_is_another_ones_by_now() {
+    for capabilities in kinds() {
+        let (store, world) = (Memory::new(), World::default());
+        let (mut desk, older, newer) = twins(&store, &world, &capabilities);
+        let out = ask_load(&mut desk, "load", &older);
+        out.request("session/new");
+        for method in ["session/load", "session/resume"] {
+            assert!(out.asked(method).is_none(), "{method}: {capabilities}");
+        }
+        let out = oblige(&mut desk, out, &[("Not", "this")], "s2");
+        assert_eq!(said(&out.client), lines(&[TOLD]), "{capabilities}");
+        let fork = json!({"id": "fork", "method": "session/fork", "params": {"sessionId": newer, "cwd": CWD}});
+        let can_fork = capabilities["sessionCapabilities"]["fork"].is_object();
+        assert_eq!(desk.client(fork).asked("session/fork").is_some(), can_fork, "the newer one has it still");
+    }
+}
+
+#[test]
+fn a_session_that_its_agent_has_no_more_takes_no_id_with_it_that_is_another_ones_by_now() {
+    let (store, world) = (Memory::new(), World::default());
+    listing(&store, &world, "a", &json!({}), &[row("s1", "Of old", "2025-10-09T08:53:20Z")]);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let newer = desk.new_session("s1", CWD);
+    desk.turn(&newer, "Hello", &["Hi"]);
+    desk.ask("session/close", json!({"sessionId": newer}));
+    let out = ask_load(&mut desk, "load", "s1");
+    let out = desk.refuse(&out.request("session/new"), -32002);
+    assert_eq!(out.answer("load")["error"]["code"], -32002);
+    assert_eq!(desk.listed(), [newer.as_str()], "nothing was left of the other");
+    let named = json!({"sessionUpdate": "session_info_update", "title": "Greetings"});
+    let out = desk.agent(update("s1", named));
+    assert_eq!(out.client[0]["params"]["sessionId"], newer.as_str());
+    let list = desk.ask("session/list", json!({}));
+    assert_eq!(list["result"]["sessions"][0]["title"], "Greetings");
+}
+
+#[test]
+fn deleting_a_session_does_not_have_the_agent_delete_the_one_that_has_its_id_by_now() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"sessionCapabilities": {"delete": {}}});
+    let (mut desk, older, newer) = twins(&store, &world, &capabilities);
+    let delete = |id: &str| json!({"id": id, "method": "session/delete", "params": {"sessionId": id}});
+    assert!(desk.client(delete(&older)).asked("session/delete").is_none());
+    desk.turn(&newer, "Still there?", &["Yes"]);
+    assert_eq!(desk.listed(), [newer.as_str()]);
+    let out = desk.client(delete(&newer));
+    assert_eq!(out.request("session/delete")["params"]["sessionId"], "s1");
+}
+
+#[test]
+fn a_session_that_has_the_id_of_a_deleted_one_is_not_deleted_at_its_agent_for_that() {
+    let (store, world) = (Memory::new(), World::default());
+    let deletes = json!({"sessionCapabilities": {"delete": {}}});
+    let deleted = told(&store, &world, &deletes);
+    let mut desk = Desk::ready(&store, &world, &deletes);
+    desk.client(json!({"id": 1, "method": "session/delete", "params": {"sessionId": deleted}}))
+        .request("session/delete");
+    let newer = desk.new_session("s1", CWD);
+    desk.turn(&newer, "Hello", &["Hi"]);
+    let mut desk = Desk::open(&store, &world, &[]);
+    let mut out = desk.greet(Some("a"), &json!({"sessionCapabilities": {"delete": {}, "list": {}}}));
+    let list = out.request("session/list");
+    out.extend(desk.reply(&list, json!({"sessions": [row("s1", "Greetings", "2025-10-09T08:53:20Z")]})));
+    out.extend(desk.wait(0));
+    assert!(out.asked("session/delete").is_none(), "{:?}", out.agent);
+    let rows = desk.ask("session/list", json!({}))["result"]["sessions"].clone();
+    assert_eq!((&rows[0]["sessionId"], &rows[0]["title"]), (&json!(newer), &json!("Greetings")));
+    desk.agent(update("s1", json!({"sessionUpdate": "session_info_update", "title": "Welcome"})));
+    assert_eq!(desk.ask("session/list", json!({}))["result"]["sessions"][0]["title"], "Welcome");
+}
