@@ -12,6 +12,7 @@ pub mod own_words;
 mod position;
 mod recorder;
 mod replay;
+mod retold;
 mod spans;
 mod turns;
 
@@ -25,4 +26,5 @@ pub use open_calls::OpenCalls;
 pub use position::Position;
 pub use recorder::{Flushed, Recorder};
 pub use replay::{Progress, Replay, Start};
+pub use retold::Retold;
 pub use spans::{Span, length};

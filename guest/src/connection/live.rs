@@ -33,7 +33,7 @@ use super::turn::Turn;
 use crate::environment::Environment;
 use crate::storage::Storage;
 use crate::store::State;
-use crate::transcript::{OpenCalls, Recorder, own_words};
+use crate::transcript::{OpenCalls, Recorder, Retold, own_words};
 use closing::Closing;
 use opening::Opening;
 
@@ -49,6 +49,7 @@ pub(super) struct LiveSession {
     recorder: Recorder,
     state: State,
     state_dirty: bool,
+    earlier_state: EarlierState,
     /// What the record does not show yet.
     activity: Activity,
     /// Whether the agent has heard all that was said, up to what is being said.
@@ -59,10 +60,21 @@ pub(super) struct LiveSession {
     calls: OpenCalls,
     /// Keeps the layer's own words out of what is shown as the user's.
     hush: own_words::Stream,
+    /// How far the agent has said the history again for a request that nobody waits for any more.
+    retold: Option<Box<Retold>>,
     /// Its open mark is in the store.
     marked: bool,
     /// The session on behalf of which its agent started it.
     parent: Option<String>,
+}
+
+/// What the store has of a session's state from before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EarlierState {
+    /// It was taken into account.
+    Known,
+    /// It could not be read yet: what is known has all come since.
+    Unread,
 }
 
 /// How far a session is.
@@ -113,11 +125,13 @@ impl LiveSession {
             recorder,
             state,
             state_dirty: false,
+            earlier_state: EarlierState::Known,
             activity: Activity::default(),
             is_told: true,
             unheard_behind: None,
             calls: OpenCalls::default(),
             hush: own_words::Stream::default(),
+            retold: None,
             marked: false,
             parent: None,
         }
@@ -128,6 +142,13 @@ impl LiveSession {
         let phase = Phase::Open { turns: Vec::new(), showing: None };
         let mut session = Self::new(Key::Session(id), agent_id, state, phase);
         session.is_told = is_told;
+        session
+    }
+
+    /// A session that was found to have open, and whose state could not be read.
+    pub(super) fn open_unread(id: String, agent_id: String, is_told: bool) -> Self {
+        let mut session = Self::open(id, agent_id, State::default(), is_told);
+        session.earlier_state = EarlierState::Unread;
         session
     }
 

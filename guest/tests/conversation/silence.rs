@@ -145,6 +145,78 @@ fn a_replay_that_comes_when_the_session_is_open_by_a_later_request_is_nobodys() 
 }
 
 #[test]
+fn a_replay_that_comes_in_the_midst_of_a_turn_is_neither_shown_nor_recorded() {
+    let call =
+        |id: &str| json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "Look", "status": "completed"});
+    let mut whole: Vec<(&str, &str)> = TOLD.to_vec();
+    whole.push(("Third\nquestion", "Third answer"));
+    for begins_before in [false, true] {
+        let (store, world) = (Memory::new(), World::default());
+        let (mut desk, id, first) = given_up(&store, &world);
+        load(&mut desk, &id, TOLD).answer("load");
+        ask_prompt(&mut desk, "third", &id, "Third\nquestion");
+        desk.agent(update("s1", call("c1")));
+        desk.agent(update("s1", chunk("agent_message_chunk", "Third answer")));
+        desk.agent(json!({"id": "third", "result": {"stopReason": "end_turn"}}));
+        let (before, within) = whole.split_at(usize::from(begins_before));
+        replay(&mut desk, "s1", before);
+
+        ask_prompt(&mut desk, "fourth", &id, "Fourth question");
+        let mut out = desk.agent(update("s1", chunk("agent_message_chunk", "Fourth ")));
+        out.extend(replay(&mut desk, "s1", &within[..within.len() - 1]));
+        out.extend(desk.agent(update("s1", chunk("agent_message_chunk", "answer, "))));
+        // As this agent joins what it keeps.
+        out.extend(desk.agent(update("s1", chunk("user_message_chunk", "Third question"))));
+        out.extend(desk.agent(update("s1", call("c1"))));
+        out.extend(desk.agent(update("s1", chunk("agent_message_chunk", "Third answer"))));
+        out.extend(desk.reply(&first, json!({})));
+        out.extend(desk.agent(update("s1", call("c2"))));
+        out.extend(desk.agent(update("s1", chunk("agent_message_chunk", "not the Third answer"))));
+        out.extend(desk.agent(json!({"id": "fourth", "result": {"stopReason": "end_turn"}})));
+        assert_eq!(said(&out.client), ["Fourth answer, not the Third answer"], "begins before: {begins_before}");
+        whole.push(("Fourth question", "Fourth answer, not the Third answer"));
+        let again = load(&mut desk, &id, &[]);
+        assert_eq!(said(&again.client), lines(&[&whole]), "begins before: {begins_before}");
+        let calls = again.client.iter().filter(|message| message["params"]["update"]["sessionUpdate"] == "tool_call");
+        assert_eq!(calls.count(), 2);
+        whole.pop();
+    }
+}
+
+#[test]
+fn what_is_said_in_a_turn_is_not_taken_for_a_replay_that_may_still_come() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut desk, id, _) = given_up(&store, &world);
+    load(&mut desk, &id, TOLD).answer("load");
+    let asked = ask_prompt(&mut desk, "again", &id, "Second question");
+    asked.request("session/prompt");
+    let mut out = desk.agent(update("s1", chunk("user_message_chunk", "Second question")));
+    out.extend(desk.agent(update("s1", chunk("agent_message_chunk", "First answer"))));
+    out.extend(desk.agent(update("s1", chunk("agent_message_chunk", ", Second answer"))));
+    assert_eq!(said(&out.client), ["> Second question", "First answer, Second answer"]);
+    desk.agent(json!({"id": "again", "result": {"stopReason": "end_turn"}}));
+    let whole = lines(&[TOLD, &[("Second question", "First answer, Second answer")]]);
+    assert_eq!(said(&load(&mut desk, &id, &[]).client), whole);
+}
+
+#[test]
+fn a_replay_for_a_load_that_was_given_up_is_not_kept_for_the_next() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut desk, id, first) = given_up(&store, &world);
+    let params = json!({"cwd": CWD, "mcpServers": []});
+    let new = desk.client(json!({"id": "new", "method": "session/new", "params": params})).request("session/new");
+    replay(&mut desk, "s1", TOLD);
+    desk.reply(&first, json!({}));
+    let second = ask_load(&mut desk, "second", &id).request("session/load");
+    // Nothing waits for a name any more.
+    let mut out = desk.reply(&new, json!({"sessionId": "s2"}));
+    out.extend(replay(&mut desk, "s1", TOLD));
+    out.extend(desk.reply(&second, json!({})));
+    assert_eq!(said(&out.client), lines(&[TOLD]));
+    assert_eq!(said(&load(&mut desk, &id, &[]).client), lines(&[TOLD]));
+}
+
+#[test]
 fn replays_for_two_requests_at_once_are_not_taken_for_one() {
     let (store, world) = (Memory::new(), World::default());
     let (mut desk, id, first) = given_up(&store, &world);

@@ -12,8 +12,8 @@ use crate::connection::staging::Recorded;
 use crate::environment::Environment;
 use crate::rpc::{self, Object};
 use crate::sessions::info;
-use crate::storage::Storage;
-use crate::transcript::{Kind, UpdateKind};
+use crate::storage::{Storage, StorageError};
+use crate::transcript::{Kind, Retold, UpdateKind};
 
 /// A `session/update` that names a session and a kind of update.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) -> Handled {
         self.alive(cx.now());
-        if update.kind.is_history() && self.is_told_in_vain(cx) {
+        if update.kind.is_history() && self.is_told_in_vain(update, cx) {
             return Handled::Done;
         }
         match &self.phase {
@@ -92,10 +92,36 @@ impl LiveSession {
     }
 
     /// Whether the agent tells what it was asked for by a request that nobody waits for any more: it has the session open
-    /// by another one, and is at work on nothing new.
-    fn is_told_in_vain<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> bool {
-        let is_idle = self.turns_mut().is_some_and(|turns| turns.is_empty());
-        is_idle && cx.requests.is_told_in_vain(&self.agent_id)
+    /// by another one, and is at work on nothing new, or says again what was said before.
+    fn is_told_in_vain<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> bool {
+        let Some(turns) = self.turns_mut() else { return false };
+        let is_idle = turns.is_empty();
+        if !cx.requests.is_told_in_vain(&self.agent_id) {
+            self.retold = None;
+            return false;
+        }
+        match self.is_retold(update, cx) {
+            Ok(is_retold) => is_idle || is_retold,
+            Err(error) => {
+                cx.push(Effect::Warn(format!("a late replay could not be told from what is said now: {error}")));
+                is_idle
+            }
+        }
+    }
+
+    /// Whether it says again what comes next in the transcript, as a replay does.
+    fn is_retold<S: Storage, E: Environment>(
+        &mut self,
+        update: &Update<'_>,
+        cx: &Cx<'_, S, E>,
+    ) -> Result<bool, StorageError> {
+        // It begins with the user's words; until it has, the transcript may go on.
+        let may_begin =
+            update.kind == UpdateKind::UserChunk && self.retold.as_ref().is_none_or(|told| !told.has_begun());
+        if may_begin && let Some(session) = cx.store.session(self.key.id().unwrap_or_default())? {
+            self.retold = Some(Box::new(Retold::of(cx.store.storage(), &session)?));
+        }
+        self.retold.as_mut().map_or(Ok(false), |retold| retold.repeats(cx.store.storage(), update.update))
     }
 
     fn update_while_opening<S: Storage, E: Environment>(

@@ -70,6 +70,12 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         if let Target::Known(session) = &target {
             mend::mend(&self.store, session, &self.connection.name, self.now())?;
         }
+        // What came of it before is none of what is asked for now.
+        if let Target::Known(session) | Target::Unknown(session) = &target
+            && let Some(agent_id) = session.id_at(&self.connection.agent.name).map(str::to_owned)
+        {
+            self.settle_early(&agent_id);
+        }
         // The session is there before what follows from opening it is carried out.
         self.insert_made(|cx| LiveSession::begin(key, target, asked, state, cx))
     }

@@ -103,7 +103,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let mut known = self.store.storage().get(&keys)?.into_iter();
         let (id, tombstone) = (known.next().flatten(), known.next().flatten());
         let is_others = is_disowned || known.any(|record| record.is_some());
-        let Some(id) = id.filter(|_| tombstone.is_none()) else {
+        let Some(id) = id else {
             return Ok(if tombstone.is_some() || is_others { Handled::Done } else { Handled::Pass });
         };
         let Some(update) = Update::read(line, params).filter(|update| update.kind == UpdateKind::Info) else {
@@ -151,6 +151,27 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                     }
                 }
                 _ => self.connection.early.push(line),
+            }
+        }
+    }
+
+    /// A session is opened that the agent knows by this id: what it said of it before was about no session that it was
+    /// making.
+    pub(super) fn settle_early(&mut self, agent_id: &str) {
+        for line in std::mem::take(&mut self.connection.early).lines {
+            let params = match Message::parse(&line) {
+                Ok(Message::Notification { params, .. }) if names(params, agent_id) => params,
+                _ => {
+                    self.connection.early.push(line);
+                    continue;
+                }
+            };
+            let Some(params) = params.and_then(Object::parse) else { continue };
+            match self.update_of_stored(&line, agent_id, &params) {
+                Ok(Handled::Pass) => self.send_client(line),
+                Ok(Handled::PassAs(line)) => self.send_client(line),
+                Ok(Handled::Done | Handled::Wait(_)) => {}
+                Err(error) => self.not_recorded(&error.message),
             }
         }
     }

@@ -1,0 +1,179 @@
+//! Telling a replay that comes late, in the midst of a turn, from what is said in the turn.
+//!
+//! Both bear the same session's id. A replay says again what the transcript has: the words of a user's first, then what
+//! followed them, and so on. That is followed from the beginning, and no more is taken for the replay than says the same:
+//! what is said in a turn must not be lost.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::echo::dense;
+use super::entry::Entry;
+use super::replay::{Progress, Replay, Start};
+use crate::rpc::Object;
+use crate::storage::{Result, Storage};
+use crate::store::Session;
+
+/// How much is read of the transcript at a time, in bytes.
+const READ: u32 = 64 * 1024;
+/// Pieces that are shorter, in bytes, and not the rest of what was said, count only where they come right behind others:
+/// such are said in turns, and replays come in messages.
+const SHORT: usize = 8;
+
+/// How far an agent has said again what a transcript has.
+#[derive(Debug)]
+pub struct Retold {
+    replay: Replay,
+    /// What was read and belongs behind [`Self::now`] and [`Self::next`].
+    ahead: VecDeque<Said>,
+    is_read: bool,
+    has_begun: bool,
+    /// The last that was told was part of it.
+    goes_on: bool,
+    /// The exchange that is being said again.
+    now: Exchange,
+    /// The one behind it.
+    next: Exchange,
+}
+
+/// What a user said, and what followed, without white space: what of it was not said again yet.
+#[derive(Debug, Default)]
+struct Exchange {
+    user: String,
+    agent: String,
+    thoughts: String,
+    calls: BTreeSet<String>,
+}
+
+/// What an update says, without white space.
+#[derive(Debug)]
+enum Said {
+    User(String),
+    /// Something else than text.
+    Attached,
+    Agent(String),
+    Thought(String),
+    /// Something of a tool call.
+    Call(String),
+    Other,
+}
+
+impl Said {
+    fn read(update: &str) -> Self {
+        let update = Object::parse_or_empty(update);
+        let content = Object::parse_or_empty(update.get("content").unwrap_or_default());
+        let is_text = content.get_string("type").as_deref() == Some("text");
+        let text = || content.get_string("text").filter(|_| is_text).map(|text| dense(&text));
+        match update.get_string("sessionUpdate").unwrap_or_default().as_str() {
+            "user_message_chunk" => text().map_or(Self::Attached, Self::User),
+            "agent_message_chunk" => text().map_or(Self::Other, Self::Agent),
+            "agent_thought_chunk" => text().map_or(Self::Other, Self::Thought),
+            "tool_call" | "tool_call_update" => update.get_string("toolCallId").map_or(Self::Other, Self::Call),
+            _ => Self::Other,
+        }
+    }
+}
+
+impl Exchange {
+    /// Whether something that is said next by the user belongs to the next exchange.
+    fn is_answered(&self) -> bool {
+        !(self.agent.is_empty() && self.thoughts.is_empty() && self.calls.is_empty())
+    }
+
+    fn add(&mut self, said: Said) {
+        match said {
+            Said::User(text) => self.user.push_str(&text),
+            Said::Agent(text) => self.agent.push_str(&text),
+            Said::Thought(text) => self.thoughts.push_str(&text),
+            Said::Call(id) => {
+                self.calls.insert(id);
+            }
+            Said::Attached | Said::Other => {}
+        }
+    }
+}
+
+impl Retold {
+    /// Follows what the session's transcript holds now.
+    pub fn of<S: Storage>(storage: &S, session: &Session) -> Result<Self> {
+        let mut retold = Self {
+            replay: Replay::open(storage, session, Start::Beginning)?,
+            ahead: VecDeque::new(),
+            is_read: false,
+            has_begun: false,
+            goes_on: false,
+            now: Exchange::default(),
+            next: Exchange::default(),
+        };
+        retold.next = retold.read(storage)?;
+        Ok(retold)
+    }
+
+    /// Whether any of it was said again.
+    pub fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    /// Whether this `update` says again what comes next in the transcript.
+    pub fn repeats<S: Storage>(&mut self, storage: &S, update: &str) -> Result<bool> {
+        let said = Said::read(update);
+        let repeats = match &said {
+            Said::User(text) => {
+                if !self.is_next(&self.now.user, text) && self.is_next(&self.next.user, text) {
+                    self.now = std::mem::take(&mut self.next);
+                    self.next = self.read(storage)?;
+                }
+                let is_next = self.is_next(&self.now.user, text);
+                pass_over(&mut self.now.user, text, is_next)
+            }
+            Said::Agent(text) => {
+                let is_next = self.has_begun && self.is_next(&self.now.agent, text);
+                pass_over(&mut self.now.agent, text, is_next)
+            }
+            Said::Thought(text) => self.has_begun && text.len() >= SHORT && self.now.thoughts.contains(text),
+            Said::Call(id) => self.has_begun && self.now.calls.contains(id),
+            Said::Attached => self.has_begun,
+            Said::Other => false,
+        };
+        self.has_begun |= repeats;
+        self.goes_on = repeats;
+        Ok(repeats)
+    }
+
+    /// Whether this is what comes next of what is left.
+    fn is_next(&self, left: &str, said: &str) -> bool {
+        let is_told = said.len() >= SHORT || said == left || self.goes_on;
+        is_told && !said.is_empty() && left.starts_with(said)
+    }
+
+    /// The next exchange of the transcript; an empty one at its end.
+    fn read<S: Storage>(&mut self, storage: &S) -> Result<Exchange> {
+        let mut exchange = Exchange::default();
+        loop {
+            while let Some(said) = self.ahead.pop_front() {
+                if matches!(said, Said::User(_) | Said::Attached) && exchange.is_answered() {
+                    self.ahead.push_front(said);
+                    return Ok(exchange);
+                }
+                exchange.add(said);
+            }
+            if self.is_read {
+                return Ok(exchange);
+            }
+            match self.replay.next(storage, READ)? {
+                Progress::Entries(entries) => {
+                    let updates = entries.iter().filter_map(|(_, text)| Some(Entry::parse(text)?.updates()));
+                    self.ahead.extend(updates.flatten().map(|update| Said::read(&update)));
+                }
+                Progress::End => self.is_read = true,
+            }
+        }
+    }
+}
+
+/// Takes what comes next from the beginning of what is left; says whether it does.
+fn pass_over(left: &mut String, said: &str, is_next: bool) -> bool {
+    if is_next {
+        left.drain(..said.len());
+    }
+    is_next
+}
