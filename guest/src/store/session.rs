@@ -325,6 +325,21 @@ pub struct State {
 }
 
 impl State {
+    /// This over what was in force before it.
+    #[must_use]
+    pub fn over(self, mut earlier: Self) -> Self {
+        earlier.chosen.extend(self.chosen);
+        earlier.updates.extend(self.updates);
+        Self {
+            modes: self.modes.or(earlier.modes),
+            mode: self.mode.or(earlier.mode),
+            model: self.model.or(earlier.model),
+            options: self.options.or(earlier.options),
+            chosen: earlier.chosen,
+            updates: earlier.updates,
+        }
+    }
+
     /// Reads a record.
     pub fn parse(text: &str) -> Result<Self> {
         serde_json::from_str(text).map_err(|error| StorageError::Corrupt(format!("a session's state: {error}")))

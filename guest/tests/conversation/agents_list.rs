@@ -1,5 +1,6 @@
 //! The agent's own list of sessions, and the list that the client gets.
 
+use acp_sessions_guest::engine::Peer;
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
@@ -236,4 +237,26 @@ fn equal_ids_of_two_agents_are_two_sessions() {
     let mut first = Desk::open(&store, &world, &[]);
     first.greet(Some("b"), &json!({}));
     assert_eq!(said(&load(&mut first, &of_b, &[]).client), lines(&[&[("Of b", "Yes")]]));
+}
+
+#[test]
+fn a_title_that_came_while_a_session_was_being_made_counts_though_it_never_was() {
+    for is_lost in [false, true] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let id = desk.new_session("s1", CWD);
+        let fork = json!({"id": "fork", "method": "session/fork", "params": {"sessionId": id, "cwd": CWD}});
+        desk.client(fork).request("session/new");
+        if is_lost {
+            desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+            desk.pull();
+        }
+        desk.ask("session/close", json!({"sessionId": id}));
+        desk.agent(update("s1", json!({"sessionUpdate": "session_info_update", "title": "Named late"})));
+        desk.engine.closed(Peer::Agent);
+        desk.pull();
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let list = desk.ask("session/list", json!({}));
+        assert_eq!(list["result"]["sessions"][0]["title"], "Named late", "an instance was lost: {is_lost}");
+    }
 }

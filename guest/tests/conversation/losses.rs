@@ -226,3 +226,18 @@ fn memos_are_only_kept_for_what_is_open() {
     assert!(desk.memos.keys().all(|key| !key.starts_with("q/") && !key.starts_with("s/")), "{:?}", desk.memos);
     assert!(desk.memos.len() <= most + 1, "{:?}", desk.memos);
 }
+
+#[test]
+fn a_request_under_an_id_in_use_is_answered_besides_the_one_that_uses_it() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let params = json!({"cwd": CWD, "mcpServers": []});
+    desk.client(json!({"id": "same", "method": "session/new", "params": params})).request("session/new");
+    let again = json!({"jsonrpc": "2.0", "id": "same", "method": "session/list", "params": {}});
+    let answer = json!({"jsonrpc": "2.0", "id": "same", "result": {"sessionId": "s1"}});
+    let lost = [(Peer::Client, again), (Peer::Agent, answer)];
+    let lost = lost.map(|(from, line)| arrival(from, Content::Line(line.to_string())));
+    let (_, out) = fresh(&store, &world, desk, lost.into());
+    let codes: Vec<_> = out.answers(&json!("same")).iter().map(|answer| &answer["error"]["code"]).collect();
+    assert_eq!(codes, [-32600, -32603], "the second is refused, the first was lost");
+}

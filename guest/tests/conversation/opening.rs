@@ -63,3 +63,18 @@ fn a_mode_that_is_reported_while_a_session_opens_is_not_the_one_to_be_put_back()
     let out = oblige(&mut desk, out, &[], "never");
     assert_eq!(out.answer("load")["result"]["modes"]["currentModeId"], "code");
 }
+
+#[test]
+fn a_session_that_the_client_leaves_while_it_opens_leaves_nothing_in_the_store() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+    let before = store.counts();
+    ask_load(&mut desk, "load", "o1").request("session/load");
+    desk.agent(update("o1", json!({"sessionUpdate": "current_mode_update", "currentModeId": "ask"})));
+    desk.wait(300);
+    desk.engine.closed(Peer::Client);
+    desk.pull();
+    assert_eq!(store.counts().1, before.1);
+    let state = acp_sessions_guest::store::keys::state("o1");
+    assert_eq!(Store::new(&store).record(state).unwrap(), None);
+}

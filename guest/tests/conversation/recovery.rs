@@ -4,7 +4,7 @@ use acp_sessions_guest::engine::{Arrival, Content, Peer};
 use acp_sessions_guest::storage::Memory;
 use serde_json::json;
 
-use crate::desk::{Desk, World, chunk, text_of, update};
+use crate::desk::{Desk, Faulty, World, chunk, text_of, update};
 use crate::scenes::{CWD, ask_prompt, load, said};
 
 #[test]
@@ -67,4 +67,45 @@ fn a_load_that_was_under_way_is_answered_with_an_error() {
     let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
     assert_eq!(desk.pull().client[0]["error"]["code"], -32603);
     assert!(desk.agent(json!({"id": asked, "result": {}})).client.is_empty());
+}
+
+#[test]
+fn a_session_goes_on_though_the_store_could_not_be_read_when_its_instance_was_lost() {
+    let (store, world) = (Faulty::default(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let id = desk.new_session("s1", CWD);
+    let mode = json!({"sessionId": id, "modeId": "code"});
+    let asked = desk.client(json!({"id": "mode", "method": "session/set_mode", "params": mode}));
+    desk.reply(&asked.request("session/set_mode"), json!({}));
+    ask_prompt(&mut desk, "turn", &id, "Go");
+    store.is_unreadable.set(true);
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+    desk.pull();
+    store.is_unreadable.set(false);
+    let out = desk.agent(update("s1", chunk("agent_message_chunk", "Still here")));
+    assert_eq!(said(&out.client), ["Still here"]);
+    let model = json!({"sessionId": id, "modelId": "large"});
+    let asked = desk.client(json!({"id": "model", "method": "session/set_model", "params": model}));
+    desk.reply(&asked.request("session/set_model"), json!({}));
+    let out = desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+    assert_eq!(out.answer("turn")["result"]["_meta"], json!(null), "the turn is recorded");
+    desk.ask("session/close", json!({"sessionId": id}));
+    assert_eq!(desk.memos.keys().collect::<Vec<_>>(), ["agent"]);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let out = load(&mut desk, &id, &[]);
+    assert_eq!(said(&out.client), ["> Go", "Still here"]);
+    assert_eq!(out.request("session/set_mode")["params"]["modeId"], "code", "set before the loss");
+    assert_eq!(out.request("session/set_model")["params"]["modelId"], "large", "set after it");
+}
+
+#[test]
+fn nothing_is_kept_of_a_session_that_was_deleted_when_its_instance_was_lost() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let id = desk.new_session("s1", CWD);
+    let mut other = Desk::ready(&store, &world, &json!({}));
+    assert_eq!(other.ask("session/delete", json!({"sessionId": id}))["result"], json!({}));
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+    desk.pull();
+    assert_eq!(desk.memos.keys().collect::<Vec<_>>(), ["agent"]);
 }

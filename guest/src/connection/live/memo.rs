@@ -15,6 +15,13 @@ pub(in crate::connection) struct Memo {
     pub(in crate::connection) told: bool,
 }
 
+impl Memo {
+    /// The key that the host keeps it under.
+    pub(in crate::connection) fn key(session: &str) -> String {
+        format!("s/{session}")
+    }
+}
+
 impl LiveSession {
     /// `None` unless the agent has it open for sure: a session that is only being opened is opened anew.
     pub(in crate::connection) fn memo(&self) -> Option<Memo> {

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{LiveSession, Phase, Target};
+use super::{EarlierState, LiveSession, Phase};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::environment::Environment;
@@ -33,21 +33,20 @@ impl LiveSession {
         close: bool,
     ) -> Result<(), StorageError> {
         let Some(id) = self.key.id().map(str::to_owned) else { return Ok(()) };
-        if matches!(self.phase, Phase::Deleted { .. }) {
-            self.recorder.discard();
-            return Ok(());
-        }
-        if let Phase::Opening(opening) = &self.phase
-            && (opening.attached.is_none() || matches!(opening.target, Target::Unknown(_)))
-        {
-            // Nothing is stored of a session before its agent has it open and it has a record.
-            return Ok(());
+        match self.phase {
+            Phase::Open { .. } | Phase::Closing(_) => {}
+            // Nothing is stored of a session before it is open: one that does not open after all leaves nothing behind.
+            Phase::Opening(_) | Phase::Gone => return Ok(()),
+            Phase::Deleted { .. } => {
+                self.recorder.discard();
+                return Ok(());
+            }
         }
         if close {
             self.recorder.close_run();
         }
-        // The state of a session that does not open after all is nobody's.
-        let writes_state = self.state_dirty && !matches!(self.phase, Phase::Opening(_));
+        self.read_state(cx, &id);
+        let writes_state = self.state_dirty && self.earlier_state == EarlierState::Known;
         let state = writes_state.then(|| Write::Put { key: keys::state(&id), value: self.state.to_text() });
         let state: Vec<Write> = state.into_iter().collect();
         if self.activity.touched.is_none() {
@@ -79,6 +78,20 @@ impl LiveSession {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Reads the state that could not be read when the session was taken up; what has come since is newer.
+    fn read_state<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>, id: &str) {
+        if self.earlier_state == EarlierState::Known {
+            return;
+        }
+        match cx.store.state(id) {
+            Ok(stored) => {
+                self.state = std::mem::take(&mut self.state).over(stored);
+                self.earlier_state = EarlierState::Known;
+            }
+            Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
+        }
     }
 
     /// Somebody else has deleted it.

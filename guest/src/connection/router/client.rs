@@ -104,7 +104,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     }
 
     /// Why a request's id cannot be used.
-    fn taken(&self, request: &ClientRequest) -> Option<RpcError> {
+    pub(super) fn taken(&self, request: &ClientRequest) -> Option<RpcError> {
         let is_ours = matches!(self.connection.ids.read(request.id()), Owner::Engine(_));
         let is_taken = is_ours || self.connection.requests.incoming.contains_key(request);
         is_taken.then(|| RpcError::new(Code::InvalidRequest, "Invalid request: a request with this id is still open"))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::key::Key;
-use crate::connection::live::LiveSession;
+use crate::connection::live::{LiveSession, Memo};
 use crate::connection::requests::{ClientRequest, Outgoing, Stale};
 use crate::engine::{Engine, Output};
 use crate::environment::Environment;
@@ -130,7 +130,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             return;
         }
         let value = memo.as_ref().and_then(|memo| serde_json::to_string(memo).ok());
-        self.outputs.push_back(Output::Keep { key: format!("s/{id}"), value });
+        self.outputs.push_back(Output::Keep { key: Memo::key(id), value });
         match memo {
             Some(memo) => connection.memos.insert(id.to_owned(), memo),
             None => connection.memos.remove(id),

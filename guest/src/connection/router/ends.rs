@@ -36,10 +36,13 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             self.with(&key, |session, cx| session.disconnect("the agent has ended", &error, cx));
         }
         self.connection.requests.outgoing.clear();
+        self.connection.requests.stale.clear();
         self.forget_discovery();
         let open: Vec<_> = self.connection.requests.incoming.keys().cloned().collect();
         for request in open {
             self.finish(&request, Err(error.clone()));
         }
+        // What was being made gets no name any more: what waited for one was about sessions that are known.
+        self.release_early();
     }
 }

@@ -4,7 +4,7 @@ use crate::connection::handled::Handled;
 use crate::connection::key::Key;
 use crate::connection::live::{LiveSession, Memo};
 use crate::connection::requests::{ClientRequest, Incoming, Owner};
-use crate::engine::{Arrival, Content, Engine, Peer};
+use crate::engine::{Arrival, Content, Engine, Output, Peer};
 use crate::environment::Environment;
 use crate::rpc::{self, Code, Id, Message, Outcome, RpcError};
 use crate::storage::Storage;
@@ -75,10 +75,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         };
         let handled = match (arrival.from, message) {
             (Peer::Client, Message::Request { id, .. }) => {
-                // If it is open, it was passed on or has failed already.
-                if !self.connection.requests.incoming.contains_key(&ClientRequest::new(id.clone())) {
-                    self.send_client(rpc::failure(&id, error));
-                }
+                // One that is open under this id came before, and has an answer of its own.
+                let taken = self.taken(&ClientRequest::new(id.clone()));
+                self.send_client(rpc::failure(&id, taken.as_ref().unwrap_or(error)));
                 return;
             }
             (Peer::Agent, Message::Response { id, outcome }) => return self.answer_lost(&id, outcome, error),
@@ -123,26 +122,32 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.finish(&request, Err(error.clone()));
     }
 
+    /// Takes up a session that was open. The conversation goes on, also where the store cannot be read.
     fn reopen(&mut self, id: &str, value: &str) {
-        let Ok(memo) = serde_json::from_str::<Memo>(value) else { return };
-        match (self.store.session(id), self.store.state(id)) {
-            (Ok(Some(_)), Ok(state)) => {
-                let mut session = LiveSession::open(id.to_owned(), memo.agent_id, state, memo.told);
-                let prompts = self.connection.requests.incoming.iter().filter_map(|(request, what)| match what {
-                    Incoming::Prompt { session, tag } if session == id => Some((request.clone(), tag.clone())),
-                    _ => None,
-                });
-                for (request, tag) in prompts.collect::<Vec<_>>() {
-                    session.take_up_turn(request, tag);
-                }
-                self.insert(session);
-                self.with(&Key::Session(id.to_owned()), |session, cx| {
-                    session.mark(cx);
-                    session.knows_log(cx);
-                });
+        let memo = serde_json::from_str::<Memo>(value).ok();
+        let is_deleted = matches!(self.store.session(id), Ok(None));
+        let Some(memo) = memo.filter(|_| !is_deleted) else {
+            self.outputs.push_back(Output::Keep { key: Memo::key(id), value: None });
+            return;
+        };
+        let mut session = match self.store.state(id) {
+            Ok(state) => LiveSession::open(id.to_owned(), memo.agent_id, state, memo.told),
+            Err(error) => {
+                self.warn(format!("the mode and options of an open session could not be read yet: {error}"));
+                LiveSession::open_unread(id.to_owned(), memo.agent_id, memo.told)
             }
-            (Ok(None), Ok(_)) => {}
-            (Err(error), _) | (_, Err(error)) => self.not_recorded(&error.to_string()),
+        };
+        let prompts = self.connection.requests.incoming.iter().filter_map(|(request, what)| match what {
+            Incoming::Prompt { session, tag } if session == id => Some((request.clone(), tag.clone())),
+            _ => None,
+        });
+        for (request, tag) in prompts.collect::<Vec<_>>() {
+            session.take_up_turn(request, tag);
         }
+        self.insert(session);
+        self.with(&Key::Session(id.to_owned()), |session, cx| {
+            session.mark(cx);
+            session.knows_log(cx);
+        });
     }
 }
