@@ -17,7 +17,7 @@ use crate::client::Client;
 use crate::faults::Faults;
 use crate::ground::{Broke, Ground};
 use crate::host::{Broken, Host, Sent};
-use crate::kind::Kind;
+use crate::kind::{Kind, Trait};
 use crate::world::World;
 
 /// What all engines of a case share.
@@ -85,6 +85,8 @@ pub(crate) fn run(case: &Case, cares: &dyn Fn(&Broke) -> bool, traced: bool) -> 
         broken: Vec::new(),
         trace: traced.then(Vec::new),
     };
+    let replaying = case.kinds.into_iter().filter(|kind| kind.is(Trait::Load)).map(Kind::name);
+    machine.ground.replaying.extend(replaying);
     for step in &case.steps {
         machine.note(|| format!("-- {step:?}"));
         machine.step(*step);

@@ -1,6 +1,6 @@
 //! What was said, as everybody but the layer knows it. Each prompt and each chunk carries a mark of its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One mark; its text is `m<number>x`.
 pub(crate) type Mark = usize;
@@ -71,12 +71,12 @@ pub(crate) struct Session {
 }
 
 /// Everything that was said.
-/// Everything that was said.
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Talk {
-    /// There are agents that hand out ids that were handed out before.
-    pub(crate) some_agent_reuses_ids: bool,
+    /// The names of agents of which some programs hand out ids that were handed out before.
+    pub(crate) counting: BTreeSet<Option<&'static str>>,
+    /// The names of agents of which some programs go on with sessions that they are asked for by id.
+    pub(crate) asked_by_id: BTreeSet<Option<&'static str>>,
     /// There are agents that replay what they keep.
     pub(crate) some_agent_loads: bool,
     /// There are agents that list nothing of what other processes of their name had.
@@ -84,11 +84,11 @@ pub(crate) struct Talk {
     /// The store has failed, so that something could not be read when it was needed.
     pub(crate) had_faults: bool,
     /// What an agent said it has deleted that is not the one that has it.
-    pub(crate) deleted_elsewhere: std::collections::BTreeSet<String>,
+    pub(crate) deleted_elsewhere: BTreeSet<String>,
     /// What agents have made without the layer.
-    pub(crate) made_outside: std::collections::BTreeSet<String>,
+    pub(crate) made_outside: BTreeSet<String>,
     /// What they have deleted without it.
-    pub(crate) gone_outside: std::collections::BTreeSet<String>,
+    pub(crate) gone_outside: BTreeSet<String>,
     /// Counts what happens, to tell what came before what.
     pub(crate) moment: u64,
     pub(crate) said: Vec<Said>,

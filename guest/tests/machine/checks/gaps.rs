@@ -4,6 +4,9 @@
 //! What is not exact is comparing them with what an agent replays that keeps only one order of what was said at once, and
 //! handing over to one of two agents what the other says while it is being told of something else.
 
+use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::store::{Store, keys};
+
 use crate::talk::Talk;
 
 /// Whether turns of this session ran at the same time, or from several windows.
@@ -17,8 +20,20 @@ pub(crate) fn is_concurrent(talk: &Talk, id: &str) -> bool {
     (0..turns.len()).any(overlaps)
 }
 
-/// Whether they are also compared with what an agent replays; or whether two programs of one name hand out the same ids
-/// for sessions of their own and one of them replays, so that nobody can tell whose replay it is.
+/// Whether they are also compared with what an agent replays; or whether nobody can tell whose replay it is.
 pub(crate) fn is_compared_concurrent(talk: &Talk, id: &str) -> bool {
-    talk.some_agent_loads && (talk.some_agent_reuses_ids || is_concurrent(talk, id))
+    talk.some_agent_loads && (is_asked_for_another(talk) || is_concurrent(talk, id))
+}
+
+/// Whether of two programs of one name the one hands out ids that are also the other's, and the other is asked for sessions
+/// by their ids: it may take one for another of its own.
+pub(crate) fn is_asked_for_another(talk: &Talk) -> bool {
+    talk.counting.iter().any(|name| talk.asked_by_id.contains(name))
+}
+
+/// Whether another session has this agent's id by now, because another program of the agent's name has handed it out again:
+/// what the one lists is then taken to be about the other's.
+pub(crate) fn is_given_again(talk: &Talk, store: &Store<&Memory>, agent: &'static str, own: &str, id: &str) -> bool {
+    let holder = store.record(keys::agent_session(agent, own)).ok().flatten();
+    talk.counting.contains(&Some(agent)) && holder.is_some_and(|holder| holder != id)
 }

@@ -4,6 +4,7 @@ use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Row, Store};
 use serde_json::Value;
 
+use super::gaps::is_given_again;
 use crate::disk::Kept;
 use crate::ground::{Broke, Ground};
 use crate::kind::{Kind, Trait};
@@ -47,7 +48,8 @@ pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke>
 }
 
 /// Where the agent has a list, its titles are shown, unless the user has set another.
-pub(crate) fn titles(ground: &mut Ground, kind: Kind, rows: &[Value]) -> Vec<Broke> {
+pub(crate) fn titles(ground: &mut Ground, memory: &Memory, kind: Kind, rows: &[Value]) -> Vec<Broke> {
+    let store = Store::new(memory);
     let Some(name) = kind.name() else { return Vec::new() };
     let kept: Vec<(String, Kept)> = ground.disk(kind).sessions.clone().into_iter().collect();
     let is_of_agent = |row: &&Value| row["_meta"]["acp-sessions"]["agent"] == name;
@@ -56,7 +58,7 @@ pub(crate) fn titles(ground: &mut Ground, kind: Kind, rows: &[Value]) -> Vec<Bro
         let id = row["sessionId"].as_str().unwrap_or_default();
         let Some(session) = ground.talk.sessions.get(id).filter(|session| !session.is_titled) else { continue };
         let is_it = |(own, kept): &&(String, Kept)| match &kept.layers {
-            Some(layers) => layers == id,
+            Some(layers) => layers == id && !is_given_again(&ground.talk, &store, name, own, id),
             None => own == id && kept.outside && !session.is_made_here,
         };
         let own: Vec<_> = kept.iter().filter(is_it).collect();

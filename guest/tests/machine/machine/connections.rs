@@ -40,7 +40,12 @@ impl Machine<'_> {
         }
         self.ground.talk.some_list_is_forgotten |= kind.is(Trait::List) && kind.forgets();
         self.ground.talk.some_agent_loads |= kind.is(Trait::Load);
-        self.ground.talk.some_agent_reuses_ids |= kind.is(Trait::CountsAnew);
+        if kind.counts_anew() {
+            self.ground.talk.counting.insert(kind.name());
+        }
+        if [Trait::Load, Trait::Resume, Trait::Fork].into_iter().any(|way| kind.is(way)) {
+            self.ground.talk.asked_by_id.insert(kind.name());
+        }
         let agent = Agent::start(kind, &mut self.ground);
         let mut client = Client::default();
         client.trusts_lists = !kind.forgets();

@@ -104,7 +104,7 @@ impl Machine<'_> {
         self.ground.extend(checks::listed(&self.ground.talk, &self.bench.memory, &rows));
         self.ground.extend(checks::deleted(&self.ground.talk, &self.bench.memory, &rows));
         if kind.is(Trait::List) && !kind.forgets() {
-            let broken = checks::titles(&mut self.ground, kind, &rows);
+            let broken = checks::titles(&mut self.ground, &self.bench.memory, kind, &rows);
             self.ground.extend(broken);
         }
         ids
@@ -259,7 +259,11 @@ impl Machine<'_> {
         let marks = kept.map(|kept| kept.marks_of_its_own()).unwrap_or_default();
         // Without a list of its own that says so, an agent that tells something else altogether is not believed.
         let has_nothing_in_common = !open.agent.kind.is(Trait::List) && marks.iter().all(|mark| !seen.contains(mark));
-        let missing: Vec<Mark> = marks.into_iter().filter(|mark| !seen.contains(mark)).collect();
+        // What was said through the layer while its store took nothing is with the agent alone, whose list gives no reason
+        // to look there: it was said at the time that it is not recorded.
+        let talk = &self.ground.talk;
+        let is_outside = |mark: &Mark| !talk.had_faults || talk.said[*mark].turn.is_none();
+        let missing: Vec<Mark> = marks.into_iter().filter(|mark| !seen.contains(mark) && is_outside(mark)).collect();
         let store = acp_sessions_guest::store::Store::new(&self.bench.memory);
         // An agent that could not load for a while has begun another session for it.
         let is_elsewhere = store.session(id).ok().flatten().is_some_and(|record| record.id_at(agent) != Some(id));
