@@ -91,9 +91,9 @@ fn deleting_a_session_does_not_have_the_agent_delete_the_one_that_has_its_id_by_
 #[test]
 fn a_session_that_has_the_id_of_a_deleted_one_is_not_deleted_at_its_agent_for_that() {
     let (store, world) = (Memory::new(), World::default());
-    let deletes = json!({"sessionCapabilities": {"delete": {}}});
-    let deleted = told(&store, &world, &deletes);
-    let mut desk = Desk::ready(&store, &world, &deletes);
+    let capabilities = json!({"sessionCapabilities": {"delete": {}}});
+    let deleted = told(&store, &world, &capabilities);
+    let mut desk = Desk::ready(&store, &world, &capabilities);
     desk.client(json!({"id": 1, "method": "session/delete", "params": {"sessionId": deleted}}))
         .request("session/delete");
     let newer = desk.new_session("s1", CWD);
