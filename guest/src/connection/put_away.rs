@@ -9,9 +9,10 @@ use crate::sessions::{archive, delete};
 use crate::storage::Storage;
 use crate::store::Known;
 
-/// Does it; the result is the answer to the request.
+/// Does it; the result is the answer to the request. `open_as`: the agent had it open by this id.
 pub(super) fn put_away<S: Storage, E: Environment>(
     session: &str,
+    open_as: Option<&str>,
     then: Then,
     cx: &mut Cx<'_, S, E>,
 ) -> Result<String, RpcError> {
@@ -32,6 +33,10 @@ pub(super) fn put_away<S: Storage, E: Environment>(
             let known = deleted.iter().filter_map(|deleted| deleted.agents.get(&cx.agent.name));
             let ids: Vec<&str> = known.flat_map(Known::ids).collect();
             let mut ids = delete::unconfirmed(cx.store, &cx.agent.name, &ids)?;
+            // The agent that had it open has it by this id, though another of its name has handed that out again.
+            ids.extend(
+                open_as.filter(|open| !deleted.is_empty() && ids.iter().all(|id| id != open)).map(str::to_owned),
+            );
             // What nothing is here of, or no more, the agent may have, and list again.
             if deleted.is_empty() && delete::unknown(cx.store, &cx.agent.name, session, cx.now())? {
                 ids.push(session.to_owned());

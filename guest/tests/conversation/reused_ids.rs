@@ -109,3 +109,15 @@ fn a_session_that_has_the_id_of_a_deleted_one_is_not_deleted_at_its_agent_for_th
     desk.agent(update("s1", json!({"sessionUpdate": "session_info_update", "title": "Welcome"})));
     assert_eq!(desk.ask("session/list", json!({}))["result"]["sessions"][0]["title"], "Welcome");
 }
+
+#[test]
+fn what_is_open_is_deleted_at_its_agent_though_another_window_was_given_the_same_id() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"sessionCapabilities": {"delete": {}}});
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    let older = desk.new_session("s1", CWD);
+    let newer = Desk::ready(&store, &world, &capabilities).new_session("s1", CWD);
+    let out = desk.client(json!({"id": 1, "method": "session/delete", "params": {"sessionId": older}}));
+    assert_eq!(out.request("session/delete")["params"]["sessionId"], "s1");
+    assert_eq!(desk.listed(), [newer.as_str()]);
+}

@@ -56,7 +56,7 @@ impl LiveSession {
             Phase::Open { .. } | Phase::Deleted { .. } => self.begin_closing(vec![(request, then)], cx),
             // It was only being opened. What waited for that is handled behind this.
             Phase::Opening(_) | Phase::Gone => {
-                let result = put_away(self.key.id().unwrap_or_default(), then, cx);
+                let result = put_away(self.key.id().unwrap_or_default(), None, then, cx);
                 cx.finish(&request, result);
             }
         }
@@ -138,10 +138,11 @@ impl LiveSession {
         let Phase::Closing(closing) = std::mem::replace(&mut self.phase, Phase::Gone) else { return };
         self.unmark_unless_open(cx);
         let id = self.key.id().unwrap_or_default().to_owned();
+        let open_as = Some(self.agent_id.clone()).filter(|id| !id.is_empty());
         for (request, then) in closing.requests {
             let result = match &written {
                 Err(error) if then == Then::Nothing => Err(RpcError::from(error.clone())),
-                _ => put_away(&id, then, cx),
+                _ => put_away(&id, open_as.as_deref(), then, cx),
             };
             cx.finish(&request, result);
         }

@@ -24,7 +24,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let key = Key::Session(id.clone());
         let is_here = self.with(&key, |session, cx| session.close(request.clone(), then, cx)).is_some();
         if !is_here {
-            let result = self.run(|cx| put_away(&id, then, cx));
+            let result = self.run(|cx| put_away(&id, None, then, cx));
             self.finish(request, result);
         }
         Ok(Handled::Done)

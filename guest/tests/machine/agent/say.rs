@@ -6,6 +6,7 @@ use super::{Agent, Asked, Request, text_chunk, update};
 use crate::case::Deed;
 use crate::disk::Piece;
 use crate::ground::Ground;
+use crate::kind::Trait;
 use crate::talk::{Life, marks};
 
 impl Agent {
@@ -47,10 +48,11 @@ impl Agent {
         let Some(session) = self.open_at(at) else { return Vec::new() };
         let mut prompts = self.requests.iter().filter(|request| request.method == "session/prompt");
         let prompt = prompts.rfind(|request| request.session() == Some(&session));
-        // What an agent says between turns and replays cannot be told from what it says in the next.
-        if prompt.is_none() && ground.replaying.contains(&self.kind.name()) {
+        // What an agent that replays says between turns cannot be told from what it says in the next.
+        if prompt.is_none() && self.kind.is(Trait::Load) {
             return Vec::new();
         }
+        ground.talk.some_replays_are_vague |= prompt.is_none() && ground.replaying.contains(&self.kind.name());
         let turn = prompt.and_then(|prompt| turn_of(prompt, ground));
         // What is said for a turn that the client takes for ended belongs to none.
         let turn = turn.filter(|turn| ground.talk.turns[*turn].ended.is_none());

@@ -20,9 +20,9 @@ pub(crate) fn is_concurrent(talk: &Talk, id: &str) -> bool {
     (0..turns.len()).any(overlaps)
 }
 
-/// Whether they are also compared with what an agent replays; or whether nobody can tell whose replay it is.
+/// Whether they are also compared with what an agent replays; or whether nobody can tell whose replay it is, or of what.
 pub(crate) fn is_compared_concurrent(talk: &Talk, id: &str) -> bool {
-    talk.some_agent_loads && (is_asked_for_another(talk) || is_concurrent(talk, id))
+    talk.some_agent_loads && (talk.some_replays_are_vague || is_asked_for_another(talk) || is_concurrent(talk, id))
 }
 
 /// Whether of two programs of one name the one hands out ids that are also the other's, and the other is asked for sessions
@@ -32,7 +32,7 @@ pub(crate) fn is_asked_for_another(talk: &Talk) -> bool {
 }
 
 /// Whether another session has this agent's id by now, because another program of the agent's name has handed it out again:
-/// what the one lists is then taken to be about the other's.
+/// what the one lists, or is to delete, is then taken to be about the other's.
 pub(crate) fn is_given_again(talk: &Talk, store: &Store<&Memory>, agent: &'static str, own: &str, id: &str) -> bool {
     let holder = store.record(keys::agent_session(agent, own)).ok().flatten();
     talk.counting.contains(&Some(agent)) && holder.is_some_and(|holder| holder != id)
