@@ -144,3 +144,25 @@ fn whoever_waits_for_a_sub_agents_session_is_answered_though_its_parent_closes()
         assert!(out.answer("child")["error"].is_null(), "{wants}: {:?}", out.client);
     }
 }
+
+#[test]
+fn whoever_waits_for_a_sub_agents_session_is_answered_though_its_parent_is_deleted() {
+    for method in ["session/resume", "session/close"] {
+        let (store, world) = (Memory::new(), World::default());
+        delegated(&store, &world).engine.closed(Peer::Client);
+        let capabilities = json!({"sessionCapabilities": {"resume": {}, "close": {}}});
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        if method == "session/close" {
+            load(&mut desk, "c1", &[]).answer("load");
+        }
+        let params = json!({"sessionId": "c1", "cwd": CWD});
+        let mut out = desk.client(json!({"id": "waits", "method": method, "params": params}));
+        let asked = out.request(method);
+        let delete = json!({"id": "delete", "method": "session/delete", "params": {"sessionId": "s1"}});
+        out.extend(desk.client(delete));
+        out.extend(desk.reply(&asked, json!({})));
+        assert_eq!(out.answer("delete")["result"], json!({}), "{method}");
+        assert_eq!(out.answer("waits")["error"]["code"], -32002, "{method}");
+        assert!(everything(&mut desk).is_empty());
+    }
+}

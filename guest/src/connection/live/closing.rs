@@ -81,6 +81,19 @@ impl LiveSession {
         }
     }
 
+    /// It was deleted with the session on behalf of which its agent started it: whoever waits for it is told.
+    pub(in crate::connection) fn deleted_with_parent<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        match &self.phase {
+            Phase::Opening(_) => self.fail(RpcError::session_not_found(self.key.id().unwrap_or_default()), cx),
+            Phase::Closing(_) => self.closed(cx),
+            Phase::Open { .. } | Phase::Deleted { .. } | Phase::Gone => {}
+        }
+        self.deleted(cx);
+        if !self.is_gone() {
+            self.leave(cx);
+        }
+    }
+
     fn begin_closing<S: Storage, E: Environment>(
         &mut self,
         requests: Vec<(ClientRequest, Then)>,

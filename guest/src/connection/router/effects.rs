@@ -176,7 +176,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             Effect::NotRecorded(error) => self.not_recorded(&error),
             Effect::Deleted(ids) => {
                 for id in ids {
-                    self.with(&Key::Session(id), LiveSession::leave);
+                    self.with(&Key::Session(id), LiveSession::deleted_with_parent);
                 }
             }
             Effect::DeleteAtAgent(ids) => self.delete_at_agent(&ids),
