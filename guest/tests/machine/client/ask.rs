@@ -56,8 +56,7 @@ impl Client {
             }
             Ask::Resume(pick) => {
                 let session = of(pick);
-                let meta = json!({"machine": {"session": session}});
-                let params = json!({"sessionId": session, "cwd": CWD[0], "_meta": meta});
+                let params = json!({"sessionId": session, "cwd": CWD[0], "_meta": {"machine": {"session": session}}});
                 self.request("session/resume", &params, Asked::Resume(session))
             }
             Ask::Fork(pick) => {
