@@ -81,11 +81,14 @@ fn what_an_agent_says_unasked_in_a_fork_is_no_part_of_the_last_answer_before() {
     let out = desk.reply(&out.request("session/new"), json!({"sessionId": "f1"}));
     let fork = out.answer("fork")["result"]["sessionId"].as_str().unwrap().to_owned();
     desk.agent(update("f1", chunk(AGENT, " Ready.")));
+    desk.turn(&fork, "Third", &["Third answer"]);
     desk.engine.closed(Peer::Client);
     let mut desk = listing(&store, &world, "a", &loads(), &[row("f1", "Fork", LATER)]);
-    let out = load_as(&mut desk, &fork, "f1", &[(AGENT, " Ready.")]);
+    let chunks = [(AGENT, " Ready."), (USER, "Third"), (AGENT, "Third answer")];
+    let out = load_as(&mut desk, &fork, "f1", &chunks);
     let mut whole = lines(&[TOLD]);
     whole.last_mut().unwrap().push_str(" Ready.");
+    whole.extend(lines(&[&[("Third", "Third answer")]]));
     assert_eq!(said(&out.client), whole);
 }
 
