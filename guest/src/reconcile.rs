@@ -11,9 +11,11 @@ mod fold;
 mod judge;
 mod places;
 mod plan;
+mod tail;
 mod text;
 mod turn;
 pub mod turns;
+mod wanted;
 
 pub use align::align;
 pub use fold::{Fold, Grain};
@@ -21,4 +23,4 @@ pub use judge::{Evidence, judge, plan};
 pub use places::Places;
 pub use plan::{Heard, Piece, Plan};
 pub use text::{Sum, Text};
-pub use turn::{Strip, Turn};
+pub use turn::{Half, Strip, Turn};

@@ -22,6 +22,9 @@ pub(super) enum Effect {
     Ask { id: OwnId, what: Outgoing, method: &'static str, params: String },
     /// Nobody waits for this any more: tell the agent, and clean up behind a late answer.
     Abandon(OwnId),
+    /// The agent was silent for too long about the session that it knows by this id: what it was asked for in vain is not
+    /// waited for.
+    GiveUp(String),
     /// Send this line to the agent.
     ToAgent(String),
     /// Send this line to every client that has the session open.

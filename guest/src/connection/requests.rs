@@ -116,12 +116,30 @@ pub(super) enum Incoming {
 impl Requests {
     /// Whether the agent may still be telling the history of a session to nobody.
     pub(super) fn is_told_in_vain(&self, agent_id: &str) -> bool {
+        self.tellings(agent_id).next().is_some()
+    }
+
+    /// Whether that is to be expected: an agent answers what was cancelled, too, but not what it was given up for.
+    pub(super) fn is_worth_waiting(&self, agent_id: &str) -> bool {
+        self.tellings(agent_id).any(|stale| !stale.given_up)
+    }
+
+    fn tellings(&self, agent_id: &str) -> impl Iterator<Item = &Stale> {
         let abandoned = self.outgoing.values().filter_map(|what| match what {
             Outgoing::Abandoned(stale) => Some(stale),
             _ => None,
         });
-        let mut all = abandoned.chain(self.stale.values());
-        all.any(|stale| stale.step == Step::Load && stale.agent_id.as_deref() == Some(agent_id))
+        abandoned.chain(self.stale.values()).filter(move |stale| stale.is_telling(agent_id))
+    }
+
+    /// The agent was silent for too long: nobody waits any longer for what it may still tell of a session.
+    pub(super) fn give_up(&mut self, agent_id: &str) {
+        let abandoned = self.outgoing.values_mut().filter_map(|what| match what {
+            Outgoing::Abandoned(stale) => Some(stale),
+            _ => None,
+        });
+        let all = abandoned.chain(self.stale.values_mut()).filter(|stale| stale.is_telling(agent_id));
+        all.for_each(|stale| stale.given_up = true);
     }
 }
 
@@ -157,9 +175,21 @@ pub(super) struct Stale {
     pub(super) step: Step,
     /// The agent's id of the session; none while it has not named it.
     pub(super) agent_id: Option<String>,
+    /// The agent was silent for too long.
+    #[serde(default)]
+    pub(super) given_up: bool,
 }
 
 impl Stale {
+    pub(super) fn new(step: Step, agent_id: Option<String>) -> Self {
+        Self { step, agent_id, given_up: false }
+    }
+
+    /// Whether the agent tells the history of this session for it.
+    fn is_telling(&self, agent_id: &str) -> bool {
+        self.step == Step::Load && self.agent_id.as_deref() == Some(agent_id)
+    }
+
     /// The key of what the host keeps of it for a lost instance.
     pub(super) fn memo_key(id: &Id) -> String {
         format!("o/{}", id.as_json())

@@ -11,6 +11,7 @@ use crate::sessions::adopt::{self, Adopted, Adoption};
 use crate::sessions::staging;
 use crate::storage::{Durability, Result, Storage};
 use crate::store::{Origin, Session};
+use crate::transcript::own_words::Parted;
 use crate::transcript::{Kind, Recorder, UpdateKind, own_words};
 
 /// A history on its way from the agent.
@@ -19,6 +20,8 @@ pub(super) struct Staging {
     log: String,
     recorder: Recorder,
     hush: Hush,
+    /// The last that was recorded is something the user said.
+    is_user_speaking: bool,
 }
 
 /// Keeps the layer's own words out of what the agent replays as the user's, also where they come in several chunks.
@@ -56,7 +59,7 @@ impl Staging {
     pub(super) fn begin<S: Storage, E: Environment>(session: &Session, cx: &Cx<'_, S, E>) -> Result<Self> {
         let log = format!("{}~{:016x}", session.id, cx.environment.random());
         staging::begin(cx.store, cx.connection, &log, cx.now())?;
-        Ok(Self { recorder: Recorder::new(&log), log, hush: Hush::default() })
+        Ok(Self { recorder: Recorder::new(&log), log, hush: Hush::default(), is_user_speaking: false })
     }
 
     /// Records what the agent tells; says what of it that is.
@@ -66,21 +69,67 @@ impl Staging {
         cx: &Cx<'_, S, E>,
     ) -> Result<Recorded> {
         let rest = if self.hush.ends_with(update) { self.end_message(cx) } else { None };
-        let shown =
-            if update.kind == UpdateKind::UserChunk { self.hush.feed(update) } else { Some(update.update.to_owned()) };
-        match (&shown, update.kind) {
-            (Some(shown), UpdateKind::UserChunk | UpdateKind::Chunk) => {
-                let kept = update.kept((shown != update.update).then_some(shown));
-                let params = Object::parse_or_empty(&kept);
-                self.recorder.push_chunk(cx.now(), shown, &params, || cx.message_id());
+        let shown = match update.kind {
+            UpdateKind::UserChunk => self.record_users(update, cx),
+            UpdateKind::Chunk => {
+                self.record_chunk(update, update.update, cx);
+                Some(update.update.to_owned())
             }
-            (Some(_), _) => self.recorder.push(Kind::Update, cx.now(), &update.kept(None)),
-            (None, _) => {}
-        }
+            _ => {
+                self.recorder.push(Kind::Update, cx.now(), &update.kept(None));
+                self.is_user_speaking = false;
+                Some(update.update.to_owned())
+            }
+        };
         if self.recorder.is_full() {
             self.recorder.flush(cx.store, &[], Durability::Relaxed)?;
         }
         Ok(Recorded { rest, update: shown })
+    }
+
+    /// Records what the agent tells that the user said; gives what of it is shown.
+    fn record_users<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &Cx<'_, S, E>) -> Option<String> {
+        let Some(text) = update.text() else {
+            self.hush.message = message_of(update);
+            self.record_chunk(update, update.update, cx);
+            return Some(update.update.to_owned());
+        };
+        let Parted { before, behind } = self.hush.feed(update, &text);
+        self.record_text(update, &text, &before, cx);
+        if let Some(behind) = &behind {
+            if self.is_user_speaking {
+                // An account stands before a prompt: what stands before the account is another prompt, that nobody answered.
+                self.recorder.push(Kind::TurnEnd, cx.now(), "{}");
+                self.is_user_speaking = false;
+            }
+            self.record_text(update, &text, behind, cx);
+        }
+        let shown = before + &behind.unwrap_or_default();
+        if shown == text {
+            return Some(update.update.to_owned());
+        }
+        (!shown.is_empty()).then(|| update.with_text(&shown))
+    }
+
+    /// Records a part of a chunk's text.
+    fn record_text<S: Storage, E: Environment>(
+        &mut self,
+        update: &Update<'_>,
+        text: &str,
+        part: &str,
+        cx: &Cx<'_, S, E>,
+    ) {
+        if part == text {
+            self.record_chunk(update, update.update, cx);
+        } else if !part.is_empty() {
+            self.record_chunk(update, &update.with_text(part), cx);
+        }
+    }
+
+    fn record_chunk<S: Storage, E: Environment>(&mut self, update: &Update<'_>, with: &str, cx: &Cx<'_, S, E>) {
+        let kept = update.kept((with != update.update).then_some(with));
+        self.recorder.push_chunk(cx.now(), with, &Object::parse_or_empty(&kept), || cx.message_id());
+        self.is_user_speaking = update.kind == UpdateKind::UserChunk;
     }
 
     /// The user's message is at its end: what was held back of it was the user's, if it was not the layer's.
@@ -88,6 +137,7 @@ impl Staging {
         let rest = self.hush.finish()?;
         let kept = format!("{{\"update\":{rest}}}");
         self.recorder.push_chunk(cx.now(), &rest, &Object::parse_or_empty(&kept), || cx.message_id());
+        self.is_user_speaking = true;
         Some(rest)
     }
 
@@ -186,16 +236,12 @@ impl Hush {
         message_of(update) != self.message || update.text().is_none() && !self.stream.is_inside()
     }
 
-    /// What may be shown of the next chunk, as an `update` member.
-    fn feed(&mut self, update: &Update<'_>) -> Option<String> {
+    /// What may be shown of the text of the next chunk.
+    fn feed(&mut self, update: &Update<'_>, text: &str) -> Parted {
         self.message = message_of(update);
-        let Some(text) = update.text() else { return Some(update.update.to_owned()) };
-        let shown = self.stream.feed(&text);
+        let shown = self.stream.feed_parted(text);
         self.chunk = (!self.stream.undecided().is_empty()).then(|| update.kept(None));
-        if shown == text {
-            return Some(update.update.to_owned());
-        }
-        (!shown.is_empty()).then(|| update.with_text(&shown))
+        shown
     }
 
     /// What was held back and is shown after all, as an `update` member.

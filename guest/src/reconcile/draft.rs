@@ -131,14 +131,16 @@ impl Draft {
         if self.is_same(log, replay, is_enclosed) {
             return self.keep(log, Told::Yes);
         }
+        // What it has put together with something else is in its account as well.
+        let is_known = |turn: &Turn| self.has_part_in(turn) || is_held(turn, replay);
         // What it took no part in before comes first in its own account of it, too, where it was told of it.
-        let lead = log.iter().take_while(|turn| !self.has_part_in(turn)).count();
+        let lead = log.iter().take_while(|turn| !is_known(turn)).count();
         if lead > 0 && lead < log.len() {
             let (lead, rest) = log.split_at(lead);
             self.keep_others(lead);
             return self.both(rest, replay, is_enclosed);
         }
-        let (known, unknown) = self.by_knowledge(log);
+        let (known, unknown): (Vec<&Turn>, Vec<&Turn>) = log.iter().partition(|turn| is_known(turn));
         if known.is_empty() {
             self.keep_others(unknown);
             self.insert(replay);
@@ -224,6 +226,11 @@ impl Draft {
             (_, piece) => self.plan.pieces.push(piece),
         }
     }
+}
+
+/// Whether a turn of a replay has this turn of a log, or half a turn, and more. What went to another agent is that one's.
+pub(super) fn is_held(turn: &Turn, replay: &[Turn]) -> bool {
+    turn.took_part != Some(false) && replay.iter().any(|theirs| theirs.holds(turn))
 }
 
 /// What is said in these turns, by the user and by the agent: agents join what was said in several, or take it apart.

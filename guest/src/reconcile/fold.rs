@@ -1,19 +1,17 @@
 //! A stream of entries as turns.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use super::event::{Event, text_of};
 use super::places::{Gathered, gaps};
 use super::text::{Sum, Writer};
-use super::turn::{Strip, Turn};
+use super::turn::{Half, Strip, Turn};
+use super::wanted::Wanted;
 use crate::store::Known;
+use crate::transcript::Entry;
 
 /// How much of a user's message is looked through for the layer's own words, which stand in front.
 const LOOKED_THROUGH: usize = 256 * 1024;
-/// How many bytes of unfinished answers are kept in all.
-const KEPT_IN_ALL: usize = 4 * 1024 * 1024;
-
 /// What a conversation is taken apart into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Grain {
@@ -49,16 +47,7 @@ pub struct Fold {
     hearer: Option<(String, Known)>,
     turns: Vec<Turn>,
     open: Option<Open>,
-    beginnings: Wanted,
-}
-
-/// What is to be known of the beginnings of answers.
-#[derive(Debug)]
-enum Wanted {
-    /// Those of answers that the layer has seen cut off, as far as there is room.
-    OfUnfinished { room: usize },
-    /// For what a user said, those of these lengths.
-    OfLength(BTreeMap<Sum, Vec<u64>>),
+    wanted: Wanted,
 }
 
 /// The turn under way.
@@ -91,26 +80,22 @@ enum Said {
     /// The user is speaking at length.
     UserAtLength(Writer),
     /// The user is done.
-    Agent { user: Sum, agent: Writer },
+    Agent { user: Sum, agent: Writer, held: Vec<Half> },
 }
 
 impl Fold {
     /// Of a transcript.
     pub fn new(strip: Strip) -> Self {
-        Self::wanting(strip, Wanted::OfUnfinished { room: KEPT_IN_ALL })
+        Self::wanting(strip, Wanted::of_unfinished())
     }
 
     /// Of a replay that is to be compared with these turns of a transcript.
     pub fn beside(strip: Strip, transcript: &[Turn]) -> Self {
-        let mut lengths: BTreeMap<Sum, Vec<u64>> = BTreeMap::new();
-        for turn in transcript.iter().filter(|turn| !turn.finished && !turn.agent.sum().is_empty()) {
-            lengths.entry(turn.user).or_default().push(turn.agent.sum().length());
-        }
-        Self::wanting(strip, Wanted::OfLength(lengths))
+        Self::wanting(strip, Wanted::beside(transcript))
     }
 
-    fn wanting(strip: Strip, beginnings: Wanted) -> Self {
-        Self { strip, grain: Grain::Turns, hearer: None, turns: Vec::new(), open: None, beginnings }
+    fn wanting(strip: Strip, wanted: Wanted) -> Self {
+        Self { strip, grain: Grain::Turns, hearer: None, turns: Vec::new(), open: None, wanted }
     }
 
     /// Tells what this agent took part in from what others did.
@@ -127,6 +112,9 @@ impl Fold {
 
     /// The next entry, as the log holds it. What cannot be read belongs to the turn it stands in.
     pub fn push(&mut self, number: u64, text: &str) {
+        if self.is_where_it_came(number, text) {
+            self.close(Behind::AnotherTurn);
+        }
         match Event::parse(text) {
             Event::Prompt { blocks, with } => {
                 self.user(number, None, blocks.into_iter().filter_map(text_of));
@@ -185,6 +173,16 @@ impl Fold {
         turns
     }
 
+    /// Whether this stands where the agent's session began, which took no part before: what it says there by itself is no
+    /// more of the turn before.
+    fn is_where_it_came(&self, number: u64, text: &str) -> bool {
+        let since = self.hearer.as_ref().map_or(0, |(_, known)| known.since);
+        since > 0
+            && number > since
+            && self.open.as_ref().is_some_and(|open| open.places.start() <= since)
+            && Entry::parse(text).is_some_and(|entry| entry.turn.is_none())
+    }
+
     /// Something a user said.
     fn user<'a>(&mut self, number: u64, message: Option<&str>, texts: impl Iterator<Item = Cow<'a, str>>) {
         let goes_on = self.open.as_ref().is_some_and(|open| {
@@ -235,26 +233,26 @@ impl Fold {
     fn user_is_done(&mut self) {
         let Some(open) = &mut self.open else { return };
         let user = match std::mem::replace(&mut open.said, Said::User(String::new())) {
-            Said::User(text) => Sum::of(&(self.strip)(&text)),
-            Said::UserAtLength(writer) => writer.finish().sum(),
+            Said::User(text) => {
+                let mut writer = self.wanted.of_user();
+                writer.push(&(self.strip)(&text));
+                writer
+            }
+            Said::UserAtLength(writer) => writer,
             said @ Said::Agent { .. } => {
                 open.said = said;
                 return;
             }
         };
-        let agent = match &self.beginnings {
-            Wanted::OfUnfinished { room: 0 } => Writer::default(),
-            Wanted::OfUnfinished { .. } => Writer::keeping(),
-            Wanted::OfLength(lengths) => {
-                lengths.get(&user).map(|lengths| Writer::watching(lengths)).unwrap_or_default()
-            }
-        };
-        open.said = Said::Agent { user, agent };
+        let held = self.wanted.held_by_user(&user);
+        let user = user.finish().sum();
+        let agent = self.wanted.of_agent(user);
+        open.said = Said::Agent { user, agent, held };
     }
 
     fn close(&mut self, behind: Behind) {
         self.user_is_done();
-        let Some(Open { places, is_ours, took_part, said: Said::Agent { user, agent }, ended_well, .. }) =
+        let Some(Open { places, is_ours, took_part, said: Said::Agent { user, agent, mut held }, ended_well, .. }) =
             self.open.take()
         else {
             return;
@@ -265,15 +263,12 @@ impl Fold {
             Behind::AnotherTurn => ended_well.unwrap_or(!is_ours),
             Behind::MoreOfIt => true,
         };
+        held.extend(self.wanted.held_by_agent(&agent));
         let mut agent = agent.finish();
-        if let Wanted::OfUnfinished { room } = &mut self.beginnings {
-            // An agent that replays less than it did has not forgotten the rest but changed it.
-            if finished || !is_ours {
-                agent = agent.settled();
-            }
-            *room = room.saturating_sub(agent.kept());
-        }
-        self.turns.push(Turn { at: places.places(), user, agent, took_part, finished });
+        // An agent that replays less than it did has not forgotten the rest but changed it.
+        agent = self.wanted.kept(agent, is_ours && !finished);
+        let holds = held.into_boxed_slice();
+        self.turns.push(Turn { at: places.places(), user, agent, took_part, finished, holds });
     }
 }
 

@@ -1,7 +1,7 @@
 //! Comparing a transcript with a replay.
 
 use super::align::align;
-use super::draft::{Draft, Told};
+use super::draft::{Draft, Told, is_held};
 use super::plan::{Heard, Plan};
 use super::turn::Turn;
 
@@ -46,7 +46,10 @@ pub struct Evidence {
 pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
     let mut draft = Draft::new(0.into(), false, replay);
     let is_same = draft.is_same(log, replay, false);
-    let is_related = is_same || log.iter().all(Turn::is_silent) || !align(log, replay).is_empty();
+    let is_related = is_same
+        || log.iter().all(Turn::is_silent)
+        || log.iter().any(|turn| is_held(turn, replay))
+        || !align(log, replay).is_empty();
     if is_related || evidence.moved_on {
         return plan(log, heard, replay, evidence.moved_on);
     }

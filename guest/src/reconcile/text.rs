@@ -3,6 +3,8 @@
 //! Agents give a text back with other line ends, other white space, and cut into other pieces. So white space does not
 //! count, nor does the backslash that marks a line's end, and the hash of two texts joined is made of their hashes.
 
+use super::tail::Tail;
+
 /// 2⁶¹ - 1, a prime.
 const MODULUS: u64 = (1 << 61) - 1;
 const BASE: u64 = 0x0d3a_91c4_6b57_e2f9;
@@ -62,6 +64,13 @@ impl Sum {
         Self { hash: plus(times(self.hash, power), other.hash), length: self.length + other.length }
     }
 
+    /// Of what follows this beginning of it.
+    #[must_use]
+    pub fn behind(self, beginning: Self) -> Self {
+        let gone = beginning.followed_by(Self { hash: 0, length: self.length - beginning.length });
+        Self { hash: plus(self.hash, MODULUS - gone.hash), length: self.length - beginning.length }
+    }
+
     fn push(&mut self, byte: u8) {
         self.hash = plus(times(self.hash, BASE), u64::from(byte) + 1);
         self.length += 1;
@@ -79,7 +88,6 @@ impl Sum {
 /// What is known of the beginnings of a text.
 #[derive(Debug, Clone)]
 enum Beginnings {
-    Unknown,
     /// The text itself, as far as it is kept.
     Kept(Box<[u8]>),
     /// These.
@@ -90,7 +98,8 @@ enum Beginnings {
 #[derive(Debug, Clone)]
 pub struct Text {
     sum: Sum,
-    beginnings: Beginnings,
+    /// Of most texts nothing is known, so it takes little room there.
+    beginnings: Option<Box<Beginnings>>,
 }
 
 impl Text {
@@ -104,25 +113,25 @@ impl Text {
         if other.is_empty() || other == self.sum {
             return true;
         }
-        match &self.beginnings {
-            Beginnings::Unknown => false,
-            Beginnings::Kept(bytes) => usize::try_from(other.length)
+        match self.beginnings.as_deref() {
+            None => false,
+            Some(Beginnings::Kept(bytes)) => usize::try_from(other.length)
                 .ok()
                 .and_then(|length| bytes.get(..length))
                 .is_some_and(|beginning| Sum::of_bytes(beginning) == other),
-            Beginnings::Sums(sums) => sums.contains(&other),
+            Some(Beginnings::Sums(sums)) => sums.contains(&other),
         }
     }
 
     /// How many bytes are kept of it.
     pub(super) fn kept(&self) -> usize {
-        if let Beginnings::Kept(bytes) = &self.beginnings { bytes.len() } else { 0 }
+        if let Some(Beginnings::Kept(bytes)) = self.beginnings.as_deref() { bytes.len() } else { 0 }
     }
 
     /// The text without its beginnings.
     #[must_use]
     pub(super) fn settled(self) -> Self {
-        Self { beginnings: Beginnings::Unknown, ..self }
+        Self { beginnings: None, ..self }
     }
 }
 
@@ -137,6 +146,7 @@ pub(super) struct Writer {
     /// The lengths at which the sum is to be noted, the greatest first.
     watched: Vec<u64>,
     noted: Vec<Sum>,
+    tail: Option<Tail>,
 }
 
 impl Writer {
@@ -151,6 +161,12 @@ impl Writer {
         watched.sort_unstable_by(|one, other| other.cmp(one));
         watched.dedup();
         Self { watched, ..Self::default() }
+    }
+
+    /// Notes the sums of the ends of these lengths, too, where they are not too long.
+    #[must_use]
+    pub(super) fn with_ends(self, lengths: impl Iterator<Item = u64>) -> Self {
+        Self { tail: Tail::of(lengths), ..self }
     }
 
     /// Whether nothing was written that counts.
@@ -178,14 +194,33 @@ impl Writer {
     /// What it came to. A backslash at the very end marks the end of a line whose next one never came.
     pub(super) fn finish(self) -> Text {
         let beginnings = match self.kept {
-            Some(kept) => Beginnings::Kept(kept.into_boxed_slice()),
-            None if self.noted.is_empty() => Beginnings::Unknown,
-            None => Beginnings::Sums(self.noted.into_boxed_slice()),
+            Some(kept) => Some(Beginnings::Kept(kept.into_boxed_slice())),
+            None if self.noted.is_empty() => None,
+            None => Some(Beginnings::Sums(self.noted.into_boxed_slice())),
         };
+        let beginnings = beginnings.map(Box::new);
         Text { sum: self.sum, beginnings }
     }
 
+    /// The sum of what was written.
+    pub(super) fn sum(&self) -> Sum {
+        self.sum
+    }
+
+    /// Whether it is known to begin so.
+    pub(super) fn has_noted(&self, beginning: Sum) -> bool {
+        self.noted.contains(&beginning)
+    }
+
+    /// What it ends with, of the lengths that were asked for.
+    pub(super) fn ends(&self) -> Vec<Sum> {
+        self.tail.as_ref().map(|tail| tail.ends_of(self.sum)).unwrap_or_default()
+    }
+
     fn count(&mut self, byte: u8) {
+        if let Some(tail) = &mut self.tail {
+            tail.note(self.sum);
+        }
         self.sum.push(byte);
         if let Some(kept) = self.kept.as_mut().filter(|kept| kept.len() < LONGEST_KEPT) {
             kept.push(byte);

@@ -23,11 +23,37 @@ pub struct Turn {
     pub took_part: Option<bool>,
     /// Whether it came to its end, neither cut off nor cancelled nor failed.
     pub finished: bool,
+    /// What it is known to hold of turns of the other side.
+    pub holds: Box<[Half]>,
+}
+
+/// A turn of which there is one half only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Half {
+    /// What a user said, and nobody answered.
+    Prompt(Sum),
+    /// What an agent said, and nobody had asked.
+    Answer(Sum),
 }
 
 impl Turn {
     /// Whether nobody says anything.
     pub fn is_silent(&self) -> bool {
         self.user.is_empty() && self.agent.sum().is_empty()
+    }
+
+    /// It, if it is half a turn.
+    pub fn half(&self) -> Option<Half> {
+        match (self.user, self.agent.sum()) {
+            (user, agent) if agent.is_empty() && !user.is_empty() => Some(Half::Prompt(user)),
+            (user, agent) if user.is_empty() && !agent.is_empty() => Some(Half::Answer(agent)),
+            _ => None,
+        }
+    }
+
+    /// Whether that one is half a turn, and this one is known to have it with more of the same kind before or after it:
+    /// agents put together what one side said without an answer of the other.
+    pub fn holds(&self, other: &Self) -> bool {
+        other.half().is_some_and(|half| self.holds.contains(&half))
     }
 }

@@ -66,10 +66,25 @@ enum Place {
     Behind,
 }
 
+/// What may be shown of a piece of text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Parted {
+    /// Before the first account that begins in the piece; all of it where none does.
+    pub before: String,
+    /// Behind that, if one does.
+    pub behind: Option<String>,
+}
+
 impl Stream {
     /// Takes the next piece, and gives what may be shown of all so far and was not given before.
     pub fn feed(&mut self, text: &str) -> String {
-        let mut shown = String::new();
+        let Parted { before, behind } = self.feed_parted(text);
+        before + &behind.unwrap_or_default()
+    }
+
+    /// The same, taken apart where an account begins: what comes behind it is another thing than what stood before.
+    pub fn feed_parted(&mut self, text: &str) -> Parted {
+        let mut shown = Parted::default();
         let mut rest = std::mem::take(&mut self.held) + text;
         loop {
             let awaited = match self.place {
@@ -87,14 +102,19 @@ impl Stream {
             let found = rest.find(awaited);
             let known = found.unwrap_or_else(|| rest.len() - beginning_at_end(&rest, awaited));
             if self.place == Place::Outside {
-                shown.push_str(&rest[..known]);
+                shown.behind.as_mut().unwrap_or(&mut shown.before).push_str(&rest[..known]);
             }
             if found.is_none() {
                 self.held = rest.split_off(known);
                 return shown;
             }
             rest.drain(..known + awaited.len());
-            self.place = if self.place == Place::Outside { Place::Inside } else { Place::Behind };
+            self.place = if self.place == Place::Outside {
+                shown.behind.get_or_insert_default();
+                Place::Inside
+            } else {
+                Place::Behind
+            };
         }
     }
 

@@ -8,6 +8,7 @@ mod desk;
 mod files;
 mod forks;
 mod identity;
+mod joined;
 mod life;
 mod limits;
 mod login;

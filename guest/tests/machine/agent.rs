@@ -51,6 +51,8 @@ pub(crate) struct Agent {
     pub(crate) opened_at: std::collections::BTreeMap<String, u64>,
     /// When it first said that it wants its user logged in.
     pub(crate) locked_since: Option<u64>,
+    /// The clients' windows whose requests for a session it has refused.
+    pub(crate) refused: BTreeSet<u64>,
     /// Requests it has forgotten, by id.
     pub(crate) forgotten: BTreeMap<String, Request>,
     next_request: u32,
@@ -77,6 +79,7 @@ impl Agent {
             was_unlocked: false,
             opened_at: std::collections::BTreeMap::new(),
             locked_since: None,
+            refused: BTreeSet::new(),
             forgotten: BTreeMap::new(),
             next_request: 0,
         }
@@ -114,6 +117,21 @@ impl Agent {
 impl Request {
     pub(crate) fn session(&self) -> Option<&str> {
         self.params["sessionId"].as_str()
+    }
+
+    /// Whether it asks to have a session open that there is.
+    pub(crate) fn opens(&self) -> bool {
+        matches!(self.method.as_str(), "session/load" | "session/resume")
+    }
+
+    /// The layer's id of the session that a client wants opened by it.
+    pub(crate) fn wanted(&self) -> Option<&str> {
+        self.params["_meta"]["machine"]["session"].as_str()
+    }
+
+    /// The client's window that it is for.
+    pub(crate) fn window(&self) -> Option<u64> {
+        self.params["_meta"]["machine"]["window"].as_u64()
     }
 }
 

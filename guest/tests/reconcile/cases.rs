@@ -45,6 +45,17 @@ const CASES: &[Case] = &[
         visible: &["/hello", "a/1"], told: 2, ..CASE },
     Case { name: "the same prompt was asked again without the layer", log: &["continue/1"], replay: &["continue/1", "continue/2", "continue/2"],
         visible: &["continue/1", "continue/2", "continue/2"], told: 3, ..CASE },
+    // The agent has put together what was said apart.
+    Case { name: "a prompt that nobody answered, and one more without the layer", log: &["a/1", "b/"], heard: 1, replay: &["a/1", "b\n\nx/9"],
+        visible: &["a/1", "b\n\nx/9"], aside: &["b/"], told: 2, ..CASE },
+    Case { name: "the same, the other way round", log: &["a/1", "b/"], heard: 1, replay: &["a/1", "x\n\nb/9"],
+        visible: &["a/1", "x\n\nb/9"], aside: &["b/"], told: 2, ..CASE },
+    Case { name: "a prompt that only looks like a part of what was said without the layer", log: &["a/1", "b/"], heard: 1, replay: &["a/1", "x b x/9"],
+        visible: &["a/1", "b/", "x b x/9"], told: 1, ..CASE },
+    Case { name: "what the agent said unasked, of which the beginning was lost", log: &["/two"], heard: 0, replay: &["/one two"], moved_on: true,
+        visible: &["/one two"], aside: &["/two"], told: 1 },
+    Case { name: "what the agent said unasked, as the end of an answer that is not here", log: &["/two"], heard: 0, replay: &["a/one two", "b/3"],
+        visible: &["a/one two", "b/3"], aside: &["/two"], told: 2, ..CASE },
     // Cut off in mid-turn.
     Case { name: "the agent went on when the layer had died", log: &["a/1", "b/tw~"], replay: &["a/1", "b/two"],
         visible: &["a/1", "b/two"], aside: &["b/tw"], told: 2, ..CASE },

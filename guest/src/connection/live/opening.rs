@@ -56,6 +56,9 @@ pub(super) struct Opening {
     put_back: State,
     /// Requests to put it back that are under way, and whether each is for the mode.
     restoring: BTreeMap<OwnId, bool>,
+    /// The agent has not answered an earlier request for the session, that nobody waits for any more. It may tell the
+    /// history for that one yet, which could not be told from what it says in a turn.
+    awaits_earlier: bool,
     pub(super) attached: Option<Attached>,
     pub(super) showing: Option<Showing>,
     staging: Option<Staging>,
@@ -90,7 +93,7 @@ impl Opening {
 
     /// Whether the agent has it open and all is as it was.
     fn is_attached(&self) -> bool {
-        self.attached.is_some() && self.restoring.is_empty()
+        self.attached.is_some() && self.restoring.is_empty() && !self.awaits_earlier
     }
 
     /// Whether what the agent says now has to wait for its turn in the history.

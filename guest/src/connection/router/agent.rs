@@ -131,7 +131,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                     self.name_opening(&of, &name);
                 }
                 if self.with(&of, |session, cx| session.step_answered(id, outcome, cx)).is_none() {
-                    self.abandoned_answered(&Stale { step, agent_id }, outcome);
+                    self.abandoned_answered(&Stale::new(step, agent_id), outcome);
                 }
             }
             Outgoing::Restore { of } => {

@@ -152,7 +152,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 let wire = self.connection.ids.wire(id);
                 let line = rpc::request(&wire, method, &params);
                 if let Outgoing::Step { step, agent_id, .. } = &what {
-                    let stale = Stale { step: *step, agent_id: agent_id.clone() };
+                    let stale = Stale::new(*step, agent_id.clone());
                     let value = serde_json::to_string(&stale).ok();
                     self.outputs.push_back(Output::Keep { key: Stale::memo_key(&wire), value });
                 }
@@ -160,6 +160,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 self.send_agent(line);
             }
             Effect::Abandon(id) => self.abandon(id),
+            Effect::GiveUp(agent_id) => self.connection.requests.give_up(&agent_id),
             Effect::ToAgent(line) => self.send_agent(line),
             Effect::ToClients(line) => self.send_client(line),
             Effect::ToClientOf(request, line) => self.send_client_of(&request, line),

@@ -47,7 +47,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     pub(super) fn abandon(&mut self, id: OwnId) {
         let wire = self.connection.ids.wire(id);
         let Some(Outgoing::Step { step, agent_id, .. }) = self.connection.requests.outgoing.remove(&id) else { return };
-        self.connection.requests.outgoing.insert(id, Outgoing::Abandoned(Stale { step, agent_id }));
+        self.connection.requests.outgoing.insert(id, Outgoing::Abandoned(Stale::new(step, agent_id)));
         let params = format!("{{\"requestId\":{}}}", wire.as_json());
         self.send_agent(rpc::notification("$/cancel_request", &params));
     }
@@ -63,7 +63,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             && let Some(key) = self.connection.by_agent.get(agent_id.as_str()).cloned()
         {
             // What the agent has told of the session so far was for nobody; what follows is for the one who asked since.
-            self.with(&key, LiveSession::tell_anew);
+            self.with(&key, LiveSession::earlier_answered);
         }
         let Outcome::Result(result) = outcome else { return };
         let made = stale.step.makes().then(|| Object::parse_or_empty(result).get_string("sessionId"));

@@ -75,6 +75,11 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     /// An update for a session that is not open here: one that has no name yet, one of the store, or the agent's own
     /// business.
     fn update_of_unknown(&mut self, line: &str, agent_id: &str, params: &Object<'_>) -> Handled {
+        let is_history = || Update::read(line, params).is_some_and(|update| update.kind.is_history());
+        if self.connection.requests.is_told_in_vain(agent_id) && is_history() {
+            // It has a name. Held, it would be told with what the agent tells to the next who asks.
+            return Handled::Done;
+        }
         if self.is_naming() && self.connection.early.bytes + line.len() <= MOST_BYTES {
             self.connection.early.push(line.to_owned());
             return Handled::Done;

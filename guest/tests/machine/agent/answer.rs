@@ -32,7 +32,7 @@ impl Agent {
             How::Hollow => {
                 let request = self.requests[at].clone();
                 // It means what it says: the session is open.
-                if matches!(request.method.as_str(), "session/load" | "session/resume") {
+                if request.opens() {
                     self.open.extend(request.session().map(str::to_owned));
                 }
                 // It says that it has deleted what it keeps.
@@ -44,6 +44,9 @@ impl Agent {
             How::Never => Vec::new(),
         };
         let request = self.requests.remove(at);
+        if request.opens() && lines.last().is_some_and(|line| line.contains("\"error\"")) {
+            self.refused.extend(request.window());
+        }
         match how {
             How::Twice => lines.extend(lines.last().cloned()),
             How::Never => {

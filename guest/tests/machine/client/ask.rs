@@ -56,7 +56,7 @@ impl Client {
             }
             Ask::Resume(pick) => {
                 let session = of(pick);
-                let params = json!({"sessionId": session, "cwd": CWD[0]});
+                let params = json!({"sessionId": session, "cwd": CWD[0], "_meta": {"machine": {"session": session}}});
                 self.request("session/resume", &params, Asked::Resume(session))
             }
             Ask::Fork(pick) => {
@@ -163,6 +163,9 @@ impl Client {
             other.blurred = true;
         }
         self.windows.push(window);
+        let mut meta = meta.clone();
+        // What the agent is asked for bears whom it is for, whatever id the agent has.
+        meta["machine"] = json!({"session": session, "window": self.windows.len() - 1});
         let params = json!({"sessionId": session, "cwd": CWD[0], "mcpServers": [], "_meta": meta});
         self.request("session/load", &params, Asked::Load(self.windows.len() - 1))
     }

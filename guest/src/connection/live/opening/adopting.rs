@@ -33,7 +33,7 @@ impl LiveSession {
     }
 
     /// What the agent has told so far was the answer to a request that nobody waits for any more.
-    pub(in crate::connection) fn tell_anew<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+    pub(super) fn tell_anew<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let Some(opening) = self.opening_mut() else { return };
         let Some(staging) = opening.staging.take() else { return };
         staging.discard(cx);

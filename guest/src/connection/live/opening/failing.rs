@@ -24,6 +24,8 @@ impl LiveSession {
         if let Some(staging) = opening.staging.take() {
             staging.discard(cx);
         }
+        // What the agent said of its state when it had it open is not that of a session that was opened.
+        self.state_dirty &= opening.was_open;
         let agent_id = Some(self.agent_id.to_string()).filter(|id| !id.is_empty());
         if let Some((id, _)) = opening.current.take() {
             cx.push(Effect::Abandon(id));

@@ -151,6 +151,7 @@ impl Opening {
             reason,
             put_back: state.clone(),
             restoring: BTreeMap::new(),
+            awaits_earlier: false,
             attached: None,
             showing,
             shows_telling,

@@ -11,6 +11,10 @@ use crate::environment::Environment;
 use crate::rpc::{Code, Object, Outcome, RpcError};
 use crate::storage::Storage;
 
+/// How long the agent may say nothing of a session that it has open before an earlier request that nobody waits for is no
+/// longer waited for, in milliseconds.
+const LONGEST_WAIT_FOR_EARLIER: i64 = 5000;
+
 /// What became of an answer to a step.
 enum Answered {
     Opened(Attached),
@@ -102,6 +106,7 @@ impl LiveSession {
         if attached.step == Step::New {
             opening.heard = 0;
         }
+        opening.awaits_earlier = !attached.step.makes() && cx.requests.is_worth_waiting(&agent_id);
         opening.attached = Some(attached);
         if let Err(error) = self.take_over(cx) {
             return self.fail(error, cx);
@@ -140,6 +145,17 @@ impl LiveSession {
         self.advance(cx);
     }
 
+    /// The agent has answered a request for the session that nobody waited for any more.
+    pub(in crate::connection) fn earlier_answered<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        self.tell_anew(cx);
+        let is_left = cx.requests.is_worth_waiting(&self.agent_id);
+        let Some(opening) = self.opening_mut() else { return };
+        if opening.awaits_earlier && !is_left {
+            opening.awaits_earlier = false;
+            self.advance(cx);
+        }
+    }
+
     /// Goes on as far as it can: when the agent has the session open and the history is out, it is open.
     pub(in crate::connection) fn advance<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let Phase::Opening(opening) = &self.phase else { return };
@@ -165,19 +181,24 @@ impl LiveSession {
     pub(in crate::connection) fn opening_overdue<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let now = cx.now();
         let limit = i64::from(cx.settings.agent_timeout_ms);
+        let agent_id = self.agent_id.to_string();
         let Some(opening) = self.opening_mut() else { return };
         if now < opening.alive {
             // The clock was set back; the silence begins anew.
             opening.alive = now;
         }
+        let limit = if opening.awaits_earlier { limit.min(LONGEST_WAIT_FOR_EARLIER) } else { limit };
         if now - opening.alive < limit {
             return;
         }
         if let Some((_, step)) = &opening.current {
             let error = Opening::silent(step.method());
             self.fail(error, cx);
-        } else if !opening.restoring.is_empty() {
+            cx.push(Effect::GiveUp(agent_id));
+        } else if opening.awaits_earlier || !opening.restoring.is_empty() {
+            opening.awaits_earlier = false;
             opening.restoring.clear();
+            cx.push(Effect::GiveUp(agent_id));
             self.advance(cx);
         }
     }

@@ -1,0 +1,197 @@
+//! Agents that put together what was said apart, say something unasked, or tell a history late and to nobody.
+
+use acp_sessions_guest::engine::{Arrival, Content, Peer};
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World, chunk, update};
+use crate::scenes::{
+    CWD, TOLD, Turns, account, ask_load, ask_prompt, ask_resume, lines, listing, load, oblige, replay, row, said, set,
+    told,
+};
+
+const OLD: Turns<'static> = &[("Old question", "Old answer")];
+/// Later than anything that is said here.
+const LATER: &str = "2025-10-10T00:00:00Z";
+const USER: &str = "user_message_chunk";
+const AGENT: &str = "agent_message_chunk";
+
+fn loads() -> Value {
+    json!({"loadSession": true, "sessionCapabilities": {"resume": {}}})
+}
+
+/// A load of a session that the agent tells in these chunks.
+fn load_as(desk: &mut Desk<'_>, session: &str, agent_id: &str, chunks: &[(&str, &str)]) -> Out {
+    let mut out = ask_load(desk, "load", session);
+    let asked = out.request("session/load");
+    for (kind, text) in chunks {
+        out.extend(desk.agent(update(agent_id, chunk(kind, text))));
+    }
+    out.extend(desk.reply(&asked, json!({})));
+    out
+}
+
+/// An agent's own session, resumed, so that nothing is here of what was said in it before.
+fn resumed<'a>(store: &'a Memory, world: &'a World) -> Desk<'a> {
+    let mut desk = set(store, world, &loads(), &[]);
+    let out = ask_resume(&mut desk, "resume", "o1");
+    oblige(&mut desk, out, OLD, "never").answer("resume");
+    desk
+}
+
+#[test]
+fn a_prompt_without_an_answer_is_known_again_where_the_agent_joins_it_with_the_next() {
+    let joined =
+        [("Unanswered\n\nOutside question", "Outside answer"), ("Outside question\n\nUnanswered", "An answer")];
+    for joined in joined {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = resumed(&store, &world);
+        desk.turn("o1", "Unanswered", &[]);
+        desk.engine.closed(Peer::Client);
+        let mut desk = set(&store, &world, &loads(), &[]);
+        let has = [OLD[0], joined];
+        for time in ["next", "after that"] {
+            let out = ask_load(&mut desk, "load", "o1");
+            let out = if time == "next" { oblige(&mut desk, out, &has, "never") } else { out };
+            assert_eq!(said(&out.client), lines(&[&has]), "{time}");
+        }
+        let out = ask_prompt(&mut desk, "prompt", "o1", "More");
+        assert_eq!(account(&out), None, "the agent has said it all itself");
+    }
+}
+
+#[test]
+fn what_an_agent_says_unasked_is_known_again_where_it_joins_it_with_its_answer() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = resumed(&store, &world);
+    desk.agent(update("o1", chunk(AGENT, "And this.")));
+    desk.engine.closed(Peer::Client);
+    let mut desk = set(&store, &world, &loads(), &[]);
+    let has: Turns<'_> = &[("Old question", "Old answer And this.")];
+    assert_eq!(said(&load(&mut desk, "o1", has).client), lines(&[has]));
+}
+
+#[test]
+fn what_an_agent_says_unasked_in_a_fork_is_no_part_of_the_last_answer_before() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let params = json!({"sessionId": id, "cwd": CWD});
+    let out = desk.client(json!({"id": "fork", "method": "session/fork", "params": params}));
+    let out = desk.reply(&out.request("session/new"), json!({"sessionId": "f1"}));
+    let fork = out.answer("fork")["result"]["sessionId"].as_str().unwrap().to_owned();
+    desk.agent(update("f1", chunk(AGENT, " Ready.")));
+    desk.turn(&fork, "Third", &["Third answer"]);
+    desk.engine.closed(Peer::Client);
+    let mut desk = listing(&store, &world, "a", &loads(), &[row("f1", "Fork", LATER)]);
+    let chunks = [(AGENT, " Ready."), (USER, "Third"), (AGENT, "Third answer")];
+    let out = load_as(&mut desk, &fork, "f1", &chunks);
+    let mut whole = lines(&[TOLD]);
+    whole.last_mut().unwrap().push_str(" Ready.");
+    whole.extend(lines(&[&[("Third", "Third answer")]]));
+    assert_eq!(said(&out.client), whole);
+}
+
+#[test]
+fn what_stands_before_an_account_and_what_stands_behind_it_are_two_prompts() {
+    // The agent may replay the prompt and the account with it in chunks of their own, or in one.
+    for is_joined in [false, true] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = set(&store, &world, &loads(), &[]);
+        let id = desk.new_session("s1", CWD);
+        desk.turn(&id, "First", &[]);
+        desk.engine.closed(Peer::Client);
+        let mut desk = Desk::open(&store, &world, &[]);
+        desk.greet(Some("b"), &json!({}));
+        let out = ask_load(&mut desk, "load", &id);
+        oblige(&mut desk, out, &[], "t1");
+        desk.turn(&id, "Second", &["Answer"]);
+        desk.engine.closed(Peer::Client);
+        let mut desk = set(&store, &world, &loads(), &[]);
+        load_as(&mut desk, &id, "s1", &[(USER, "First")]);
+        let out = ask_prompt(&mut desk, "prompt", &id, "Third");
+        let account = account(&out).expect("another agent has gone on");
+        desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
+        desk.engine.closed(Peer::Client);
+        let mut desk = listing(&store, &world, "a", &loads(), &[row("s1", "First", LATER)]);
+        let whole = format!("First\n\n{account}\n\nThird");
+        let chunks = [(USER, "First"), (USER, account.as_str()), (USER, "Third")];
+        let in_one = [(USER, whole.as_str())];
+        let out = load_as(&mut desk, &id, "s1", if is_joined { &in_one } else { &chunks[..] });
+        assert_eq!(said(&out.client), ["> FirstSecond", "Answer", "> Third"], "in one: {is_joined}");
+    }
+}
+
+#[test]
+fn a_history_that_was_told_to_a_lost_instance_is_not_told_to_the_next_who_asks() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = set(&store, &world, &loads(), &[]);
+    desk.client(json!({"id": "new", "method": "session/new", "params": {"cwd": CWD, "mcpServers": []}}));
+    let asked = ask_load(&mut desk, "first", "o1").request("session/load");
+    let line = |message: Value| {
+        let mut message = message;
+        message["jsonrpc"] = "2.0".into();
+        Arrival { from: Peer::Agent, content: Content::Line(message.to_string()) }
+    };
+    let history = OLD.iter().flat_map(|(user, agent)| [chunk(USER, user), chunk(AGENT, agent)]);
+    let mut lost: Vec<Arrival> = history.map(|chunk| line(update("o1", chunk))).collect();
+    lost.push(line(json!({"id": asked["id"], "result": {}})));
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, lost);
+    assert_eq!(desk.pull().answer("first")["error"]["code"], -32603);
+    let mut out = ask_load(&mut desk, "second", "o1");
+    out.extend(desk.agent(json!({"id": "new", "result": {"sessionId": "n1"}})));
+    let asked = out.request("session/load");
+    out.extend(replay(&mut desk, "o1", OLD));
+    out.extend(desk.reply(&asked, json!({})));
+    assert_eq!(said(&out.client), lines(&[OLD]));
+    desk.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": "o1"}}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let out = ask_load(&mut desk, "load", "o1");
+    assert_eq!(said(&oblige(&mut desk, out, &[], "x1").client), lines(&[OLD]), "it was recorded once");
+}
+
+/// A session with a load that was cancelled and not answered, and one that the agent has answered since.
+fn answered_out_of_order<'a>(store: &'a Memory, world: &'a World) -> (Desk<'a>, String, Value) {
+    let id = told(store, world, &json!({"loadSession": true}));
+    let mut desk = set(store, world, &json!({"loadSession": true}), &[]);
+    let earlier = ask_load(&mut desk, "first", &id).request("session/load");
+    desk.client(json!({"method": "$/cancel_request", "params": {"requestId": "first"}}));
+    let asked = ask_load(&mut desk, "second", &id).request("session/load");
+    replay(&mut desk, "s1", TOLD);
+    let out = desk.reply(&asked, json!({}));
+    assert!(out.is_open("second"), "the agent may tell it all again");
+    (desk, id, earlier)
+}
+
+#[test]
+fn a_history_told_for_a_cancelled_load_is_no_part_of_the_next_turn() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut desk, id, earlier) = answered_out_of_order(&store, &world);
+    let out = ask_prompt(&mut desk, "prompt", &id, "Third");
+    assert!(out.asked("session/prompt").is_none(), "{:?}", out.agent);
+    replay(&mut desk, "s1", TOLD);
+    let out = desk.reply(&earlier, json!({}));
+    assert!(out.answer("second")["error"].is_null());
+    let asked = out.request("session/prompt");
+    desk.agent(update("s1", chunk(AGENT, "Third answer")));
+    desk.reply(&asked, json!({"stopReason": "end_turn"}));
+    desk.engine.closed(Peer::Client);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let out = ask_load(&mut desk, "load", &id);
+    let out = oblige(&mut desk, out, &[], "x1");
+    assert_eq!(said(&out.client), lines(&[TOLD, &[("Third", "Third answer")]]));
+}
+
+#[test]
+fn an_agent_that_never_answers_a_cancelled_load_is_waited_for_once() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut desk, id, _) = answered_out_of_order(&store, &world);
+    let mut out = Out::default();
+    for _ in 0..10 {
+        out.extend(desk.wait(1000));
+    }
+    assert!(out.answer("second")["error"].is_null());
+    desk.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": id}}));
+    let out = load(&mut desk, &id, TOLD);
+    assert!(out.answer("load")["error"].is_null());
+}
