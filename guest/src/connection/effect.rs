@@ -49,6 +49,8 @@ pub(super) enum Effect {
     Deleted(Vec<String>),
     /// These deletes are to be asked of the agent: its ids.
     DeleteAtAgent(Vec<String>),
+    /// The agent is to put its copy of this session away too.
+    ArchiveAtAgent(String),
     /// The agent is asked to let go of a session that it was made to open in vain.
     LetGo { agent_id: String, made: bool },
 }

@@ -16,6 +16,8 @@ pub(super) struct AgentProfile {
     pub(super) fork: bool,
     pub(super) delete: bool,
     pub(super) close: bool,
+    /// Unstable: `session/archive`, `session/unarchive`, and a list that leaves archived sessions out.
+    pub(super) archive: bool,
 }
 
 impl AgentProfile {
@@ -34,6 +36,7 @@ impl AgentProfile {
             fork: has("fork"),
             delete: has("delete"),
             close: has("close"),
+            archive: has("archive"),
         }
     }
 

@@ -26,6 +26,7 @@ pub(super) fn put_away<S: Storage, E: Environment>(
             if !archive::set_archived(cx.store, session, true)? {
                 return Err(RpcError::session_not_found(session));
             }
+            cx.push(Effect::ArchiveAtAgent(session.to_owned()));
         }
         Then::Delete => {
             let deleted = delete::delete(cx.store, session, cx.now())?;

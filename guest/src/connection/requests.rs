@@ -161,6 +161,8 @@ pub(super) enum Outgoing {
     Close { of: Key },
     /// To delete a session that it knows by this id.
     Delete { agent_id: String },
+    /// To put a session away that it knows by this id, or to bring it back.
+    Archive { session: String, agent_id: String, archived: bool },
     /// A page of its own list.
     List,
     /// To open a session that nobody waits for any more: should it succeed after all, the agent is asked to let go.

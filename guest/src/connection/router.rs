@@ -5,6 +5,7 @@
 //! the store, the clock and what is to be sent.
 
 mod agent;
+mod archive;
 mod cancel;
 mod client;
 mod configure;

@@ -14,3 +14,15 @@ pub fn set_archived<S: Storage>(store: &Store<S>, id: &str, archived: bool) -> R
     })?;
     Ok(found || matches!(changed, Changed::Done { .. }))
 }
+
+/// Notes that the agent that knows a session by this id has put it away too, or brought it back.
+pub fn followed<S: Storage>(store: &Store<S>, id: &str, agent: &str, agent_id: &str, archived: bool) -> Result<()> {
+    store.change(id).commit(|before, _, _| {
+        let Some(mut session) = before.cloned() else { return Ok(None) };
+        let known = session.agents.get_mut(agent).filter(|known| known.id == agent_id && known.archived != archived);
+        let Some(known) = known else { return Ok(None) };
+        known.archived = archived;
+        Ok(Some(Some(session)))
+    })?;
+    Ok(())
+}

@@ -20,8 +20,10 @@ pub struct Row {
     pub title: Option<String>,
     /// Milliseconds since 1970.
     pub updated: Option<i64>,
-    /// The further directories.
-    pub directories: Vec<String>,
+    /// The further directories, if the row says which: an agent that leaves them out says nothing of them.
+    pub directories: Option<Vec<String>>,
+    /// Whether it is put away, if the row says so (unstable).
+    pub archived: Option<bool>,
     /// `_meta` as JSON.
     pub meta: String,
 }
@@ -34,34 +36,45 @@ impl Row {
         directory::normalise(&cwd)?;
         let title = row.get_string("title").filter(|title| !own_words::is_ours(title));
         let directories = row.get_some("additionalDirectories").and_then(|json| serde_json::from_str(json).ok());
+        let directories =
+            directories.filter(|all: &Vec<String>| all.iter().all(|one| directory::normalise(one).is_some()));
         (!agent_id.is_empty()).then(|| Self {
             agent_id,
             cwd,
             title: title.as_deref().and_then(info::agents_title),
             updated: row.get_string("updatedAt").and_then(|text| time::parse(&text)),
-            directories: directories.unwrap_or_default(),
+            directories,
+            archived: row.get_some("archived").and_then(|json| serde_json::from_str(json).ok()),
             meta: Object::parse_or_empty(row.get_some("_meta").unwrap_or("{}")).to_json(),
         })
     }
 }
 
 /// What a row was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
     /// A session that is listed from now on.
     New,
     /// One that was listed before.
     Known,
+    /// One that was put away here, or brought back, which the agent has not followed.
+    Archived {
+        /// The session.
+        id: String,
+        /// Whether it is put away.
+        archived: bool,
+    },
     /// One that was deleted here; the agent has not followed.
     Deleted,
 }
 
-/// Takes in a row.
+/// Takes in a row; `is_open` says that this connection has the session open.
 pub fn take_in<S: Storage, E: Environment>(
     store: &Store<S>,
     environment: &E,
     agent: &str,
     row: &Row,
+    is_open: bool,
     now: i64,
 ) -> Result<Found> {
     let read = [keys::agent_session(agent, &row.agent_id), keys::agent_tombstone(agent, &row.agent_id)];
@@ -69,7 +82,7 @@ pub fn take_in<S: Storage, E: Environment>(
     let (mapped, tombstone) = (known.next().flatten(), known.next().flatten());
     // One that has the id by now was given it after another was deleted that had it.
     if let Some(id) = mapped {
-        return refresh(store, &id, agent, row, now).map(|()| Found::Known);
+        return refresh(store, &id, agent, row, is_open, now);
     }
     if tombstone.is_some() {
         return Ok(Found::Deleted);
@@ -78,20 +91,26 @@ pub fn take_in<S: Storage, E: Environment>(
     session.give_to(agent, &row.agent_id, 0);
     session.origin = Origin::Agent;
     session.undated = row.updated.is_none();
-    session.directories.clone_from(&row.directories);
+    session.directories = row.directories.clone().unwrap_or_default();
+    session.archived = row.archived.unwrap_or_default();
     session.title = row.title.clone().map_or(Title::None, Title::Agent);
     if let Some(known) = session.agents.get_mut(agent) {
         known.listed = row.updated;
+        known.archived = session.archived;
     }
     info::merge(&mut session, &format!("{{\"_meta\":{}}}", row.meta), now);
     create::create(store, environment, &session, Durability::Relaxed)?;
     Ok(Found::New)
 }
 
-/// What the agent knows better of a session that is listed already: its title, unless a user has set one, and a later
-/// activity.
-fn refresh<S: Storage>(store: &Store<S>, id: &str, agent: &str, row: &Row, now: i64) -> Result<()> {
+/// What the agent knows better of a session that is listed already: its title, unless a user has set one, a later
+/// activity, its further directories, unless it has just been opened here with others, and whether it is put away. Of
+/// the last two changes to that, one here and one at the agent, the later one counts: the agent has made one where its
+/// list says another thing than it said, or was told, before.
+fn refresh<S: Storage>(store: &Store<S>, id: &str, agent: &str, row: &Row, is_open: bool, now: i64) -> Result<Found> {
+    let mut found = Found::Known;
     store.change(id).commit(|before, _, _| {
+        found = Found::Known;
         let Some(session) = before else { return Ok(None) };
         let mut fresh = session.clone();
         if let (Title::None | Title::Auto(_) | Title::Agent(_), Some(title)) = (&session.title, &row.title) {
@@ -107,10 +126,22 @@ fn refresh<S: Storage>(store: &Store<S>, id: &str, agent: &str, row: &Row, now: 
                 known.listed = Some(updated);
             }
         }
+        if let Some(directories) = row.directories.as_ref().filter(|_| is_current && !is_open) {
+            fresh.directories.clone_from(directories);
+        }
+        if let (Some(archived), Some(known)) = (row.archived.filter(|_| is_current), fresh.agents.get_mut(agent)) {
+            if known.archived != archived {
+                known.archived = archived;
+                fresh.archived = archived;
+            } else if fresh.archived != archived {
+                found = Found::Archived { id: id.to_owned(), archived: fresh.archived };
+            }
+        }
         let same = fresh.title == session.title
             && (fresh.updated, fresh.undated) == (session.updated, session.undated)
+            && (fresh.archived, &fresh.directories) == (session.archived, &session.directories)
             && fresh.agents == session.agents;
         Ok((!same).then_some(Some(fresh)))
     })?;
-    Ok(())
+    Ok(found)
 }

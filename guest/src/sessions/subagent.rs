@@ -26,10 +26,9 @@ pub struct Announced<'a> {
 /// another session's.
 pub fn announced<S: Storage>(store: &Store<S>, announced: &Announced<'_>) -> Result<Option<Session>> {
     let Announced { parent, agent, agent_id, .. } = *announced;
-    let cwd = match &announced.cwd {
-        Some(cwd) => cwd.clone(),
-        None => store.session(parent)?.map(|session| session.cwd).unwrap_or_default(),
-    };
+    let (parents_cwd, directories) =
+        store.session(parent)?.map(|session| (session.cwd, session.directories)).unwrap_or_default();
+    let cwd = announced.cwd.clone().unwrap_or(parents_cwd);
     let mut found = None;
     let changed = store.change(agent_id).with(Durability::Relaxed).commit(|before, _, writes| {
         found = before.filter(|session| session.id_at(agent) == Some(agent_id)).cloned();
@@ -40,6 +39,8 @@ pub fn announced<S: Storage>(store: &Store<S>, announced: &Announced<'_>) -> Res
         }
         let mut session = Session::new(agent_id.to_owned(), cwd.clone(), announced.now);
         session.parent = Some(parent.to_owned());
+        // An agent does not say more of where it works, and works where its parent does.
+        session.directories.clone_from(&directories);
         session.give_to(agent, agent_id, 0);
         if let Some(title) = announced.title.as_deref().and_then(info::agents_title) {
             session.title = Title::Agent(title);

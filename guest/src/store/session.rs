@@ -106,6 +106,9 @@ pub struct Known {
     /// The time of last activity that its own list gave last; milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listed: Option<i64>,
+    /// Whether it has put the session away, as its own list said last or as it was told to since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub archived: bool,
 }
 
 /// All that is known about a session but its state and its transcript. Times are milliseconds since 1970, UTC.
@@ -189,6 +192,7 @@ impl Known {
             last_turn: None,
             compared: None,
             listed: None,
+            archived: false,
         }
     }
 

@@ -2,9 +2,11 @@
 
 mod adoption;
 mod agents_list;
+mod archive;
 mod clocks;
 mod deletes;
 mod desk;
+mod directories;
 mod files;
 mod forks;
 mod identity;

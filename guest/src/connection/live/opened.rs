@@ -162,7 +162,10 @@ impl LiveSession {
             {
                 known.since = length(cx.store.storage(), before)?;
             }
-            changed.directories = opening.directories();
+            // One that is fetched for its history alone stays as it was opened last.
+            if opening.request.is_some() {
+                changed.directories = opening.directories();
+            }
             let same = changed.agents == before.agents
                 && changed.agent == before.agent
                 && changed.directories == before.directories;

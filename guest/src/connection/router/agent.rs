@@ -141,6 +141,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 self.with(&of, |session, cx| session.close_answered(id, cx));
             }
             Outgoing::Delete { agent_id } => self.delete_answered(&agent_id, outcome),
+            Outgoing::Archive { session, agent_id, archived } => {
+                self.archive_answered(&session, &agent_id, archived, outcome);
+            }
             Outgoing::List => self.discovered(outcome),
             Outgoing::Abandoned(stale) => {
                 self.forget_step(&self.connection.ids.wire(id));

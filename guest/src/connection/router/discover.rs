@@ -7,10 +7,11 @@ use std::hash::{BuildHasher as _, RandomState};
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use crate::connection::answer::agent_error;
 use crate::connection::requests::{ClientRequest, Outgoing};
 use crate::engine::Engine;
 use crate::environment::Environment;
-use crate::rpc::{Object, Outcome};
+use crate::rpc::{Code, Object, Outcome};
 use crate::sessions::discovered::{self, Found, Row};
 use crate::sessions::vanish::{self, KnownPart};
 use crate::storage::{Durability, Result, Storage, Write};
@@ -39,6 +40,10 @@ pub(super) struct Discovery {
     /// The page behind them.
     next: Option<String>,
     seen: Seen,
+    /// The agent's ids of sessions that were put away or brought back since, so that it may have said something else.
+    archived_here: HashSet<String>,
+    /// Archived sessions are asked for too.
+    asks_archived: bool,
     /// Lists that wait for it, and since when.
     waiting: VecDeque<(ClientRequest, Option<String>, i64)>,
 }
@@ -105,6 +110,13 @@ impl Discovery {
         self.waiting.push_back((request, params, now));
     }
 
+    /// The user has put a session away, or brought it back, that the agent knows by this id.
+    pub(super) fn archived_here(&mut self, agent_id: &str) {
+        if self.phase == Phase::Reading {
+            self.archived_here.insert(agent_id.to_owned());
+        }
+    }
+
     /// Takes a waiting list back; says whether it waited here.
     pub(super) fn withdraw(&mut self, request: &ClientRequest) -> bool {
         let before = self.waiting.len();
@@ -137,7 +149,22 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             waiting,
             ..Discovery::default()
         };
-        self.run(|cx| cx.ask(Outgoing::List, "session/list", "{}".to_owned()));
+        self.connection.discovery.asks_archived = self.connection.agent.archive;
+        self.ask_page(None);
+    }
+
+    /// Asks for a page. An agent that has archived sessions leaves them out of its list unless it is asked for them, and
+    /// would seem to have them no more.
+    fn ask_page(&mut self, cursor: Option<String>) {
+        let mut params = serde_json::Map::new();
+        if let Some(cursor) = cursor {
+            params.insert("cursor".to_owned(), json!(cursor));
+        }
+        if self.connection.discovery.asks_archived {
+            params.insert("archived".to_owned(), json!("include"));
+        }
+        let params = serde_json::Value::Object(params).to_string();
+        self.run(|cx| cx.ask(Outgoing::List, "session/list", params));
     }
 
     /// What was read of the list counts no more, and nothing waits for the rest.
@@ -152,7 +179,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         if self.connection.discovery.phase != Phase::Reading {
             return;
         }
-        let Outcome::Result(result) = outcome else { return self.forget_discovery() };
+        let Outcome::Result(result) = outcome else { return self.page_refused(outcome) };
         let result = Object::parse_or_empty(result);
         let rows = result.get("sessions").and_then(|rows| serde_json::from_str::<Vec<&RawValue>>(rows).ok());
         // An answer without sessions is no list, and says nothing of what is gone.
@@ -171,6 +198,20 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         discovery.rows.extend(rows.into_iter().map(|row| row.get().to_owned()));
         // What has arrived behind it may be judged by it.
         self.discover_some();
+    }
+
+    /// The agent gives no page. One that does not take the request with archived sessions is asked without; what it has
+    /// put away is then not to be told from what it has no more.
+    fn page_refused(&mut self, outcome: Outcome<'_>) {
+        let discovery = &mut self.connection.discovery;
+        let is_refused =
+            matches!(outcome, Outcome::Error(error) if agent_error(error).code == Code::InvalidParams as i64);
+        if !(is_refused && discovery.asks_archived && discovery.pages == 0) {
+            return self.forget_discovery();
+        }
+        discovery.asks_archived = false;
+        discovery.seen.is_cut_off = true;
+        self.ask_page(None);
     }
 
     /// Takes in a few rows, or asks for the next page; says whether there is more to do at once.
@@ -204,12 +245,15 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let mut deleted = Vec::new();
         for _ in 0..ROWS_AT_ONCE {
             let Some(row) = self.connection.discovery.rows.pop_front() else { break };
-            let Some(row) = Row::read(&row) else { continue };
+            let Some(mut row) = Row::read(&row) else { continue };
             self.connection.discovery.seen.note(&row.agent_id, row.updated);
-            let found =
-                discovered::take_in(&self.store, &self.environment, &self.connection.agent.name, &row, self.now())?;
-            if found == Found::Deleted {
-                deleted.push(row.agent_id);
+            row.archived.take_if(|_| self.connection.discovery.archived_here.contains(&row.agent_id));
+            let agent = &self.connection.agent.name;
+            let is_open = self.connection.by_agent.contains_key(row.agent_id.as_str());
+            match discovered::take_in(&self.store, &self.environment, agent, &row, is_open, self.now())? {
+                Found::New | Found::Known => {}
+                Found::Archived { id, archived } => self.archive_again(id, row.agent_id, archived),
+                Found::Deleted => deleted.push(row.agent_id),
             }
         }
         // The agent has kept what was deleted here.
@@ -218,8 +262,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             return Ok(true);
         }
         if let Some(cursor) = self.connection.discovery.next.take() {
-            let params = json!({ "cursor": cursor }).to_string();
-            self.run(|cx| cx.ask(Outgoing::List, "session/list", params));
+            self.ask_page(Some(cursor));
             return Ok(false);
         }
         let key = keys::agent_list(&self.connection.agent.name);

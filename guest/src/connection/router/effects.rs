@@ -181,6 +181,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 }
             }
             Effect::DeleteAtAgent(ids) => self.delete_at_agent(&ids),
+            Effect::ArchiveAtAgent(id) => self.tell_archived(&id, true),
             Effect::LetGo { agent_id, made } => self.let_go(&agent_id, made),
         }
     }

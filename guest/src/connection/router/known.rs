@@ -1,4 +1,4 @@
-//! `session/status`, `session/set_title` and `session/unarchive` (unstable): what needs the store only.
+//! `session/status` and `session/set_title` (unstable): what needs the store only.
 
 use serde_json::json;
 
@@ -9,8 +9,8 @@ use crate::connection::requests::ClientRequest;
 use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
+use crate::sessions::open_marks;
 use crate::sessions::rename::{self, RenameError};
-use crate::sessions::{archive, open_marks};
 use crate::storage::Storage;
 
 impl<S: Storage, E: Environment> Engine<S, E> {
@@ -36,15 +36,6 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             Err(RenameError::NotFound) => return Err(RpcError::session_not_found(&session)),
             Err(RenameError::Storage(error)) => return Err(error.into()),
         }
-        Ok(Handled::Done)
-    }
-
-    pub(super) fn unarchive(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
-        let session = params.session_id()?;
-        if !archive::set_archived(&self.store, &session, false)? {
-            return Err(RpcError::session_not_found(&session));
-        }
-        self.finish(request, Ok("{}".to_owned()));
         Ok(Handled::Done)
     }
 }

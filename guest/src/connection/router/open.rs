@@ -1,5 +1,7 @@
 //! `session/load`, `session/resume` and `session/fork`.
 
+use serde_json::json;
+
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
 use crate::connection::live::{LiveSession, OpenRequest, Target, Wanted};
@@ -7,7 +9,7 @@ use crate::connection::params::Params;
 use crate::connection::requests::ClientRequest;
 use crate::engine::Engine;
 use crate::environment::Environment;
-use crate::rpc::RpcError;
+use crate::rpc::{Object, RpcError};
 use crate::sessions::mend;
 use crate::storage::Storage;
 use crate::store::{Origin, Session, State, keys};
@@ -122,7 +124,15 @@ impl<S: Storage, E: Environment> Engine<S, E> {
 
     /// What is to be forked is first fetched from the agent, which cannot fork it; the fork waits for that.
     fn fetch_history(&mut self, key: Key, session: Session, params: &Params<'_>) -> Handling {
-        let asked = OpenRequest { request: None, rest: params.without_session(), wanted: Wanted::Nothing };
+        // The directories of the request are the fork's.
+        let given = params.without_session();
+        let mut rest = Object::parse_or_empty(&given);
+        rest.set("cwd", json!(session.cwd).to_string());
+        rest.remove("additionalDirectories");
+        if !session.directories.is_empty() {
+            rest.set("additionalDirectories", json!(session.directories).to_string());
+        }
+        let asked = OpenRequest { request: None, rest: rest.to_json(), wanted: Wanted::Nothing };
         let opened = match self.connection.sessions.get(&key) {
             None => self.begin_opening(key.clone(), Target::Known(session), asked),
             Some(live) if live.is_in_turn() => {
