@@ -5,7 +5,7 @@ use std::path::Path;
 use acp_sessions_adapter::Lent;
 use acp_sessions_guest::search::{self, Owner};
 use acp_sessions_guest::storage::{Durability, Storage as _, Write};
-use acp_sessions_guest::store::{Roster, derived, keys};
+use acp_sessions_guest::store::{Layout, Roster, derived, keys};
 use acp_sessions_guest::transcript::{Entry, Kind};
 use acp_sessions_host::store::Sqlite;
 use anyhow::{Context as _, Result};
@@ -31,6 +31,7 @@ pub fn fill(path: &Path, count: u64) -> Result<()> {
             samples.into_iter().zip(nth + 1..).flat_map(|(sample, revision)| writes(sample, revision)).collect();
         writes.push(Write::Put { key: keys::ROSTER.to_owned(), value: roster.to_text() });
         writes.push(Write::Put { key: keys::REVISION.to_owned(), value: end.to_string() });
+        writes.push(Layout::Present.write());
         // Neighbours in the store are written together.
         writes.sort_by(|a, b| place(a).cmp(&place(b)));
         store.commit(&[], writes, Durability::Relaxed).context("the store cannot be filled")?;

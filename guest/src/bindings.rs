@@ -9,7 +9,7 @@ use crate::sessions::filter::Request;
 use crate::sessions::rebuild::RebuildError;
 use crate::sessions::rename::RenameError;
 use crate::sessions::retention::Prune;
-use crate::sessions::transcript::TranscriptError;
+use crate::sessions::transcript::{TranscriptError, TranscriptPage};
 use crate::sessions::{archive, delete, list, rebuild, rename, retention, transcript};
 use crate::{engine, environment::Environment, storage as native};
 
@@ -239,7 +239,22 @@ fn to_session(row: &str) -> sessions::Session {
         agent: text(&own["agent"]),
         meta: (!meta.is_empty()).then(|| serde_json::Value::Object(meta).to_string()),
         snippet: text(&own["match"]["snippet"]),
+        matched_in: text(&own["match"]["in"]),
+        set_aside: own["setAside"].as_u64().and_then(|count| u32::try_from(count).ok()).unwrap_or_default(),
     }
+}
+
+fn to_transcript(
+    id: &str,
+    page: Result<TranscriptPage, TranscriptError>,
+) -> Result<sessions::TranscriptPage, sessions::Error> {
+    let page = page.map_err(|error| match error {
+        TranscriptError::NotFound => sessions::Error::NotFound(id.to_owned()),
+        TranscriptError::Place => sessions::Error::Invalid(error.to_string()),
+        TranscriptError::Storage(error) => storage_error(error),
+    })?;
+    let update = |(cursor, update): (String, String)| sessions::Update { cursor, update };
+    Ok(sessions::TranscriptPage { updates: page.updates.into_iter().map(update).collect(), more: page.more })
 }
 
 fn read_directory(cwd: Option<String>) -> Result<Option<String>, sessions::Error> {
@@ -286,13 +301,11 @@ impl sessions::Guest for Component {
     }
 
     fn transcript(id: String, after: Option<String>, limit: u32) -> Result<sessions::TranscriptPage, sessions::Error> {
-        let page = transcript::transcript(&store(), &id, after.as_deref(), limit).map_err(|error| match error {
-            TranscriptError::NotFound => sessions::Error::NotFound(id.clone()),
-            TranscriptError::Place => sessions::Error::Invalid(error.to_string()),
-            TranscriptError::Storage(error) => storage_error(error),
-        })?;
-        let update = |(cursor, update): (String, String)| sessions::Update { cursor, update };
-        Ok(sessions::TranscriptPage { updates: page.updates.into_iter().map(update).collect(), more: page.more })
+        to_transcript(&id, transcript::transcript(&store(), &id, after.as_deref(), limit))
+    }
+
+    fn set_aside(id: String, after: Option<String>, limit: u32) -> Result<sessions::TranscriptPage, sessions::Error> {
+        to_transcript(&id, transcript::set_aside(&store(), &id, after.as_deref(), limit))
     }
 
     fn rename(id: String, title: String) -> Result<String, sessions::Error> {

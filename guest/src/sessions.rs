@@ -20,5 +20,6 @@ pub mod staging;
 pub mod subagent;
 pub mod title;
 pub mod transcript;
+pub mod upgrade;
 pub mod vanish;
 pub mod walk;

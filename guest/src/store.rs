@@ -8,6 +8,7 @@
 //! | `i/<shelf>/<agent>/c/<directory>/<updated>/<id>` | the same row, by directory |
 //! | `i` | the agents that have rows: their names |
 //! | `e/<created>/<id>` | sessions that never got a prompt |
+//! | `v` | the layout of what is derived, or how far a store of an earlier version is on the way to it |
 //! | `r` | the revision: one number, raised by every commit that changes a session |
 //! | `t/<revision>/<id>` | each session under the revision that last changed it |
 //! | `a/<agent>/<agent's id>` | which session an agent knows by this id |
@@ -31,6 +32,7 @@
 mod change;
 pub mod directory;
 pub mod keys;
+mod layout;
 mod roster;
 mod row;
 mod session;
@@ -38,6 +40,7 @@ mod session;
 use std::cell::Cell;
 
 pub use change::{Change, Changed, derived};
+pub use layout::Layout;
 pub use roster::Roster;
 pub use row::{Row, Shelf, whole_info};
 pub use session::{Known, Origin, Segment, Session, State, Title};
@@ -50,12 +53,14 @@ pub struct Store<S> {
     storage: S,
     /// Whether the storage takes texts; learnt from its first refusal.
     texts: Cell<bool>,
+    /// Whether its layout is known to be the present one.
+    is_present: Cell<bool>,
 }
 
 impl<S: Storage> Store<S> {
     /// Uses this storage.
     pub fn new(storage: S) -> Self {
-        Self { storage, texts: Cell::new(true) }
+        Self { storage, texts: Cell::new(true), is_present: Cell::new(false) }
     }
 
     /// The storage itself, for reading.
@@ -86,6 +91,23 @@ impl<S: Storage> Store<S> {
     /// The number of the last change to any session.
     pub fn revision(&self) -> Result<u64> {
         change::parse_revision(self.record(keys::REVISION.to_owned())?.as_deref())
+    }
+
+    /// Which layout its indexes have. Read until it is the present one.
+    pub fn layout(&self) -> Result<Layout> {
+        if self.is_present.get() {
+            return Ok(Layout::Present);
+        }
+        self.look_at_layout().map(|(layout, _)| layout)
+    }
+
+    /// The same read anew, and the record as it stands.
+    pub fn look_at_layout(&self) -> Result<(Layout, Option<String>)> {
+        let mut values = self.storage.get(&[keys::LAYOUT.to_owned(), keys::REVISION.to_owned()])?.into_iter();
+        let (text, revision) = (values.next().flatten(), values.next().flatten());
+        let layout = Layout::parse(text.as_deref(), revision.is_some());
+        self.is_present.set(layout == Layout::Present && text.is_some());
+        Ok((layout, text))
     }
 
     /// The agents that have list rows.

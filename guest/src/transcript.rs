@@ -25,6 +25,6 @@ pub use entry::{Entry, Kind, UpdateKind};
 pub use open_calls::OpenCalls;
 pub use position::Position;
 pub use recorder::{Flushed, Recorder};
-pub use replay::{Progress, Replay, Start};
+pub use replay::{Part, Progress, Replay, Start};
 pub use retold::Retold;
 pub use spans::{Span, length};

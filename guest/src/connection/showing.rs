@@ -2,10 +2,11 @@
 
 use serde_json::json;
 
+use super::answer;
 use crate::rpc::{self, RpcError};
 use crate::storage::Storage;
 use crate::store::{Session, Store};
-use crate::transcript::{Entry, Progress, Replay, Start};
+use crate::transcript::{Entry, Part, Progress, Replay, Start};
 
 /// The first piece of a history is small, so that it is there at once.
 pub(super) const FIRST_PIECE: usize = 16 * 1024;
@@ -15,6 +16,7 @@ pub(super) const FIRST_PIECE: usize = 16 * 1024;
 pub(super) struct Showing {
     /// The record as it was when the history began.
     session: Session,
+    part: Part,
     history: Replay,
     /// Some of it is on its way.
     begun: bool,
@@ -23,14 +25,19 @@ pub(super) struct Showing {
 }
 
 impl Showing {
-    /// Shows the history from `start` on.
-    pub(super) fn open<S: Storage>(store: &Store<S>, session: &Session, start: Start) -> Result<Self, RpcError> {
+    /// Shows a part of the history from `start` on.
+    pub(super) fn open<S: Storage>(
+        store: &Store<S>,
+        session: &Session,
+        part: Part,
+        start: Start,
+    ) -> Result<Self, RpcError> {
         const FIELD: &str = "_meta.acp-sessions.replay";
-        let history = Replay::open(store.storage(), session, start)?;
+        let history = Replay::of(store.storage(), session, part, start)?;
         if !history.contains(history.position()) {
             return Err(RpcError::invalid_params(FIELD, "names a place this session does not have"));
         }
-        Ok(Self { session: session.clone(), history, begun: false, state_due: true })
+        Ok(Self { session: session.clone(), part, history, begun: false, state_due: true })
     }
 
     /// Whether none of it is on its way yet.
@@ -48,9 +55,10 @@ impl Showing {
         !self.state_due
     }
 
-    /// Where the history stands that was shown.
-    pub(super) fn cursor(&self) -> String {
-        self.history.position().to_cursor(self.session.layout)
+    /// Where the history stands that was shown; nowhere in the conversation where that was none of it.
+    pub(super) fn cursor(&self) -> Option<String> {
+        let is_conversation = self.part == Part::Conversation;
+        is_conversation.then(|| self.history.position().to_cursor(self.session.layout))
     }
 
     /// The next lines and their size; `None` at the end as it was known when the history began or was last extended.
@@ -67,11 +75,18 @@ impl Showing {
         let params = entries
             .iter()
             .flat_map(|(_, text)| Entry::parse(text).map(|entry| entry.replayed(&session_id)).unwrap_or_default());
-        Ok(Some(params.map(|params| rpc::notification("session/update", &params)).collect()))
+        let lines = params.map(|params| match self.part {
+            Part::Conversation => rpc::notification("session/update", &params),
+            // Nobody is to take it for a part of the conversation.
+            Part::SetAside => {
+                rpc::notification("session/update", &answer::marked(&params, &json!({ "setAside": true })))
+            }
+        });
+        Ok(Some(lines.collect()))
     }
 
     /// Takes in what was recorded since; says whether anything was.
     pub(super) fn extend<S: Storage>(&mut self, store: &Store<S>) -> Result<bool, RpcError> {
-        Ok(self.history.extend(store.storage(), &self.session)?)
+        Ok(self.part == Part::Conversation && self.history.extend(store.storage(), &self.session)?)
     }
 }

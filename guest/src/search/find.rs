@@ -7,7 +7,7 @@ use super::query::Query;
 use super::{Owner, heading, snippet, text};
 use crate::sessions::delete::Holders;
 use crate::storage::{Bounds, Result, Storage, StorageError, TextHit, TextScope, TextTerm};
-use crate::store::{Session, Store, keys};
+use crate::store::{Segment, Session, Store, keys};
 
 /// Up to how many sessions may hold a term for it to be looked up; above that, sessions are tried in list order.
 const FEW: usize = 2000;
@@ -28,7 +28,7 @@ pub enum Plan {
 /// Where a session matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Match {
-    /// `title`, `metadata` or `conversation`.
+    /// `title`, `metadata`, `conversation`, or `setAside` for what was taken out of that.
     pub place: &'static str,
     /// The text around it.
     pub snippet: String,
@@ -148,7 +148,9 @@ pub fn describe<S: Storage>(store: &Store<S>, query: &Query, session: &Session, 
     let Hit::Entry { log, seq } = hit else { return Ok(heading_place(term, session)) };
     let page = store.storage().read_log(log, *seq, Bounds { limit: 1, max_bytes: 1 })?;
     let text = page.entries.first().map(|entry| text::of_entry(&entry.value)).unwrap_or_default();
-    Ok(Match { place: "conversation", snippet: snippet::snippet(&text, term).unwrap_or_default() })
+    let is_aside = |part: &Segment| part.log == *log && (part.from..=part.until).contains(seq);
+    let place = if session.aside.iter().any(is_aside) { "setAside" } else { "conversation" };
+    Ok(Match { place, snippet: snippet::snippet(&text, term).unwrap_or_default() })
 }
 
 fn heading_place(term: &TextTerm, session: &Session) -> Match {

@@ -1,4 +1,6 @@
-//! Which texts are a session's: its heading, and those entries of logs that its transcript shows.
+//! Which texts are a session's: its heading, those entries of logs that its transcript shows, and those that were taken
+//! out of it. Who looks for words that were said remembers them whatever became of the conversation; the row says where
+//! they are.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -20,7 +22,7 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// The texts that are a session's, its own log before others.
+    /// The texts that are a session's, its own log before others, and what was set aside last.
     pub(super) fn of(session: &'a Session) -> Vec<Self> {
         let mut all =
             vec![Self { owner: Owner::Heading(&session.id), ranges: vec![0..=0] }, Self::new(&session.id, vec![])];
@@ -33,6 +35,14 @@ impl<'a> Parts<'a> {
             all[at].ranges.push(segment.from..=segment.until);
         }
         all[1].ranges.push(session.tail..=LAST_PART);
+        let conversation = all.len();
+        for segment in session.aside.iter().filter(|segment| segment.length() > 0) {
+            let range = segment.from..=segment.until;
+            match all[conversation..].iter_mut().find(|parts| parts.owner == Owner::Log(&segment.log)) {
+                Some(parts) => parts.ranges.push(range),
+                None => all.push(Self::new(&segment.log, vec![range])),
+            }
+        }
         for parts in &mut all {
             parts.ranges.sort_unstable_by_key(|range| *range.start());
         }

@@ -40,6 +40,16 @@ pub enum Agents {
     All,
 }
 
+impl Agents {
+    /// Whether a session is one of theirs.
+    pub fn admit(&self, session: &Session) -> bool {
+        match self {
+            Self::Own(agent) => session.agents.contains_key(agent),
+            Self::All => true,
+        }
+    }
+}
+
 /// What a list shows. Times are milliseconds since 1970; the bounds themselves are left out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filter {
@@ -81,13 +91,6 @@ impl Filter {
             && self.created_before.is_none_or(|before| created < before)
     }
 
-    fn admits_agents_of(&self, session: &Session) -> bool {
-        match &self.agents {
-            Agents::Own(agent) => session.agents.contains_key(agent),
-            Agents::All => true,
-        }
-    }
-
     /// Whether a session passes that has no date, or has one: nothing without a date is later than another.
     fn admits_undated(&self, undated: bool) -> bool {
         !(undated && self.updated_after.is_some())
@@ -109,7 +112,7 @@ impl Filter {
             && self.admits_created(session.created)
             && session.updated >= self.earliest()
             && self.admits_undated(session.undated)
-            && self.admits_agents_of(session)
+            && self.agents.admit(session)
             && self.cwd.as_ref().is_none_or(|cwd| directory::normalise(&session.cwd).as_ref() == Some(cwd))
     }
 

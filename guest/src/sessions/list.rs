@@ -100,7 +100,15 @@ pub fn page<S: Storage>(store: &Store<S>, request: &Request) -> Result<Page, Lis
         None => store.revision()?,
     };
     let place = cursor.map(|cursor| cursor.place);
-    let (rows, more) = Gather::new(store, request, started).page(place.as_ref())?;
+    let (rows, more) = loop {
+        let layout = store.layout()?;
+        let gathered = Gather::new(store, request, started).page(place.as_ref())?;
+        // While a store of an earlier version is brought up to date, a row may go from where is still to be looked to
+        // where has been looked already. It has not if nothing was moved meanwhile.
+        if store.layout()? == layout {
+            break gathered;
+        }
+    };
     let next_cursor = rows
         .last()
         .filter(|_| more)

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::delete::Holders;
+use super::upgrade;
 use crate::search;
 use crate::storage::{Bounds, Result, Storage, StorageError, Write};
 use crate::store::{Session, Store, keys};
@@ -40,6 +41,8 @@ struct Progress {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
+    /// Bringing a store of an earlier version up to date, so that no list lacks anything meanwhile.
+    Upgrade,
     /// Taking out index entries that no record stands for, behind this key.
     Clean(String),
     /// Writing the entries of each session, behind this key.
@@ -48,7 +51,7 @@ enum Stage {
 
 impl Default for Stage {
     fn default() -> Self {
-        Self::Clean(String::new())
+        Self::Upgrade
     }
 }
 
@@ -71,7 +74,11 @@ pub fn rebuild<S: Storage>(
 ) -> std::result::Result<Rebuilt, RebuildError> {
     let progress = cursor.map_or(Ok(Progress::default()), serde_json::from_str);
     let mut progress: Progress = progress.map_err(|_| RebuildError::Cursor)?;
+    if progress.stage == Stage::Upgrade && !(upgrade::is_due(store)? && upgrade::step(store)?) {
+        progress.stage = Stage::Clean(String::new());
+    }
     let (done, next) = match progress.stage {
+        Stage::Upgrade => (0, Some(Stage::Upgrade)),
         Stage::Clean(behind) => {
             let behind = clean::clean(store, &behind)?;
             (0, Some(behind.map_or(Stage::Write(String::new()), Stage::Clean)))

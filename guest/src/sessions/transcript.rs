@@ -2,7 +2,7 @@
 
 use crate::storage::{Storage, StorageError};
 use crate::store::Store;
-use crate::transcript::{Entry, Position, Progress, Replay, Start};
+use crate::transcript::{Entry, Part, Position, Progress, Replay, Start};
 
 const BATCH_BYTES: u32 = 256 * 1024;
 /// How many bytes of entries make a page full.
@@ -31,11 +31,39 @@ pub struct TranscriptPage {
     pub more: bool,
 }
 
+/// What the cursors begin with of what was taken out of a conversation.
+const ASIDE: &str = "aside-";
+
 /// The updates of a session after a cursor, about `limit` of them, and not many more bytes than [`BYTES`]: an entry is
 /// never split. There is at least one where any is left.
 pub fn transcript<S: Storage>(
     store: &Store<S>,
     id: &str,
+    after: Option<&str>,
+    limit: u32,
+) -> Result<TranscriptPage, TranscriptError> {
+    page(store, id, Part::Conversation, after, limit)
+}
+
+/// The same of what was taken out of the conversation, because its agent went back behind it.
+pub fn set_aside<S: Storage>(
+    store: &Store<S>,
+    id: &str,
+    after: Option<&str>,
+    limit: u32,
+) -> Result<TranscriptPage, TranscriptError> {
+    let after = after.map(|after| after.strip_prefix(ASIDE).ok_or(TranscriptError::Place)).transpose()?;
+    let mut page = page(store, id, Part::SetAside, after, limit)?;
+    for (cursor, _) in &mut page.updates {
+        cursor.insert_str(0, ASIDE);
+    }
+    Ok(page)
+}
+
+fn page<S: Storage>(
+    store: &Store<S>,
+    id: &str,
+    part: Part,
     after: Option<&str>,
     limit: u32,
 ) -> Result<TranscriptPage, TranscriptError> {
@@ -45,7 +73,7 @@ pub fn transcript<S: Storage>(
         Some(Some((layout, position))) if layout == session.layout => position,
         Some(_) => return Err(TranscriptError::Place),
     };
-    let mut replay = Replay::open(store.storage(), &session, Start::At(start))?;
+    let mut replay = Replay::of(store.storage(), &session, part, Start::At(start))?;
     if !replay.contains(replay.position()) {
         return Err(TranscriptError::Place);
     }

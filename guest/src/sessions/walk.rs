@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 
 use super::filter::{Agents, Filter};
+use super::upgrade;
 use crate::storage::{Bounds, Entry, Result, Storage};
-use crate::store::{Roster, Row, Shelf, Store, directory, keys};
+use crate::store::{Layout, Roster, Row, Shelf, Store, directory, keys};
 
 /// How many bytes of rows are read at a time over all ranges, and from each at least; so with rows.
 const BATCH_BYTES: u32 = 1024 * 1024;
@@ -15,6 +16,7 @@ const LEAST_ROWS: u32 = 16;
 #[derive(Debug)]
 pub struct Walk {
     ranges: Vec<Range>,
+    agents: Agents,
     cwd: Option<String>,
 }
 
@@ -43,6 +45,8 @@ impl Batches {
 /// The rows of one shelf that one agent knows, or none does.
 #[derive(Debug)]
 struct Range {
+    /// The shelf, where the rows are as an earlier version wrote them, of whichever agents.
+    older: Option<Shelf>,
     prefix: String,
     start: String,
     /// Where the rest of it ends.
@@ -53,29 +57,33 @@ struct Range {
 }
 
 impl Range {
-    fn new(prefix: String, earliest: i64, behind: Option<(i64, &str)>, batches: Batches) -> Self {
+    fn new(prefix: String, older: Option<Shelf>, earliest: i64, behind: Option<(i64, &str)>, batches: Batches) -> Self {
         let start = format!("{prefix}{earliest:015}");
         let end = match behind {
             Some((updated, id)) => prefix.clone() + &keys::row_place(updated, id),
             None => keys::range_end(&prefix),
         };
-        Self { prefix, start, end, read: VecDeque::new(), batches, exhausted: false }
+        Self { older, prefix, start, end, read: VecDeque::new(), batches, exhausted: false }
     }
 
     fn place(&self) -> Option<&str> {
         self.read.front().map(|entry| &entry.key[self.prefix.len()..])
     }
 
-    fn fill<S: Storage>(&mut self, store: &Store<S>) -> Result<()> {
-        if !self.read.is_empty() || self.exhausted {
-            return Ok(());
+    fn fill<S: Storage>(&mut self, store: &Store<S>, agents: &Agents) -> Result<()> {
+        while self.read.is_empty() && !self.exhausted {
+            let page = store.storage().scan(&self.start, &self.end, true, self.batches.next())?;
+            self.exhausted = !page.more;
+            if let Some(last) = page.entries.last() {
+                self.end.clone_from(&last.key);
+            }
+            self.read = match self.older {
+                None => page.entries.into(),
+                Some(shelf) => {
+                    upgrade::as_they_are(store, shelf, page.entries, |session| agents.admit(session))?.into()
+                }
+            };
         }
-        let page = store.storage().scan(&self.start, &self.end, true, self.batches.next())?;
-        self.exhausted = !page.more;
-        if let Some(last) = page.entries.last() {
-            self.end.clone_from(&last.key);
-        }
-        self.read = page.entries.into();
         Ok(())
     }
 }
@@ -113,19 +121,26 @@ impl Walk {
             Agents::All => roster.row_sets().collect(),
         };
         let shelves: Vec<Shelf> = filter.shelves().collect();
-        let batches = Batches::of(shelves.len() * sets.len(), batch);
-        let letters = shelves.iter().map(|shelf| shelf.letter());
-        let prefixes =
-            letters.flat_map(|letter| sets.iter().map(move |agent| keys::rows(letter, *agent, filter.cwd.as_deref())));
-        let ranges = prefixes.map(|prefix| Range::new(prefix, filter.earliest(), behind, batches)).collect();
-        Ok(Self { ranges, cwd: filter.cwd.clone() })
+        let cwd = filter.cwd.as_deref();
+        let is_older = store.layout()? != Layout::Present;
+        let batches = Batches::of(shelves.len() * (sets.len() + usize::from(is_older)), batch);
+        let range = |prefix, older| Range::new(prefix, older, filter.earliest(), behind, batches);
+        let mut ranges = Vec::new();
+        for shelf in shelves {
+            let letter = shelf.letter();
+            ranges.extend(sets.iter().map(|agent| range(keys::rows(letter, *agent, cwd), None)));
+            if is_older {
+                ranges.push(range(keys::older_rows(letter, cwd), Some(shelf)));
+            }
+        }
+        Ok(Self { ranges, agents: filter.agents.clone(), cwd: filter.cwd.clone() })
     }
 
     /// The next row.
     pub fn next<S: Storage>(&mut self, store: &Store<S>) -> Result<Option<Found>> {
         loop {
             for range in &mut self.ranges {
-                range.fill(store)?;
+                range.fill(store, &self.agents)?;
             }
             let unread = self.ranges.iter_mut().filter(|range| !range.read.is_empty());
             let Some(newest) = unread.max_by(|a, b| a.place().cmp(&b.place())) else { return Ok(None) };

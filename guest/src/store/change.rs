@@ -1,6 +1,6 @@
 //! Changing a session: read, decide, commit with everything that is derived from it; again if somebody was faster.
 
-use super::{Roster, Row, Session, Store, keys};
+use super::{Layout, Roster, Row, Session, Store, keys};
 use crate::search;
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
 use crate::store::directory;
@@ -66,6 +66,7 @@ impl<'a, S: Storage> Change<'a, S> {
             let before = text.as_deref().filter(|_| tombstone.is_none()).map(Session::parse).transpose()?;
             let [_, revision_key, tombstone_key, roster_key] = read;
             let next = parse_revision(revision.as_deref())? + 1;
+            let is_first = revision.is_none();
             let mut expected = vec![
                 Expectation { key: record, value: text },
                 Expectation { key: revision_key, value: revision },
@@ -87,6 +88,9 @@ impl<'a, S: Storage> Change<'a, S> {
                 }
             }
             writes.push(Write::Put { key: keys::REVISION.to_owned(), value: next.to_string() });
+            if is_first {
+                writes.push(Layout::Present.write());
+            }
             writes.extend(derived(before.as_ref(), after.as_ref()));
             match self.store.commit(&expected, writes, self.durability) {
                 Ok(()) => return Ok(Changed::Done { before: before.map(Box::new), after: after.map(Box::new) }),
@@ -111,11 +115,7 @@ pub fn derived(before: Option<&Session>, after: Option<&Session>) -> Vec<Write> 
     writes.extend(old_keys.into_iter().filter(|key| !new_keys.contains(key)).map(|key| Write::Delete { key }));
     if let Some(session) = after {
         writes.push(Write::Put { key: keys::session(&session.id), value: session.to_text() });
-        let row = Row::text(session);
-        for key in new_keys {
-            let value = if key.starts_with("i/") { row.clone() } else { String::new() };
-            writes.push(Write::Put { key, value });
-        }
+        writes.extend(session.index_entries());
         let tokens = search::heading(session);
         if before.is_none_or(|before| search::heading(before) != tokens) {
             let owner = search::Owner::Heading(&session.id).name();
@@ -129,6 +129,15 @@ pub fn derived(before: Option<&Session>, after: Option<&Session>) -> Vec<Write> 
 }
 
 impl Session {
+    /// The session's index entries.
+    pub fn index_entries(&self) -> impl Iterator<Item = Write> {
+        let row = Row::text(self);
+        self.index_keys().into_iter().map(move |key| {
+            let value = if key.starts_with("i/") { row.clone() } else { String::new() };
+            Write::Put { key, value }
+        })
+    }
+
     /// The keys of the session's index entries.
     pub fn index_keys(&self) -> Vec<String> {
         let letter = self.shelf().letter();

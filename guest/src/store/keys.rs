@@ -8,6 +8,9 @@ use siphasher::sip128::{Hasher128 as _, SipHasher13};
 /// The record that counts changes.
 pub const REVISION: &str = "r";
 
+/// The record that says which layout the indexes have.
+pub const LAYOUT: &str = "v";
+
 /// The record that names the agents with list rows of their own.
 pub const ROSTER: &str = "i";
 
@@ -154,6 +157,20 @@ pub fn rows(shelf: char, agent: Option<&str>, cwd: Option<&str>) -> String {
         None => format!("i/{shelf}/{agent}/u/"),
         Some(cwd) => format!("i/{shelf}/{agent}/c/{:032x}/", hash(cwd)),
     }
+}
+
+/// Where the list rows of a shelf begin in the layout before the present one, which had no agents: all or those of one
+/// directory (normalised).
+pub fn older_rows(shelf: char, cwd: Option<&str>) -> String {
+    match cwd {
+        None => format!("i/{shelf}/u/"),
+        Some(cwd) => format!("{}{:032x}/", older_rows_by_directory(shelf), hash(cwd)),
+    }
+}
+
+/// The same for those of all directories.
+pub fn older_rows_by_directory(shelf: char) -> String {
+    format!("i/{shelf}/c/")
 }
 
 /// A stable hash of a name or normalised directory, so that keys stay short whatever is in them.

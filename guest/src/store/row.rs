@@ -143,6 +143,9 @@ fn own(session: &Session) -> Value {
     if let Some(parent) = &session.parent {
         own.insert("parent".to_owned(), json!(parent));
     }
+    if !session.aside.is_empty() {
+        own.insert("setAside".to_owned(), json!(session.set_aside()));
+    }
     Value::Object(own)
 }
 

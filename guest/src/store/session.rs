@@ -286,6 +286,11 @@ impl Session {
         serde_json::to_string(self).unwrap_or_default()
     }
 
+    /// How many entries were taken out of the conversation.
+    pub fn set_aside(&self) -> u64 {
+        self.aside.iter().map(Segment::length).sum()
+    }
+
     /// Where in the list it belongs.
     pub fn shelf(&self) -> Shelf {
         Shelf { archived: self.archived, subagent: self.parent.is_some() }

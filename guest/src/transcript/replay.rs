@@ -23,6 +23,16 @@ pub enum Start {
     At(Position),
 }
 
+/// What of a session is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Part {
+    /// The conversation.
+    #[default]
+    Conversation,
+    /// What was taken out of it, because its agent went back behind it.
+    SetAside,
+}
+
 /// What one step of a replay gave.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Progress {
@@ -51,16 +61,29 @@ pub struct Replay {
 impl Replay {
     /// A replay of what the session's transcript holds now.
     pub fn open<S: Storage>(storage: &S, session: &Session, start: Start) -> Result<Self> {
-        Self::open_with(storage, session, start, LookAhead::default())
+        Self::of(storage, session, Part::Conversation, start)
     }
 
+    /// The same of a part.
+    pub fn of<S: Storage>(storage: &S, session: &Session, part: Part, start: Start) -> Result<Self> {
+        let spans = match part {
+            Part::Conversation => Spans::of(storage, session)?,
+            Part::SetAside => Spans::set_aside(session),
+        };
+        Self::over(storage, spans, start, LookAhead::default())
+    }
+
+    #[cfg(test)]
     pub(super) fn open_with<S: Storage>(
         storage: &S,
         session: &Session,
         start: Start,
         look_ahead: LookAhead,
     ) -> Result<Self> {
-        let spans = Spans::of(storage, session)?;
+        Self::over(storage, Spans::of(storage, session)?, start, look_ahead)
+    }
+
+    fn over<S: Storage>(storage: &S, spans: Spans, start: Start, look_ahead: LookAhead) -> Result<Self> {
         let position = match start {
             Start::Beginning => Position::default(),
             Start::At(position) => position,
@@ -84,7 +107,7 @@ impl Replay {
         position.reached() <= self.spans.length()
     }
 
-    /// Takes in what was recorded since; says whether there is anything to read.
+    /// Takes in what was recorded since in the conversation; says whether there is anything to read.
     pub fn extend<S: Storage>(&mut self, storage: &S, session: &Session) -> Result<bool> {
         self.spans = Spans::of(storage, session)?;
         Ok(self.position().first_left() < self.spans.length())

@@ -48,6 +48,13 @@ impl Spans {
         Self(spans.collect())
     }
 
+    /// What was taken out of a session's conversation, in the order in which it was.
+    pub(super) fn set_aside(session: &Session) -> Self {
+        let spans = session.aside.iter().filter(|segment| segment.length() > 0);
+        let span = |segment: &Segment| Span { log: segment.log.clone(), from: segment.from, until: segment.until };
+        Self(spans.map(span).collect())
+    }
+
     pub(super) fn length(&self) -> u64 {
         self.0.iter().map(Span::length).sum()
     }

@@ -22,6 +22,7 @@ mod recovery;
 mod rehydration;
 mod reused_ids;
 mod scenes;
+mod set_aside;
 mod silence;
 mod storing;
 mod subagents;

@@ -14,6 +14,8 @@ pub(crate) struct Between<'a> {
     pub(crate) memory: Memory,
     /// And how many commits come first.
     meanwhile: RefCell<Option<(usize, Meanwhile<'a>)>>,
+    /// The same before a scan, each time again.
+    at_scans: RefCell<Option<Box<dyn Fn(&Memory) + 'a>>>,
     pub(crate) calls: Cell<usize>,
     pub(crate) commits: Cell<usize>,
     pub(crate) writes: Cell<usize>,
@@ -22,6 +24,11 @@ pub(crate) struct Between<'a> {
 }
 
 impl<'a> Between<'a> {
+    /// Over a store that is there.
+    pub(crate) fn on(memory: Memory) -> Self {
+        Self { memory, ..Self::default() }
+    }
+
     /// What happens before the next commit.
     pub(crate) fn before_commit(&self, meanwhile: impl FnOnce(&Memory) + 'a) {
         self.before_nth_commit(0, meanwhile);
@@ -30,6 +37,11 @@ impl<'a> Between<'a> {
     /// What happens after so many commits, before the next.
     pub(crate) fn before_nth_commit(&self, nth: usize, meanwhile: impl FnOnce(&Memory) + 'a) {
         *self.meanwhile.borrow_mut() = Some((nth, Box::new(meanwhile)));
+    }
+
+    /// What happens before every scan from now on.
+    pub(crate) fn before_scans(&self, meanwhile: impl Fn(&Memory) + 'a) {
+        *self.at_scans.borrow_mut() = Some(Box::new(meanwhile));
     }
 
     /// Whether it has happened.
@@ -58,6 +70,9 @@ impl Storage for Between<'_> {
     }
 
     fn scan(&self, start: &str, end: &str, descending: bool, bounds: Bounds) -> Result<RecordPage> {
+        if let Some(meanwhile) = &*self.at_scans.borrow() {
+            meanwhile(&self.memory);
+        }
         let page = self.memory.scan(start, end, descending, bounds)?;
         self.note(page.entries.iter().map(|entry| entry.value.len()).sum());
         Ok(page)

@@ -1,5 +1,6 @@
 //! What is kept, shared and removed: retention, deletes, forks, open marks, rebuilding.
 
+mod before;
 mod between;
 mod deletes;
 mod fork_cost;
@@ -9,3 +10,4 @@ mod pruning;
 mod rebuilding;
 mod shop;
 mod sweeping;
+mod upgrading;

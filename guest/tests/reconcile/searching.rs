@@ -1,4 +1,5 @@
-//! A search finds exactly what the conversation shows, whatever else its logs hold.
+//! A search finds exactly what the conversation shows, and what was taken out of it, whatever else its logs hold; and says
+//! which of them it is.
 
 use std::collections::BTreeSet;
 
@@ -19,9 +20,17 @@ fn turn(number: usize) -> Said {
 
 /// The entries that a session's transcript is made of, each with what is said in it.
 fn shown(scene: &Scene, session: &Session) -> Vec<((String, u64), String)> {
-    let bounds = Bounds { limit: u32::MAX, max_bytes: u32::MAX };
     let parts = session.segments.iter().map(|segment| (segment.log.as_str(), segment.from, segment.until));
-    let parts = parts.chain([(session.id.as_str(), session.tail, u64::MAX)]);
+    entries(scene, parts.chain([(session.id.as_str(), session.tail, u64::MAX)]))
+}
+
+/// The same of what was taken out of it.
+fn set_aside(scene: &Scene, session: &Session) -> Vec<((String, u64), String)> {
+    entries(scene, session.aside.iter().map(|segment| (segment.log.as_str(), segment.from, segment.until)))
+}
+
+fn entries<'a>(scene: &Scene, parts: impl Iterator<Item = (&'a str, u64, u64)>) -> Vec<((String, u64), String)> {
+    let bounds = Bounds { limit: u32::MAX, max_bytes: u32::MAX };
     let entries = parts.flat_map(|(log, from, until)| {
         let page = scene.store.storage().read_log(log, from, bounds).unwrap();
         let entries = page.entries.into_iter().filter(move |entry| entry.seq <= until);
@@ -30,13 +39,22 @@ fn shown(scene: &Scene, session: &Session) -> Vec<((String, u64), String)> {
     entries.collect()
 }
 
-/// Where a word is found in each of these sessions, and the snippet there.
-fn found(scene: &Scene, word: &str, sessions: &[Session]) -> Vec<Option<((String, u64), String)>> {
+/// Where a word was found.
+struct Found {
+    /// What the row says.
+    place: &'static str,
+    entry: (String, u64),
+    snippet: String,
+}
+
+/// Where a word is found in each of these sessions.
+fn found(scene: &Scene, word: &str, sessions: &[Session]) -> Vec<Option<Found>> {
     let query = Query::parse(word).unwrap().unwrap();
     let plan = find::plan(&scene.store, &query).unwrap();
     if let find::Plan::Among(ids) = &plan {
         for session in sessions {
-            let shows = shown(scene, session).iter().any(|(_, text)| text.contains(word.trim_matches('"')));
+            let mut all = shown(scene, session).into_iter().chain(set_aside(scene, session));
+            let shows = all.any(|(_, text)| text.contains(word.trim_matches('"')));
             assert!(!shows || ids.contains(&session.id), "{word} may be in {}", session.id);
         }
     }
@@ -46,8 +64,7 @@ fn found(scene: &Scene, word: &str, sessions: &[Session]) -> Vec<Option<((String
         Hit::Entry { log, seq } => {
             let hit = Hit::Entry { log: log.clone(), seq };
             let found = find::describe(&scene.store, &query, session, &hit).unwrap();
-            assert_eq!(found.place, "conversation");
-            Some(((log, seq), found.snippet))
+            Some(Found { place: found.place, entry: (log, seq), snippet: found.snippet })
         }
     });
     described.collect()
@@ -66,27 +83,29 @@ fn sessions(scene: &Scene, forks: &[Session]) -> Vec<Session> {
 }
 
 #[test]
-fn what_was_taken_back_is_not_found_and_what_came_in_its_place_is() {
+fn what_was_taken_back_is_found_as_such_and_what_came_in_its_place_is_found() {
     let mut scene = Scene::new();
     (0..3).map(turn).for_each(|turn| scene.say(&turn));
     scene.tell("agent", usize::MAX);
     scene.load("agent", &[turn(7), turn(2)], true);
     for (word, entry) in [
-        ("u0x", None),
-        ("a1", None),
-        ("a7x", Some(("staging-1", 2))),
-        ("u7x", Some(("staging-1", 1))),
-        ("a2x", Some((ID, 8))),
-        ("\"common a2x\"", Some((ID, 8))),
-        ("\"common a1x\"", None),
-        // The own log comes first, from where it counts.
-        ("common", Some((ID, 8))),
-        ("comm", Some((ID, 8))),
+        ("u9x", None),
+        ("u0x", Some(("setAside", ID, 1))),
+        ("a1", Some(("setAside", ID, 5))),
+        ("a7x", Some(("conversation", "staging-1", 2))),
+        ("u7x", Some(("conversation", "staging-1", 1))),
+        ("a2x", Some(("conversation", ID, 8))),
+        ("\"common a2x\"", Some(("conversation", ID, 8))),
+        ("\"common a1x\"", Some(("setAside", ID, 5))),
+        // The conversation comes first, and of that the own log, from where it counts.
+        ("common", Some(("conversation", ID, 8))),
+        ("comm", Some(("conversation", ID, 8))),
     ] {
         let found = found(&scene, word, &[scene.session()]);
-        let places: Vec<_> = found.iter().flatten().map(|((log, seq), _)| (log.as_str(), *seq)).collect();
+        let found = found.iter().flatten();
+        let places: Vec<_> = found.clone().map(|found| (found.place, found.entry.0.as_str(), found.entry.1)).collect();
         assert_eq!(places, entry.into_iter().collect::<Vec<_>>(), "{word}");
-        for (_, snippet) in found.iter().flatten() {
+        for Found { snippet, .. } in found {
             assert!(snippet.contains(word.trim_matches('"')), "{word}: {snippet}");
         }
     }
@@ -99,9 +118,11 @@ fn a_part_far_behind_in_a_long_log_is_found() {
     scene.tell("agent", 690);
     scene.load("agent", &[turn(1000)], true);
     let first = found(&scene, "common", &[scene.session()]);
-    assert_eq!(first[0].as_ref().map(|((log, seq), _)| (log.as_str(), *seq)), Some((ID, 690 * 3 + 2)));
-    for (word, count) in [("common", 1), ("a699x", 1), ("a5x", 0)] {
-        assert_eq!(found(&scene, word, &[scene.session()]).iter().flatten().count(), count, "{word}");
+    assert_eq!(first[0].as_ref().map(|found| (found.entry.0.as_str(), found.entry.1)), Some((ID, 690 * 3 + 2)));
+    let (conversation, aside) = (Some("conversation"), Some("setAside"));
+    for (word, place) in [("common", conversation), ("a699x", conversation), ("a5x", aside), ("a5000x", None)] {
+        let found = found(&scene, word, &[scene.session()]);
+        assert_eq!(found[0].as_ref().map(|found| found.place), place, "{word}");
     }
 }
 
@@ -109,7 +130,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_found_is_what_is_shown(
+    fn what_is_found_is_what_is_shown_or_set_aside(
         said in 0_usize..5,
         loads in proptest::collection::vec(
             (proptest::collection::vec(0_usize..9, 0..6), any::<bool>(), any::<bool>(), any::<bool>()), 1..4,
@@ -134,13 +155,17 @@ proptest! {
         for word in words.chain(["common".to_owned(), "ans".to_owned()]) {
             let bare = word.trim_matches('"');
             for (found, session) in found(&scene, &word, &sessions).into_iter().zip(&sessions) {
-                let shown = shown(&scene, session);
-                let places: BTreeSet<_> =
-                    shown.into_iter().filter(|(_, text)| text.contains(bare)).map(|(place, _)| place).collect();
-                prop_assert_eq!(found.is_some(), !places.is_empty(), "{} in {}", word, session.to_text());
-                if let Some((place, snippet)) = found {
-                    prop_assert!(places.contains(&place));
-                    prop_assert!(snippet.contains(bare));
+                let holding = |entries: Vec<((String, u64), String)>| -> BTreeSet<_> {
+                    entries.into_iter().filter(|(_, text)| text.contains(bare)).map(|(place, _)| place).collect()
+                };
+                let (shown, aside) = (holding(shown(&scene, session)), holding(set_aside(&scene, session)));
+                let is_there = !(shown.is_empty() && aside.is_empty());
+                prop_assert_eq!(found.is_some(), is_there, "{} in {}", word, session.to_text());
+                if let Some(found) = found {
+                    let expected = if shown.is_empty() { ("setAside", &aside) } else { ("conversation", &shown) };
+                    prop_assert_eq!(found.place, expected.0);
+                    prop_assert!(expected.1.contains(&found.entry));
+                    prop_assert!(found.snippet.contains(bare));
                 }
             }
         }

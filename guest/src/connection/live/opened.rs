@@ -94,10 +94,15 @@ impl LiveSession {
         if let Some(reason) = &opening.reason {
             mark["reason"] = reason.message.as_str().into();
         }
+        if !session.aside.is_empty() {
+            mark["setAside"] = session.set_aside().into();
+        }
         if opening.wanted.is_history() {
             let end = || length(cx.store.storage(), session).unwrap_or_default();
             let shown = opening.showing.as_ref().map(super::Showing::cursor);
-            mark["cursor"] = shown.unwrap_or_else(|| Position::at(end()).to_cursor(session.layout)).into();
+            if let Some(cursor) = shown.unwrap_or_else(|| Some(Position::at(end()).to_cursor(session.layout))) {
+                mark["cursor"] = cursor.into();
+            }
         }
         mark
     }

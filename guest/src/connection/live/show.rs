@@ -1,6 +1,6 @@
 //! Showing a history: of a session that is being opened, or of one that is open, once more.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{LiveSession, Phase, Wanted};
 use crate::connection::answer;
@@ -11,6 +11,7 @@ use crate::connection::showing::{FIRST_PIECE, Showing};
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::storage::Storage;
+use crate::store::Session;
 
 /// What a piece of a history came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,12 +34,12 @@ impl LiveSession {
         let id = self.key.id().unwrap_or_default();
         let Some(session) = cx.store.session(id)? else { return Err(RpcError::session_not_found(id)) };
         wanted.check_layout(&session)?;
-        let Wanted::History { start, .. } = wanted else {
-            let mark = json!({ "attached": "live" });
+        let Wanted::History { part, start, .. } = wanted else {
+            let mark = live_mark(&session, None);
             cx.finish(request, Ok(answer::opened("{}", &self.state, &mark)));
             return Ok(());
         };
-        let opened = Showing::open(cx.store, &session, start)?;
+        let opened = Showing::open(cx.store, &session, part, start)?;
         let key = self.key.clone();
         if let Phase::Open { showing, .. } = &mut self.phase {
             *showing = Some((request.clone(), Box::new(opened)));
@@ -114,7 +115,8 @@ impl LiveSession {
             return Ok(Piece::Over);
         }
         let cursor = showing.cursor();
-        if cx.store.session(&id)?.is_none() && self.is_open() {
+        let session = cx.store.session(&id)?;
+        if session.is_none() && self.is_open() {
             return Err(RpcError::session_not_found(&id));
         }
         let Some((request, showing)) = self.showing_mut() else { return Ok(Piece::Over) };
@@ -129,8 +131,8 @@ impl LiveSession {
                 cx.push(Effect::ToClientOf(request.clone(), line));
             }
         }
-        if self.is_open() {
-            let mark = json!({ "attached": "live", "cursor": cursor });
+        if let Some(session) = session.filter(|_| self.is_open()) {
+            let mark = live_mark(&session, cursor);
             cx.finish(&request, Ok(answer::opened("{}", &self.state, &mark)));
             self.end_showing();
             self.release(cx);
@@ -150,4 +152,16 @@ impl LiveSession {
     pub(super) fn hides_updates(&self) -> bool {
         matches!(&self.phase, Phase::Open { showing: Some(_), .. })
     }
+}
+
+/// What the answer says under `_meta["acp-sessions"]` where the session was open.
+fn live_mark(session: &Session, cursor: Option<String>) -> Value {
+    let mut mark = json!({ "attached": "live" });
+    if let Some(cursor) = cursor {
+        mark["cursor"] = cursor.into();
+    }
+    if !session.aside.is_empty() {
+        mark["setAside"] = session.set_aside().into();
+    }
+    mark
 }

@@ -32,6 +32,11 @@ impl Stage {
         Self::Ready { queue: VecDeque::new(), waits_for: None }
     }
 
+    /// Whether everything may come.
+    pub(super) fn is_ready(&self) -> bool {
+        matches!(self, Self::Ready { .. })
+    }
+
     fn held_mut(&mut self) -> Option<&mut VecDeque<Waiting>> {
         match self {
             Self::New => None,

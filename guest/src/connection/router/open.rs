@@ -1,6 +1,6 @@
 //! `session/load`, `session/resume` and `session/fork`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
@@ -13,7 +13,7 @@ use crate::rpc::{Object, RpcError};
 use crate::sessions::mend;
 use crate::storage::Storage;
 use crate::store::{Origin, Session, State, keys};
-use crate::transcript::{Position, Start};
+use crate::transcript::{Part, Position, Start};
 
 impl<S: Storage, E: Environment> Engine<S, E> {
     pub(super) fn load(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
@@ -151,21 +151,33 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     }
 }
 
-/// `_meta["acp-sessions"].replay` of a load: `{"last": N}` or `{"after": CURSOR}`.
+/// `_meta["acp-sessions"].replay` of a load: `{"last": N}` or `{"after": CURSOR}`, or `{"setAside": true}`, with or without
+/// `last`, for what was taken out of the conversation.
 fn history_wanted(params: &Params<'_>) -> Result<Wanted, RpcError> {
     const FIELD: &str = "_meta.acp-sessions.replay";
     let Some(replay) = params.own_meta("replay") else {
-        return Ok(Wanted::History { start: Start::Beginning, layout: None });
+        return Ok(Wanted::History { part: Part::Conversation, start: Start::Beginning, layout: None });
+    };
+    let part = match replay.get("setAside") {
+        None => Part::Conversation,
+        Some(Value::Bool(true)) => Part::SetAside,
+        Some(_) => return Err(RpcError::invalid_params(FIELD, "takes `true` for `setAside`")),
     };
     if let Some(last) = replay.get("last") {
         let last = last.as_u64().ok_or_else(|| RpcError::invalid_params(FIELD, "takes a number for `last`"))?;
-        return Ok(Wanted::History { start: Start::Last(last), layout: None });
+        return Ok(Wanted::History { part, start: Start::Last(last), layout: None });
     }
     if let Some(after) = replay.get("after") {
         let place = after.as_str().and_then(Position::from_cursor);
         let (layout, position) =
             place.ok_or_else(|| RpcError::invalid_params(FIELD, "takes a cursor it gave for `after`"))?;
-        return Ok(Wanted::History { start: Start::At(position), layout: Some(layout) });
+        if part == Part::SetAside {
+            return Err(RpcError::invalid_params(FIELD, "takes `after` for the conversation only"));
+        }
+        return Ok(Wanted::History { part, start: Start::At(position), layout: Some(layout) });
     }
-    Err(RpcError::invalid_params(FIELD, "takes `last` or `after`"))
+    if part == Part::SetAside {
+        return Ok(Wanted::History { part, start: Start::Beginning, layout: None });
+    }
+    Err(RpcError::invalid_params(FIELD, "takes `last`, `after` or `setAside`"))
 }

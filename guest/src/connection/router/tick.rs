@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::environment::Environment;
-use crate::sessions::{retention, staging};
+use crate::sessions::{retention, staging, upgrade};
 use crate::storage::Storage;
 
 /// How often retention looks, in milliseconds, when it first does, and how often while there is more to remove.
@@ -25,11 +25,22 @@ pub(super) struct Times {
     sweep_after: Option<String>,
     /// The time when it was last looked at: a clock that goes back makes everything due.
     seen: i64,
+    upgrade: Upgrade,
+}
+
+/// Whether the store is one of an earlier version, which is brought up to date.
+#[derive(Debug)]
+enum Upgrade {
+    /// Nobody has looked yet.
+    Unknown,
+    UnderWay,
+    /// It is up to date, or cannot be brought up to date now.
+    Over,
 }
 
 impl Times {
     pub(super) fn new(now: i64) -> Self {
-        Self { flushed: now, sweep: now + SWEEP_FIRST, sweep_after: None, seen: now }
+        Self { flushed: now, sweep: now + SWEEP_FIRST, sweep_after: None, seen: now, upgrade: Upgrade::Unknown }
     }
 }
 
@@ -48,7 +59,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.lists_overdue(now);
         self.beat();
         self.sweep(now);
-        if self.discover_some() {
+        let is_upgrading = self.upgrade_some();
+        if self.discover_some() || is_upgrading {
             return 0;
         }
         let is_dirty = self.connection.sessions.values().any(crate::connection::live::LiveSession::is_dirty);
@@ -111,6 +123,25 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         if let Err(error) = self.cx().beat() {
             self.not_recorded(&error.to_string());
         }
+    }
+
+    /// Brings a store of an earlier version up to date, a few sessions at a time; says whether there is more to do at
+    /// once. It does not come before `initialize` is answered.
+    fn upgrade_some(&mut self) -> bool {
+        if !self.connection.stage.is_ready() {
+            return false;
+        }
+        let is_due = match self.connection.times.upgrade {
+            Upgrade::Unknown => upgrade::is_due(&self.store),
+            Upgrade::UnderWay => upgrade::step(&self.store),
+            Upgrade::Over => return false,
+        };
+        let is_due = is_due.unwrap_or_else(|error| {
+            self.warn(format!("the store of an earlier version could not be brought up to date: {error}"));
+            false
+        });
+        self.connection.times.upgrade = if is_due { Upgrade::UnderWay } else { Upgrade::Over };
+        is_due
     }
 
     /// Removes what has been idle for too long, a few sessions at a time.

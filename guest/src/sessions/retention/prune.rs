@@ -3,11 +3,15 @@
 use super::BATCH_BYTES;
 use super::rule::{self, Kind, Rule};
 use crate::sessions::list::Page;
+use crate::sessions::upgrade;
 use crate::storage::{Bounds, Entry, Result, Storage};
-use crate::store::{Row, Session, Shelf, Store, keys};
+use crate::store::{Layout, Row, Session, Shelf, Store, keys};
 
 /// How many rows are read at a time.
 const BATCH: u32 = 128;
+
+/// The cursor of a removal that has not begun, because the store is still brought up to date.
+const UPGRADING: &str = "-";
 
 /// A removal by hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +37,13 @@ pub fn prune<S: Storage>(store: &Store<S>, prune: &Prune, now: i64) -> Result<Pa
     let rule = Rule { kind: Kind::Idle, since: prune.idle_since, settled_since: None };
     if prune.limit == 0 {
         return Ok(Page { rows, next_cursor: None });
+    }
+    // A store of an earlier version has its rows elsewhere.
+    if after.as_deref().is_none_or(|after| after == UPGRADING) {
+        after = None;
+        if store.layout()? != Layout::Present && upgrade::step(store)? {
+            return Ok(Page { rows, next_cursor: Some(UPGRADING.to_owned()) });
+        }
     }
     loop {
         let entries = old_rows(store, prune.cwd.as_deref(), prune.idle_since, after.as_deref(), BATCH)?;

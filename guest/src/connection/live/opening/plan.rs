@@ -13,7 +13,7 @@ use crate::rpc::{Code, RpcError};
 use crate::sessions::open_marks;
 use crate::storage::{Storage, StorageError};
 use crate::store::{Known, Origin, Session, State, keys};
-use crate::transcript::Start;
+use crate::transcript::{Part, Start};
 
 /// What is being opened.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Target {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::connection) enum Wanted {
     /// All of it, or a part. A place in it holds for one layout of the transcript.
-    History { start: Start, layout: Option<u64> },
+    History { part: Part, start: Start, layout: Option<u64> },
     /// Nothing (protocol v1, `session/resume`).
     Nothing,
 }
@@ -47,6 +47,11 @@ pub(in crate::connection) enum Wanted {
 impl Wanted {
     pub(in crate::connection) fn is_history(&self) -> bool {
         matches!(self, Self::History { .. })
+    }
+
+    /// Whether that is the conversation, which an agent that opens the session may tell itself.
+    fn is_conversation(&self) -> bool {
+        matches!(self, Self::History { part: Part::Conversation, .. })
     }
 
     /// Refuses a place in a history that has been laid out anew since.
@@ -126,7 +131,9 @@ impl Opening {
         // Until the agent says that its user is logged in, nobody is shown anything.
         let is_ready = staging.is_none() && !cx.needs_login && !matches!(target, Target::Fork(..));
         let showing = match &asked.wanted {
-            Wanted::History { start, .. } if is_ready => Some(Showing::open(cx.store, session, start.clone())?),
+            Wanted::History { part, start, .. } if is_ready => {
+                Some(Showing::open(cx.store, session, *part, start.clone())?)
+            }
             _ => None,
         };
         let reason = match (&session.agent, known) {
@@ -137,7 +144,7 @@ impl Opening {
         };
         let heard = known.map_or(0, |known| known.heard);
         let is_told_in_vain = asks_as.as_deref().is_some_and(|id| cx.requests.is_told_in_vain(id));
-        let shows_telling = staging.is_some() && is_log_empty && asked.wanted.is_history() && !is_told_in_vain;
+        let shows_telling = staging.is_some() && is_log_empty && asked.wanted.is_conversation() && !is_told_in_vain;
         debug_assert!(key.id().is_some() || matches!(target, Target::Fork(..)));
         Ok(Self {
             request: asked.request,
