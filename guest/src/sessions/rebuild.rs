@@ -39,20 +39,15 @@ struct Progress {
     broken: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
     /// Bringing a store of an earlier version up to date, so that no list lacks anything meanwhile.
+    #[default]
     Upgrade,
     /// Taking out index entries that no record stands for, behind this key.
     Clean(String),
     /// Writing the entries of each session, behind this key.
     Write(String),
-}
-
-impl Default for Stage {
-    fn default() -> Self {
-        Self::Upgrade
-    }
 }
 
 /// Why a rebuild does not go on.

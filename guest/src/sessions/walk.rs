@@ -79,8 +79,8 @@ impl Range {
             }
             self.read = match self.older {
                 None => page.entries.into(),
-                Some(shelf) => {
-                    upgrade::as_they_are(store, shelf, page.entries, |session| agents.admit(session))?.into()
+                Some(older) => {
+                    upgrade::as_they_are(store, older, page.entries, |session| agents.admit(session))?.into()
                 }
             };
         }

@@ -8,6 +8,7 @@ use acp_sessions_guest::storage::{
 };
 
 type Meanwhile<'a> = Box<dyn FnOnce(&Memory) + 'a>;
+type Often<'a> = Box<dyn Fn(&Memory) + 'a>;
 
 #[derive(Default)]
 pub(crate) struct Between<'a> {
@@ -15,7 +16,7 @@ pub(crate) struct Between<'a> {
     /// And how many commits come first.
     meanwhile: RefCell<Option<(usize, Meanwhile<'a>)>>,
     /// The same before a scan, each time again.
-    at_scans: RefCell<Option<Box<dyn Fn(&Memory) + 'a>>>,
+    at_scans: RefCell<Option<Often<'a>>>,
     pub(crate) calls: Cell<usize>,
     pub(crate) commits: Cell<usize>,
     pub(crate) writes: Cell<usize>,

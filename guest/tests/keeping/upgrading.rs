@@ -333,7 +333,7 @@ fn open(memory: &Memory, nth: u64) -> Engine<&Memory, Ticking> {
     Engine::open(memory, Ticking(Cell::new(1000 * nth)), [], Vec::new(), Vec::new()).unwrap()
 }
 
-fn said<'a>(engine: &mut Engine<&'a Memory, Ticking>, from: Peer, line: &Value) -> Vec<Value> {
+fn said(engine: &mut Engine<&Memory, Ticking>, from: Peer, line: &Value) -> Vec<Value> {
     engine.receive([Arrival { from, content: Content::Line(line.to_string()) }]);
     let outputs = engine.pull(u32::MAX).into_iter();
     let lines = outputs.filter_map(|output| match output {

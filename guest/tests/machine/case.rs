@@ -160,6 +160,10 @@ pub(crate) enum Change {
     Rewind,
     /// All is replaced by a summary.
     Compact,
+    /// It is put away.
+    Archive,
+    /// It is brought back.
+    Unarchive,
 }
 
 /// How a connection ends.

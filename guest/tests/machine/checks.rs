@@ -15,6 +15,6 @@ pub(crate) use bounded::{memos, nothing_left};
 pub(crate) use deleted::{agents_deleted, deleted};
 pub(crate) use heard::heard;
 pub(crate) use history::{transcripts, window};
-pub(crate) use lists::{early, found, listed, titles};
+pub(crate) use lists::{archived, early, found, listed, titles};
 pub(crate) use locked::locked;
 pub(crate) use silent::replaced;

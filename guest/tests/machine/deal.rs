@@ -44,7 +44,34 @@ impl Case {
             let themed = if dice.percent(50) { on_theme(&dice, theme, line) } else { None };
             steps.push(themed.unwrap_or_else(|| step(&dice, line, calm)));
         }
-        Self { seed, texts: dice.percent(90), retains: dice.percent(12), kinds, steps }
+        let case = Self { seed, texts: dice.percent(90), retains: dice.percent(12), kinds, steps };
+        case.with_archives()
+    }
+
+    /// Has some agents put sessions away, and bring them back. With dice of its own, so that what a seed stands for
+    /// otherwise stays.
+    fn with_archives(mut self) -> Self {
+        let dice = Dice::new(!self.seed);
+        if !dice.percent(30) {
+            return self;
+        }
+        for kind in &mut self.kinds {
+            if dice.percent(60) {
+                *kind = kind.with(Trait::Archive);
+            }
+        }
+        for _ in 0..dice.below(6) {
+            let at = usize::from(dice.below(u8::try_from(self.steps.len() + 1).unwrap_or(u8::MAX)));
+            let change = if dice.percent(60) { Change::Archive } else { Change::Unarchive };
+            let ask = if dice.percent(60) { Ask::Archive } else { Ask::Unarchive };
+            let step = match dice.below(3) {
+                0 => Step::Client(0, ask(Pick::Named(dice.below(3)))),
+                1 => Step::End(0, end(&dice)),
+                _ => Step::Outside(0, dice.below(3), change),
+            };
+            self.steps.insert(at, step);
+        }
+        self
     }
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Kept {
     pub(crate) title: Option<String>,
     pub(crate) updated: i64,
     pub(crate) pieces: Vec<Piece>,
+    /// It is put away.
+    pub(crate) archived: bool,
     /// It was made without the layer.
     pub(crate) outside: bool,
     /// The layer's id for it, as seen from the prompts that came.
@@ -46,13 +48,17 @@ impl Kept {
         self.updated = now.max(self.updated + 1);
     }
 
-    fn row(&self, id: &str) -> Value {
-        json!({
+    fn row(&self, id: &str, tells_archived: bool) -> Value {
+        let mut row = json!({
             "sessionId": id,
             "cwd": self.cwd,
             "title": self.title,
             "updatedAt": time::format(self.updated),
-        })
+        });
+        if tells_archived {
+            row["archived"] = self.archived.into();
+        }
+        row
     }
 }
 
@@ -82,12 +88,14 @@ impl Disk {
         self.sessions.keys().nth(usize::from(at) % self.sessions.len().max(1))
     }
 
-    /// The answer to `session/list`: two rows a page.
-    pub(crate) fn page(&self, cursor: Option<&str>) -> Value {
-        let from: usize = cursor.and_then(|cursor| cursor.parse().ok()).unwrap_or(0);
-        let rows: Vec<Value> = self.sessions.iter().skip(from).take(2).map(|(id, kept)| kept.row(id)).collect();
+    /// The answer to `session/list`: two rows a page. Who can archive leaves out what is, unless asked for it.
+    pub(crate) fn page(&self, params: &Value, archives: bool) -> Value {
+        let from: usize = params["cursor"].as_str().and_then(|cursor| cursor.parse().ok()).unwrap_or(0);
+        let is_given = |kept: &Kept| !(archives && kept.archived) || params["archived"] == "include";
+        let shown: Vec<_> = self.sessions.iter().filter(|(_, kept)| is_given(kept)).collect();
+        let rows: Vec<Value> = shown.iter().skip(from).take(2).map(|(id, kept)| kept.row(id, archives)).collect();
         let mut page = json!({ "sessions": rows });
-        if from + 2 < self.sessions.len() {
+        if from + 2 < shown.len() {
             page["nextCursor"] = (from + 2).to_string().into();
         }
         page

@@ -37,10 +37,12 @@ pub(crate) enum Trait {
     StartsSlowly,
     /// Tells its modes and options.
     SendsModes,
+    /// Puts sessions away, and leaves those out of its list unless it is asked for them.
+    Archive,
 }
 
 impl Trait {
-    pub(crate) const ALL: [Self; 17] = [
+    pub(crate) const ALL: [Self; 18] = [
         Self::Load,
         Self::Resume,
         Self::List,
@@ -58,6 +60,7 @@ impl Trait {
         Self::TitlesByPrompt,
         Self::StartsSlowly,
         Self::SendsModes,
+        Self::Archive,
     ];
 
     /// How many of a hundred agents have it.
@@ -71,6 +74,8 @@ impl Trait {
             Self::CountsAnew => 10,
             Self::WantsLogin => 6,
             Self::StartsSlowly => 12,
+            // It is dealt out apart from the others.
+            Self::Archive => 0,
         }
     }
 }
@@ -81,7 +86,8 @@ pub(crate) struct Kind(pub(crate) u32);
 
 impl Kind {
     pub(crate) fn random(dice: &Dice) -> Self {
-        let chosen = Trait::ALL.into_iter().filter(|habit| dice.percent(habit.chance()));
+        let dealt = Trait::ALL.into_iter().filter(|habit| *habit != Trait::Archive);
+        let chosen = dealt.filter(|habit| dice.percent(habit.chance()));
         Self(chosen.fold(0, |bits, habit| bits | 1 << habit as u32))
     }
 
@@ -121,6 +127,7 @@ impl Kind {
             (Trait::Fork, "fork"),
             (Trait::Delete, "delete"),
             (Trait::Close, "close"),
+            (Trait::Archive, "archive"),
         ];
         let can = markers.into_iter().filter(|(habit, _)| self.is(*habit));
         let session: serde_json::Map<_, _> = can.map(|(_, marker)| (marker.to_owned(), json!({}))).collect();

@@ -116,6 +116,8 @@ fn to_json(session: &Session) -> anyhow::Result<serde_json::Value> {
         "archived": session.archived,
         "agent": session.agent,
         "snippet": session.snippet,
+        "matchedIn": session.matched_in,
+        "setAside": session.set_aside,
         "_meta": meta,
     }))
 }

@@ -20,6 +20,10 @@ pub(super) struct Arguments {
     /// The session
     id: String,
 
+    /// What was taken out of the conversation, because its agent went back behind it
+    #[arg(long)]
+    set_aside: bool,
+
     /// The updates as they are replayed to a client, one JSON object a line
     #[arg(long)]
     json: bool,
@@ -30,9 +34,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let mut engine = component.instantiate(arguments.store.open_existing()?)?;
     let mut out = BufWriter::new(io::stdout().lock());
     let mut reader = Reader::default();
-    let mut after = None;
+    let mut after: Option<String> = None;
     loop {
-        let page = plain(engine.transcript(&arguments.id, after.as_deref(), PAGE))?;
+        let (id, behind) = (arguments.id.as_str(), after.as_deref());
+        let page = plain(match arguments.set_aside {
+            true => engine.set_aside(id, behind, PAGE),
+            false => engine.transcript(id, behind, PAGE),
+        })?;
         for update in &page.updates {
             if arguments.json {
                 writeln!(out, "{}", update.update)?;
@@ -47,6 +55,14 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }
     if !arguments.json {
         writeln!(out)?;
+        let count = plain(engine.get(&arguments.id))?.set_aside;
+        match (arguments.set_aside, count) {
+            (false, 1..) => {
+                writeln!(out, "\nThe agent went back behind other things that were said; --set-aside shows them.")?;
+            }
+            (true, 0) => writeln!(out, "Nothing was set aside.")?,
+            _ => {}
+        }
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)

@@ -17,7 +17,9 @@ pub(super) fn write(out: &mut impl Write, sessions: &[Session]) -> io::Result<()
         let mark = if session.archived { " (archived)" } else { "" };
         writeln!(out, "{:<id_width$}  {updated:<20}  {title:<TITLE_WIDTH$}  {}{mark}", session.id, session.cwd)?;
         if let Some(snippet) = &session.snippet {
-            writeln!(out, "{:id_width$}  … {}", "", one_line(snippet))?;
+            let is_aside = session.matched_in.as_deref() == Some("setAside");
+            let mark = if is_aside { " (set aside)" } else { "" };
+            writeln!(out, "{:id_width$}  … {}{mark}", "", one_line(snippet))?;
         }
     }
     Ok(())
@@ -59,7 +61,9 @@ mod tests {
             archived: true,
             agent: None,
             meta: None,
-            snippet: None,
+            snippet: Some("a snippet".into()),
+            matched_in: Some("setAside".into()),
+            set_aside: 3,
         };
         let mut out = Vec::new();
         write(&mut out, &[session]).expect("written");
@@ -67,5 +71,6 @@ mod tests {
         let row = text.lines().nth(1).expect("a row");
         assert!(row.starts_with("s1  2026-01-02T03:04:05Z  a [31m ä"), "{row}");
         assert!(row.ends_with("…  /work (archived)"), "{row}");
+        assert_eq!(text.lines().nth(2), Some("    … a snippet (set aside)"));
     }
 }

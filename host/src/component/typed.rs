@@ -25,6 +25,12 @@ impl<S: storage::Host + Send + 'static> Instance<'_, S> {
         self.exports.acp_sessions_sessions().call_transcript(&mut self.store, id, after, limit)
     }
 
+    /// The same of what was taken out of its conversation.
+    pub fn set_aside(&mut self, id: &str, after: Option<&str>, limit: u32) -> Answer<TranscriptPage> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_sessions().call_set_aside(&mut self.store, id, after, limit)
+    }
+
     /// Removes a session.
     pub fn delete(&mut self, id: &str) -> Answer<()> {
         let _running = self.begin_call();

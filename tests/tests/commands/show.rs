@@ -1,6 +1,7 @@
 //! `acp-sessions show`
 
 use acp_sessions_tests::client::Client;
+use acp_sessions_tests::scene::Scene;
 use acp_sessions_tests::transcript::text_of;
 use serde_json::Value;
 
@@ -24,6 +25,30 @@ fn json_is_what_a_client_is_told() {
         assert_eq!(text_of(&updates, kind), text_of(&replay, kind), "{kind}");
         assert!(text_of(&updates, kind).contains("Mend the roof"), "{kind}");
     }
+}
+
+#[test]
+fn what_was_set_aside_is_shown_when_asked_for() {
+    let scene = Scene::new();
+    let launch = scene.proxy(&[], &["--list", "--load", "--resume", "--dates"]);
+    let mut client = Client::ready(&launch);
+    let id = client.new_session(&scene.cwd());
+    client.prompt(&id, "Mend the roof");
+    client.prompt(&id, "Paint the fence");
+    client.close();
+    assert_eq!(on(&scene, &["show", "--set-aside", &id]).printed(), "\nNothing was set aside.\n");
+    assert_eq!(on(&scene, &["show", "--set-aside", "--json", &id]).printed(), "");
+    scene.outside().rewind(&id, 1);
+    let mut client = Client::ready(&launch);
+    let (_, answer) = client.load(&id, &scene.cwd());
+    assert!(answer["_meta"]["acp-sessions"]["setAside"].as_u64().is_some_and(|count| count > 0), "{answer}");
+    client.close();
+    let (shown, aside) = (on(&scene, &["show", &id]).printed(), on(&scene, &["show", "--set-aside", &id]).printed());
+    assert!(shown.contains("Mend the roof") && !shown.contains("Paint the fence"), "{shown}");
+    assert!(shown.ends_with("; --set-aside shows them.\n"), "{shown}");
+    assert!(aside.contains("Paint the fence") && !aside.contains("Mend the roof"), "{aside}");
+    let found = on(&scene, &["list", "--search", "fence"]).printed();
+    assert!(found.contains("(set aside)"), "{found}");
 }
 
 #[test]

@@ -98,7 +98,16 @@ impl Agent {
                 vec![success(id, &self.opened(None))]
             }
             "session/fork" => self.forked(at, &session, &cwd, now, ground),
-            "session/list" => vec![success(id, &self.disk(ground).page(request.params["cursor"].as_str()))],
+            "session/list" => {
+                let archives = self.kind.is(Trait::Archive);
+                vec![success(id, &self.disk(ground).page(&request.params, archives))]
+            }
+            "session/archive" | "session/unarchive" if self.kind.is(Trait::Archive) => {
+                if let Some(kept) = self.kept(ground, &session) {
+                    kept.archived = request.method == "session/archive";
+                }
+                vec![success(id, &json!({}))]
+            }
             "session/close" => {
                 // It does what it is asked in the order in which it is asked, whenever it says so.
                 if self.opened_at.get(&session).is_none_or(|opened| *opened < request.at) {

@@ -71,6 +71,22 @@ pub(crate) fn titles(ground: &mut Ground, memory: &Memory, kind: Kind, rows: &[V
     broken
 }
 
+/// What is archived here and at an agent that can archive, and has been asked for its list, is the same.
+pub(crate) fn archived(ground: &mut Ground, memory: &Memory, kind: Kind, rows: &[Value]) -> Vec<Broke> {
+    let Some(name) = kind.name().filter(|_| kind.is(Trait::Archive)) else { return Vec::new() };
+    let store = Store::new(memory);
+    let kept = &ground.disk(kind).sessions;
+    let mut broken = Vec::new();
+    for row in rows {
+        let record = store.session(row["sessionId"].as_str().unwrap_or_default()).ok().flatten();
+        let own = record.as_ref().and_then(|record| record.id_at(name)).and_then(|id| kept.get(id));
+        if let Some(own) = own.filter(|own| row["archived"] != own.archived) {
+            broken.push(Broke::new("archived", format!("at the agent it is {}, the row is {row}", own.archived)));
+        }
+    }
+    broken
+}
+
 /// A session is found by a word that was said in it, if it is there.
 pub(crate) fn found(session: &str, is_here: bool, word: &str, rows: &[Value]) -> Option<Broke> {
     let is_found = rows.iter().any(|row| row["sessionId"] == session);

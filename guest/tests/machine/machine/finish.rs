@@ -106,6 +106,8 @@ impl Machine<'_> {
         if kind.is(Trait::List) && !kind.forgets() {
             let broken = checks::titles(&mut self.ground, &self.bench.memory, kind, &rows);
             self.ground.extend(broken);
+            let broken = checks::archived(&mut self.ground, &self.bench.memory, kind, &rows);
+            self.ground.extend(broken);
         }
         ids
     }

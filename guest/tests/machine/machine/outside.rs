@@ -6,6 +6,7 @@ use super::Machine;
 use crate::agent::Agent;
 use crate::case::Change;
 use crate::disk::{CWD, Piece};
+use crate::kind::Trait;
 
 /// How long ago an agent's own sessions were last used, in milliseconds.
 const DAYS: i64 = 3 * 86_400_000;
@@ -54,6 +55,12 @@ impl Machine<'_> {
                 let title = format!("Named outside {}", ground.talk.next_moment());
                 if let Some(kept) = agent.kept(ground, &id) {
                     kept.title = Some(title);
+                }
+            }
+            Change::Archive | Change::Unarchive => {
+                let archives = agent.kind.is(Trait::Archive);
+                if let Some(kept) = agent.kept(ground, &id).filter(|_| archives) {
+                    kept.archived = change == Change::Archive;
                 }
             }
             Change::Delete => {

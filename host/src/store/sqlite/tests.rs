@@ -51,6 +51,22 @@ fn what_was_written_is_there_when_it_is_opened_again() {
 }
 
 #[test]
+fn a_store_of_an_earlier_version_is_taken_over_with_what_it_holds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.db");
+    open(&path).commit(vec![], vec![put("k", "v")], Durability::Durable).expect("no trap").expect("written");
+    for version in 1..schema::CURRENT {
+        let connection = Connection::open(&path).expect("a database");
+        connection.pragma_update(None, "user_version", version).expect("set");
+        drop(connection);
+        assert_eq!(open(&path).get(vec!["k".into()]).expect("no trap"), Ok(vec![Some("v".into())]));
+        let connection = Connection::open(&path).expect("a database");
+        let now: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).expect("read");
+        assert_eq!(now, schema::CURRENT);
+    }
+}
+
+#[test]
 fn a_store_of_a_later_version_is_left_alone() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("s.db");

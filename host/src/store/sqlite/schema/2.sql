@@ -1,0 +1,2 @@
+-- The tables are the same. What the engine keeps in them is laid out in another way (guest/src/store/layout.rs): it brings
+-- that up to date by itself, and a program of before would neither list what is new nor keep all that a record says.
