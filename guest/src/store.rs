@@ -90,7 +90,8 @@ impl<S: Storage> Store<S> {
 
     /// The number of the last change to any session.
     pub fn revision(&self) -> Result<u64> {
-        change::parse_revision(self.record(keys::REVISION.to_owned())?.as_deref())
+        let (_, _, revision) = self.look()?;
+        change::parse_revision(revision.as_deref())
     }
 
     /// Which layout its indexes have. Read until it is the present one.
@@ -103,11 +104,16 @@ impl<S: Storage> Store<S> {
 
     /// The same read anew, and the record as it stands.
     pub fn look_at_layout(&self) -> Result<(Layout, Option<String>)> {
+        self.look().map(|(layout, text, _)| (layout, text))
+    }
+
+    /// Layout and revision, which a list needs both, as they stand.
+    fn look(&self) -> Result<(Layout, Option<String>, Option<String>)> {
         let mut values = self.storage.get(&[keys::LAYOUT.to_owned(), keys::REVISION.to_owned()])?.into_iter();
         let (text, revision) = (values.next().flatten(), values.next().flatten());
         let layout = Layout::parse(text.as_deref(), revision.is_some());
         self.is_present.set(layout == Layout::Present && text.is_some());
-        Ok((layout, text))
+        Ok((layout, text, revision))
     }
 
     /// The agents that have list rows.
