@@ -37,9 +37,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let mut after: Option<String> = None;
     loop {
         let (id, behind) = (arguments.id.as_str(), after.as_deref());
-        let page = plain(match arguments.set_aside {
-            true => engine.set_aside(id, behind, PAGE),
-            false => engine.transcript(id, behind, PAGE),
+        let page = plain(if arguments.set_aside {
+            engine.set_aside(id, behind, PAGE)
+        } else {
+            engine.transcript(id, behind, PAGE)
         })?;
         for update in &page.updates {
             if arguments.json {
