@@ -73,7 +73,7 @@ pub(crate) fn titles(ground: &mut Ground, memory: &Memory, kind: Kind, rows: &[V
 
 /// What is archived here and at an agent that can archive, and has been asked for its list, is the same.
 pub(crate) fn archived(ground: &mut Ground, memory: &Memory, kind: Kind, rows: &[Value]) -> Vec<Broke> {
-    let is_exact = kind.is(Trait::Archive) && !ground.talk.some_agent_reuses_ids;
+    let is_exact = kind.is(Trait::Archive) && ground.talk.counting.is_empty();
     let Some(name) = kind.name().filter(|_| is_exact) else { return Vec::new() };
     let store = Store::new(memory);
     let kept = &ground.disk(kind).sessions;
