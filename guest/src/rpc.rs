@@ -9,6 +9,7 @@ mod head;
 mod id;
 mod line;
 mod message;
+mod number;
 mod object;
 mod strict;
 
@@ -17,5 +18,6 @@ pub use error::{Code, RpcError};
 pub use id::Id;
 pub use line::{failure, notification, request, response, splice};
 pub use message::{Malformed, Message, Outcome};
+pub use number::whole_number;
 pub use object::Object;
 pub use strict::is_array_of_objects;

@@ -27,7 +27,7 @@ impl<S: Storage> Native<S> {
     /// Over a storage that can search texts.
     pub fn new(storage: S) -> Self {
         let own = Agents::Own(AGENTS[0].to_owned());
-        let options = Options { page_size: 100, agents: own, agent: None };
+        let options = Options { page_size: 100, agents: own, agent: None, draft: false };
         Self { store: Store::new(storage), options, searches_conversations: true }
     }
 
@@ -39,7 +39,7 @@ impl<S: Storage> Native<S> {
     /// Lists all agents' sessions where nothing else is said.
     #[must_use]
     pub fn of_all_agents(mut self) -> Self {
-        self.options = Options { page_size: 100, agents: Agents::All, agent: Some(AGENTS[0].to_owned()) };
+        self.options = Options { page_size: 100, agents: Agents::All, agent: Some(AGENTS[0].to_owned()), draft: false };
         self
     }
 

@@ -5,7 +5,8 @@
 pub struct Settings {
     /// `page-size`: rows in a page of a plain `session/list`, 1 to 1000. Default 100.
     pub page_size: u32,
-    /// `dialect`: `stable`, or `draft` to also advertise `listSessions: true`. Default stable.
+    /// `dialect`: `stable`, or `draft` for clients of the draft that preceded it: `listSessions: true` is advertised too,
+    /// and every list has `createdAt` at the root of its rows and pages of 50. Default stable.
     pub draft: bool,
     /// `rehydrate`: whether an agent that starts a stored session afresh (because it cannot restore sessions, or has
     /// lost this one) is told what was said before. `on` or `off`. Default on.

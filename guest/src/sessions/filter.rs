@@ -9,6 +9,7 @@ use serde_json::Value;
 use siphasher::sip::SipHasher13;
 
 use super::list::{ListError, Options};
+use crate::rpc;
 use crate::search::query::Query;
 use crate::store::{Row, Session, Shelf, directory};
 use crate::time;
@@ -155,10 +156,11 @@ impl Members {
     }
 
     fn time(&self, field: &str) -> Result<Option<i64>, ListError> {
-        let Some(text) = self.string(field)? else { return Ok(None) };
+        // A time that says that there is none is no bound.
+        let Some(text) = self.string(field)?.filter(|text| !time::is_none(text)) else { return Ok(None) };
         let time = time::parse(text);
         time.map(Some).ok_or_else(|| {
-            ListError::invalid(field, "must be an RFC 3339 time between 1970 and 9999, such as 2025-10-29T14:22:15Z")
+            ListError::invalid(field, "must be an RFC 3339 time between 1970 and 9999, such as 2025-10-29T14:22:15Z, or a date")
         })
     }
 
@@ -177,7 +179,7 @@ impl Members {
 
     fn limit(&self) -> Result<Option<u32>, ListError> {
         let Some(value) = self.get("limit") else { return Ok(None) };
-        let limit = value.as_u64().and_then(|limit| u32::try_from(limit).ok());
+        let limit = rpc::whole_number(&value.to_string()).and_then(|limit| u32::try_from(limit).ok());
         limit
             .filter(|limit| (1..=MOST_ROWS).contains(limit))
             .map(Some)
@@ -191,7 +193,7 @@ impl Request {
     /// Reads the params of a request of somebody who has no agent: all sessions, in pages of `page_size` rows if the
     /// request is a plain one.
     pub fn read(params: Option<&str>, page_size: u32) -> Result<Self, ListError> {
-        Self::read_for(params, &Options { page_size, agents: Agents::All, agent: None })
+        Self::read_for(params, &Options { page_size, agents: Agents::All, agent: None, draft: false })
     }
 
     /// Reads the params of a request; what it leaves open is as in the options.
@@ -204,7 +206,7 @@ impl Request {
         let uses = |of: &serde_json::Map<String, Value>| {
             DRAFT_FIELDS.iter().any(|field| of.get(*field).is_some_and(|value| !value.is_null()))
         };
-        let draft_rows = uses(&members.root);
+        let draft_rows = options.draft || uses(&members.root);
         let default_limit = if draft_rows || uses(&members.meta) { DRAFT_ROWS } else { options.page_size };
         let cwd = match members.string("cwd")? {
             None => None,

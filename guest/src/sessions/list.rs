@@ -27,6 +27,8 @@ pub struct Options {
     pub agents: Agents,
     /// The agent behind the list, which a request may ask for also where [`Self::agents`] says all.
     pub agent: Option<String>,
+    /// Whether every request is one of the draft that preceded the stable protocol, whatever fields it has.
+    pub draft: bool,
 }
 
 /// Why there is no list.

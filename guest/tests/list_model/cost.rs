@@ -92,7 +92,7 @@ fn page(store: &Store<Counting>, agents: Agents) -> (usize, usize, Vec<String>) 
     let counting = store.storage();
     counting.calls.set(0);
     counting.read.set(0);
-    let page = list::list(store, &Options { page_size: 10, agents, agent: None }, None).expect("a page");
+    let page = list::list(store, &Options { page_size: 10, agents, agent: None, draft: false }, None).expect("a page");
     let page: Value = serde_json::from_str(&page).expect("JSON");
     let rows = page["sessions"].as_array().expect("rows");
     let ids = rows.iter().filter_map(|row| row["sessionId"].as_str()).map(str::to_owned).collect();

@@ -24,7 +24,7 @@ fn store() -> Store<Memory> {
 }
 
 fn ids(store: &Store<Memory>, params: &Value) -> (String, Option<String>) {
-    let options = Options { page_size: 100, agents: Agents::All, agent: None };
+    let options = Options { page_size: 100, agents: Agents::All, agent: None, draft: false };
     ids_for(store, &options, params).expect("a page")
 }
 
@@ -47,11 +47,62 @@ fn each_filter_leaves_out_what_it_should() {
         (json!({"createdAfter": "1970-01-01T00:00:02Z"}), "dc"),
         (json!({"createdBefore": "1970-01-01T01:00:02+01:00"}), "a"),
         (json!({"updatedAfter": "1970-01-01T00:00:04Z"}), "dba"),
+        (json!({"createdAfter": "1970-01-01T02:00:02+0200"}), "dc"),
+        (json!({"createdAfter": "1970-01-01"}), "dbac"),
+        (json!({"createdBefore": "1970-01-01"}), ""),
+        // A program that has no time says so.
+        (json!({"createdBefore": "0001-01-01T00:00:00Z"}), "dbac"),
+        (json!({"createdAfter": "0001-01-01T00:00:00Z", "updatedAfter": "0001-01-01T00:00:00Z"}), "dbac"),
         (json!({"search": "second"}), "b"),
         (json!({"search": "三"}), "c"),
         (json!({"_meta": {"acp-sessions": {"search": "f"}}}), "da"),
     ] {
         assert_eq!(ids(&store, &params), (expected.to_owned(), None), "{params}");
+    }
+}
+
+#[test]
+fn a_limit_may_be_written_with_a_fraction() {
+    let store = store();
+    for (limit, expected) in [(json!(2), "db"), (json!(2.0), "db"), (json!(1e0), "d")] {
+        assert_eq!(ids(&store, &json!({ "limit": limit })).0, expected, "{limit}");
+    }
+}
+
+#[test]
+fn in_the_draft_dialect_every_list_is_a_drafts() {
+    let store = store();
+    for serial in 0..60 {
+        let session = Session::new(format!("{serial}"), "/x".to_owned(), 5);
+        store.change(&session.id).commit(|_, _, _| Ok(Some(Some(session.clone())))).expect("a new session");
+    }
+    for (draft, params, rows, has_created) in [
+        (true, json!({}), 50, true),
+        (true, json!({"cwd": "/x"}), 50, true),
+        (true, json!({"limit": 60}), 60, true),
+        (true, json!({"_meta": {"acp-sessions": {"limit": 7}}}), 7, true),
+        (false, json!({}), 64, false),
+        (false, json!({"createdAfter": "1970-01-01T00:00:00.001Z"}), 50, true),
+    ] {
+        let options = Options { page_size: 100, agents: Agents::All, agent: None, draft };
+        let page = list::list(&store, &options, Some(&params.to_string())).expect("a page");
+        let page: Value = serde_json::from_str(&page).expect("JSON");
+        let sessions = page["sessions"].as_array().expect("rows");
+        assert_eq!(sessions.len(), rows, "{draft} {params}");
+        assert!(sessions.iter().all(|row| row["createdAt"].is_string() == has_created), "{draft} {params}");
+    }
+}
+
+#[test]
+fn every_time_in_a_row_has_three_decimals() {
+    let store = store();
+    let options = Options { page_size: 100, agents: Agents::All, agent: None, draft: true };
+    let page: Value = serde_json::from_str(&list::list(&store, &options, None).expect("a page")).expect("JSON");
+    for row in page["sessions"].as_array().expect("rows") {
+        for time in [&row["createdAt"], &row["updatedAt"], &row["_meta"]["acp-sessions"]["createdAt"]] {
+            let decimals = time.as_str().and_then(|time| time.strip_suffix('Z')?.rsplit_once('.')).map(|(_, last)| last);
+            assert_eq!(decimals.map(str::len), Some(3), "{row}");
+        }
     }
 }
 
@@ -83,10 +134,10 @@ fn a_list_is_of_one_agents_sessions_or_of_all() {
         (Agents::All, Some("y"), json!({}), "dbac"),
         (Agents::All, Some("y"), asked("own"), "bc"),
     ] {
-        let options = Options { page_size: 100, agents, agent: agent.map(str::to_owned) };
+        let options = Options { page_size: 100, agents, agent: agent.map(str::to_owned), draft: false };
         assert_eq!(ids_for(&store, &options, &params), Ok((expected.to_owned(), None)), "{options:?} {params}");
     }
-    let nobodys = Options { page_size: 1, agents: Agents::All, agent: None };
+    let nobodys = Options { page_size: 1, agents: Agents::All, agent: None, draft: false };
     let refusal = ids_for(&store, &nobodys, &asked("own")).expect_err("nobody's own list");
     assert!(matches!(refusal, ListError::Invalid { field, .. } if field == "agents"));
     // A cursor goes on in the list it came from, and in no other agent's.

@@ -3,7 +3,7 @@
 
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::requests::ClientRequest;
-use crate::engine::Engine;
+use crate::engine::{Engine, Settings};
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::sessions::list::{self, Agents, ListError, Options};
@@ -24,7 +24,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     fn listed(&self, params: Option<&str>) -> Result<String, RpcError> {
         let agent = self.connection.agent.name.clone();
         let agents = if self.settings.list_all { Agents::All } else { Agents::Own(agent.clone()) };
-        let options = Options { page_size: self.settings.page_size, agents, agent: Some(agent) };
+        let Settings { page_size, draft, .. } = self.settings;
+        let options = Options { page_size, agents, agent: Some(agent), draft };
         list::list(&self.store, &options, params).map_err(|error| match error {
             ListError::Invalid { field, message } => RpcError::invalid_params(&field, message),
             ListError::Storage(error) => error.into(),
