@@ -6,10 +6,12 @@
 //! Imports run one way: router, live, and below them the rest.
 
 mod answer;
+mod asked;
 mod cx;
 mod effect;
 mod handled;
 mod key;
+mod list_meta;
 mod live;
 mod method;
 mod params;

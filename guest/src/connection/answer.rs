@@ -3,6 +3,7 @@
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use super::asked::AskedFor;
 use crate::rpc::{Code, Object, Outcome, RpcError};
 use crate::store::State;
 
@@ -53,8 +54,26 @@ pub(super) fn marked(result: &str, mark: &serde_json::Value) -> String {
     result.to_json()
 }
 
+/// What the agent has answered before of a session that is open, but for modes and options.
+pub(super) fn as_before(state: &State) -> String {
+    let mut result = Object::default();
+    for (name, value) in &state.beside {
+        result.set(name, value.get());
+    }
+    let models = result.get("models").and_then(Object::parse).map(|mut models| {
+        if let Some(model) = &state.model {
+            models.set("currentModelId", json!(model).to_string());
+        }
+        models.to_json()
+    });
+    if let Some(models) = models {
+        result.set("models", models);
+    }
+    result.to_json()
+}
+
 /// The answer to load, resume and fork: the agent's, with the modes and options that are in force.
-pub(super) fn opened(answer: &str, state: &State, mark: &serde_json::Value) -> String {
+pub(super) fn opened(answer: &str, state: &State, asked: AskedFor, mark: &serde_json::Value) -> String {
     let mut result = Object::parse_or_empty(answer);
     result.remove("sessionId");
     let modes = state.modes.as_deref().map(RawValue::get).and_then(Object::parse).map(|mut modes| {
@@ -67,7 +86,7 @@ pub(super) fn opened(answer: &str, state: &State, mark: &serde_json::Value) -> S
         result.set("modes", modes);
     }
     if let Some(options) = &state.options {
-        result.set("configOptions", options.get());
+        result.set("configOptions", asked.options(options.get()));
     }
     let result = result.to_json();
     marked(&result, mark)

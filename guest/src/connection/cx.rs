@@ -1,5 +1,6 @@
 //! What a session needs of its surroundings to handle something.
 
+use super::asked::AskedFor;
 use super::effect::Effect;
 use super::profile::AgentProfile;
 use super::requests::{ClientRequest, Outgoing, OwnId, OwnIds, Requests};
@@ -16,6 +17,8 @@ pub(super) struct Cx<'a, S, E> {
     pub(super) environment: &'a E,
     pub(super) settings: &'a Settings,
     pub(super) agent: &'a AgentProfile,
+    /// What the client has asked for.
+    pub(super) asked: AskedFor,
     /// Names the connection in open marks and turns.
     pub(super) connection: &'a str,
     /// The agent has refused to do anything before its user logs in, and nobody has since.

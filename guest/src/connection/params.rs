@@ -5,6 +5,9 @@ use serde_json::Value;
 use crate::rpc::{Object, RpcError};
 use crate::store::directory;
 
+/// The member of `_meta` that is the layer's.
+const OWN: &str = "acp-sessions";
+
 /// The members of a request's params.
 #[derive(Debug)]
 pub(in crate::connection) struct Params<'a>(Object<'a>);
@@ -20,11 +23,45 @@ impl<'a> Params<'a> {
         &self.0
     }
 
-    /// Everything but the session's id: what an agent is given when a session is opened.
-    pub(in crate::connection) fn without_session(&self) -> String {
+    /// Everything but the session's id and what is meant for the layer: what an agent is given when a session is opened,
+    /// in its own directory unless another is given.
+    pub(in crate::connection) fn to_open(&self, own: Option<&str>) -> String {
+        let meta = self.meta_for_agent();
         let mut rest = self.0.clone();
         rest.remove("sessionId");
+        if let Some(cwd) = own.filter(|_| self.0.get_some("cwd").is_none()) {
+            rest.set("cwd", Value::from(cwd).to_string());
+        }
+        match meta {
+            Some(meta) if self.0.get("_meta") != Some(&meta) => rest.set("_meta", meta),
+            Some(_) => {}
+            None => rest.remove("_meta"),
+        }
         rest.to_json()
+    }
+
+    /// The same in the directories that the session has, whatever others are given.
+    pub(in crate::connection) fn to_open_as(&self, cwd: &str, directories: &[String]) -> String {
+        let rest = self.to_open(None);
+        let mut rest = Object::parse_or_empty(&rest);
+        rest.set("cwd", Value::from(cwd).to_string());
+        rest.remove("additionalDirectories");
+        if !directories.is_empty() {
+            rest.set("additionalDirectories", Value::from(directories).to_string());
+        }
+        rest.to_json()
+    }
+
+    /// `_meta` without what is meant for the layer: a layer behind this one would take it for itself. None where nothing
+    /// is left of it.
+    pub(in crate::connection) fn meta_for_agent(&self) -> Option<String> {
+        let json = self.0.get("_meta")?;
+        let Some(mut meta) = Object::parse(json).filter(|meta| meta.get(OWN).is_some()) else {
+            return Some(json.to_owned());
+        };
+        meta.remove(OWN);
+        let is_empty = meta.iter().next().is_none();
+        (!is_empty).then(|| meta.to_json())
     }
 
     fn required(&self, field: &'static str) -> Result<&str, RpcError> {
@@ -47,6 +84,11 @@ impl<'a> Params<'a> {
         if json.starts_with('[') { Ok(json) } else { Err(RpcError::invalid_params(field, "must be an array")) }
     }
 
+    /// `cwd`, where it is given.
+    pub(in crate::connection) fn cwd_given(&self) -> Result<Option<String>, RpcError> {
+        self.0.get_some("cwd").map(|_| self.cwd()).transpose()
+    }
+
     /// The required `cwd`, as given; must be absolute in the syntax of some platform.
     pub(in crate::connection) fn cwd(&self) -> Result<String, RpcError> {
         let cwd = self.string("cwd")?;
@@ -56,9 +98,10 @@ impl<'a> Params<'a> {
         Ok(cwd)
     }
 
-    /// `mcpServers`: required on new and load, optional elsewhere (protocol v1).
+    /// `mcpServers`: required on new and load, optional elsewhere (protocol v1). Null is none, as agents read it.
     pub(in crate::connection) fn check_mcp_servers(&self, required: bool) -> Result<(), RpcError> {
-        if required || self.0.get_some("mcpServers").is_some() {
+        let is_null = self.0.get("mcpServers") == Some("null");
+        if self.0.get_some("mcpServers").is_some() || required && !is_null {
             self.array("mcpServers")?;
         }
         Ok(())
@@ -80,6 +123,6 @@ impl<'a> Params<'a> {
     /// A member of `_meta["acp-sessions"]`.
     pub(in crate::connection) fn own_meta(&self, member: &str) -> Option<Value> {
         let meta: Value = serde_json::from_str(self.0.get("_meta")?).ok()?;
-        meta.get("acp-sessions")?.get(member).cloned()
+        meta.get(OWN)?.get(member).cloned()
     }
 }

@@ -18,6 +18,8 @@ pub(super) struct AgentProfile {
     pub(super) close: bool,
     /// Unstable: `session/archive`, `session/unarchive`, and a list that leaves archived sessions out.
     pub(super) archive: bool,
+    #[serde(default)]
+    pub(super) title: bool,
 }
 
 impl AgentProfile {
@@ -26,17 +28,24 @@ impl AgentProfile {
         let info = Object::parse_or_empty(result.get("agentInfo").unwrap_or("{}"));
         let capabilities = Object::parse_or_empty(result.get("agentCapabilities").unwrap_or("{}"));
         let session = Object::parse_or_empty(capabilities.get("sessionCapabilities").unwrap_or("{}"));
+        // RFD 004 had them there.
+        let of_old = Object::parse_or_empty(capabilities.get("session").unwrap_or("{}"));
         // A marker is an object; some agents of old say `true`.
-        let has = |name: &str| session.get_some(name).is_some_and(|marker| marker != "false");
+        let has = |name: &str| {
+            let marker = session.get_some(name).or_else(|| of_old.get_some(name));
+            marker.is_some_and(|marker| marker != "false")
+        };
         Self {
             name: info.get_string("name").filter(|name| !name.is_empty()).unwrap_or_else(|| called.to_owned()),
             load: capabilities.get("loadSession") == Some("true"),
             resume: has("resume"),
-            list: has("list"),
+            // The draft had it there.
+            list: has("list") || capabilities.get("listSessions") == Some("true"),
             fork: has("fork"),
             delete: has("delete"),
             close: has("close"),
             archive: has("archive"),
+            title: has("title"),
         }
     }
 

@@ -26,6 +26,21 @@ pub(super) fn state_given(answer: &Object<'_>, mut state: State) -> State {
     state
 }
 
+/// Remembers what else an agent's answer gives. What it leaves out is as it said before, unless it is another agent, or
+/// has begun afresh.
+pub(super) fn note_beside(answer: &Object<'_>, state: &mut State, agent: &str, is_afresh: bool) {
+    if is_afresh || state.beside_of != agent {
+        state.beside.clear();
+        agent.clone_into(&mut state.beside_of);
+    }
+    let beside = answer.iter().filter(|(name, _)| !matches!(*name, "sessionId" | "modes" | "configOptions"));
+    for (name, value) in beside {
+        if let Ok(value) = RawValue::from_string(value.to_owned()) {
+            state.beside.insert(name.to_owned(), value);
+        }
+    }
+}
+
 /// What has to be asked of the agent so that the session is as `wanted`, given its answer to opening it.
 pub(super) fn restore_requests(wanted: &State, answer: &str, agent_id: &str) -> Vec<RestoreRequest> {
     let answer = Object::parse_or_empty(answer);
@@ -56,8 +71,10 @@ pub(super) fn restore_requests(wanted: &State, answer: &str, agent_id: &str) -> 
             continue;
         }
         let mut params = json!({ "sessionId": agent_id, "configId": option, "value": chosen });
-        if chosen.is_boolean() {
-            params["type"] = "boolean".into();
+        // A value of an option to choose from is the only one that has no type (protocol v1).
+        let kind = current.and_then(|current| current["type"].as_str()).filter(|kind| *kind != "select");
+        if let Some(kind) = kind.or(chosen.is_boolean().then_some("boolean")) {
+            params["type"] = kind.into();
         }
         let params = params.to_string();
         requests.push(RestoreRequest { method: "session/set_config_option", params, is_mode: false });

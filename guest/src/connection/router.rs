@@ -29,6 +29,7 @@ mod update;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use super::asked::AskedFor;
 use super::effect::Effect;
 use super::key::Key;
 use super::live::{LiveSession, Memo};
@@ -46,6 +47,8 @@ pub(crate) struct Connection {
     name: String,
     stage: Stage,
     agent: AgentProfile,
+    /// What the client has asked for by its capabilities.
+    asked: AskedFor,
     /// The agent has refused to do anything before its user logs in, and nobody has since.
     needs_login: bool,
     agent_gone: bool,
@@ -81,6 +84,7 @@ impl Connection {
             name: format!("{random:016x}"),
             stage: Stage::default(),
             agent: AgentProfile::default(),
+            asked: AskedFor::default(),
             needs_login: false,
             agent_gone: false,
             sessions: BTreeMap::new(),

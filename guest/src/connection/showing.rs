@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::answer;
+use super::asked::AskedFor;
 use crate::rpc::{self, RpcError};
 use crate::storage::Storage;
 use crate::store::{Session, Store};
@@ -18,6 +19,8 @@ pub(super) struct Showing {
     session: Session,
     part: Part,
     history: Replay,
+    /// What the client has asked for.
+    asked: AskedFor,
     /// Some of it is on its way.
     begun: bool,
     /// The state follows the history.
@@ -31,13 +34,14 @@ impl Showing {
         session: &Session,
         part: Part,
         start: Start,
+        asked: AskedFor,
     ) -> Result<Self, RpcError> {
         const FIELD: &str = "_meta.acp-sessions.replay";
         let history = Replay::of(store.storage(), session, part, start)?;
         if !history.contains(history.position()) {
             return Err(RpcError::invalid_params(FIELD, "names a place this session does not have"));
         }
-        Ok(Self { session: session.clone(), part, history, begun: false, state_due: true })
+        Ok(Self { session: session.clone(), part, history, asked, begun: false, state_due: true })
     }
 
     /// Whether none of it is on its way yet.
@@ -72,9 +76,9 @@ impl Showing {
         let room = u32::try_from(room).unwrap_or(u32::MAX);
         let Progress::Entries(entries) = self.history.next(store.storage(), room)? else { return Ok(None) };
         let session_id = json!(id).to_string();
-        let params = entries
-            .iter()
-            .flat_map(|(_, text)| Entry::parse(text).map(|entry| entry.replayed(&session_id)).unwrap_or_default());
+        let entries = entries.iter().filter_map(|(_, text)| Entry::parse(text));
+        let shown = entries.filter(|entry| entry.update_name().is_none_or(|name| self.asked.admits(&name)));
+        let params = shown.flat_map(|entry| entry.replayed(&session_id));
         let lines = params.map(|params| match self.part {
             Part::Conversation => rpc::notification("session/update", &params),
             // Nobody is to take it for a part of the conversation.

@@ -8,6 +8,9 @@ pub struct Settings {
     /// `dialect`: `stable`, or `draft` for clients of the draft that preceded it: `listSessions: true` is advertised too,
     /// and every list has `createdAt` at the root of its rows and pages of 50. Default stable.
     pub draft: bool,
+    /// `prefer-load`: whether clients are not shown that sessions can be resumed, so that one that would resume and show an
+    /// empty window loads instead. `on` or `off`. Default off.
+    pub prefer_load: bool,
     /// `rehydrate`: whether an agent that starts a stored session afresh (because it cannot restore sessions, or has
     /// lost this one) is told what was said before. `on` or `off`. Default on.
     pub rehydrate: bool,
@@ -31,6 +34,7 @@ impl Default for Settings {
         Self {
             page_size: 100,
             draft: false,
+            prefer_load: false,
             rehydrate: true,
             retain_days: 0,
             prune_empty_hours: 24,
@@ -61,6 +65,11 @@ impl Settings {
                 .ok_or_else(|| format!("the setting `{name}` takes a number from {least} to {most}, not `{value}`"))
         };
         let one_of = |choices: &str| format!("the setting `{name}` takes {choices}, not `{value}`");
+        let switch = || match value {
+            "on" => Ok(true),
+            "off" => Ok(false),
+            _ => Err(one_of("`on` or `off`")),
+        };
         match name {
             "page-size" => self.page_size = number(1, 1000)?,
             "retain-days" => self.retain_days = number(0, 100_000)?,
@@ -87,13 +96,8 @@ impl Settings {
                 }
                 value.clone_into(&mut self.agent);
             }
-            "rehydrate" => {
-                self.rehydrate = match value {
-                    "on" => true,
-                    "off" => false,
-                    _ => return Err(one_of("`on` or `off`")),
-                }
-            }
+            "prefer-load" => self.prefer_load = switch()?,
+            "rehydrate" => self.rehydrate = switch()?,
             _ => return Err(format!("there is no setting `{name}`")),
         }
         Ok(())
@@ -113,6 +117,9 @@ mod tests {
             ("dialect", "draft", true),
             ("dialect", "Draft", false),
             ("rehydrate", "off", true),
+            ("rehydrate", "no", false),
+            ("prefer-load", "on", true),
+            ("prefer-load", "true", false),
             ("list", "all", true),
             ("list", "mine", false),
             ("agent", "x", true),

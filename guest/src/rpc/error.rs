@@ -57,6 +57,11 @@ impl RpcError {
         Self::session(id, "Resource not found: the session is not open on this connection; load or resume it first")
     }
 
+    /// A session that was deleted.
+    pub fn session_deleted(id: &str) -> Self {
+        Self::session(id, "Resource not found: the session was deleted; nothing that is said in it is kept")
+    }
+
     fn session(id: &str, message: &str) -> Self {
         Self {
             code: Code::ResourceNotFound as i64,

@@ -20,6 +20,8 @@ pub struct Row {
     pub title: Option<String>,
     /// Milliseconds since 1970.
     pub updated: Option<i64>,
+    /// When it was created, where the agent says so: as the draft had it, or as a layer in front of it does.
+    pub created: Option<i64>,
     /// The further directories, if the row says which: an agent that leaves them out says nothing of them.
     pub directories: Option<Vec<String>>,
     /// Whether it is put away, if the row says so (unstable).
@@ -35,6 +37,9 @@ impl Row {
         let (agent_id, cwd) = (row.get_string("sessionId")?, row.get_string("cwd")?);
         directory::normalise(&cwd)?;
         let title = row.get_string("title").filter(|title| !own_words::is_ours(title));
+        let meta = Object::parse_or_empty(row.get_some("_meta").unwrap_or("{}"));
+        let layers = Object::parse_or_empty(meta.get("acp-sessions").unwrap_or("{}"));
+        let created = row.get_string("createdAt").or_else(|| layers.get_string("createdAt"));
         let directories = row.get_some("additionalDirectories").and_then(|json| serde_json::from_str(json).ok());
         let directories =
             directories.filter(|all: &Vec<String>| all.iter().all(|one| directory::normalise(one).is_some()));
@@ -43,9 +48,10 @@ impl Row {
             cwd,
             title: title.as_deref().and_then(info::agents_title),
             updated: row.get_string("updatedAt").and_then(|text| time::parse(&text)),
+            created: created.and_then(|text| time::parse(&text)),
             directories,
             archived: row.get_some("archived").and_then(|json| serde_json::from_str(json).ok()),
-            meta: Object::parse_or_empty(row.get_some("_meta").unwrap_or("{}")).to_json(),
+            meta: meta.to_json(),
         })
     }
 }
@@ -57,6 +63,8 @@ pub enum Found {
     New,
     /// One that was listed before.
     Known,
+    /// The same, which its user has given this title and the agent has not.
+    Named(String),
     /// One that was put away here, or brought back, which the agent has not followed.
     Archived {
         /// The session.
@@ -87,7 +95,9 @@ pub fn take_in<S: Storage, E: Environment>(
     if tombstone.is_some() {
         return Ok(Found::Deleted);
     }
-    let mut session = Session::new(row.agent_id.clone(), row.cwd.clone(), row.updated.unwrap_or(now));
+    let updated = row.updated.or(row.created).unwrap_or(now);
+    let mut session = Session::new(row.agent_id.clone(), row.cwd.clone(), updated);
+    session.create_at(row.created);
     session.give_to(agent, &row.agent_id, 0);
     session.origin = Origin::Agent;
     session.undated = row.updated.is_none();
@@ -117,6 +127,15 @@ fn refresh<S: Storage>(store: &Store<S>, id: &str, agent: &str, row: &Row, is_op
             fresh.title = Title::Agent(title.clone());
         }
         let is_current = session.id_at(agent) == Some(&row.agent_id);
+        if let Title::Set(title) = &session.title
+            && is_current
+            && !is_named_so(row, title)
+        {
+            found = Found::Named(title.clone());
+        }
+        if session.origin == Origin::Agent {
+            fresh.create_at(row.created);
+        }
         if let Some(updated) = row.updated.filter(|_| is_current) {
             // A time to come orders nothing, but that it is another one says that something was said.
             if updated <= now && (updated > session.updated || session.origin == Origin::Agent) {
@@ -140,8 +159,16 @@ fn refresh<S: Storage>(store: &Store<S>, id: &str, agent: &str, row: &Row, is_op
         let same = fresh.title == session.title
             && (fresh.updated, fresh.undated) == (session.updated, session.undated)
             && (fresh.archived, &fresh.directories) == (session.archived, &session.directories)
+            && fresh.created == session.created
             && fresh.agents == session.agents;
         Ok((!same).then_some(Some(fresh)))
     })?;
     Ok(found)
+}
+
+/// Whether the agent has this title for it, or as much of it as it has room for.
+fn is_named_so(row: &Row, title: &str) -> bool {
+    let Some(theirs) = &row.title else { return false };
+    let kept = theirs.strip_suffix('…').or_else(|| theirs.strip_suffix("...")).map(str::trim_end);
+    theirs == title || kept.is_some_and(|kept| !kept.is_empty() && title.starts_with(kept))
 }

@@ -160,7 +160,10 @@ impl Members {
         let Some(text) = self.string(field)?.filter(|text| !time::is_none(text)) else { return Ok(None) };
         let time = time::parse(text);
         time.map(Some).ok_or_else(|| {
-            ListError::invalid(field, "must be an RFC 3339 time between 1970 and 9999, such as 2025-10-29T14:22:15Z, or a date")
+            ListError::invalid(
+                field,
+                "must be an RFC 3339 time between 1970 and 9999, such as 2025-10-29T14:22:15Z, or a date",
+            )
         })
     }
 

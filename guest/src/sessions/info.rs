@@ -29,21 +29,32 @@ pub fn agents_title(title: &str) -> Option<String> {
 /// The update without a title that is of the layer's own words: some agents name a session after the first prompt they
 /// see, which may begin with an account of what was said before. `None` if nothing is left of it.
 pub fn without_own_words(update: &str) -> Option<String> {
-    let mut read = Object::parse_or_empty(update);
+    let read = Object::parse_or_empty(update);
     if !read.get_string("title").is_some_and(|title| own_words::is_ours(&title)) {
+        return Some(update.to_owned());
+    }
+    without_title(update)
+}
+
+fn without_title(update: &str) -> Option<String> {
+    let mut read = Object::parse_or_empty(update);
+    if read.get("title").is_none() {
         return Some(update.to_owned());
     }
     read.remove("title");
     (read.iter().count() > 1).then(|| read.to_json())
 }
 
-/// Applies an update to the session of this id, if there is one.
-pub fn store<S: Storage>(store: &Store<S>, id: &str, update: &str, now: i64) -> Result<()> {
+/// Applies an update to the session of this id, if there is one. Returns what of it counts: no title where the user has
+/// set one; `None` if nothing does.
+pub fn store<S: Storage>(store: &Store<S>, id: &str, update: &str, now: i64) -> Result<Option<String>> {
+    let mut is_named = false;
     store.change(id).commit(|before, _, _| {
         let Some(mut session) = before.cloned() else { return Ok(None) };
+        is_named = matches!(session.title, Title::Set(_));
         Ok(merge(&mut session, update, now).then_some(Some(session)))
     })?;
-    Ok(())
+    Ok(if is_named { without_title(update) } else { Some(update.to_owned()) })
 }
 
 /// Applies an update (the notification's `update` member); says whether anything changed. `now` stands in where the

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::directory;
 use super::row::Shelf;
 use crate::storage::{Result, StorageError};
 
@@ -296,6 +297,20 @@ impl Session {
         Shelf { archived: self.archived, subagent: self.parent.is_some() }
     }
 
+    /// It was created then, as its agent says; never after its last activity.
+    pub fn create_at(&mut self, created: Option<i64>) {
+        self.created = created.map_or(self.created, |created| created.clamp(0, self.updated));
+    }
+
+    /// It is in this directory from now on. Another spelling of where it is already is no other directory.
+    pub fn move_to(&mut self, cwd: Option<&str>) {
+        let Some(cwd) = cwd else { return };
+        let wanted = directory::normalise(cwd);
+        if wanted.is_some() && wanted != directory::normalise(&self.cwd) {
+            cwd.clone_into(&mut self.cwd);
+        }
+    }
+
     /// Notes activity at this time; never before the session was created, so that a bound on creation is one on
     /// activity too.
     pub fn touch(&mut self, at: i64) {
@@ -328,6 +343,12 @@ pub struct State {
     /// What the client has set: option id to value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub chosen: BTreeMap<String, Box<RawValue>>,
+    /// What the agent last answered to new, load, resume or fork beside modes and options, by member.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub beside: BTreeMap<String, Box<RawValue>>,
+    /// The name of the agent that answered so.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub beside_of: String,
     /// The last update of each other kind of state (plan, commands, usage), by its `sessionUpdate`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub updates: BTreeMap<String, Box<RawValue>>,
@@ -339,12 +360,19 @@ impl State {
     pub fn over(self, mut earlier: Self) -> Self {
         earlier.chosen.extend(self.chosen);
         earlier.updates.extend(self.updates);
+        if self.beside_of != earlier.beside_of && !self.beside_of.is_empty() {
+            earlier.beside.clear();
+            earlier.beside_of = self.beside_of;
+        }
+        earlier.beside.extend(self.beside);
         Self {
             modes: self.modes.or(earlier.modes),
             mode: self.mode.or(earlier.mode),
             model: self.model.or(earlier.model),
             options: self.options.or(earlier.options),
             chosen: earlier.chosen,
+            beside: earlier.beside,
+            beside_of: earlier.beside_of,
             updates: earlier.updates,
         }
     }

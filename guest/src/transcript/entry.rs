@@ -1,6 +1,8 @@
 //! One entry of a transcript, as it stands in the log: a letter, the time in milliseconds, `#` and its turn where it
 //! belongs to one, a space, JSON.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -116,6 +118,28 @@ impl<'a> Entry<'a> {
             }
             Kind::Prompt => prompt_updates(self.json),
             _ => Vec::new(),
+        }
+    }
+
+    /// The `sessionUpdate` of an update; none for anything else.
+    pub fn update_name(&self) -> Option<Cow<'a, str>> {
+        #[derive(Deserialize)]
+        struct Update<'a> {
+            #[serde(borrow)]
+            update: Named<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Named<'a> {
+            #[serde(borrow, rename = "sessionUpdate")]
+            name: Cow<'a, str>,
+        }
+        /// How nearly all begin; these need not be read to their end.
+        const USUAL: &str = "{\"update\":{\"sessionUpdate\":\"";
+        let json = Some(self.json).filter(|_| self.kind == Kind::Update)?;
+        let usual = json.strip_prefix(USUAL).and_then(|rest| rest.split_once('"'));
+        match usual {
+            Some((name, _)) if !name.contains('\\') => Some(Cow::Borrowed(name)),
+            _ => serde_json::from_str::<Update<'a>>(json).ok().map(|params| params.update.name),
         }
     }
 

@@ -150,3 +150,20 @@ pub(crate) fn set<'a>(
     desk.greet(Some("a"), capabilities);
     desk
 }
+
+/// A connection to the agent `a`, initialized by a client with these capabilities of its own.
+pub(crate) fn met<'a, S: Storage>(store: &'a S, world: &'a World, client: &Value, agent: &Value) -> Desk<'a, S> {
+    let mut desk = Desk::open(store, world, &[]);
+    let params = json!({"protocolVersion": 1, "clientCapabilities": client});
+    desk.client(json!({"id": 0, "method": "initialize", "params": params}));
+    let info = json!({"name": "a", "version": "1"});
+    let result = json!({"protocolVersion": 1, "agentInfo": info, "agentCapabilities": agent});
+    desk.agent(json!({"id": 0, "result": result}));
+    desk
+}
+
+/// What the client is told by updates of this kind.
+pub(crate) fn updates<'o>(out: &'o Out, kind: &str) -> Vec<&'o Value> {
+    let updates = out.client.iter().map(|message| &message["params"]["update"]);
+    updates.filter(|update| update["sessionUpdate"] == kind).collect()
+}

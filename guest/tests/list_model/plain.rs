@@ -100,7 +100,8 @@ fn every_time_in_a_row_has_three_decimals() {
     let page: Value = serde_json::from_str(&list::list(&store, &options, None).expect("a page")).expect("JSON");
     for row in page["sessions"].as_array().expect("rows") {
         for time in [&row["createdAt"], &row["updatedAt"], &row["_meta"]["acp-sessions"]["createdAt"]] {
-            let decimals = time.as_str().and_then(|time| time.strip_suffix('Z')?.rsplit_once('.')).map(|(_, last)| last);
+            let decimals =
+                time.as_str().and_then(|time| time.strip_suffix('Z')?.rsplit_once('.')).map(|(_, last)| last);
             assert_eq!(decimals.map(str::len), Some(3), "{row}");
         }
     }

@@ -48,6 +48,7 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) {
         if let Phase::Opening(_) = self.phase {
+            self.cancel(cx);
             // Whoever waits for it to open learns that it will not; a session that was open before stays so.
             self.fail(RpcError::new(Code::RequestCancelled, "Request cancelled: the session was closed meanwhile"), cx);
         }
@@ -99,7 +100,9 @@ impl LiveSession {
         requests: Vec<(ClientRequest, Then)>,
         cx: &mut Cx<'_, S, E>,
     ) {
-        let (mut turns, showing) = match std::mem::replace(&mut self.phase, Phase::Gone) {
+        // It is cancelled as if the client had asked for that: prompts that still wait are answered first.
+        self.cancel(cx);
+        let (turns, showing) = match std::mem::replace(&mut self.phase, Phase::Gone) {
             Phase::Open { turns, showing } => (turns, showing),
             Phase::Deleted { turns } => (turns, None),
             Phase::Closing(closing) => (closing.turns, None),
@@ -109,9 +112,6 @@ impl LiveSession {
             cx.finish(&request, Err(cancelled()));
         }
         if !turns.is_empty() {
-            for turn in &mut turns {
-                turn.cancelled = true;
-            }
             let params = json!({ "sessionId": &*self.agent_id }).to_string();
             cx.push(Effect::ToAgent(rpc::notification("session/cancel", &params)));
         }
@@ -172,10 +172,16 @@ impl LiveSession {
         if now - closing.alive < i64::from(cx.settings.agent_timeout_ms) {
             return;
         }
+        self.cancel_closing(cx);
+        self.closed(cx);
+    }
+
+    /// Ends the turns of a session that is being closed: its agent will not.
+    pub(super) fn cancel_closing<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let Phase::Closing(closing) = &mut self.phase else { return };
         for turn in std::mem::take(&mut closing.turns) {
             self.end_turn_with(&turn, CANCELLED, cx.now());
             cx.finish(&turn.request, Ok(CANCELLED.to_owned()));
         }
-        self.closed(cx);
     }
 }

@@ -8,13 +8,14 @@ use crate::connection::answer;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::key::Key;
+use crate::connection::requests::Outgoing;
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::{Object, RpcError};
 use crate::sessions::fork::{Fork, fork};
 use crate::sessions::open_marks;
 use crate::storage::{Durability, Storage, Write};
-use crate::store::{Changed, Origin, Session, keys};
+use crate::store::{Changed, Origin, Session, Title, keys};
 use crate::transcript::{Position, digest, length};
 
 impl LiveSession {
@@ -41,7 +42,7 @@ impl LiveSession {
         };
         self.is_told = is_told(&session, opening.heard, cx);
         let mark = self.mark_of(&opening, &attached, &session, cx);
-        let mut result = answer::opened(&attached.answer, &self.state, &mark);
+        let mut result = answer::opened(&attached.answer, &self.state, cx.asked, &mark);
         if let Target::Fork(..) = opening.target {
             let mut with_id = Object::parse_or_empty(&result);
             with_id.set("sessionId", json!(session.id).to_string());
@@ -53,8 +54,19 @@ impl LiveSession {
         // The session is open, and can be even where its state cannot be written now; the host is told.
         let _ = self.write(cx, false);
         let request = opening.request.take();
+        // The title is the end of a history; where none is wanted nothing comes before the answer.
+        let is_named = request.is_some() && !matches!(opening.target, Target::Fork(..));
+        if is_named && opening.wanted.is_history() {
+            self.tell_title(&session, cx);
+        }
         if let Some(request) = &request {
             cx.finish(request, Ok(result));
+        }
+        if is_named && !opening.wanted.is_history() {
+            self.tell_title(&session, cx);
+        }
+        if attached.step.makes() {
+            self.tell_agent_title(&session, cx);
         }
         for update in std::mem::take(&mut opening.later) {
             cx.notify(&session.id, &update);
@@ -63,6 +75,16 @@ impl LiveSession {
         if request.is_none() && !opening.was_open() {
             // It was opened for its history alone.
             self.close_for_nobody(cx);
+        }
+    }
+
+    /// An agent that has begun afresh learns what its user calls the session.
+    fn tell_agent_title<S: Storage, E: Environment>(&self, session: &Session, cx: &mut Cx<'_, S, E>) {
+        if let Title::Set(title) = &session.title
+            && cx.agent.title
+        {
+            let params = json!({ "sessionId": &*self.agent_id, "title": title }).to_string();
+            cx.ask(Outgoing::Ignored, "session/set_title", params);
         }
     }
 
@@ -167,13 +189,15 @@ impl LiveSession {
             {
                 known.since = length(cx.store.storage(), before)?;
             }
-            // One that is fetched for its history alone stays as it was opened last.
+            // Where only its history is wanted nobody says where it is to be.
             if opening.request.is_some() {
                 changed.directories = opening.directories();
+                changed.move_to(opening.cwd().as_deref());
             }
             let same = changed.agents == before.agents
                 && changed.agent == before.agent
-                && changed.directories == before.directories;
+                && changed.directories == before.directories
+                && changed.cwd == before.cwd;
             if unknown.is_none() && same {
                 return Ok(None);
             }

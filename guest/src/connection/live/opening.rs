@@ -118,12 +118,17 @@ impl Opening {
         rest.get_some("additionalDirectories").and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
     }
 
+    /// The directory of the request.
+    pub(super) fn cwd(&self) -> Option<String> {
+        Object::parse_or_empty(&self.rest).get_string("cwd")
+    }
+
     /// The params of a step.
     fn params(&self, step: Step) -> String {
         let mut rest = Object::parse_or_empty(&self.rest);
         if step == Step::New || step == Step::Load {
             // Required there, optional on resume and fork (protocol v1).
-            let servers = rest.get_some("mcpServers").unwrap_or("[]").to_owned();
+            let servers = rest.get("mcpServers").unwrap_or("[]").to_owned();
             rest.set("mcpServers", servers);
         }
         if step == Step::New {

@@ -17,6 +17,9 @@ use crate::storage::Storage;
 use crate::store::Segment;
 use crate::transcript::{Echo, Kind, digest, digest_for};
 
+/// Why nothing is stored of a session that somebody else has deleted.
+const DELETED: &str = "the session was deleted elsewhere; nothing that is said in it is kept";
+
 impl LiveSession {
     /// A prompt: recorded, and passed on, behind what the agent has not heard.
     pub(in crate::connection) fn prompt<S: Storage, E: Environment>(
@@ -40,7 +43,9 @@ impl LiveSession {
         let agent_id = self.agent_id.clone();
         let tag = cx.turn_tag();
         let Phase::Open { turns, .. } = &mut self.phase else {
-            return Err(RpcError::session_not_open(self.key.id().unwrap_or_default()));
+            let id = self.key.id().unwrap_or_default();
+            let is_deleted = self.is_deleted();
+            return Err(if is_deleted { RpcError::session_deleted(id) } else { RpcError::session_not_open(id) });
         };
         // What the agent says while it is at several prompts may be about any of them: they are one turn to readers.
         let tag = turns.first().map_or(tag, |first| first.tag.clone());
@@ -130,8 +135,18 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) -> Handled {
         let handled = self.turn_ended(line, request, outcome, cx);
+        if !self.is_closing() {
+            return handled;
+        }
+        // Whoever closes the session is answered behind what that cancels.
+        let line = match handled {
+            Handled::Pass => line.to_owned(),
+            Handled::PassAs(line) => line,
+            Handled::Done | Handled::Wait(_) => return handled,
+        };
+        cx.push(Effect::ToClientOf(request.clone(), line));
         self.advance_closing(cx);
-        handled
+        Handled::Done
     }
 
     fn turn_ended<S: Storage, E: Environment>(
@@ -162,10 +177,15 @@ impl LiveSession {
         self.activity.heard |= self.is_told && has_succeeded;
         let is_cut_off = turn.cancelled || !has_succeeded;
         self.end_turn(&turn, &entry, is_cut_off, cx.now());
-        if let Err(error) = self.write(cx, true) {
+        let is_lost = match self.write(cx, true) {
+            Err(error) => Some(RpcError::from(error).message),
+            Ok(()) if self.is_deleted() => Some(DELETED.to_owned()),
+            Ok(()) => None,
+        };
+        if let Some(reason) = is_lost {
             // The conversation goes on; the client learns that this turn may be missing from its history.
             let Ok(result) = result_of(&outcome) else { return Handled::Pass };
-            let mark = json!({ "stored": false, "reason": RpcError::from(error).message });
+            let mark = json!({ "stored": false, "reason": reason });
             return Handled::PassAs(rpc::response(request.id(), &marked(result, &mark)));
         }
         if replaced {
@@ -227,6 +247,7 @@ impl LiveSession {
         error: &RpcError,
         cx: &mut Cx<'_, S, E>,
     ) {
+        self.cancel_closing(cx);
         self.end_turns(why, cx.now());
         match &self.phase {
             Phase::Opening(_) => self.fail(error.clone(), cx),

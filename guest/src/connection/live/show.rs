@@ -36,10 +36,11 @@ impl LiveSession {
         wanted.check_layout(&session)?;
         let Wanted::History { part, start, .. } = wanted else {
             let mark = live_mark(&session, None);
-            cx.finish(request, Ok(answer::opened("{}", &self.state, &mark)));
+            cx.finish(request, Ok(answer::opened(&answer::as_before(&self.state), &self.state, cx.asked, &mark)));
+            cx.tell_title(&session);
             return Ok(());
         };
-        let opened = Showing::open(cx.store, &session, part, start)?;
+        let opened = Showing::open(cx.store, &session, part, start, cx.asked)?;
         let key = self.key.clone();
         if let Phase::Open { showing, .. } = &mut self.phase {
             *showing = Some((request.clone(), Box::new(opened)));
@@ -133,13 +134,22 @@ impl LiveSession {
         }
         if let Some(session) = session.filter(|_| self.is_open()) {
             let mark = live_mark(&session, cursor);
-            cx.finish(&request, Ok(answer::opened("{}", &self.state, &mark)));
+            cx.tell_title(&session);
+            cx.finish(&request, Ok(answer::opened(&answer::as_before(&self.state), &self.state, cx.asked, &mark)));
             self.end_showing();
             self.release(cx);
         } else {
             self.advance(cx);
         }
         Ok(Piece::Over)
+    }
+
+    /// Tells the client what the session is called.
+    pub(super) fn tell_title<S: Storage, E: Environment>(&self, session: &Session, cx: &mut Cx<'_, S, E>) {
+        if let Some(title) = session.title.text() {
+            let update = json!({ "sessionUpdate": "session_info_update", "title": title });
+            cx.notify(&session.id, &update.to_string());
+        }
     }
 
     fn end_showing(&mut self) {

@@ -286,12 +286,11 @@ impl LiveSession {
     /// The agent's own title, time and metadata.
     fn note_info<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> Option<String> {
         let info = info::without_own_words(update.update)?;
-        if let Some(id) = self.key.id()
-            && let Err(error) = info::store(cx.store, id, &info, cx.now())
-        {
+        let Some(id) = self.key.id() else { return Some(info) };
+        info::store(cx.store, id, &info, cx.now()).unwrap_or_else(|error| {
             cx.push(Effect::NotRecorded(error.to_string()));
-        }
-        Some(info)
+            Some(info)
+        })
     }
 }
 

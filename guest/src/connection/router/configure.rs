@@ -15,14 +15,16 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     /// Whether a session can be talked to; the error says what the client should do about it.
     pub(super) fn check_open(&self, id: &str) -> Result<Key, RpcError> {
         let key = Key::Session(id.to_owned());
-        if self.connection.sessions.get(&key).is_some_and(crate::connection::live::LiveSession::is_open) {
+        if self.connection.sessions.get(&key).is_some_and(LiveSession::is_open) {
             return Ok(key);
         }
-        let is_deleted =
-            self.connection.sessions.get(&key).is_some_and(crate::connection::live::LiveSession::is_deleted);
-        Err(match self.store.session(id)? {
-            Some(_) if !is_deleted => RpcError::session_not_open(id),
-            _ => RpcError::session_not_found(id),
+        let is_deleted = self.connection.sessions.get(&key).is_some_and(LiveSession::is_deleted);
+        Err(if is_deleted || self.store.is_deleted(id)? {
+            RpcError::session_deleted(id)
+        } else if self.store.session(id)?.is_some() {
+            RpcError::session_not_open(id)
+        } else {
+            RpcError::session_not_found(id)
         })
     }
 
@@ -41,10 +43,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     pub(super) fn set_config_option(&mut self, line: &str, request: &ClientRequest, params: &Params<'_>) -> Handling {
         let session = params.session_id()?;
         let option = params.string("configId")?;
-        let value = params.object().get_some("value").ok_or_else(|| RpcError::invalid_params("value", "is missing"))?;
-        if !(value.starts_with('"') || value == "true" || value == "false") {
-            return Err(RpcError::invalid_params("value", "must be a string or a boolean"));
-        }
+        // Of what type it may be is for the agent to say.
+        let value = params.object().get("value").ok_or_else(|| RpcError::invalid_params("value", "is missing"))?;
         let value = value.to_owned();
         self.configure(line, request, params, Incoming::Option { session, option, value })
     }

@@ -8,6 +8,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::connection::answer::agent_error;
+use crate::connection::list_meta::ListMeta;
 use crate::connection::requests::{ClientRequest, Outgoing};
 use crate::engine::Engine;
 use crate::environment::Environment;
@@ -46,6 +47,11 @@ pub(super) struct Discovery {
     asks_archived: bool,
     /// Lists that wait for it, and since when.
     waiting: VecDeque<(ClientRequest, Option<String>, i64)>,
+    /// The `_meta` that the pages are asked for with, and the one that a client has listed with last.
+    asked: ListMeta,
+    wanted: ListMeta,
+    /// It was read to its end before it was begun again for other `_meta`.
+    was_read: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -98,7 +104,7 @@ impl Seen {
 impl Discovery {
     /// Whether the agent's list has been read to its end.
     pub(super) fn is_read(&self) -> bool {
-        matches!(self.phase, Phase::Sifting(_) | Phase::Done)
+        self.was_read || matches!(self.phase, Phase::Sifting(_) | Phase::Done)
     }
 
     /// Whether a list would lack what the agent is about to tell.
@@ -142,11 +148,13 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             return;
         }
         let was_complete = self.store.record(keys::agent_list(&self.connection.agent.name));
-        let waiting = std::mem::take(&mut self.connection.discovery.waiting);
+        let Discovery { waiting, wanted, .. } = std::mem::take(&mut self.connection.discovery);
         self.connection.discovery = Discovery {
             phase: Phase::Reading,
             was_complete: was_complete.is_ok_and(|at| at.is_some()),
             waiting,
+            asked: wanted.clone(),
+            wanted,
             ..Discovery::default()
         };
         self.connection.discovery.asks_archived = self.connection.agent.archive;
@@ -155,22 +163,32 @@ impl<S: Storage, E: Environment> Engine<S, E> {
 
     /// Asks for a page. An agent that has archived sessions leaves them out of its list unless it is asked for them, and
     /// would seem to have them no more.
-    fn ask_page(&mut self, cursor: Option<String>) {
-        let mut params = serde_json::Map::new();
-        if let Some(cursor) = cursor {
-            params.insert("cursor".to_owned(), json!(cursor));
-        }
-        if self.connection.discovery.asks_archived {
-            params.insert("archived".to_owned(), json!("include"));
-        }
-        let params = serde_json::Value::Object(params).to_string();
+    fn ask_page(&mut self, cursor: Option<&str>) {
+        let Discovery { asked, asks_archived, .. } = &self.connection.discovery;
+        let params = asked.params(cursor, *asks_archived);
         self.run(|cx| cx.ask(Outgoing::List, "session/list", params));
+    }
+
+    /// A client lists with this `_meta`, but for what is the layer's. If it asks for anything that the agent's list was not
+    /// asked for with, that is read anew.
+    pub(super) fn list_with(&mut self, meta: Option<&str>) {
+        let wanted = ListMeta::read(meta);
+        let discovery = &mut self.connection.discovery;
+        if wanted.asks_as(&ListMeta::default()) || wanted.asks_as(&discovery.wanted) {
+            return;
+        }
+        discovery.wanted = wanted;
+        let was_read = discovery.is_read();
+        if was_read {
+            self.begin_discovery();
+            self.connection.discovery.was_read = was_read;
+        }
     }
 
     /// What was read of the list counts no more, and nothing waits for the rest.
     pub(super) fn forget_discovery(&mut self) {
-        let waiting = std::mem::take(&mut self.connection.discovery.waiting);
-        self.connection.discovery = Discovery { waiting, ..Discovery::default() };
+        let Discovery { waiting, wanted, .. } = std::mem::take(&mut self.connection.discovery);
+        self.connection.discovery = Discovery { waiting, wanted, ..Discovery::default() };
         self.release_lists();
     }
 
@@ -251,9 +269,13 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             let agent = &self.connection.agent.name;
             let is_open = self.connection.by_agent.contains_key(row.agent_id.as_str());
             match discovered::take_in(&self.store, &self.environment, agent, &row, is_open, self.now())? {
-                Found::New | Found::Known => {}
                 Found::Archived { id, archived } => self.archive_again(id, row.agent_id, archived),
                 Found::Deleted => deleted.push(row.agent_id),
+                Found::Named(title) if self.connection.agent.title => {
+                    let params = json!({ "sessionId": row.agent_id, "title": title }).to_string();
+                    self.run(|cx| cx.ask(Outgoing::Ignored, "session/set_title", params));
+                }
+                Found::New | Found::Known | Found::Named(_) => {}
             }
         }
         // The agent has kept what was deleted here.
@@ -262,7 +284,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             return Ok(true);
         }
         if let Some(cursor) = self.connection.discovery.next.take() {
-            self.ask_page(Some(cursor));
+            self.ask_page(Some(&cursor));
             return Ok(false);
         }
         let key = keys::agent_list(&self.connection.agent.name);
@@ -271,6 +293,12 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.store.commit(&[], vec![read], Durability::Relaxed)?;
         self.connection.discovery.phase = Phase::Sifting(String::new());
         self.release_lists();
+        let Discovery { asked, wanted, .. } = &self.connection.discovery;
+        if !wanted.asks_as(asked) {
+            self.begin_discovery();
+            self.connection.discovery.was_read = true;
+            return Ok(false);
+        }
         Ok(true)
     }
 

@@ -42,6 +42,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             environment: &self.environment,
             settings: &self.settings,
             agent: &connection.agent,
+            asked: connection.asked,
             connection: &connection.name,
             needs_login: connection.needs_login,
             knows_list: connection.discovery.is_read(),

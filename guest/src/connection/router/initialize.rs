@@ -5,11 +5,12 @@ use std::collections::VecDeque;
 use serde_json::json;
 
 use crate::connection::answer::result_of;
+use crate::connection::asked::AskedFor;
 use crate::connection::effect::Waiting;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::profile::AgentProfile;
 use crate::connection::requests::{ClientRequest, Incoming};
-use crate::engine::{Engine, Output};
+use crate::engine::{Engine, Output, Settings};
 use crate::environment::Environment;
 use crate::rpc::{self, Code, Object, Outcome, RpcError};
 use crate::storage::Storage;
@@ -72,6 +73,9 @@ impl Stage {
     }
 }
 
+/// The key of what the host keeps of the client's capabilities for a lost instance.
+pub(super) const ASKED_FOR: &str = "client";
+
 /// What the layer answers, whatever the agent can do.
 const ADDED: [&str; 8] = ["list", "delete", "resume", "close", "fork", "archive", "status", "title"];
 
@@ -80,12 +84,17 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         if !matches!(self.connection.stage, Stage::New) {
             return Err(RpcError::new(Code::InvalidRequest, "Invalid request: the connection is already initialized"));
         }
-        let object = params.and_then(Object::parse);
-        let version = object.as_ref().and_then(|params| params.get("protocolVersion"));
-        let Some(version) = version.filter(|version| serde_json::from_str::<u16>(version).is_ok()) else {
+        let object = params.and_then(Object::parse).unwrap_or_default();
+        let is_version = |json: &&str| rpc::whole_number(json).is_some_and(|version| u16::try_from(version).is_ok());
+        let Some(version) = object.get("protocolVersion").filter(is_version) else {
             return Err(RpcError::invalid_params("protocolVersion", "must be a number from 0 to 65535"));
         };
         self.expect(request, Incoming::Initialize);
+        let asked = AskedFor::read(&object);
+        if std::mem::replace(&mut self.connection.asked, asked) != asked {
+            self.outputs
+                .push_back(Output::Keep { key: ASKED_FOR.to_owned(), value: serde_json::to_string(&asked).ok() });
+        }
         self.connection.stage = Stage::Starting { held: VecDeque::new() };
         // The layer speaks version 1 to both sides, whatever the client would like.
         Ok(if version == "1" { Handled::Pass } else { Handled::PassAs(rpc::splice(line, version, "1")) })
@@ -100,7 +109,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let result = result_of(&outcome).and_then(|result| {
             let result = Object::parse_or_empty(result);
             match result.get("protocolVersion") {
-                Some("1") | None => Ok(result),
+                None => Ok(result),
+                Some(version) if rpc::whole_number(version) == Some(1) => Ok(result),
                 Some(version) => Err(RpcError::new(
                     Code::InternalError,
                     format!(
@@ -115,7 +125,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 self.connection.stage = Stage::Ready { queue: held, waits_for: None };
                 let profile = serde_json::to_string(&self.connection.agent).ok();
                 self.outputs.push_back(Output::Keep { key: "agent".to_owned(), value: profile });
-                self.send_client(rpc::response(request.id(), &with_layer(&result, self.settings.draft)));
+                self.send_client(rpc::response(request.id(), &with_layer(&result, &self.settings)));
                 self.repeat_deletes();
                 self.begin_discovery();
             }
@@ -147,13 +157,22 @@ impl<S: Storage, E: Environment> Engine<S, E> {
 }
 
 /// The agent's answer with what the layer adds.
-fn with_layer(result: &Object<'_>, draft: bool) -> String {
+fn with_layer(result: &Object<'_>, settings: &Settings) -> String {
     let mut capabilities = Object::parse_or_empty(result.get("agentCapabilities").unwrap_or("{}"));
     let mut session = Object::parse_or_empty(capabilities.get("sessionCapabilities").unwrap_or("{}"));
     for marker in ADDED {
         if !session.get_some(marker).is_some_and(|marker| marker.starts_with('{')) {
             session.set(marker, "{}");
         }
+    }
+    let of_old = capabilities.get("session").filter(|_| settings.prefer_load).and_then(Object::parse);
+    let of_old = of_old.map(|mut session| {
+        session.remove("resume");
+        session.to_json()
+    });
+    if settings.prefer_load {
+        // What a client does not see it does not choose; one that asks all the same is answered.
+        session.remove("resume");
     }
     let session = session.to_json();
     let mut meta = Object::parse_or_empty(capabilities.get_some("_meta").unwrap_or("{}"));
@@ -163,7 +182,10 @@ fn with_layer(result: &Object<'_>, draft: bool) -> String {
     let meta = meta.to_json();
     capabilities.set("loadSession", "true");
     capabilities.set("sessionCapabilities", session);
-    if draft {
+    if let Some(of_old) = of_old {
+        capabilities.set("session", of_old);
+    }
+    if settings.draft {
         capabilities.set("listSessions", "true");
     }
     capabilities.set("_meta", meta);

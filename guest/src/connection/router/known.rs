@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
 use crate::connection::params::Params;
-use crate::connection::requests::ClientRequest;
+use crate::connection::requests::{ClientRequest, Outgoing};
 use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
@@ -31,11 +31,31 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let session = params.session_id()?;
         let title = params.string("title")?;
         match rename::rename(&self.store, &session, &title) {
-            Ok(title) => self.finish(request, Ok(json!({ "title": title }).to_string())),
+            Ok(title) => {
+                self.tell_agent_title(&session, &title, params)?;
+                self.finish(request, Ok(json!({ "title": title }).to_string()));
+            }
             Err(RenameError::Invalid(message)) => return Err(RpcError::invalid_params("title", message)),
             Err(RenameError::NotFound) => return Err(RpcError::session_not_found(&session)),
             Err(RenameError::Storage(error)) => return Err(error.into()),
         }
         Ok(Handled::Done)
+    }
+
+    /// The agent learns what the user calls a session of its own; what it makes of that is its own affair.
+    fn tell_agent_title(&mut self, session: &str, title: &str, params: &Params<'_>) -> Result<(), RpcError> {
+        if !self.connection.agent.title {
+            return Ok(());
+        }
+        let known = self.store.session(session)?;
+        let id = known.as_ref().and_then(|session| session.id_at(&self.connection.agent.name));
+        if let Some(id) = id {
+            let mut params = params.object().clone();
+            params.set("sessionId", json!(id).to_string());
+            params.set("title", json!(title).to_string());
+            let params = params.to_json();
+            self.run(|cx| cx.ask(Outgoing::Ignored, "session/set_title", params));
+        }
+        Ok(())
     }
 }

@@ -2,6 +2,7 @@
 //! end waits for it, a little.
 
 use crate::connection::handled::{Handled, Handling};
+use crate::connection::params::Params;
 use crate::connection::requests::ClientRequest;
 use crate::engine::{Engine, Settings};
 use crate::environment::Environment;
@@ -12,6 +13,9 @@ use crate::storage::Storage;
 impl<S: Storage, E: Environment> Engine<S, E> {
     pub(super) fn list(&mut self, request: &ClientRequest, params: Option<&str>) -> Handling {
         let now = self.now();
+        if let Ok(read) = Params::read(params) {
+            self.list_with(read.meta_for_agent().as_deref());
+        }
         if self.connection.discovery.is_worth_waiting_for() {
             self.connection.discovery.wait(request.clone(), params.map(str::to_owned), now);
             return Ok(Handled::Done);

@@ -5,7 +5,7 @@ use crate::connection::handled::{Handled, Handling};
 use crate::connection::live::LiveSession;
 use crate::connection::params::Params;
 use crate::connection::requests::{ClientRequest, Incoming};
-use crate::connection::restore::state_given;
+use crate::connection::restore::{note_beside, state_given};
 use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::rpc::{self, Code, Object, Outcome, RpcError};
@@ -35,7 +35,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let Some(agent_id) = object.get_string("sessionId").filter(|id| !id.is_empty()) else {
             return Err(RpcError::new(Code::InternalError, "Internal error: the agent's new session has no id"));
         };
-        let state = state_given(&object, State::default());
+        let mut state = state_given(&object, State::default());
+        note_beside(&object, &mut state, &self.connection.agent.name, true);
         let mut session = Session::new(agent_id.clone(), cwd, self.now());
         session.directories = directories;
         session.give_to(&self.connection.agent.name, &agent_id, 0);

@@ -18,7 +18,7 @@ use crate::transcript::{Part, Position, Start};
 impl<S: Storage, E: Environment> Engine<S, E> {
     pub(super) fn load(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
         let session = params.session_id()?;
-        params.cwd()?;
+        params.cwd_given()?;
         params.check_mcp_servers(true)?;
         params.additional_directories()?;
         let wanted = history_wanted(params)?;
@@ -27,7 +27,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
 
     pub(super) fn resume(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
         let session = params.session_id()?;
-        params.cwd()?;
+        params.cwd_given()?;
         params.check_mcp_servers(false)?;
         params.additional_directories()?;
         self.open_session(request, &session, params, Wanted::Nothing)
@@ -41,7 +41,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 return Err(RpcError::session_not_found(id));
             };
             let tells = wanted.is_history() && self.is_only_with_agent(&session) && !live.is_in_turn();
-            let rest = params.without_session();
+            let rest = params.to_open(Some(&session.cwd));
             let opened = self.with(&key, |live, cx| {
                 if tells {
                     // What was said here is in the log before it is compared with what the agent tells.
@@ -59,7 +59,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             Some(session) => Target::Known(session),
             None => Target::Unknown(self.unknown_session(id, params)?),
         };
-        let asked = OpenRequest { request: Some(request.clone()), rest: params.without_session(), wanted };
+        let rest = params.to_open(Some(&target.session().cwd));
+        let asked = OpenRequest { request: Some(request.clone()), rest, wanted };
         self.begin_opening(key, target, asked)?;
         Ok(Handled::Done)
     }
@@ -105,7 +106,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
 
     pub(super) fn fork(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
         let parent = params.session_id()?;
-        let cwd = params.cwd()?;
+        let cwd = params.cwd_given()?;
         params.check_mcp_servers(false)?;
         let directories = params.additional_directories()?;
         let key = Key::Session(parent.clone());
@@ -116,23 +117,17 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         if is_to_be_fetched && self.connection.fetched.insert(parent) {
             return self.fetch_history(key, session, params);
         }
-        let asked =
-            OpenRequest { request: Some(request.clone()), rest: params.without_session(), wanted: Wanted::Nothing };
+        let rest = params.to_open(Some(&session.cwd));
+        let asked = OpenRequest { request: Some(request.clone()), rest, wanted: Wanted::Nothing };
+        let cwd = cwd.unwrap_or_else(|| session.cwd.clone());
         self.begin_opening(Key::Fork(request.clone()), Target::Fork(session, cwd, directories), asked)?;
         Ok(Handled::Done)
     }
 
     /// What is to be forked is first fetched from the agent, which cannot fork it; the fork waits for that.
     fn fetch_history(&mut self, key: Key, session: Session, params: &Params<'_>) -> Handling {
-        // The directories of the request are the fork's.
-        let given = params.without_session();
-        let mut rest = Object::parse_or_empty(&given);
-        rest.set("cwd", json!(session.cwd).to_string());
-        rest.remove("additionalDirectories");
-        if !session.directories.is_empty() {
-            rest.set("additionalDirectories", json!(session.directories).to_string());
-        }
-        let asked = OpenRequest { request: None, rest: rest.to_json(), wanted: Wanted::Nothing };
+        let rest = params.to_open_as(&session.cwd, &session.directories);
+        let asked = OpenRequest { request: None, rest, wanted: Wanted::Nothing };
         let opened = match self.connection.sessions.get(&key) {
             None => self.begin_opening(key.clone(), Target::Known(session), asked),
             Some(live) if live.is_in_turn() => {

@@ -9,7 +9,7 @@ use crate::environment::Environment;
 use crate::rpc::{self, Code, Id, Message, Outcome, RpcError};
 use crate::storage::Storage;
 
-use super::initialize::Stage;
+use super::initialize::{ASKED_FOR, Stage};
 use super::login;
 
 impl<S: Storage, E: Environment> Engine<S, E> {
@@ -21,6 +21,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             if key == "agent" {
                 self.connection.agent = serde_json::from_str(&value).unwrap_or_default();
                 self.connection.stage = Stage::ready();
+            } else if key == ASKED_FOR {
+                self.connection.asked = serde_json::from_str(&value).unwrap_or_default();
             } else if key == login::MEMO {
                 self.connection.needs_login = true;
             } else if let Some(session) = key.strip_prefix("s/") {

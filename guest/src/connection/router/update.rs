@@ -115,7 +115,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             return Ok(Handled::Done);
         };
         let Some(shown) = info::without_own_words(update.update) else { return Ok(Handled::Done) };
-        info::store(&self.store, &id, &shown, self.now())?;
+        let Some(shown) = info::store(&self.store, &id, &shown, self.now())? else { return Ok(Handled::Done) };
         if shown == update.update {
             return Ok(Handled::named(line, params, &id));
         }

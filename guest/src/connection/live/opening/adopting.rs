@@ -70,7 +70,7 @@ impl LiveSession {
         if let (Wanted::History { part, start, .. }, Target::Known(session)) = (&opening.wanted, &opening.target) {
             // A place in a history that has been put in order meanwhile means another one by now.
             let start = if opening.wanted.check_layout(session).is_ok() { start.clone() } else { Start::Beginning };
-            opening.showing = Some(Showing::open(cx.store, session, *part, start)?);
+            opening.showing = Some(Showing::open(cx.store, session, *part, start, cx.asked)?);
             cx.push(Effect::Show(key));
         }
         Ok(())

@@ -132,7 +132,7 @@ impl Opening {
         let is_ready = staging.is_none() && !cx.needs_login && !matches!(target, Target::Fork(..));
         let showing = match &asked.wanted {
             Wanted::History { part, start, .. } if is_ready => {
-                Some(Showing::open(cx.store, session, *part, start.clone())?)
+                Some(Showing::open(cx.store, session, *part, start.clone(), cx.asked)?)
             }
             _ => None,
         };

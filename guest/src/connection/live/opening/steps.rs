@@ -5,7 +5,7 @@ use crate::connection::answer::{AUTH_REQUIRED, agent_error};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::requests::{Outgoing, OwnId};
-use crate::connection::restore::{restore_requests, state_given};
+use crate::connection::restore::{note_beside, restore_requests, state_given};
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::{Code, Object, Outcome, RpcError};
@@ -99,7 +99,9 @@ impl LiveSession {
         if attached.step.makes() {
             self.agent_id = Object::parse_or_empty(&answer).get_string("sessionId").unwrap_or_default().into();
         }
-        self.state = state_given(&Object::parse_or_empty(&answer), std::mem::take(&mut self.state));
+        let given = Object::parse_or_empty(&answer);
+        self.state = state_given(&given, std::mem::take(&mut self.state));
+        note_beside(&given, &mut self.state, &cx.agent.name, attached.step.makes());
         self.state_dirty = true;
         let (key, agent_id) = (self.key.clone(), self.agent_id.clone());
         let Some(opening) = self.opening_mut() else { return };

@@ -1,0 +1,103 @@
+//! What a client has asked for by its capabilities, and so may be shown of what is kept.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::rpc::Object;
+
+/// What goes only to clients that have asked for it (protocol v1, `clientCapabilities`). What an agent says live it says
+/// to this client; what is replayed may have been said to another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
+pub(super) struct AskedFor {
+    /// `session.notices`.
+    notices: bool,
+    /// `session.compaction`.
+    compaction: bool,
+    /// `session.configOptions.boolean`.
+    booleans: bool,
+    /// `plan` (unstable).
+    plans: bool,
+    /// `subagents` (unstable).
+    subagents: bool,
+}
+
+impl AskedFor {
+    /// Reads the params of `initialize`.
+    pub(super) fn read(params: &Object<'_>) -> Self {
+        let client = Object::parse_or_empty(params.get("clientCapabilities").unwrap_or("{}"));
+        let session = Object::parse_or_empty(client.get("session").unwrap_or("{}"));
+        let options = Object::parse_or_empty(session.get("configOptions").unwrap_or("{}"));
+        let has = |of: &Object<'_>, name: &str| of.get_some(name).is_some_and(|marker| marker != "false");
+        Self {
+            notices: has(&session, "notices"),
+            compaction: has(&session, "compaction"),
+            booleans: has(&options, "boolean"),
+            plans: has(&client, "plan"),
+            subagents: has(&client, "subagents"),
+        }
+    }
+
+    /// Whether updates of this `sessionUpdate` are shown to it when they are replayed.
+    pub(super) fn admits(self, update: &str) -> bool {
+        match update {
+            "notice" => self.notices,
+            "compaction_update" | "compaction_summary_chunk" => self.compaction,
+            "plan_update" | "plan_removed" => self.plans,
+            "subagent_update" | "session_message" | "session_message_chunk" => self.subagents,
+            _ => true,
+        }
+    }
+
+    /// Configuration options (a JSON array) without those it does not know how to show.
+    pub(super) fn options(self, options: &str) -> Cow<'_, str> {
+        let is_boolean = |option: &&RawValue| {
+            Object::parse(option.get()).and_then(|option| option.get_string("type")).as_deref() == Some("boolean")
+        };
+        if self.booleans {
+            return Cow::Borrowed(options);
+        }
+        let Ok(all) = serde_json::from_str::<Vec<&RawValue>>(options) else { return Cow::Borrowed(options) };
+        let shown: Vec<&str> = all.iter().filter(|option| !is_boolean(option)).map(|option| option.get()).collect();
+        if shown.len() == all.len() {
+            return Cow::Borrowed(options);
+        }
+        Cow::Owned(format!("[{}]", shown.join(",")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_client_asks_for_is_read_from_its_capabilities() {
+        let all = AskedFor { notices: true, compaction: true, booleans: true, plans: true, subagents: true };
+        for (params, expected) in [
+            ("{}", AskedFor::default()),
+            (r#"{"clientCapabilities":null}"#, AskedFor::default()),
+            (r#"{"clientCapabilities":{"session":5,"plan":false}}"#, AskedFor::default()),
+            (r#"{"clientCapabilities":{"session":{"notices":{}}}}"#, AskedFor { notices: true, ..AskedFor::default() }),
+            (
+                r#"{"clientCapabilities":{"session":{"notices":{},"compaction":{},"configOptions":{"boolean":{}}},"plan":{},"subagents":{}}}"#,
+                all,
+            ),
+        ] {
+            let params = Object::parse_or_empty(params);
+            assert_eq!(AskedFor::read(&params), expected, "{params:?}");
+        }
+    }
+
+    #[test]
+    fn options_that_are_shown_stay_byte_for_byte() {
+        let options = r#"[{"id":"a" ,"type":"select"},{"id":"b","type":"boolean"}, 5]"#;
+        let asked = AskedFor { booleans: true, ..AskedFor::default() };
+        assert_eq!(asked.options(options), options);
+        assert_eq!(AskedFor::default().options(options), r#"[{"id":"a" ,"type":"select"},5]"#);
+        for others in ["{}", "null", r#"[{"id":"a" }]"#] {
+            assert_eq!(AskedFor::default().options(others), others);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What only a client is shown that has asked for it when it initialized.
+
+use acp_sessions_guest::engine::Peer;
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, World, chunk, update};
+use crate::scenes::{CWD, ask_prompt, load, met, said, updates};
+
+fn resumes() -> Value {
+    json!({"sessionCapabilities": {"resume": {}}})
+}
+
+/// All that a client can ask for.
+fn everything() -> Value {
+    let session = json!({"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}});
+    json!({"session": session, "plan": {}, "subagents": {}})
+}
+
+/// Updates that have to be asked for, and the ones that do not.
+fn said_in_a_turn() -> Vec<Value> {
+    let content = json!({"type": "text", "text": "x"});
+    vec![
+        chunk("agent_message_chunk", "Before."),
+        json!({"sessionUpdate": "notice", "severity": "info", "title": "Limit near"}),
+        json!({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "completed"}),
+        json!({"sessionUpdate": "compaction_summary_chunk", "compactionId": "c", "content": content}),
+        json!({"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "p", "entries": []}}),
+        json!({"planId": "p", "sessionUpdate": "plan_removed"}),
+        json!({"sessionUpdate": "subagent_update", "sessionId": "c1"}),
+        json!({"sessionUpdate": "session_message", "messageId": "m", "content": []}),
+        json!({"_meta": {"sessionUpdate": "agent_message_chunk"}, "sessionUpdate": "session_message_chunk", "messageId": "m", "content": content}),
+        json!({"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T", "rawInput": {"sessionUpdate": "notice"}}),
+        json!({"sessionUpdate": "_own_update"}),
+        chunk("agent_message_chunk", "After."),
+    ]
+}
+
+fn had(store: &Memory, world: &World) {
+    let mut desk = met(store, world, &everything(), &resumes());
+    desk.new_session("s1", CWD);
+    let asked = ask_prompt(&mut desk, "turn", "s1", "Go").request("session/prompt");
+    for said in said_in_a_turn() {
+        assert_eq!(desk.agent(update("s1", said.clone())).client.len(), 1, "what comes live passes: {said}");
+    }
+    desk.reply(&asked, json!({"stopReason": "end_turn"}));
+    desk.engine.closed(Peer::Client);
+}
+
+#[test]
+fn what_a_client_has_not_asked_for_is_not_replayed_to_it() {
+    const GATED: [(&str, &[&str]); 4] = [
+        ("notices", &["notice"]),
+        ("compaction", &["compaction_update", "compaction_summary_chunk"]),
+        ("plan", &["plan_update", "plan_removed"]),
+        ("subagents", &["subagent_update", "session_message", "session_message_chunk"]),
+    ];
+    let mut clients = vec![(json!({}), vec![]), (Value::Null, vec![])];
+    for (name, kinds) in GATED {
+        let asks = |marker: Value| match name {
+            "notices" | "compaction" => json!({"session": { name: marker }}),
+            _ => json!({ name: marker }),
+        };
+        clients.push((asks(json!({})), kinds.to_vec()));
+        clients.push((asks(Value::Null), vec![]));
+    }
+    clients.push((everything(), GATED.iter().flat_map(|(_, kinds)| kinds.iter().copied()).collect()));
+    let (store, world) = (Memory::new(), World::default());
+    had(&store, &world);
+    for (client, expected) in clients {
+        let mut desk = met(&store, &world, &client, &resumes());
+        let out = load(&mut desk, "s1", &[]);
+        assert_eq!(said(&out.client), ["> Go", "Before.After."], "{client}");
+        assert_eq!((updates(&out, "tool_call").len(), updates(&out, "_own_update").len()), (1, 1), "{client}");
+        for (_, kinds) in GATED {
+            for kind in kinds {
+                let is_expected = expected.contains(kind);
+                assert_eq!(updates(&out, kind).len(), usize::from(is_expected), "{kind} to {client}");
+            }
+        }
+        // Once more, of the session that is open now, and of an instance that has taken over.
+        for _ in 0..2 {
+            let out = load(&mut desk, "s1", &[]);
+            assert_eq!(updates(&out, "notice").len(), usize::from(expected.contains(&"notice")), "{client}");
+            desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+        }
+    }
+}
+
+#[test]
+fn options_that_a_client_does_not_know_are_not_shown_to_it() {
+    let options = json!([
+        {"id": "m", "name": "M", "type": "select", "currentValue": "a", "options": []},
+        {"id": "b", "name": "B", "type": "boolean", "currentValue": true},
+    ]);
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = met(&store, &world, &everything(), &resumes());
+    desk.client(json!({"id": "new", "method": "session/new", "params": {"cwd": CWD, "mcpServers": []}}));
+    desk.agent(json!({"id": "new", "result": {"sessionId": "s1", "configOptions": options}}));
+    desk.turn("s1", "Hi", &["Ho"]);
+    desk.engine.closed(Peer::Client);
+    for (client, shown) in [(everything(), &["m", "b"][..]), (json!({}), &["m"][..])] {
+        let mut desk = met(&store, &world, &client, &resumes());
+        for _ in 0..2 {
+            let out = load(&mut desk, "s1", &[]);
+            let options = out.answer("load")["result"]["configOptions"].as_array().unwrap();
+            let ids: Vec<&str> = options.iter().map(|option| option["id"].as_str().unwrap()).collect();
+            assert_eq!(ids, shown, "{client}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Sessions that are closed, deleted or archived, here or elsewhere, while something is said in them.
+
+use acp_sessions_guest::engine::Peer;
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World, chunk, update};
+use crate::scenes::{CWD, ask_load, ask_prompt, oblige, told};
+
+fn ask(desk: &mut Desk<'_>, method: &str, session: &str) -> Out {
+    desk.client(json!({"id": "away", "method": method, "params": {"sessionId": session}}))
+}
+
+/// The requests that were answered, in this order.
+fn answered(out: &Out) -> Vec<&str> {
+    out.client
+        .iter()
+        .filter(|message| message.get("method").is_none())
+        .map(|answer| answer["id"].as_str().unwrap())
+        .collect()
+}
+
+const AWAY: [&str; 3] = ["session/close", "session/delete", "session/archive"];
+
+#[test]
+fn the_prompt_is_answered_before_what_cancels_it() {
+    for capabilities in [json!({}), json!({"sessionCapabilities": {"close": {}, "delete": {}}})] {
+        for method in AWAY {
+            for prompts in [&["one"][..], &["one", "two"][..]] {
+                for ending in [
+                    json!({"result": {"stopReason": "cancelled"}}),
+                    json!({"error": {"code": -32603, "message": "aborted"}}),
+                ] {
+                    let (store, world) = (Memory::new(), World::default());
+                    let mut desk = Desk::ready(&store, &world, &capabilities);
+                    desk.new_session("s1", CWD);
+                    for prompt in prompts {
+                        ask_prompt(&mut desk, prompt, "s1", "Go");
+                    }
+                    let mut all = ask(&mut desk, method, "s1");
+                    assert!(all.client.is_empty());
+                    for prompt in prompts {
+                        desk.agent(update("s1", chunk("agent_message_chunk", "last words")));
+                        let mut answer = ending.clone();
+                        answer["id"] = (*prompt).into();
+                        all.extend(desk.agent(answer));
+                    }
+                    if let Some(close) = all.asked("session/close").cloned() {
+                        all.extend(desk.reply(&close, json!({})));
+                    }
+                    assert_eq!(answered(&all), [prompts, &["away"]].concat(), "{method} {capabilities}");
+                    assert!(prompts.iter().all(|id| all.answer(*id)["result"]["stopReason"] == "cancelled"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_prompt_is_answered_first_though_the_agent_ends_or_is_silent() {
+    for method in AWAY {
+        for is_silent in [true, false] {
+            let (store, world) = (Memory::new(), World::default());
+            let mut desk = Desk::ready(&store, &world, &json!({}));
+            desk.new_session("s1", CWD);
+            ask_prompt(&mut desk, "prompt", "s1", "Go");
+            ask(&mut desk, method, "s1");
+            if !is_silent {
+                desk.engine.closed(Peer::Agent);
+            }
+            let out = desk.wait(200_000);
+            assert_eq!(answered(&out), ["prompt", "away"], "{method} silent: {is_silent}");
+            assert_eq!(out.answer("prompt")["result"]["stopReason"], "cancelled");
+            assert!(out.answer("away")["error"].is_null());
+        }
+    }
+}
+
+#[test]
+fn a_prompt_that_waits_for_its_session_is_cancelled_with_it() {
+    for method in AWAY {
+        let (store, world) = (Memory::new(), World::default());
+        let id = told(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
+        let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
+        let mut out = ask_load(&mut desk, "load", &id);
+        out.extend(ask_prompt(&mut desk, "prompt", &id, "Go"));
+        assert!(out.asked("session/prompt").is_none());
+        out.extend(ask(&mut desk, method, &id));
+        let out = oblige(&mut desk, out, &[], "never");
+        let order = answered(&out);
+        let at = |id: &str| order.iter().position(|answered| *answered == id);
+        assert!(at("prompt") < at("away"), "{method}: {order:?}");
+        assert_eq!(out.answer("prompt")["result"]["stopReason"], "cancelled", "{method}");
+        assert!(out.asked("session/prompt").is_none());
+    }
+}
+
+fn kept(answer: &Value) -> &Value {
+    &answer["result"]["_meta"]["acp-sessions"]
+}
+
+#[test]
+fn a_prompt_to_a_session_that_was_deleted_elsewhere_says_that_nothing_is_kept() {
+    for is_noticed in [true, false] {
+        for is_under_way in [true, false] {
+            let (store, world) = (Memory::new(), World::default());
+            let mut first = Desk::ready(&store, &world, &json!({}));
+            first.new_session("s1", CWD);
+            first.turn("s1", "Hi", &["Ho"]);
+            let mut second = Desk::ready(&store, &world, &json!({}));
+            if is_under_way {
+                ask_prompt(&mut first, "prompt", "s1", "Still there?");
+            }
+            assert_eq!(second.ask("session/delete", json!({"sessionId": "s1"}))["result"], json!({}));
+            if !is_under_way {
+                ask_prompt(&mut first, "prompt", "s1", "Still there?").request("session/prompt");
+            }
+            if is_noticed {
+                first.agent(update("s1", chunk("agent_message_chunk", "Yes")));
+                first.wait(200);
+            }
+            let out = first.agent(json!({"id": "prompt", "result": {"stopReason": "end_turn", "usage": {}}}));
+            let answer = out.answer("prompt");
+            assert_eq!(answer["result"]["stopReason"], "end_turn", "the conversation goes on");
+            assert_eq!(answer["result"]["usage"], json!({}));
+            assert_eq!(kept(answer)["stored"], false, "noticed: {is_noticed}, under way: {is_under_way}");
+            assert!(kept(answer)["reason"].as_str().unwrap().contains("deleted"), "{answer}");
+            // The next is refused, and says why.
+            let out = ask_prompt(&mut first, "next", "s1", "And now?");
+            let error = &out.answer("next")["error"];
+            assert_eq!((&error["code"], &error["data"]["sessionId"]), (&json!(-32002), &json!("s1")));
+            assert!(error["message"].as_str().unwrap().contains("deleted"), "{error}");
+            assert!(out.agent.is_empty());
+        }
+    }
+}

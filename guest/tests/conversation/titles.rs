@@ -1,0 +1,151 @@
+//! Titles: who gives them, who is told of them.
+
+use acp_sessions_guest::engine::Peer;
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World, update};
+use crate::scenes::{CWD, ask_load, ask_resume, listing, load, oblige, row, updates};
+
+fn titles() -> Value {
+    json!({"loadSession": true, "sessionCapabilities": {"resume": {}, "title": {}}})
+}
+
+fn set_title(desk: &mut Desk<'_>, title: &str) -> Out {
+    let params = json!({"sessionId": "s1", "title": title, "_meta": {"x": 1}});
+    desk.client(json!({"id": "title", "method": "session/set_title", "params": params}))
+}
+
+fn info(title: &Value) -> Value {
+    json!({"sessionUpdate": "session_info_update", "title": title})
+}
+
+fn listed_title(desk: &mut Desk<'_>) -> Value {
+    desk.ask("session/list", json!({}))["result"]["sessions"][0]["title"].clone()
+}
+
+/// A session of one turn, open.
+fn begun<'a>(store: &'a Memory, world: &'a World, capabilities: &Value) -> Desk<'a> {
+    let mut desk = Desk::ready(store, world, capabilities);
+    desk.new_session("s1", CWD);
+    desk.turn("s1", "Hi", &["Ho"]);
+    desk
+}
+
+#[test]
+fn a_title_that_the_user_sets_is_told_to_an_agent_that_has_titles() {
+    for (capabilities, is_told) in [(titles(), true), (json!({"loadSession": true}), false)] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = begun(&store, &world, &capabilities);
+        for is_open in [true, false] {
+            let out = set_title(&mut desk, "  Mine ");
+            assert_eq!(out.answer("title")["result"], json!({"title": "Mine"}));
+            let told = out.asked("session/set_title").map(|asked| asked["params"].clone());
+            let expected = json!({"sessionId": "s1", "title": "Mine", "_meta": {"x": 1}});
+            assert_eq!(told, is_told.then_some(expected), "open: {is_open}");
+            if let Some(asked) = out.asked("session/set_title").cloned() {
+                assert!(desk.refuse(&asked, -32603).client.is_empty(), "what the agent makes of it is its own affair");
+            }
+            assert_eq!(listed_title(&mut desk), "Mine");
+            desk.engine.closed(Peer::Client);
+            desk = Desk::ready(&store, &world, &capabilities);
+        }
+    }
+}
+
+#[test]
+fn a_title_that_cannot_be_set_is_told_to_nobody() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = begun(&store, &world, &titles());
+    let out = set_title(&mut desk, " ");
+    assert_eq!(out.answer("title")["error"]["code"], -32602);
+    assert!(out.agent.is_empty());
+}
+
+#[test]
+fn an_agent_that_begins_the_session_afresh_is_told_its_users_title() {
+    let (store, world) = (Memory::new(), World::default());
+    set_title(&mut begun(&store, &world, &json!({})), "Mine");
+    let capabilities = json!({"sessionCapabilities": {"title": {}}});
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    let out = ask_load(&mut desk, "load", "s1");
+    let out = oblige(&mut desk, out, &[], "s2");
+    assert_eq!(out.request("session/set_title")["params"], json!({"sessionId": "s2", "title": "Mine"}));
+}
+
+#[test]
+fn an_agent_whose_list_has_another_title_is_told_the_users_once_a_connection() {
+    let (store, world) = (Memory::new(), World::default());
+    set_title(&mut begun(&store, &world, &json!({})), "What the user calls it");
+    for (theirs, is_told) in [
+        ("Theirs", true),
+        ("What the user calls it", false),
+        // It has been told, and keeps as much of it as it has room for.
+        ("What the user…", false),
+        ("What the user calls...", false),
+    ] {
+        let mut desk = Desk::open(&store, &world, &[]);
+        let out = desk.greet(Some("a"), &json!({"sessionCapabilities": {"list": {}, "title": {}}}));
+        let page = json!({"sessions": [row("s1", theirs, "2025-10-09T08:53:20Z")]});
+        let mut out = desk.reply(&out.request("session/list"), page);
+        out.extend(desk.wait(0));
+        let told: Vec<&Value> = out.agent.iter().filter(|asked| asked["method"] == "session/set_title").collect();
+        assert_eq!(told.len(), usize::from(is_told), "{theirs}");
+        assert!(told.iter().all(|asked| asked["params"]["title"] == "What the user calls it"));
+        assert_eq!(listed_title(&mut desk), "What the user calls it");
+    }
+}
+
+#[test]
+fn a_title_of_the_users_stays_and_clients_are_shown_no_other() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = begun(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
+    set_title(&mut desk, "Mine");
+    let dated = json!({"sessionUpdate": "session_info_update", "title": "Theirs", "updatedAt": "2026-01-01T00:00:00Z"});
+    for is_open in [true, false] {
+        for title in [json!("Theirs"), Value::Null] {
+            let out = desk.agent(update("s1", info(&title)));
+            assert!(out.client.is_empty(), "open: {is_open}, {title}: {:?}", out.client);
+        }
+        let out = desk.agent(update("s1", dated.clone()));
+        let shown = updates(&out, "session_info_update");
+        assert_eq!(shown.len(), 1, "open: {is_open}");
+        assert_eq!((&shown[0]["title"], &shown[0]["updatedAt"]), (&Value::Null, &json!("2026-01-01T00:00:00Z")));
+        assert_eq!(listed_title(&mut desk), "Mine");
+        desk.engine.closed(Peer::Client);
+        desk =
+            listing(&store, &world, "a", &json!({"loadSession": true}), &[row("s1", "Theirs", "2026-01-01T00:00:00Z")]);
+        assert_eq!(listed_title(&mut desk), "Mine");
+    }
+}
+
+#[test]
+fn load_and_resume_tell_the_client_the_title() {
+    let (store, world) = (Memory::new(), World::default());
+    begun(&store, &world, &titles()).engine.closed(Peer::Client);
+    let mut desk = Desk::ready(&store, &world, &titles());
+    for is_live in [false, true] {
+        let out = load(&mut desk, "s1", &[("Hi", "Ho")]);
+        let told = updates(&out, "session_info_update");
+        assert_eq!(told, [&json!({"sessionUpdate": "session_info_update", "title": "Hi"})], "live: {is_live}");
+        assert_eq!(out.client.last().unwrap()["id"], "load", "before the answer");
+    }
+    set_title(&mut desk, "Mine");
+    let mut fresh = Desk::ready(&store, &world, &titles());
+    for is_live in [false, true] {
+        let out = ask_resume(&mut fresh, "resume", "s1");
+        let out = oblige(&mut fresh, out, &[], "never");
+        let told = updates(&out, "session_info_update");
+        assert_eq!(told, [&json!({"sessionUpdate": "session_info_update", "title": "Mine"})], "live: {is_live}");
+        assert_eq!(out.client[0]["id"], "resume", "behind the answer: nothing comes before it");
+    }
+}
+
+#[test]
+fn a_session_without_a_title_has_none_to_tell() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &titles());
+    desk.new_session("s1", CWD);
+    let out = load(&mut desk, "s1", &[]);
+    assert!(updates(&out, "session_info_update").is_empty(), "{:?}", out.client);
+}

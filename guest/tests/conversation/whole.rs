@@ -1,0 +1,187 @@
+//! Requests reach the agent whole, and answers the client.
+
+use acp_sessions_guest::engine::Peer;
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World};
+use crate::scenes::{CWD, ask_load, ask_resume, load, oblige, row, told};
+
+fn lists() -> Value {
+    json!({"sessionCapabilities": {"list": {}, "resume": {}}})
+}
+
+fn asked_lists(out: &Out) -> Vec<&Value> {
+    out.agent.iter().filter(|message| message["method"] == "session/list").map(|asked| &asked["params"]).collect()
+}
+
+#[test]
+fn what_a_list_says_in_its_metadata_reaches_the_agent() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::open(&store, &world, &[]);
+    let out = desk.greet(Some("a"), &lists());
+    assert_eq!(asked_lists(&out), [&json!({})]);
+    desk.reply(&out.request("session/list"), json!({"sessions": [row("o1", "Old", "2025-01-01T00:00:00Z")]}));
+    desk.wait(0);
+    let mut list = |meta: Value| {
+        let out = desk.client(json!({"id": "list", "method": "session/list", "params": {"_meta": meta}}));
+        assert_eq!(out.answer("list")["result"]["sessions"][0]["sessionId"], "o1", "answered at once");
+        let mut asked: Vec<Value> = asked_lists(&out).into_iter().cloned().collect();
+        // A second page is asked for in the same way.
+        if let Some(request) = out.asked("session/list").cloned() {
+            let page = json!({"sessions": [row("o1", "Old", "2025-01-01T00:00:00Z")], "nextCursor": "2"});
+            let out = desk.reply(&request, page);
+            asked.extend(asked_lists(&out).into_iter().cloned());
+            desk.reply(&out.request("session/list"), json!({"sessions": []}));
+            desk.wait(0);
+        }
+        asked
+    };
+    let vendor = json!({"vendor.dev": {"worktrees": true}});
+    let pages = |meta: &Value| vec![json!({ "_meta": meta }), json!({"cursor": "2", "_meta": meta})];
+    assert_eq!(list(vendor.clone()), pages(&vendor));
+    assert_eq!(list(vendor.clone()), [] as [Value; 0], "it has been asked so already");
+    assert_eq!(list(json!({"acp-sessions": {"limit": 5}})), [] as [Value; 0], "this is for the layer alone");
+    assert_eq!(list(json!({"traceparent": "00-1-1-00"})), [] as [Value; 0], "this asks for nothing else");
+    let both = json!({"acp-sessions": {"limit": 5}, "vendor.dev": {"worktrees": false}, "traceparent": "00-2-2-00"});
+    let passed = json!({"vendor.dev": {"worktrees": false}, "traceparent": "00-2-2-00"});
+    assert_eq!(list(both), pages(&passed));
+}
+
+#[test]
+fn what_a_list_says_while_the_agents_is_read_is_said_when_it_is_read_again() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::open(&store, &world, &[]);
+    let first = desk.greet(Some("a"), &lists()).request("session/list");
+    let meta = json!({"vendor.dev": 1});
+    let out = desk.client(json!({"id": "list", "method": "session/list", "params": {"_meta": meta}}));
+    assert!(out.is_open("list") && out.agent.is_empty(), "the first list waits for the agent's");
+    let mut out = desk.reply(&first, json!({"sessions": [row("o1", "Old", "2025-01-01T00:00:00Z")]}));
+    out.extend(desk.wait(0));
+    assert_eq!(out.answer("list")["result"]["sessions"][0]["sessionId"], "o1");
+    assert_eq!(asked_lists(&out), [&json!({ "_meta": meta })]);
+}
+
+#[test]
+fn an_option_may_have_a_value_of_any_type_and_it_is_put_back() {
+    for (value, kind) in [
+        (json!("b"), None),
+        (json!(true), Some("boolean")),
+        (json!(2.5), Some("number")),
+        (json!({"x": [1]}), Some("_own")),
+        (json!(["a", "b"]), Some("list")),
+        (Value::Null, Some("choice")),
+    ] {
+        let (store, world) = (Memory::new(), World::default());
+        let option = |current: Value| {
+            let mut option = json!({"id": "o", "name": "O", "currentValue": current, "options": []});
+            option["type"] = kind.unwrap_or("select").into();
+            json!([option])
+        };
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.client(json!({"id": "new", "method": "session/new", "params": {"cwd": CWD, "mcpServers": []}}));
+        desk.agent(json!({"id": "new", "result": {"sessionId": "s1", "configOptions": option(json!("before"))}}));
+        let mut params = json!({"sessionId": "s1", "configId": "o", "value": value, "_meta": {"x": 1}});
+        if let Some(kind) = kind {
+            params["type"] = kind.into();
+        }
+        let out = desk.client(json!({"id": "set", "method": "session/set_config_option", "params": params}));
+        let asked = out.request("session/set_config_option");
+        assert_eq!(asked["params"], params);
+        let out = desk.reply(&asked, json!({"configOptions": option(value.clone())}));
+        assert!(out.answer("set")["error"].is_null());
+        desk.turn("s1", "Hi", &["Ho"]);
+        desk.engine.closed(Peer::Client);
+
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let new = ask_load(&mut desk, "load", "s1").request("session/new");
+        let out = desk.reply(&new, json!({"sessionId": "s2", "configOptions": option(json!("before"))}));
+        let mut expected = json!({"sessionId": "s2", "configId": "o", "value": value});
+        if let Some(kind) = kind {
+            expected["type"] = kind.into();
+        }
+        assert_eq!(out.request("session/set_config_option")["params"], expected);
+    }
+}
+
+#[test]
+fn servers_that_are_null_reach_the_agent_as_they_are() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let new = json!({"cwd": CWD, "mcpServers": null, "_meta": {"x": 1}});
+    let out = desk.client(json!({"id": "new", "method": "session/new", "params": new}));
+    assert_eq!(out.request("session/new")["params"], new);
+    desk.agent(json!({"id": "new", "result": {"sessionId": "s1"}}));
+    desk.turn("s1", "Hi", &["Ho"]);
+    desk.engine.closed(Peer::Client);
+    for (method, capabilities) in [
+        ("session/load", json!({"loadSession": true})),
+        ("session/resume", json!({"sessionCapabilities": {"resume": {}}})),
+        ("session/fork", json!({"sessionCapabilities": {"fork": {}}})),
+    ] {
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        let params = json!({"sessionId": "s1", "cwd": CWD, "mcpServers": null, "_meta": {"x": 1}});
+        let out = desk.client(json!({"id": 1, "method": method, "params": params}));
+        assert_eq!(out.request(method)["params"], params);
+    }
+}
+
+#[test]
+fn what_is_meant_for_the_layer_does_not_reach_the_agent() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"loadSession": true});
+    let id = told(&store, &world, &capabilities);
+    for (meta, passed) in [
+        (json!({"acp-sessions": {"replay": {"last": 1}}, "x": 1}), json!({"x": 1})),
+        (json!({"acp-sessions": {"replay": {"last": 1}}}), Value::Null),
+    ] {
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        let params = json!({"sessionId": id, "cwd": CWD, "mcpServers": [], "_meta": meta});
+        let out = desk.client(json!({"id": "load", "method": "session/load", "params": params}));
+        assert_eq!(out.request("session/load")["params"]["_meta"], passed, "an inner layer would show it a part only");
+    }
+}
+
+/// What an agent answers that has fields beside the schema.
+fn with_models(id: &str, current: &str) -> Value {
+    let models = json!({"currentModelId": current, "availableModels": [{"modelId": "fast"}, {"modelId": "good"}]});
+    json!({"sessionId": id, "models": models, "vendor": {"x": 1}, "_meta": {"y": 2}})
+}
+
+#[test]
+fn a_load_of_a_live_session_has_all_that_the_agent_answered() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &lists());
+    desk.client(json!({"id": "new", "method": "session/new", "params": {"cwd": CWD, "mcpServers": []}}));
+    desk.agent(json!({"id": "new", "result": with_models("s1", "fast")}));
+    desk.turn("s1", "Hi", &["Ho"]);
+    let check = |desk: &mut Desk<'_>, current: &str| {
+        for request in ["load", "resume"] {
+            let out = if request == "load" { load(desk, "s1", &[]) } else { ask_resume(desk, "resume", "s1") };
+            let result = &out.answer(request)["result"];
+            assert_eq!(result["_meta"]["acp-sessions"]["attached"], "live");
+            assert_eq!(result["models"]["currentModelId"], current, "{request}");
+            assert_eq!(result["models"]["availableModels"][1]["modelId"], "good");
+            assert_eq!(result["vendor"], json!({"x": 1}));
+            assert_eq!(result["_meta"]["y"], 2);
+            assert_eq!(result.get("sessionId"), None);
+        }
+    };
+    check(&mut desk, "fast");
+    let params = json!({"sessionId": "s1", "modelId": "good"});
+    let out = desk.client(json!({"id": "model", "method": "session/set_model", "params": params}));
+    desk.reply(&out.request("session/set_model"), json!({}));
+    check(&mut desk, "good");
+    // Another instance has it from the store.
+    desk.wait(200);
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+    check(&mut desk, "good");
+    // A session that another agent opens is shown with what that agent has.
+    desk.engine.closed(Peer::Client);
+    let mut other = Desk::open(&store, &world, &[]);
+    other.greet(Some("b"), &json!({}));
+    let out = ask_load(&mut other, "load", "s1");
+    oblige(&mut other, out, &[], "b1");
+    let out = load(&mut other, "s1", &[]);
+    assert_eq!(out.answer("load")["result"].get("models"), None);
+}
