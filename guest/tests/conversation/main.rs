@@ -14,6 +14,7 @@ mod files;
 mod forks;
 mod identity;
 mod joined;
+mod layers;
 mod life;
 mod limits;
 mod login;

@@ -1,0 +1,256 @@
+//! A layer behind a layer: each with a store of its own, and an agent behind them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use acp_sessions_guest::engine::Peer;
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World, chunk, update};
+use crate::scenes::{CWD, said, updates};
+
+/// An agent that answers every prompt, and remembers sessions where its capabilities say so.
+#[derive(Debug, Default)]
+struct Bottom {
+    capabilities: Value,
+    /// What was said, by session: the texts of each prompt, and the answer.
+    sessions: BTreeMap<String, Vec<(String, String)>>,
+    made: usize,
+    /// What it was asked on this connection.
+    asked: Vec<Value>,
+}
+
+impl Bottom {
+    fn remembers(&self) -> bool {
+        self.capabilities["loadSession"] == true || self.capabilities["sessionCapabilities"]["resume"].is_object()
+    }
+
+    fn make(&mut self, turns: Vec<(String, String)>) -> Value {
+        self.made += 1;
+        let id = format!("b{}", self.made);
+        self.sessions.insert(id.clone(), turns);
+        json!({ "sessionId": id })
+    }
+
+    /// What it says to a message.
+    fn hear(&mut self, message: &Value) -> Vec<Value> {
+        self.asked.push(message.clone());
+        let Some(id) = message.get("id") else { return Vec::new() };
+        let params = &message["params"];
+        let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
+        let mut says = Vec::new();
+        let result = match message["method"].as_str().unwrap() {
+            "initialize" => {
+                let info = json!({"name": "bottom", "version": "1"});
+                json!({"protocolVersion": 1, "agentInfo": info, "agentCapabilities": self.capabilities})
+            }
+            "session/new" => self.make(Vec::new()),
+            "session/fork" => {
+                let turns = self.sessions[&session].clone();
+                self.make(turns)
+            }
+            "session/load" | "session/resume" if !self.sessions.contains_key(&session) => {
+                return vec![json!({"id": id, "error": {"code": -32002, "message": "forgotten"}})];
+            }
+            "session/load" => {
+                for (user, agent) in &self.sessions[&session] {
+                    says.push(update(&session, chunk("user_message_chunk", user)));
+                    says.push(update(&session, chunk("agent_message_chunk", agent)));
+                }
+                json!({})
+            }
+            "session/prompt" => {
+                let blocks = params["prompt"].as_array().unwrap().iter();
+                let texts: Vec<&str> = blocks.map(|block| block["text"].as_str().unwrap()).collect();
+                let answer = format!("Re: {}", texts.last().unwrap());
+                says.push(update(&session, chunk("agent_message_chunk", &answer)));
+                self.sessions.get_mut(&session).unwrap().push((texts.join("\n\n"), answer));
+                json!({"stopReason": "end_turn"})
+            }
+            "session/list" => {
+                let row = |id: &String| json!({"sessionId": id, "cwd": CWD, "updatedAt": "2025-10-09T08:53:20.000Z"});
+                json!({"sessions": self.sessions.keys().map(row).collect::<Vec<_>>()})
+            }
+            "session/delete" => {
+                self.sessions.remove(&session);
+                json!({})
+            }
+            _ => json!({}),
+        };
+        says.push(json!({"id": id, "result": result}));
+        says
+    }
+
+    /// How often it was told something on this connection.
+    fn told(&self, text: &str) -> usize {
+        let prompts = self.asked.iter().filter(|asked| asked["method"] == "session/prompt");
+        prompts.map(|asked| asked["params"]["prompt"].to_string().matches(text).count()).sum()
+    }
+}
+
+struct Stack<'a> {
+    outer: Desk<'a>,
+    inner: Desk<'a>,
+    bottom: &'a mut Bottom,
+}
+
+impl<'a> Stack<'a> {
+    fn ready(stores: &'a [Memory; 2], world: &'a World, bottom: &'a mut Bottom) -> Self {
+        if !bottom.remembers() {
+            bottom.sessions.clear();
+        }
+        bottom.asked.clear();
+        let (outer, inner) = (Desk::open(&stores[0], world, &[]), Desk::open(&stores[1], world, &[]));
+        let mut stack = Self { outer, inner, bottom };
+        let out = stack.ask("initialize", json!({"protocolVersion": 1}));
+        assert_eq!(out.answer("initialize")["result"]["agentCapabilities"]["loadSession"], true);
+        stack
+    }
+
+    /// The client asks, and everybody says what there is to say; a second passes.
+    fn ask(&mut self, method: &str, params: Value) -> Out {
+        let mut all = Out::default();
+        let first = self.outer.client(json!({"id": method, "method": method, "params": params}));
+        let mut outer: VecDeque<Out> = VecDeque::from([first]);
+        for _ in 0..10 {
+            while let Some(out) = outer.pop_front() {
+                all.client.extend(out.client);
+                for message in out.agent {
+                    let heard = self.inner.client(message);
+                    self.pass(heard, &mut outer);
+                }
+            }
+            let heard = self.inner.wait(100);
+            self.pass(heard, &mut outer);
+            outer.push_back(self.outer.wait(100));
+        }
+        all
+    }
+
+    /// What the inner layer says, to both sides.
+    fn pass(&mut self, heard: Out, outer: &mut VecDeque<Out>) {
+        let mut inner = VecDeque::from([heard]);
+        while let Some(out) = inner.pop_front() {
+            for message in out.client {
+                outer.push_back(self.outer.agent(message));
+            }
+            for message in out.agent {
+                for said in self.bottom.hear(&message) {
+                    inner.push_back(self.inner.agent(said));
+                }
+            }
+        }
+    }
+
+    fn prompt(&mut self, session: &str, text: &str) -> Out {
+        let prompt = json!([{"type": "text", "text": text}]);
+        let out = self.ask("session/prompt", json!({"sessionId": session, "prompt": prompt}));
+        assert_eq!(out.answer("session/prompt")["result"]["stopReason"], "end_turn");
+        out
+    }
+
+    fn load(&mut self, session: &str, replay: &Value) -> Out {
+        let meta = json!({"acp-sessions": { "replay": replay }});
+        let mut params = json!({"sessionId": session, "cwd": CWD, "mcpServers": []});
+        if !replay.is_null() {
+            params["_meta"] = meta;
+        }
+        let out = self.ask("session/load", params);
+        assert!(out.answer("session/load")["error"].is_null(), "{}", out.answer("session/load"));
+        out
+    }
+
+    fn rows(&mut self, params: Value) -> Vec<Value> {
+        let out = self.ask("session/list", params);
+        out.answer("session/list")["result"]["sessions"].as_array().unwrap().clone()
+    }
+
+    fn close(&mut self) {
+        self.outer.engine.closed(Peer::Client);
+        self.inner.engine.closed(Peer::Client);
+    }
+}
+
+const KINDS: [&str; 5] = [
+    "{}",
+    r#"{"loadSession":true}"#,
+    r#"{"sessionCapabilities":{"resume":{}}}"#,
+    r#"{"loadSession":true,"sessionCapabilities":{"list":{},"delete":{},"close":{}}}"#,
+    r#"{"loadSession":true,"sessionCapabilities":{"list":{},"delete":{},"close":{},"resume":{},"fork":{},"title":{}}}"#,
+];
+
+#[test]
+fn two_layers_are_as_good_as_one() {
+    for kind in KINDS {
+        let (stores, world) = ([Memory::new(), Memory::new()], World::default());
+        let mut bottom = Bottom { capabilities: serde_json::from_str(kind).unwrap(), ..Bottom::default() };
+        let mut stack = Stack::ready(&stores, &world, &mut bottom);
+        let out = stack.ask("session/new", json!({"cwd": CWD, "mcpServers": []}));
+        let id = out.answer("session/new")["result"]["sessionId"].as_str().unwrap().to_owned();
+        let out = stack.prompt(&id, "First question");
+        assert_eq!(said(&out.client), ["Re: First question"], "{kind}");
+        stack.prompt(&id, "Second question");
+        stack.close();
+
+        let whole = ["> First question", "Re: First question", "> Second question", "Re: Second question"];
+        for _ in 0..2 {
+            let mut stack = Stack::ready(&stores, &world, &mut bottom);
+            let rows = stack.rows(json!({}));
+            let titles: Vec<&Value> = rows.iter().map(|row| &row["title"]).collect();
+            assert_eq!(titles, ["First question"], "{kind}");
+            assert_eq!(stack.rows(json!({"_meta": {"acp-sessions": {"search": "second"}}})).len(), 1, "{kind}");
+            let out = stack.load(&id, &json!({"last": 1}));
+            assert_eq!(said(&out.client), [*whole.last().unwrap()], "{kind}");
+            assert_eq!(said(&stack.load(&id, &Value::Null).client), whole, "{kind}: live");
+            stack.close();
+            let mut stack = Stack::ready(&stores, &world, &mut bottom);
+            let out = stack.load(&id, &Value::Null);
+            assert_eq!(said(&out.client), whole, "{kind}");
+            let titles = updates(&out, "session_info_update");
+            assert!(!titles.is_empty() && titles.iter().all(|told| told["title"] == "First question"), "{kind}");
+            stack.close();
+        }
+
+        let mut stack = Stack::ready(&stores, &world, &mut bottom);
+        stack.load(&id, &Value::Null);
+        let out = stack.prompt(&id, "Third question");
+        assert_eq!(said(&out.client), ["Re: Third question"], "{kind}");
+        let told = stack.bottom.told("Re: First question");
+        assert_eq!(told, usize::from(!stack.bottom.remembers()), "{kind}: told of it once, where it has forgotten");
+        stack.prompt(&id, "Fourth question");
+        assert_eq!(stack.bottom.told("Re: First question"), told, "{kind}: and never again");
+        let out = stack.load(&id, &Value::Null);
+        assert_eq!(said(&out.client).len(), 8, "{kind}");
+        stack.close();
+
+        let mut stack = Stack::ready(&stores, &world, &mut bottom);
+        let out = stack.ask("session/fork", json!({"sessionId": id, "cwd": CWD}));
+        let fork = out.answer("session/fork")["result"]["sessionId"].as_str().unwrap().to_owned();
+        stack.prompt(&fork, "Only here");
+        assert_eq!(said(&stack.load(&fork, &Value::Null).client).len(), 10, "{kind}");
+        assert_eq!(said(&stack.load(&id, &Value::Null).client).len(), 8, "{kind}");
+        stack.ask("session/set_title", json!({"sessionId": fork, "title": "Mine"}));
+        stack.close();
+
+        let mut stack = Stack::ready(&stores, &world, &mut bottom);
+        let mut titles: Vec<Value> = stack.rows(json!({})).iter().map(|row| row["title"].clone()).collect();
+        titles.sort_by_key(Value::to_string);
+        assert_eq!(titles.len(), 2, "{kind}: {titles:?}");
+        assert_eq!(titles[1], "Mine", "{kind}");
+        let mut inner = stack.inner.ask("session/list", json!({}))["result"]["sessions"].clone();
+        inner.as_array_mut().unwrap().retain(|row| row["title"] == "Mine");
+        assert_eq!(inner.as_array().unwrap().len(), 1, "{kind}: the inner layer has the title too");
+        for session in [&id, &fork] {
+            let out = stack.ask("session/delete", json!({"sessionId": session}));
+            assert_eq!(out.answer("session/delete")["result"], json!({}), "{kind}");
+        }
+        assert_eq!(stack.rows(json!({})), [] as [Value; 0], "{kind}");
+        stack.close();
+        let mut stack = Stack::ready(&stores, &world, &mut bottom);
+        assert_eq!(stack.rows(json!({})), [] as [Value; 0], "{kind}");
+        let (inner, warnings) = (stack.inner.listed(), [stack.outer.warnings.clone(), stack.inner.warnings.clone()]);
+        assert_eq!((inner, warnings.concat()), (vec![], vec![]), "{kind}");
+        let left = stores.each_ref().map(Memory::counts).map(|(_, entries, texts)| (entries, texts));
+        assert_eq!(left, [(0, 0); 2], "{kind}");
+    }
+}
