@@ -52,6 +52,10 @@ pub(super) struct ConnectionOptions {
     #[arg(long, value_enum, default_value_t = Dialect::Stable)]
     dialect: Dialect,
 
+    /// Hides from the client that sessions can be resumed, for clients that would resume and show an empty window
+    #[arg(long)]
+    prefer_load: bool,
+
     /// Whether an agent that cannot restore a session itself is told what was said in it
     #[arg(long, value_enum, default_value_t = Rehydrate::On)]
     rehydrate: Rehydrate,
@@ -95,6 +99,7 @@ impl ConnectionOptions {
         [
             ("page-size", self.page_size.to_string()),
             ("dialect", dialect.to_owned()),
+            ("prefer-load", if self.prefer_load { "on" } else { "off" }.to_owned()),
             ("rehydrate", rehydrate.to_owned()),
             ("retain-days", self.retain_days.to_string()),
             ("prune-empty-hours", self.prune_empty_hours.to_string()),
