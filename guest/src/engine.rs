@@ -1,5 +1,6 @@
 //! The engine as a host sees it: arrivals in, outputs out.
 
+mod chain;
 mod settings;
 
 use std::collections::VecDeque;
@@ -87,7 +88,12 @@ pub struct Engine<S, E> {
     pub(crate) settings: Settings,
     pub(crate) connection: Connection,
     pub(crate) outputs: VecDeque<Output>,
+    /// It is a proxy in a chain that a conductor keeps, and has its agent from there.
+    in_chain: bool,
 }
+
+/// The key of what the host keeps of [`Engine::in_chain`] for a lost instance.
+const CHAIN: &str = "chain";
 
 impl<S: Storage, E: Environment> Engine<S, E> {
     /// Starts on a new connection or, with what the host kept, carries on an old one.
@@ -100,8 +106,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     ) -> Result<Self, OpenError> {
         let settings = Settings::read(settings).map_err(OpenError::BadSetting)?;
         let connection = Connection::new(environment.random(), environment.now().clamp(0, crate::time::LAST));
-        let mut engine =
-            Self { store: Store::new(storage), environment, settings, connection, outputs: VecDeque::new() };
+        let in_chain = kept.iter().any(|(key, _)| key == CHAIN);
+        let outputs = VecDeque::new();
+        let mut engine = Self { store: Store::new(storage), environment, settings, connection, outputs, in_chain };
         engine.carry_on(kept, lost);
         Ok(engine)
     }
@@ -109,6 +116,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     /// Takes what arrived, in order.
     pub fn receive(&mut self, arrivals: impl IntoIterator<Item = Arrival>) {
         for arrival in arrivals {
+            let arrival = self.enter(arrival);
             match (arrival.from, arrival.content) {
                 (Peer::Client, Content::Line(line)) => self.client_line(line),
                 (Peer::Agent, Content::Line(line)) => self.agent_line(line),
@@ -127,7 +135,20 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     pub fn pull(&mut self, client_room: u32) -> Vec<Output> {
         self.show_histories(client_room);
         self.drain_queue();
-        self.outputs.drain(..).collect()
+        let outputs = self.outputs.drain(..);
+        if self.in_chain { outputs.map(chain::leave).collect() } else { outputs.collect() }
+    }
+
+    /// What arrived, with its real sender: in a chain all comes from the conductor.
+    pub(crate) fn enter(&mut self, arrival: Arrival) -> Arrival {
+        if !self.in_chain {
+            if !self.is_new() || !chain::begins(&arrival) {
+                return arrival;
+            }
+            self.in_chain = true;
+            self.outputs.push_back(Output::Keep { key: CHAIN.to_owned(), value: Some("proxy".to_owned()) });
+        }
+        chain::enter(arrival, |id| self.is_clients(id))
     }
 
     /// That side has ended.

@@ -1,5 +1,7 @@
 //! What a session needs of its surroundings to handle something.
 
+use serde_json::json;
+
 use super::asked::AskedFor;
 use super::effect::Effect;
 use super::profile::AgentProfile;
@@ -9,7 +11,7 @@ use crate::environment::Environment;
 use crate::rpc::{self, RpcError};
 use crate::sessions::open_marks;
 use crate::storage::{Storage, StorageError};
-use crate::store::Store;
+use crate::store::{Session, Store};
 
 /// The store, the clock and what is known of the agent, to read; what follows, to add to.
 pub(super) struct Cx<'a, S, E> {
@@ -81,5 +83,13 @@ impl<S: Storage, E: Environment> Cx<'_, S, E> {
         let id = serde_json::Value::from(session);
         let params = format!("{{\"sessionId\":{id},\"update\":{update}}}");
         self.push(Effect::ToClients(rpc::notification("session/update", &params)));
+    }
+
+    /// Tells the clients what a session is called.
+    pub(super) fn tell_title(&mut self, session: &Session) {
+        if let Some(title) = session.title.text() {
+            let update = json!({ "sessionUpdate": "session_info_update", "title": title });
+            self.notify(&session.id, &update.to_string());
+        }
     }
 }

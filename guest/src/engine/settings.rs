@@ -2,6 +2,7 @@
 
 /// How the engine behaves on a connection.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Settings {
     /// `page-size`: rows in a page of a plain `session/list`, 1 to 1000. Default 100.
     pub page_size: u32,

@@ -1,5 +1,8 @@
 //! A layer behind a layer: each with a store of its own, and an agent behind them.
 
+// Messages are written where they are said; passing them by reference would only add noise.
+#![allow(clippy::needless_pass_by_value)]
+
 use std::collections::{BTreeMap, VecDeque};
 
 use acp_sessions_guest::engine::Peer;

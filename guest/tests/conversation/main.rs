@@ -5,6 +5,7 @@ mod agents_list;
 mod archive;
 mod asked_for;
 mod clocks;
+mod conductor;
 mod cwd;
 mod deletes;
 mod desk;

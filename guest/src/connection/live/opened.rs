@@ -57,13 +57,13 @@ impl LiveSession {
         // The title is the end of a history; where none is wanted nothing comes before the answer.
         let is_named = request.is_some() && !matches!(opening.target, Target::Fork(..));
         if is_named && opening.wanted.is_history() {
-            self.tell_title(&session, cx);
+            cx.tell_title(&session);
         }
         if let Some(request) = &request {
             cx.finish(request, Ok(result));
         }
         if is_named && !opening.wanted.is_history() {
-            self.tell_title(&session, cx);
+            cx.tell_title(&session);
         }
         if attached.step.makes() {
             self.tell_agent_title(&session, cx);

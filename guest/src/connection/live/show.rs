@@ -11,7 +11,6 @@ use crate::connection::showing::{FIRST_PIECE, Showing};
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::storage::Storage;
-use crate::store::Session;
 
 /// What a piece of a history came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,14 +141,6 @@ impl LiveSession {
             self.advance(cx);
         }
         Ok(Piece::Over)
-    }
-
-    /// Tells the client what the session is called.
-    pub(super) fn tell_title<S: Storage, E: Environment>(&self, session: &Session, cx: &mut Cx<'_, S, E>) {
-        if let Some(title) = session.title.text() {
-            let update = json!({ "sessionUpdate": "session_info_update", "title": title });
-            cx.notify(&session.id, &update.to_string());
-        }
     }
 
     fn end_showing(&mut self) {

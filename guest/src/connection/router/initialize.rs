@@ -80,6 +80,11 @@ pub(super) const ASKED_FOR: &str = "client";
 const ADDED: [&str; 8] = ["list", "delete", "resume", "close", "fork", "archive", "status", "title"];
 
 impl<S: Storage, E: Environment> Engine<S, E> {
+    /// Whether nothing has come yet.
+    pub(crate) fn is_new(&self) -> bool {
+        matches!(self.connection.stage, Stage::New)
+    }
+
     pub(super) fn initialize(&mut self, line: &str, request: &ClientRequest, params: Option<&str>) -> Handling {
         if !matches!(self.connection.stage, Stage::New) {
             return Err(RpcError::new(Code::InvalidRequest, "Invalid request: the connection is already initialized"));

@@ -52,6 +52,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             self.finish(&request, Err(error.clone()));
         }
         for arrival in lost {
+            let arrival = self.enter(arrival);
             self.make_up_for(arrival, &error);
         }
     }

@@ -15,6 +15,11 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.connection.requests.incoming.insert(request.clone(), what);
     }
 
+    /// Whether a request of this id is the client's, and open.
+    pub(crate) fn is_clients(&self, id: &Id) -> bool {
+        self.connection.requests.incoming.contains_key(&ClientRequest::new(id.clone()))
+    }
+
     /// Has the host keep what a request that is still open waits for.
     pub(super) fn keep_request(&mut self, request: &ClientRequest) {
         let Some(what) = self.connection.requests.incoming.get(request) else { return };

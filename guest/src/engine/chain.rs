@@ -1,0 +1,223 @@
+//! Being a proxy in a chain that a conductor keeps (unstable: `proxy/initialize`, `proxy/successor`).
+//!
+//! There the agent has no pipe of its own: what goes to it goes to the conductor in an envelope, and comes from there in
+//! one. The engine behind this file knows nothing of that. Two kinds of requests then go the same way, those to the client
+//! under the ids that the conductor gave them, and those to the agent; so the ids of the latter are marked.
+
+use std::borrow::Cow;
+
+use crate::engine::{Arrival, Content, Output, Peer};
+use crate::rpc::{self, Code, Id, Message, Object, RpcError};
+
+/// How a conductor tells a component that it is a proxy.
+const INITIALIZE: &str = "proxy/initialize";
+/// The envelope, in both directions.
+const SUCCESSOR: &str = "proxy/successor";
+const CANCEL: &str = "$/cancel_request";
+/// What ids of requests to the agent begin with.
+const MARK: &str = "acp-sessions-successor:";
+
+/// Whether a line is the first of a chain.
+pub(super) fn begins(arrival: &Arrival) -> bool {
+    let Content::Line(line) = &arrival.content else { return false };
+    arrival.from == Peer::Client
+        && matches!(Message::parse(line), Ok(Message::Request { method, .. }) if method == INITIALIZE)
+}
+
+/// What arrived, as if the agent had a pipe of its own. `is_clients`: whether a request of this id is the client's.
+pub(super) fn enter(arrival: Arrival, is_clients: impl Fn(&Id) -> bool) -> Arrival {
+    if arrival.from == Peer::Agent {
+        return arrival;
+    }
+    match &arrival.content {
+        Content::Line(line) => match entered(line, is_clients) {
+            Some((from, line)) => Arrival { from, content: Content::Line(line) },
+            None => arrival,
+        },
+        Content::TooLong(head) => match Message::id_in_head(head).as_ref().and_then(unmarked) {
+            Some(id) => {
+                let error =
+                    RpcError::new(Code::InternalError, "Internal error: the agent's answer is too long to pass on");
+                Arrival { from: Peer::Agent, content: Content::Line(rpc::failure(&id, &error)) }
+            }
+            None => arrival,
+        },
+        Content::NotText => arrival,
+    }
+}
+
+/// A line that is not the client's as it stands, and whose it is.
+fn entered(line: &str, is_clients: impl Fn(&Id) -> bool) -> Option<(Peer, String)> {
+    match Message::parse(line).ok()? {
+        Message::Request { id, method, params } if method == INITIALIZE => {
+            Some((Peer::Client, rpc::request(&id, "initialize", params.unwrap_or("{}"))))
+        }
+        Message::Request { id, method, params } if method == SUCCESSOR => {
+            Some((Peer::Agent, unwrapped(Some(&id), params)?))
+        }
+        Message::Notification { method, params } if method == SUCCESSOR => {
+            Some((Peer::Agent, unwrapped(None, params)?))
+        }
+        Message::Notification { method, params } if method == CANCEL => {
+            let named = Id::parse(Object::parse(params?)?.get("requestId")?)?;
+            (!is_clients(&named)).then(|| (Peer::Agent, line.to_owned()))
+        }
+        Message::Response { id, .. } => {
+            let meant = unmarked(&id)?;
+            let mut answer = Object::parse(line)?;
+            answer.set("id", meant.as_json().to_owned());
+            Some((Peer::Agent, answer.to_json()))
+        }
+        Message::Request { .. } | Message::Notification { .. } => None,
+    }
+}
+
+/// The message in an envelope.
+fn unwrapped(id: Option<&Id>, params: Option<&str>) -> Option<String> {
+    let envelope = Object::parse(params?)?;
+    let method: Cow<'_, str> = serde_json::from_str(envelope.get("method")?).ok()?;
+    let mut message = Object::default();
+    message.set("jsonrpc", "\"2.0\"");
+    if let Some(id) = id {
+        message.set("id", id.as_json());
+    }
+    message.set("method", serde_json::Value::from(method).to_string());
+    if let Some(params) = envelope.get_some("params") {
+        message.set("params", params);
+    }
+    Some(message.to_json())
+}
+
+/// What is to be sent, by way of the conductor.
+pub(super) fn leave(output: Output) -> Output {
+    match output {
+        Output::ToAgent(line) => Output::ToClient(left(&line).unwrap_or(line)),
+        output => output,
+    }
+}
+
+/// A line to the agent as the conductor is to have it; `None`: as it stands.
+fn left(line: &str) -> Option<String> {
+    match Message::parse(line).ok()? {
+        Message::Request { id, method, params } => {
+            Some(rpc::request(&marked(&id), SUCCESSOR, &wrapped(&method, params)))
+        }
+        // It names a request on this very connection, and no other hop's.
+        Message::Notification { method, params } if method == CANCEL => {
+            let mut params = Object::parse(params?)?;
+            let named = Id::parse(params.get("requestId")?)?;
+            params.set("requestId", marked(&named).as_json().to_owned());
+            Some(rpc::notification(CANCEL, &params.to_json()))
+        }
+        Message::Notification { method, params } => Some(rpc::notification(SUCCESSOR, &wrapped(&method, params))),
+        Message::Response { .. } => None,
+    }
+}
+
+fn wrapped(method: &str, params: Option<&str>) -> String {
+    let mut envelope = Object::default();
+    envelope.set("method", serde_json::Value::from(method).to_string());
+    if let Some(params) = params {
+        envelope.set("params", params);
+    }
+    envelope.to_json()
+}
+
+fn marked(id: &Id) -> Id {
+    Id::text(&format!("{MARK}{}", id.as_json()))
+}
+
+fn unmarked(id: &Id) -> Option<Id> {
+    Id::parse(id.as_text()?.strip_prefix(MARK)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entering(line: &str) -> (Peer, String) {
+        let arrival = Arrival { from: Peer::Client, content: Content::Line(line.to_owned()) };
+        let Arrival { from, content: Content::Line(line) } = enter(arrival, |id| *id == Id::text("c")) else {
+            panic!("no line")
+        };
+        (from, line)
+    }
+
+    #[test]
+    fn what_comes_in_an_envelope_is_the_agents() {
+        for (line, from, expected) in [
+            (
+                r#"{"jsonrpc":"2.0","id":"x","method":"proxy/successor","params":{"method":"fs/read_text_file","params":{"p":1.0},"_meta":{}}}"#,
+                Peer::Agent,
+                r#"{"jsonrpc":"2.0","id":"x","method":"fs/read_text_file","params":{"p":1.0}}"#,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"proxy/successor","params":{"method":"_x/note","params":null}}"#,
+                Peer::Agent,
+                r#"{"jsonrpc":"2.0","method":"_x/note"}"#,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":"acp-sessions-successor:\"a\"","result":{"y":[1.50]}}"#,
+                Peer::Agent,
+                r#"{"jsonrpc":"2.0","id":"a","result":{"y":[1.50]}}"#,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"x"}}"#,
+                Peer::Agent,
+                r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"x"}}"#,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"proxy/initialize","params":{"protocolVersion":1}}"#,
+                Peer::Client,
+                r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}"#,
+            ),
+        ] {
+            assert_eq!(entering(line), (from, expected.to_owned()));
+        }
+    }
+
+    #[test]
+    fn what_comes_without_one_is_the_clients() {
+        for line in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"session/list"}"#,
+            r#"{"jsonrpc":"2.0","id":"x","result":{}}"#,
+            r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"c"}}"#,
+            // Whoever sent that learns that there is no such method.
+            r#"{"jsonrpc":"2.0","id":1,"method":"proxy/successor","params":{"params":{}}}"#,
+            "nonsense",
+        ] {
+            assert_eq!(entering(line), (Peer::Client, line.to_owned()));
+        }
+    }
+
+    #[test]
+    fn what_goes_to_the_agent_goes_in_an_envelope() {
+        for (line, expected) in [
+            (
+                r#"{"jsonrpc":"2.0","id":7,"method":"session/new","params":{"cwd":"/x"}}"#,
+                r#"{"jsonrpc":"2.0","id":"acp-sessions-successor:7","method":"proxy/successor","params":{"method":"session/new","params":{"cwd":"/x"}}}"#,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"_x/note"}"#,
+                r#"{"jsonrpc":"2.0","method":"proxy/successor","params":{"method":"_x/note"}}"#,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"a"}}"#,
+                r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"acp-sessions-successor:\"a\""}}"#,
+            ),
+            (r#"{"jsonrpc":"2.0","id":"x","result":{}}"#, r#"{"jsonrpc":"2.0","id":"x","result":{}}"#),
+        ] {
+            assert_eq!(leave(Output::ToAgent(line.to_owned())), Output::ToClient(expected.to_owned()));
+        }
+        let own = Output::ToClient("{}".to_owned());
+        assert_eq!(leave(own.clone()), own);
+    }
+
+    #[test]
+    fn an_answer_of_the_agents_that_is_too_long_is_the_agents() {
+        let head = r#"{"jsonrpc":"2.0","id":"acp-sessions-successor:7","result":{"#.to_owned();
+        let arrival = Arrival { from: Peer::Client, content: Content::TooLong(head) };
+        let Arrival { from, content: Content::Line(line) } = enter(arrival, |_| false) else { panic!("no line") };
+        assert!(from == Peer::Agent && line.contains("\"id\":7,\"error\""), "{line}");
+    }
+}
