@@ -9,6 +9,7 @@
 //! | `i` | the agents that have rows: their names |
 //! | `e/<created>/<id>` | sessions that never got a prompt |
 //! | `v` | the layout of what is derived, or how far a store of an earlier version is on the way to it |
+//! | `k` | which store this is: a random number |
 //! | `r` | the revision: one number, raised by every commit that changes a session |
 //! | `t/<revision>/<id>` | each session under the revision that last changed it |
 //! | `a/<agent>/<agent's id>` | which session an agent knows by this id |
@@ -86,6 +87,23 @@ impl<S: Storage> Store<S> {
     /// Whether a session of this id was deleted.
     pub fn is_deleted(&self, id: &str) -> Result<bool> {
         Ok(self.record(keys::tombstone(id))?.is_some())
+    }
+
+    /// Which store this is; `new` is what it is called from now on where it has no name yet.
+    pub fn identity(&self, new: impl FnOnce() -> u64) -> Result<String> {
+        let key = || keys::IDENTITY.to_owned();
+        if let Some(known) = self.record(key())? {
+            return Ok(known);
+        }
+        let identity = format!("{:016x}", new());
+        let expected = [Expectation { key: key(), value: None }];
+        let write = Write::Put { key: key(), value: identity.clone() };
+        match self.commit(&expected, vec![write], Durability::Relaxed) {
+            Ok(()) => Ok(identity),
+            // Another process has been faster.
+            Err(StorageError::Conflict) => self.record(key())?.ok_or(StorageError::Conflict),
+            Err(error) => Err(error),
+        }
     }
 
     /// The number of the last change to any session.

@@ -20,11 +20,15 @@ pub(super) struct AgentProfile {
     pub(super) archive: bool,
     #[serde(default)]
     pub(super) title: bool,
+    /// It is a layer such as this one, over the very same store: it does all there is to do.
+    #[serde(default)]
+    pub(super) has_same_store: bool,
 }
 
 impl AgentProfile {
-    /// Reads the result of `initialize`; `called` is the agent's name where it gives none.
-    pub(super) fn read(result: &Object<'_>, called: &str) -> Self {
+    /// Reads the result of `initialize`; `called` is the agent's name where it gives none, `store` says which store the
+    /// layer has.
+    pub(super) fn read(result: &Object<'_>, called: &str, store: Option<&str>) -> Self {
         let info = Object::parse_or_empty(result.get("agentInfo").unwrap_or("{}"));
         let capabilities = Object::parse_or_empty(result.get("agentCapabilities").unwrap_or("{}"));
         let session = Object::parse_or_empty(capabilities.get("sessionCapabilities").unwrap_or("{}"));
@@ -35,6 +39,9 @@ impl AgentProfile {
             let marker = session.get_some(name).or_else(|| of_old.get_some(name));
             marker.is_some_and(|marker| marker != "false")
         };
+        let meta = Object::parse_or_empty(capabilities.get("_meta").unwrap_or("{}"));
+        let layer = Object::parse_or_empty(meta.get("acp-sessions").unwrap_or("{}"));
+        let their_store = layer.get_string("store");
         Self {
             name: info.get_string("name").filter(|name| !name.is_empty()).unwrap_or_else(|| called.to_owned()),
             load: capabilities.get("loadSession") == Some("true"),
@@ -46,6 +53,7 @@ impl AgentProfile {
             close: has("close"),
             archive: has("archive"),
             title: has("title"),
+            has_same_store: their_store.is_some() && their_store.as_deref() == store,
         }
     }
 

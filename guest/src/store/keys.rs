@@ -14,6 +14,9 @@ pub const LAYOUT: &str = "v";
 /// The record that names the agents with list rows of their own.
 pub const ROSTER: &str = "i";
 
+/// The record that tells this store from others.
+pub const IDENTITY: &str = "k";
+
 /// The end of the range of all keys that begin with `prefix`, which must end in a character below `~`.
 pub fn range_end(prefix: &str) -> String {
     format!("{prefix}~")

@@ -1,4 +1,4 @@
-//! A layer behind a layer: each with a store of its own, and an agent behind them.
+//! A layer behind a layer, with a store of its own or over the same one, and an agent behind them.
 
 // Messages are written where they are said; passing them by reference would only add noise.
 #![allow(clippy::needless_pass_by_value)]
@@ -98,12 +98,12 @@ struct Stack<'a> {
 }
 
 impl<'a> Stack<'a> {
-    fn ready(stores: &'a [Memory; 2], world: &'a World, bottom: &'a mut Bottom) -> Self {
+    fn ready(stores: [&'a Memory; 2], world: &'a World, bottom: &'a mut Bottom) -> Self {
         if !bottom.remembers() {
             bottom.sessions.clear();
         }
         bottom.asked.clear();
-        let (outer, inner) = (Desk::open(&stores[0], world, &[]), Desk::open(&stores[1], world, &[]));
+        let (outer, inner) = (Desk::open(stores[0], world, &[]), Desk::open(stores[1], world, &[]));
         let mut stack = Self { outer, inner, bottom };
         let out = stack.ask("initialize", json!({"protocolVersion": 1}));
         assert_eq!(out.answer("initialize")["result"]["agentCapabilities"]["loadSession"], true);
@@ -185,75 +185,88 @@ const KINDS: [&str; 5] = [
 #[test]
 fn two_layers_are_as_good_as_one() {
     for kind in KINDS {
-        let (stores, world) = ([Memory::new(), Memory::new()], World::default());
-        let mut bottom = Bottom { capabilities: serde_json::from_str(kind).unwrap(), ..Bottom::default() };
-        let mut stack = Stack::ready(&stores, &world, &mut bottom);
-        let out = stack.ask("session/new", json!({"cwd": CWD, "mcpServers": []}));
-        let id = out.answer("session/new")["result"]["sessionId"].as_str().unwrap().to_owned();
-        let out = stack.prompt(&id, "First question");
-        assert_eq!(said(&out.client), ["Re: First question"], "{kind}");
-        stack.prompt(&id, "Second question");
-        stack.close();
-
-        let whole = ["> First question", "Re: First question", "> Second question", "Re: Second question"];
-        for _ in 0..2 {
-            let mut stack = Stack::ready(&stores, &world, &mut bottom);
-            let rows = stack.rows(json!({}));
-            let titles: Vec<&Value> = rows.iter().map(|row| &row["title"]).collect();
-            assert_eq!(titles, ["First question"], "{kind}");
-            assert_eq!(stack.rows(json!({"_meta": {"acp-sessions": {"search": "second"}}})).len(), 1, "{kind}");
-            let out = stack.load(&id, &json!({"last": 1}));
-            assert_eq!(said(&out.client), [*whole.last().unwrap()], "{kind}");
-            assert_eq!(said(&stack.load(&id, &Value::Null).client), whole, "{kind}: live");
-            stack.close();
-            let mut stack = Stack::ready(&stores, &world, &mut bottom);
-            let out = stack.load(&id, &Value::Null);
-            assert_eq!(said(&out.client), whole, "{kind}");
-            let titles = updates(&out, "session_info_update");
-            assert!(!titles.is_empty() && titles.iter().all(|told| told["title"] == "First question"), "{kind}");
-            stack.close();
-        }
-
-        let mut stack = Stack::ready(&stores, &world, &mut bottom);
-        stack.load(&id, &Value::Null);
-        let out = stack.prompt(&id, "Third question");
-        assert_eq!(said(&out.client), ["Re: Third question"], "{kind}");
-        let told = stack.bottom.told("Re: First question");
-        assert_eq!(told, usize::from(!stack.bottom.remembers()), "{kind}: told of it once, where it has forgotten");
-        stack.prompt(&id, "Fourth question");
-        assert_eq!(stack.bottom.told("Re: First question"), told, "{kind}: and never again");
-        let out = stack.load(&id, &Value::Null);
-        assert_eq!(said(&out.client).len(), 8, "{kind}");
-        stack.close();
-
-        let mut stack = Stack::ready(&stores, &world, &mut bottom);
-        let out = stack.ask("session/fork", json!({"sessionId": id, "cwd": CWD}));
-        let fork = out.answer("session/fork")["result"]["sessionId"].as_str().unwrap().to_owned();
-        stack.prompt(&fork, "Only here");
-        assert_eq!(said(&stack.load(&fork, &Value::Null).client).len(), 10, "{kind}");
-        assert_eq!(said(&stack.load(&id, &Value::Null).client).len(), 8, "{kind}");
-        stack.ask("session/set_title", json!({"sessionId": fork, "title": "Mine"}));
-        stack.close();
-
-        let mut stack = Stack::ready(&stores, &world, &mut bottom);
-        let mut titles: Vec<Value> = stack.rows(json!({})).iter().map(|row| row["title"].clone()).collect();
-        titles.sort_by_key(Value::to_string);
-        assert_eq!(titles.len(), 2, "{kind}: {titles:?}");
-        assert_eq!(titles[1], "Mine", "{kind}");
-        let mut inner = stack.inner.ask("session/list", json!({}))["result"]["sessions"].clone();
-        inner.as_array_mut().unwrap().retain(|row| row["title"] == "Mine");
-        assert_eq!(inner.as_array().unwrap().len(), 1, "{kind}: the inner layer has the title too");
-        for session in [&id, &fork] {
-            let out = stack.ask("session/delete", json!({"sessionId": session}));
-            assert_eq!(out.answer("session/delete")["result"], json!({}), "{kind}");
-        }
-        assert_eq!(stack.rows(json!({})), [] as [Value; 0], "{kind}");
-        stack.close();
-        let mut stack = Stack::ready(&stores, &world, &mut bottom);
-        assert_eq!(stack.rows(json!({})), [] as [Value; 0], "{kind}");
-        let (inner, warnings) = (stack.inner.listed(), [stack.outer.warnings.clone(), stack.inner.warnings.clone()]);
-        assert_eq!((inner, warnings.concat()), (vec![], vec![]), "{kind}");
-        let left = stores.each_ref().map(Memory::counts).map(|(_, entries, texts)| (entries, texts));
-        assert_eq!(left, [(0, 0); 2], "{kind}");
+        are_as_good_as_one(kind, [&Memory::new(), &Memory::new()]);
     }
+}
+
+#[test]
+fn two_layers_over_one_store_are_one() {
+    for kind in KINDS {
+        let store = Memory::new();
+        are_as_good_as_one(kind, [&store, &store]);
+    }
+}
+
+/// The life of a session and of a fork of it.
+fn are_as_good_as_one(kind: &str, stores: [&Memory; 2]) {
+    let world = World::default();
+    let mut bottom = Bottom { capabilities: serde_json::from_str(kind).unwrap(), ..Bottom::default() };
+    let mut stack = Stack::ready(stores, &world, &mut bottom);
+    let out = stack.ask("session/new", json!({"cwd": CWD, "mcpServers": []}));
+    let id = out.answer("session/new")["result"]["sessionId"].as_str().unwrap().to_owned();
+    let out = stack.prompt(&id, "First question");
+    assert_eq!(said(&out.client), ["Re: First question"], "{kind}");
+    stack.prompt(&id, "Second question");
+    stack.close();
+
+    let whole = ["> First question", "Re: First question", "> Second question", "Re: Second question"];
+    for _ in 0..2 {
+        let mut stack = Stack::ready(stores, &world, &mut bottom);
+        let rows = stack.rows(json!({}));
+        let titles: Vec<&Value> = rows.iter().map(|row| &row["title"]).collect();
+        assert_eq!(titles, ["First question"], "{kind}");
+        assert_eq!(stack.rows(json!({"_meta": {"acp-sessions": {"search": "second"}}})).len(), 1, "{kind}");
+        let out = stack.load(&id, &json!({"last": 1}));
+        assert_eq!(said(&out.client), [*whole.last().unwrap()], "{kind}");
+        assert_eq!(said(&stack.load(&id, &Value::Null).client), whole, "{kind}: live");
+        stack.close();
+        let mut stack = Stack::ready(stores, &world, &mut bottom);
+        let out = stack.load(&id, &Value::Null);
+        assert_eq!(said(&out.client), whole, "{kind}");
+        let titles = updates(&out, "session_info_update");
+        assert!(!titles.is_empty() && titles.iter().all(|told| told["title"] == "First question"), "{kind}");
+        stack.close();
+    }
+
+    let mut stack = Stack::ready(stores, &world, &mut bottom);
+    stack.load(&id, &Value::Null);
+    let out = stack.prompt(&id, "Third question");
+    assert_eq!(said(&out.client), ["Re: Third question"], "{kind}");
+    let told = stack.bottom.told("Re: First question");
+    assert_eq!(told, usize::from(!stack.bottom.remembers()), "{kind}: told of it once, where it has forgotten");
+    stack.prompt(&id, "Fourth question");
+    assert_eq!(stack.bottom.told("Re: First question"), told, "{kind}: and never again");
+    let out = stack.load(&id, &Value::Null);
+    assert_eq!(said(&out.client).len(), 8, "{kind}");
+    stack.close();
+
+    let mut stack = Stack::ready(stores, &world, &mut bottom);
+    let out = stack.ask("session/fork", json!({"sessionId": id, "cwd": CWD}));
+    let fork = out.answer("session/fork")["result"]["sessionId"].as_str().unwrap().to_owned();
+    stack.prompt(&fork, "Only here");
+    assert_eq!(said(&stack.load(&fork, &Value::Null).client).len(), 10, "{kind}");
+    assert_eq!(said(&stack.load(&id, &Value::Null).client).len(), 8, "{kind}");
+    stack.ask("session/set_title", json!({"sessionId": fork, "title": "Mine"}));
+    stack.close();
+
+    let mut stack = Stack::ready(stores, &world, &mut bottom);
+    let mut titles: Vec<Value> = stack.rows(json!({})).iter().map(|row| row["title"].clone()).collect();
+    titles.sort_by_key(Value::to_string);
+    assert_eq!(titles.len(), 2, "{kind}: {titles:?}");
+    assert_eq!(titles[1], "Mine", "{kind}");
+    let mut inner = stack.inner.ask("session/list", json!({}))["result"]["sessions"].clone();
+    inner.as_array_mut().unwrap().retain(|row| row["title"] == "Mine");
+    assert_eq!(inner.as_array().unwrap().len(), 1, "{kind}: the inner layer has the title too");
+    for session in [&id, &fork] {
+        let out = stack.ask("session/delete", json!({"sessionId": session}));
+        assert_eq!(out.answer("session/delete")["result"], json!({}), "{kind}");
+    }
+    assert_eq!(stack.rows(json!({})), [] as [Value; 0], "{kind}");
+    stack.close();
+    let mut stack = Stack::ready(stores, &world, &mut bottom);
+    assert_eq!(stack.rows(json!({})), [] as [Value; 0], "{kind}");
+    let (inner, warnings) = (stack.inner.listed(), [stack.outer.warnings.clone(), stack.inner.warnings.clone()]);
+    assert_eq!((inner, warnings.concat()), (vec![], vec![]), "{kind}");
+    let left = stores.map(Memory::counts).map(|(_, entries, texts)| (entries, texts));
+    assert_eq!(left, [(0, 0); 2], "{kind}");
 }

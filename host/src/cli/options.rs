@@ -92,6 +92,7 @@ impl ConnectionOptions {
             Dialect::Stable => "stable",
             Dialect::Draft => "draft",
         };
+        let prefer_load = if self.prefer_load { "on" } else { "off" };
         let rehydrate = match self.rehydrate {
             Rehydrate::On => "on",
             Rehydrate::Off => "off",
@@ -99,7 +100,7 @@ impl ConnectionOptions {
         [
             ("page-size", self.page_size.to_string()),
             ("dialect", dialect.to_owned()),
-            ("prefer-load", if self.prefer_load { "on" } else { "off" }.to_owned()),
+            ("prefer-load", prefer_load.to_owned()),
             ("rehydrate", rehydrate.to_owned()),
             ("retain-days", self.retain_days.to_string()),
             ("prune-empty-hours", self.prune_empty_hours.to_string()),

@@ -133,7 +133,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             return Ok(Handled::Wait(key));
         }
         let read = || Params::read(params);
-        match method {
+        // A layer behind this one over the same store does it, and this one keeps out of its way.
+        let is_theirs = self.connection.agent.has_same_store && method != Method::Initialize;
+        match if is_theirs { Method::Other } else { method } {
             Method::Initialize => self.initialize(line, request, params),
             Method::Authenticate => Ok(self.pass_request(line, request, params, Incoming::Authenticate)),
             Method::Logout => Ok(self.pass_request(line, request, params, Incoming::Logout)),

@@ -126,13 +126,17 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         });
         match result {
             Ok(result) => {
-                self.connection.agent = AgentProfile::read(&result, &self.settings.agent);
+                // Where it cannot be told which store this is, it is taken for another one.
+                let store = self.store.identity(|| self.environment.random()).ok();
+                self.connection.agent = AgentProfile::read(&result, &self.settings.agent, store.as_deref());
                 self.connection.stage = Stage::Ready { queue: held, waits_for: None };
                 let profile = serde_json::to_string(&self.connection.agent).ok();
                 self.outputs.push_back(Output::Keep { key: "agent".to_owned(), value: profile });
-                self.send_client(rpc::response(request.id(), &with_layer(&result, &self.settings)));
-                self.repeat_deletes();
-                self.begin_discovery();
+                self.send_client(rpc::response(request.id(), &with_layer(&result, &self.settings, store.as_deref())));
+                if !self.connection.agent.has_same_store {
+                    self.repeat_deletes();
+                    self.begin_discovery();
+                }
             }
             // The client may try again, say with other capabilities or after logging in.
             Err(error) => {
@@ -162,7 +166,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
 }
 
 /// The agent's answer with what the layer adds.
-fn with_layer(result: &Object<'_>, settings: &Settings) -> String {
+fn with_layer(result: &Object<'_>, settings: &Settings, store: Option<&str>) -> String {
     let mut capabilities = Object::parse_or_empty(result.get("agentCapabilities").unwrap_or("{}"));
     let mut session = Object::parse_or_empty(capabilities.get("sessionCapabilities").unwrap_or("{}"));
     for marker in ADDED {
@@ -181,8 +185,11 @@ fn with_layer(result: &Object<'_>, settings: &Settings) -> String {
     }
     let session = session.to_json();
     let mut meta = Object::parse_or_empty(capabilities.get_some("_meta").unwrap_or("{}"));
-    let own =
+    let mut own =
         json!({ "version": env!("CARGO_PKG_VERSION"), "list": {"search": true, "filters": true}, "replay": true });
+    if let Some(store) = store {
+        own["store"] = store.into();
+    }
     meta.set("acp-sessions", own.to_string());
     let meta = meta.to_json();
     capabilities.set("loadSession", "true");

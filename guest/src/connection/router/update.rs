@@ -58,6 +58,9 @@ const MOST_BYTES: usize = 8 * 1024 * 1024;
 
 impl<S: Storage, E: Environment> Engine<S, E> {
     pub(super) fn session_update(&mut self, line: &str, params: Option<&str>) -> Handled {
+        if self.connection.agent.has_same_store {
+            return Handled::Pass;
+        }
         let Some(params) = params.and_then(Object::parse) else { return Handled::Pass };
         let Some(agent_id) = params.get_string("sessionId") else { return Handled::Pass };
         let Some(key) = self.connection.by_agent.get(agent_id.as_str()).cloned() else {

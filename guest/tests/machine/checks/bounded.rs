@@ -11,9 +11,9 @@ const FEW: usize = 3;
 
 const ALL: Bounds = Bounds { limit: 10_000, max_bytes: 1 << 30 };
 
-/// Records that may outlive all sessions: the revision, the agents' names, tombstones, deletes to be done, what is known of agents' lists
+/// Records that may outlive all sessions: the revision, the agents' names, which store it is, tombstones, deletes to be done, what is known of agents' lists
 /// and of connections.
-const LASTING: [&str; 10] = ["r", "v", "i", "c", "x/", "y/", "d/", "n/", "o/", "c/"];
+const LASTING: [&str; 11] = ["r", "v", "i", "c", "k", "x/", "y/", "d/", "n/", "o/", "c/"];
 
 /// The memos of a connection on which nothing is open.
 pub(crate) fn memos(memos: &BTreeMap<String, String>) -> Vec<Broke> {
