@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World};
-use crate::scenes::{CWD, ask_load, ask_resume, load, oblige, row, told};
+use crate::scenes::{CWD, TOLD, ask_load, ask_resume, listing, load, oblige, row, told};
 
 fn lists() -> Value {
     json!({"sessionCapabilities": {"list": {}, "resume": {}}})
@@ -60,6 +60,31 @@ fn what_a_list_says_while_the_agents_is_read_is_said_when_it_is_read_again() {
     out.extend(desk.wait(0));
     assert_eq!(out.answer("list")["result"]["sessions"][0]["sessionId"], "o1");
     assert_eq!(asked_lists(&out), [&json!({ "_meta": meta })]);
+}
+
+#[test]
+fn an_agent_that_refuses_to_list_so_is_known_as_before() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"loadSession": true, "sessionCapabilities": {"resume": {}}});
+    let id = told(&store, &world, &capabilities);
+    let listed = [row("s1", "First question", "2025-10-10T00:00:00Z")];
+    world.now.set(2 * 86_400_000);
+    let mut desk = listing(&store, &world, "a", &capabilities, &listed);
+    load(&mut desk, &id, TOLD).answer("load");
+    desk.engine.closed(Peer::Client);
+    for is_answered in [false, true] {
+        let mut desk = listing(&store, &world, "a", &capabilities, &listed);
+        let params = json!({"_meta": {"vendor.dev": 1}});
+        let asked =
+            desk.client(json!({"id": "list", "method": "session/list", "params": params})).request("session/list");
+        if is_answered {
+            desk.refuse(&asked, -32602);
+        }
+        // Its list has said that nothing was said elsewhere, so there is nothing to compare.
+        let out = ask_load(&mut desk, "load", &id);
+        assert!(out.asked("session/resume").is_some(), "answered: {is_answered}: {:?}", out.agent);
+        desk.engine.closed(Peer::Client);
+    }
 }
 
 #[test]

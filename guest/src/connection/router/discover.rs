@@ -192,6 +192,13 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.release_lists();
     }
 
+    /// It cannot be read; what an earlier reading has told still counts.
+    fn give_up_reading(&mut self) {
+        let was_read = self.connection.discovery.was_read;
+        self.forget_discovery();
+        self.connection.discovery.was_read = was_read;
+    }
+
     /// A page has come: take it in, ask for the next.
     pub(super) fn discovered(&mut self, outcome: Outcome<'_>) {
         if self.connection.discovery.phase != Phase::Reading {
@@ -201,7 +208,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let result = Object::parse_or_empty(result);
         let rows = result.get("sessions").and_then(|rows| serde_json::from_str::<Vec<&RawValue>>(rows).ok());
         // An answer without sessions is no list, and says nothing of what is gone.
-        let Some(rows) = rows else { return self.forget_discovery() };
+        let Some(rows) = rows else { return self.give_up_reading() };
         let cursor = result.get_string("nextCursor");
         let discovery = &mut self.connection.discovery;
         discovery.pages += 1;
@@ -225,7 +232,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let is_refused =
             matches!(outcome, Outcome::Error(error) if agent_error(error).code == Code::InvalidParams as i64);
         if !(is_refused && discovery.asks_archived && discovery.pages == 0) {
-            return self.forget_discovery();
+            return self.give_up_reading();
         }
         discovery.asks_archived = false;
         discovery.seen.is_cut_off = true;
@@ -240,7 +247,7 @@ impl<S: Storage, E: Environment> Engine<S, E> {
                 let taken_in = self.take_in_some();
                 taken_in.unwrap_or_else(|error| {
                     self.warn(format!("the agent's sessions could not be taken in: {error}"));
-                    self.forget_discovery();
+                    self.give_up_reading();
                     false
                 })
             }
