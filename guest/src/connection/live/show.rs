@@ -11,6 +11,7 @@ use crate::connection::showing::{FIRST_PIECE, Showing};
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::storage::Storage;
+use crate::store::Session;
 
 /// What a piece of a history came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! `session/load`, `session/resume` and `session/fork`.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
@@ -9,7 +9,7 @@ use crate::connection::params::Params;
 use crate::connection::requests::ClientRequest;
 use crate::engine::Engine;
 use crate::environment::Environment;
-use crate::rpc::{Object, RpcError};
+use crate::rpc::RpcError;
 use crate::sessions::mend;
 use crate::storage::Storage;
 use crate::store::{Origin, Session, State, keys};
