@@ -130,6 +130,11 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.outputs.drain(..).collect()
     }
 
+    /// Whether more of a replay is to be pulled, when the client has room.
+    pub fn has_more(&self) -> bool {
+        self.has_histories()
+    }
+
     /// That side has ended.
     pub fn closed(&mut self, peer: Peer) {
         match peer {

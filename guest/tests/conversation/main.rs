@@ -17,6 +17,7 @@ mod login;
 mod losses;
 mod opening;
 mod own_words;
+mod pipelined;
 mod reconciling;
 mod recovery;
 mod rehydration;
