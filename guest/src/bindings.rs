@@ -195,7 +195,7 @@ fn to_output(output: engine::Output) -> connection::Output {
 
 fn step(engine: &mut engine::Engine<HostStorage, HostEnvironment>, client_room: u32) -> connection::Step {
     let outputs = engine.pull(client_room).into_iter().map(to_output).collect();
-    connection::Step { outputs, more: engine.has_more() }
+    connection::Step { outputs, more: engine.has_more(), held: engine.has_held() }
 }
 
 impl connection::Guest for Component {

@@ -135,6 +135,11 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.has_histories()
     }
 
+    /// Whether lines of the client's wait for something that the agent has to say first.
+    pub fn has_held(&self) -> bool {
+        self.holds_lines()
+    }
+
     /// That side has ended.
     pub fn closed(&mut self, peer: Peer) {
         match peer {

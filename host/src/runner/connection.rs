@@ -52,6 +52,10 @@ pub struct Connection<'c, S: storage::Host + Send + 'static> {
     timer: Option<Instant>,
     /// The engine has more of a replay than there was room for.
     has_more: bool,
+    /// The engine holds lines of the client's that the agent may have to see.
+    has_held: bool,
+    /// The client has ended, and the engine does not know yet.
+    is_client_leaving: bool,
     /// The agent's process has ended; its output counts as ended then.
     exited: Option<Instant>,
     shutdown: Option<(Shutdown, Option<End>)>,
@@ -83,7 +87,18 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
         let engine = Engine::open(component, storage, settings).inspect_err(|_| downstream.kill())?;
         let timer = Some(Instant::now() + timing.flush_after);
         let streams = Streams::new(client, agent, stop);
-        Ok(Self { engine, streams, downstream, timing, timer, has_more: false, exited: None, shutdown: None })
+        Ok(Self {
+            engine,
+            streams,
+            downstream,
+            timing,
+            timer,
+            has_more: false,
+            has_held: false,
+            is_client_leaving: false,
+            exited: None,
+            shutdown: None,
+        })
     }
 
     /// Runs the connection to its end. The agent has ended when this returns.
@@ -108,6 +123,7 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
                 self.streams.refuse_client();
                 self.begin_shutdown(Shutdown::hasty, Some(End::Stopped));
                 self.hurry();
+                self.streams.agent.close();
             }
             for peer in happened.heard.into_iter().flatten() {
                 self.hear(peer)?;
@@ -120,9 +136,15 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
             }
             if self.streams.take_end(Peer::Client) | self.streams.client.take_deaf() {
                 self.streams.refuse_client();
-                self.engine.closed(Peer::Client)?;
                 self.begin_shutdown(Shutdown::unhurried, Some(End::ClientGone));
+                self.is_client_leaving = true;
+            }
+            // What it has sent before it left is done first.
+            if self.is_client_leaving && !self.has_held {
+                self.is_client_leaving = false;
+                self.engine.closed(Peer::Client)?;
                 self.pump()?;
+                self.streams.agent.close();
             }
             if self.streams.agent.take_deaf() {
                 self.begin_shutdown(Shutdown::hasty, None);
@@ -179,11 +201,7 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
 
     fn begin_shutdown(&mut self, shutdown: fn(Instant, Duration) -> Shutdown, end: Option<End>) {
         // What ended first is what ended it.
-        self.shutdown.get_or_insert_with(|| {
-            // The agent finds its input at an end once it has read what is there.
-            self.streams.agent.close();
-            (shutdown(Instant::now(), self.timing.agent_grace), end)
-        });
+        self.shutdown.get_or_insert_with(|| (shutdown(Instant::now(), self.timing.agent_grace), end));
     }
 
     fn hurry(&mut self) {
@@ -267,6 +285,7 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
             }
         }
         self.has_more = step.more;
+        self.has_held = step.held;
         self.streams.write();
     }
 }

@@ -157,6 +157,36 @@ fn a_lost_instance_costs_the_request_and_nothing_else() {
 }
 
 #[test]
+fn what_a_client_sends_before_it_leaves_is_done() {
+    // In how many ways the answers and the end meet is a matter of chance.
+    for round in 0..20 {
+        let (ends, mut to, from, _stop) = ends(Builtin::start(None).expect("pipes"));
+        let running = thread::spawn(move || {
+            let component = Component::embedded(Limits::default()).expect("an engine");
+            let store = Sqlite::builder().in_memory().build().expect("a store");
+            Connection::open(&component, store, vec![], ends, TIMING)?.run()
+        });
+        let requests = [
+            ("initialize", json!({ "protocolVersion": 1 })),
+            ("session/new", json!({ "cwd": "/work", "mcpServers": [] })),
+            ("session/list", json!({})),
+        ];
+        for (id, (method, params)) in requests.iter().enumerate() {
+            writeln!(to, "{}", json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+                .expect("room");
+        }
+        drop(to);
+        let answers: Vec<Value> = BufReader::new(from)
+            .lines()
+            .map(|line| serde_json::from_str(&line.expect("text")).expect("JSON"))
+            .collect();
+        assert_eq!(answers.len(), 3, "round {round}: {answers:?}");
+        assert_eq!(answers[2]["result"]["sessions"].as_array().map(Vec::len), Some(1), "round {round}: {answers:?}");
+        assert!(matches!(running.join().expect("no panic"), Ok(End::ClientGone)));
+    }
+}
+
+#[test]
 fn a_request_to_stop_ends_it() {
     let mut client = Client::with_builtin();
     client.stop.write_all(b"x").expect("room");
