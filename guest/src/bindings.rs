@@ -3,7 +3,7 @@
 // The generated glue of wit-bindgen is unsafe at the ABI's edge.
 #![allow(unsafe_code, missing_docs, clippy::pedantic, clippy::all)]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use crate::sessions::filter::Request;
 use crate::sessions::rebuild::RebuildError;
@@ -26,7 +26,13 @@ struct Component;
 
 export!(Component);
 
+/// How many random numbers are asked for at a time: calls out of the component are dear in some runtimes.
+const RANDOM_AT_ONCE: usize = 16;
+
 thread_local! {
+    /// The time of the call that is being served: to the engine all that happens in one call happens at once.
+    static NOW: Cell<Option<i64>> = const { Cell::new(None) };
+    static RANDOM: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
     static ENGINE: RefCell<Option<engine::Engine<HostStorage, HostEnvironment>>> = const { RefCell::new(None) };
 }
 
@@ -40,12 +46,26 @@ struct HostEnvironment;
 
 impl Environment for HostEnvironment {
     fn now(&self) -> i64 {
-        let now = wasi::clocks::wall_clock::now();
-        i64::try_from(now.seconds).unwrap_or(i64::MAX / 2000) * 1000 + i64::from(now.nanoseconds / 1_000_000)
+        let now = NOW.get().unwrap_or_else(|| {
+            let now = wasi::clocks::wall_clock::now();
+            i64::try_from(now.seconds).unwrap_or(i64::MAX / 2000) * 1000 + i64::from(now.nanoseconds / 1_000_000)
+        });
+        NOW.set(Some(now));
+        now
     }
 
     fn random(&self) -> u64 {
-        wasi::random::random::get_random_u64()
+        RANDOM.with_borrow_mut(|left| {
+            if left.is_empty() {
+                let bytes = wasi::random::random::get_random_bytes((RANDOM_AT_ONCE * size_of::<u64>()) as u64);
+                left.extend(
+                    bytes
+                        .chunks_exact(8)
+                        .map(|bytes| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))),
+                );
+            }
+            left.pop().unwrap_or_else(wasi::random::random::get_random_u64)
+        })
     }
 }
 
@@ -144,6 +164,7 @@ impl native::Storage for HostStorage {
 
 /// Runs with the open engine. Without one the host broke the contract, and a trap says so.
 fn with_engine<T>(run: impl FnOnce(&mut engine::Engine<HostStorage, HostEnvironment>) -> T) -> T {
+    NOW.set(None);
     ENGINE.with_borrow_mut(|engine| run(engine.as_mut().expect("`open` was not called")))
 }
 
@@ -172,12 +193,18 @@ fn to_output(output: engine::Output) -> connection::Output {
     }
 }
 
+fn step(engine: &mut engine::Engine<HostStorage, HostEnvironment>, client_room: u32) -> connection::Step {
+    let outputs = engine.pull(client_room).into_iter().map(to_output).collect();
+    connection::Step { outputs, more: engine.has_more(), held: engine.has_held() }
+}
+
 impl connection::Guest for Component {
     fn open(
         settings: Vec<connection::Setting>,
         kept: Vec<connection::Memo>,
         lost: Vec<connection::Arrival>,
     ) -> Result<(), connection::OpenError> {
+        NOW.set(None);
         let settings = settings.into_iter().map(|setting| (setting.name, setting.value));
         let kept = kept.into_iter().filter_map(|memo| memo.value.map(|value| (memo.key, value)));
         let lost = lost.into_iter().map(from_arrival).collect();
@@ -192,12 +219,15 @@ impl connection::Guest for Component {
         Ok(())
     }
 
-    fn receive(arrivals: Vec<connection::Arrival>) {
-        with_engine(|engine| engine.receive(arrivals.into_iter().map(from_arrival)));
+    fn receive(arrivals: Vec<connection::Arrival>, client_room: u32) -> connection::Step {
+        with_engine(|engine| {
+            engine.receive(arrivals.into_iter().map(from_arrival));
+            step(engine, client_room)
+        })
     }
 
-    fn pull(client_room: u32) -> Vec<connection::Output> {
-        with_engine(|engine| engine.pull(client_room).into_iter().map(to_output).collect())
+    fn pull(client_room: u32) -> connection::Step {
+        with_engine(|engine| step(engine, client_room))
     }
 
     fn closed(peer: connection::Peer) {
@@ -211,6 +241,7 @@ impl connection::Guest for Component {
 
 /// The store for the operations that need no connection.
 fn store() -> crate::store::Store<HostStorage> {
+    NOW.set(None);
     crate::store::Store::new(HostStorage)
 }
 

@@ -151,6 +151,16 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         chain::enter(arrival, |id| self.is_clients(id))
     }
 
+    /// Whether more of a replay is to be pulled, when the client has room.
+    pub fn has_more(&self) -> bool {
+        self.has_histories()
+    }
+
+    /// Whether lines of the client's wait for something that the agent has to say first.
+    pub fn has_held(&self) -> bool {
+        self.holds_lines()
+    }
+
     /// That side has ended.
     pub fn closed(&mut self, peer: Peer) {
         match peer {

@@ -4,14 +4,18 @@ mod builtin;
 mod command;
 mod process_group;
 
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 pub use self::builtin::Builtin;
 pub use self::command::{Command, SpawnError};
 
-/// An agent as the runner ends it. Closing its outbox asks it to end when it has done what it was sent; where that does
+/// An agent as the runner ends it. Closing its input asks it to end when it has done what it was sent; where that does
 /// not help, there is more.
 pub trait Agent: Send {
+    /// A descriptor that hangs up when the agent has ended; none where its output ends with it in any case.
+    fn exit(&self) -> Option<BorrowedFd<'_>>;
+
     /// Asks it to end now.
     fn terminate(&self);
 

@@ -2,18 +2,20 @@
 //! answers goes where it belongs.
 //!
 //! ```text
-//!   reader ─┐             ┌─ outbox ─ writer ─▶ client
-//!           ├─ inbox ─▶ engine
-//!   reader ─┘             └─ outbox ─ writer ─▶ agent
+//!   client ──▶ input ─┐          ┌─ output ──▶ client
+//!                     ├─▶ engine ─┤
+//!   agent  ──▶ input ─┘          └─ output ──▶ agent
 //! ```
 //!
-//! The engine's thread waits for the inbox only, never for a pipe.
+//! One thread reads, decides and writes. It waits at one place, for all streams at once, and never for one of them: what
+//! a stream does not take at the moment waits in its output.
 
 mod connection;
 mod engine;
 mod shutdown;
+mod streams;
 
-pub use self::connection::{Connection, End, Pipes, Timing};
+pub use self::connection::{Connection, End, Ends, Timing};
 pub use self::engine::RunError;
 
 #[cfg(test)]

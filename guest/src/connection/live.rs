@@ -217,6 +217,11 @@ impl LiveSession {
         self.recorder.is_full()
     }
 
+    /// Whether what a client sent waits here.
+    pub(super) fn is_waited_for(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Keeps a line until the phase ends; then it is handled as if it came now.
     pub(super) fn wait(&mut self, waiting: Waiting) {
         self.waiting.push_back(waiting);

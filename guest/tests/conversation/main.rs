@@ -22,6 +22,7 @@ mod login;
 mod losses;
 mod opening;
 mod own_words;
+mod pipelined;
 mod put_away;
 mod reconciling;
 mod recovery;

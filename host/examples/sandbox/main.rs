@@ -31,17 +31,17 @@ trait Engine {
 impl Engine for Instance<'_, Sqlite> {
     fn exchange(&mut self, from: Peer, lines: Vec<String>) -> Result<Vec<String>> {
         let arrivals: Vec<_> = lines.into_iter().map(|line| Arrival { from, content: Content::Line(line) }).collect();
-        self.receive(&arrivals)?;
+        let mut step = self.receive(&arrivals, ROOM)?;
         let mut all = Vec::new();
         loop {
-            let outputs = self.pull(ROOM)?;
-            if outputs.is_empty() {
-                return Ok(all);
-            }
-            all.extend(outputs.into_iter().filter_map(|output| match output {
+            all.extend(step.outputs.into_iter().filter_map(|output| match output {
                 Output::ToClient(line) | Output::ToAgent(line) => Some(line),
                 Output::Keep(_) | Output::Warn(_) => None,
             }));
+            if !step.more {
+                return Ok(all);
+            }
+            step = self.pull(ROOM)?;
         }
     }
 }
@@ -70,14 +70,13 @@ impl Engine for native::Engine<Lent<Sqlite>, System> {
         self.receive(lines.into_iter().map(arrival).collect::<Vec<_>>());
         let mut all = Vec::new();
         loop {
-            let outputs = self.pull(ROOM);
-            if outputs.is_empty() {
-                return Ok(all);
-            }
-            all.extend(outputs.into_iter().filter_map(|output| match output {
+            all.extend(self.pull(ROOM).into_iter().filter_map(|output| match output {
                 native::Output::ToClient(line) | native::Output::ToAgent(line) => Some(line),
                 native::Output::Keep { .. } | native::Output::Warn(_) => None,
             }));
+            if !self.has_more() {
+                return Ok(all);
+            }
         }
     }
 }

@@ -17,7 +17,8 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    serve::serve(&arguments.options, "acp-sessions", |pipes| {
-        Ok(Box::new(Builtin::start(arguments.exec.clone(), &pipes.inbox, &pipes.agent)))
+    serve::serve(&arguments.options, "acp-sessions", || {
+        let (agent, side) = Builtin::start(arguments.exec.clone())?;
+        Ok((Box::new(agent), side))
     })
 }

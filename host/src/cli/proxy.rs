@@ -20,8 +20,9 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let (program, rest) = arguments.command.split_first().expect("clap requires a command");
-    serve::serve(&arguments.options, &name(program), |pipes| {
-        Ok(Box::new(Command::spawn(program, rest, &pipes.inbox, &pipes.agent)?))
+    serve::serve(&arguments.options, &name(program), || {
+        let (agent, side) = Command::spawn(program, rest)?;
+        Ok((Box::new(agent), side))
     })
 }
 

@@ -3,7 +3,7 @@
 use wasmtime::Store;
 
 use super::bindings::SessionEngine;
-use super::connection::{Arrival, Memo, OpenError, Output, Peer, Setting};
+use super::connection::{Arrival, Memo, OpenError, Peer, Setting, Step};
 use super::state::State;
 use super::ticker::Running;
 use super::{Component, storage};
@@ -45,14 +45,14 @@ impl<'c, S: storage::Host + Send + 'static> Instance<'c, S> {
         self.exports.acp_sessions_connection().call_open(&mut self.store, settings, kept, lost)
     }
 
-    /// Hands over what arrived.
-    pub fn receive(&mut self, arrivals: &[Arrival]) -> wasmtime::Result<()> {
+    /// Hands over what arrived, and returns what follows. `client_room` in bytes, for replays.
+    pub fn receive(&mut self, arrivals: &[Arrival], client_room: u32) -> wasmtime::Result<Step> {
         let _running = self.begin_call();
-        self.exports.acp_sessions_connection().call_receive(&mut self.store, arrivals)
+        self.exports.acp_sessions_connection().call_receive(&mut self.store, arrivals, client_room)
     }
 
-    /// What is to be done next; empty when nothing is.
-    pub fn pull(&mut self, client_room: u32) -> wasmtime::Result<Vec<Output>> {
+    /// What is to be done by now.
+    pub fn pull(&mut self, client_room: u32) -> wasmtime::Result<Step> {
         let _running = self.begin_call();
         self.exports.acp_sessions_connection().call_pull(&mut self.store, client_room)
     }

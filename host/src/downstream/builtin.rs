@@ -9,14 +9,19 @@ mod rpc;
 mod session;
 mod turn;
 
+use std::io::{self, BufRead as _, BufReader, PipeReader, PipeWriter, Write as _, pipe};
+use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use self::session::Sessions;
 use super::Agent;
-use crate::component::connection::{Content, Peer};
-use crate::transport::{Inbox, Outbox, Source};
+use crate::transport::{Input, Output, Side};
+
+/// The longest line taken from it: its answer to the longest that a client may send, with what every byte may become
+/// when it is escaped.
+const LONGEST_LINE: usize = 128 << 20;
 
 /// The running agent.
 #[derive(Debug)]
@@ -33,35 +38,35 @@ struct State {
     /// How many threads are at work.
     working: Mutex<usize>,
     rested: Condvar,
-    client: Source,
+    /// Where its messages go, each as one line; none once nothing more comes.
+    output: Mutex<Option<PipeWriter>>,
 }
 
 impl Builtin {
-    /// Starts it. What it says goes into the inbox, what is put in the outbox goes to it.
-    pub fn start(exec: Option<String>, inbox: &Inbox, outbox: &Outbox) -> Self {
+    /// Starts it.
+    pub fn start(exec: Option<String>) -> io::Result<(Self, Side)> {
+        let (heard, to) = pipe()?;
+        let (from, said) = pipe()?;
         let state = Arc::new(State {
             exec,
             sessions: Mutex::default(),
             working: Mutex::new(0),
             rested: Condvar::new(),
-            client: inbox.source(Peer::Agent),
+            output: Mutex::new(Some(said)),
         });
         let shared = Arc::clone(&state);
-        let outbox = outbox.clone();
-        state.work(move || serve(&shared, &outbox));
-        Self { state }
+        state.work(move || serve(&shared, heard));
+        Ok((Self { state }, Side { from: Input::new(from, LONGEST_LINE), to: Output::new(to) }))
     }
 }
 
 /// Answers line after line. Prompts go on beside, on threads of their own, and are cut short at the end.
-fn serve(state: &Arc<State>, outbox: &Outbox) {
-    let mut buffer = Vec::new();
-    while outbox.take(&mut buffer) {
-        let length = buffer.len();
-        for line in buffer.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            requests::handle(state, line);
-        }
-        outbox.written(length);
+fn serve(state: &Arc<State>, heard: PipeReader) {
+    let mut heard = BufReader::new(heard);
+    let mut line = Vec::new();
+    while heard.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+        requests::handle(state, &line);
+        line.clear();
     }
     state.sessions().cancel_all();
 }
@@ -72,7 +77,13 @@ impl State {
     }
 
     fn send(&self, message: &serde_json::Value) {
-        self.client.push(&mut vec![Content::Line(message.to_string())], || false);
+        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(stream) = &mut *output
+            && stream.write_all(format!("{message}\n").as_bytes()).is_err()
+        {
+            // Nobody listens any more.
+            *output = None;
+        }
     }
 
     /// Runs something on a thread of its own. After the last of them nothing more comes from the agent.
@@ -84,7 +95,7 @@ impl State {
             let mut working = state.working.lock().unwrap_or_else(PoisonError::into_inner);
             *working -= 1;
             if *working == 0 {
-                state.client.end();
+                *state.output.lock().unwrap_or_else(PoisonError::into_inner) = None;
                 state.rested.notify_all();
             }
         });
@@ -92,6 +103,10 @@ impl State {
 }
 
 impl Agent for Builtin {
+    fn exit(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
     fn terminate(&self) {
         self.state.sessions().cancel_all();
     }

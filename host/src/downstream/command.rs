@@ -1,7 +1,8 @@
 //! An agent that is a command: lines on its standard input and output.
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, PipeReader, pipe};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::process::{self, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
@@ -9,14 +10,10 @@ use std::time::Duration;
 
 use super::Agent;
 use super::process_group::{self, ProcessGroup};
-use crate::component::connection::Peer;
-use crate::transport::{Inbox, Outbox, reader, writer};
+use crate::transport::{Input, Output, Side};
 
 /// The longest line taken from an agent. Results of tools are passed on whole.
 const LONGEST_LINE: usize = 64 << 20;
-
-/// After an agent has ended, its output is at an end when nothing has come from it for this long.
-const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Why an agent was not started.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +33,8 @@ const LAST_MOMENTS: Duration = Duration::from_secs(1);
 pub struct Command {
     group: Arc<ProcessGroup>,
     exit: Arc<Exit>,
+    /// The thread that waits for the end holds the other side, and lets go of it then.
+    hangs_up: PipeReader,
 }
 
 #[derive(Debug, Default)]
@@ -45,39 +44,28 @@ struct Exit {
 }
 
 impl Command {
-    /// Starts it. What comes from it goes into the inbox, what is put in the outbox goes to it. Its standard error is
-    /// this program's.
-    pub fn spawn(
-        program: &OsString,
-        arguments: &[OsString],
-        inbox: &Inbox,
-        outbox: &Outbox,
-    ) -> Result<Self, SpawnError> {
+    /// Starts it. Its standard error is this program's.
+    pub fn spawn(program: &OsString, arguments: &[OsString]) -> Result<(Self, Side), SpawnError> {
+        Self::start(program, arguments).map_err(|cause| SpawnError { program: program.clone(), cause })
+    }
+
+    fn start(program: &OsString, arguments: &[OsString]) -> io::Result<(Self, Side)> {
+        let (hangs_up, held) = pipe()?;
         let mut command = process::Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let (mut child, group) =
-            process_group::spawn(&mut command).map_err(|cause| SpawnError { program: program.clone(), cause })?;
-        let source = inbox.source(Peer::Agent);
-        if let Some(stdin) = child.stdin.take() {
-            writer::spawn(stdin, outbox.clone(), inbox.clone(), source.clone());
-        }
-        if let Some(stdout) = child.stdout.take() {
-            reader::spawn(stdout, LONGEST_LINE, source.clone());
-        }
-        let group = Arc::new(group);
-        let exit = Arc::new(Exit::default());
-        {
-            let (group, exit) = (Arc::clone(&group), Arc::clone(&exit));
-            thread::spawn(move || {
-                match group.wait(&mut child) {
-                    Ok(status) => exit.set(status),
-                    Err(error) => tracing::warn!(%error, "cannot learn how the agent ended"),
-                }
-                // Its output ends with it, unless something that it has set loose holds it open.
-                source.end_when_quiet(LAST_WORDS);
-            });
-        }
-        Ok(Self { group, exit })
+        let (mut child, group) = process_group::spawn(&mut command)?;
+        let (stdin, stdout) = child.stdin.take().zip(child.stdout.take()).ok_or(io::ErrorKind::BrokenPipe)?;
+        let side = Side { from: Input::new(stdout, LONGEST_LINE), to: Output::new(stdin) };
+        let (group, exit) = (Arc::new(group), Arc::new(Exit::default()));
+        let agent = Self { group: Arc::clone(&group), exit: Arc::clone(&exit), hangs_up };
+        thread::spawn(move || {
+            match group.wait(&mut child) {
+                Ok(status) => exit.set(status),
+                Err(error) => tracing::warn!(%error, "cannot learn how the agent ended"),
+            }
+            drop(held);
+        });
+        Ok((agent, side))
     }
 }
 
@@ -95,6 +83,10 @@ impl Exit {
 }
 
 impl Agent for Command {
+    fn exit(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.hangs_up.as_fd())
+    }
+
     fn terminate(&self) {
         self.group.terminate();
     }
@@ -118,93 +110,84 @@ impl Drop for Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::component::connection::{Arrival, Content};
-    use crate::transport::Event;
-    use crate::transport::inbox::Wanted;
+    use crate::component::connection::Content;
+    use crate::transport::readiness::{self, Watch};
 
-    fn spawn(script: &str) -> (Command, Inbox, Outbox) {
-        let (inbox, outbox) = (Inbox::default(), Outbox::default());
-        let arguments = ["-c".into(), script.into()];
-        let command = Command::spawn(&"sh".into(), &arguments, &inbox, &outbox).expect("started");
-        (command, inbox, outbox)
+    fn spawn(script: &str) -> (Command, Side) {
+        Command::spawn(&"sh".into(), &["-c".into(), script.into()]).expect("started")
+    }
+
+    /// The next lines it says; none once its output has ended.
+    fn next(input: &mut Input) -> Vec<String> {
+        let mut said = Vec::new();
+        while said.is_empty() && !input.has_ended() {
+            said.extend(input.read().into_iter().map(|content| match content {
+                Content::Line(line) => line,
+                other => panic!("{other:?}"),
+            }));
+        }
+        said
     }
 
     /// All it says until it ends.
-    fn hear(inbox: &Inbox) -> Vec<String> {
+    fn hear(input: &mut Input) -> Vec<String> {
         let mut said = Vec::new();
-        loop {
-            match inbox.next(Wanted { client: true, agent: true }, None) {
-                Event::Arrived(arrivals) => said.extend(arrivals.into_iter().map(|Arrival { content, .. }| {
-                    let Content::Line(line) = content else { panic!("{content:?}") };
-                    line
-                })),
-                Event::Ended(_) => return said,
-                _ => {}
-            }
+        while !input.has_ended() {
+            said.extend(next(input));
         }
+        said
     }
 
-    /// What it says next.
-    fn next_line(inbox: &Inbox) -> String {
-        match inbox.next(Wanted { client: true, agent: true }, None) {
-            Event::Arrived(arrivals) => match &arrivals[..] {
-                [Arrival { content: Content::Line(line), .. }] => line.clone(),
-                other => panic!("{other:?}"),
-            },
-            other => panic!("{other:?}"),
-        }
-    }
-
-    /// One that does not end when it is asked to, nor does the child that it has started.
-    fn stubborn_with_child() -> (Command, Inbox, Outbox) {
-        let started = spawn("trap '' TERM; (trap '' TERM; echo child; sleep 1000) & wait; sleep 1000");
-        assert_eq!(next_line(&started.1), "child");
-        started
-    }
+    const STUBBORN: &str = "trap '' TERM; (trap '' TERM; echo child; sleep 1000) & wait; sleep 1000";
 
     #[test]
     fn lines_go_in_and_come_out() {
-        let (command, inbox, outbox) = spawn("while read line; do echo \"<$line>\"; done; echo bye; exit 3");
-        outbox.extend(["one", "two"]);
-        outbox.close();
-        assert_eq!(hear(&inbox), ["<one>", "<two>", "bye"]);
+        let (command, mut side) = spawn("while read line; do echo \"<$line>\"; done; echo bye; exit 3");
+        side.to.extend(["one", "two"]);
+        side.to.close();
+        assert_eq!(hear(&mut side.from), ["<one>", "<two>", "bye"]);
         assert_eq!(command.ended(Duration::from_mins(1)).as_deref(), Some("exit status: 3"));
     }
 
     #[test]
     fn it_ends_with_all_it_has_started() {
-        let (command, inbox, _outbox) = stubborn_with_child();
+        let (command, mut side) = spawn(STUBBORN);
+        assert_eq!(next(&mut side.from), ["child"]);
         command.terminate();
         assert_eq!(command.ended(Duration::ZERO), None);
         command.kill();
         // The child holds the output open: that this returns means that it is gone too.
-        assert_eq!(hear(&inbox), [""; 0]);
+        assert_eq!(hear(&mut side.from), [""; 0]);
         assert_eq!(command.ended(Duration::from_mins(1)).as_deref(), Some("signal: 9 (SIGKILL)"));
     }
 
     #[test]
-    fn what_it_leaves_behind_does_not_keep_it_alive() {
+    fn its_end_is_told_though_what_it_leaves_behind_holds_its_output() {
         // It ends only when what it leaves behind is out of its group.
-        let (command, inbox, outbox) = spawn("setsid sh -c 'echo $$; exec sleep 60' < /dev/null & read line; exit 0");
-        let loose = next_line(&inbox).parse().ok().and_then(rustix::process::Pid::from_raw).expect("a process");
-        outbox.extend(["end"]);
-        assert_eq!(hear(&inbox), [""; 0]);
+        let (command, mut side) = spawn("setsid sh -c 'echo $$; exec sleep 60' < /dev/null & read line; exit 0");
+        let said = next(&mut side.from);
+        side.to.extend(["end"]);
+        side.to.write();
+        let exit = command.exit().expect("a process has one");
+        assert!(readiness::wait(&[(exit, Watch::HangUp)], None).expect("polled")[0].hung_up);
         assert_eq!(command.ended(Duration::from_mins(1)).as_deref(), Some("exit status: 0"));
+        assert!(!side.from.has_ended());
+        let loose = said[0].parse().ok().and_then(rustix::process::Pid::from_raw).expect("a process");
         rustix::process::kill_process(loose, rustix::process::Signal::KILL).expect("it was loose");
     }
 
     #[test]
     fn dropping_it_leaves_nothing() {
-        let (command, inbox, _outbox) = stubborn_with_child();
+        let (command, mut side) = spawn(STUBBORN);
+        assert_eq!(next(&mut side.from), ["child"]);
         drop(command);
         // The child holds the output open: that this returns means that it is gone too.
-        assert_eq!(hear(&inbox), [""; 0]);
+        assert_eq!(hear(&mut side.from), [""; 0]);
     }
 
     #[test]
     fn a_program_that_is_not_there_is_named() {
-        let error =
-            Command::spawn(&"no-such-agent".into(), &[], &Inbox::default(), &Outbox::default()).expect_err("none");
+        let error = Command::spawn(&"no-such-agent".into(), &[]).expect_err("none");
         assert!(error.to_string().starts_with("cannot start the agent `no-such-agent`: "), "{error}");
     }
 }

@@ -1,27 +1,22 @@
 //! Moves lines between the two sides and the engine.
 
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use super::engine::{Engine, RunError};
-use super::shutdown::{self, Shutdown, Step};
-use crate::component::connection::{Output, Peer, Setting};
+use super::shutdown::{self, Shutdown};
+use super::streams::Streams;
+use crate::component::connection::{Arrival, Output, Peer, Setting, Step};
 use crate::component::{Component, storage};
 use crate::downstream::Agent;
-use crate::transport::inbox::Wanted;
-use crate::transport::{Event, Inbox, Outbox};
+use crate::transport::Side;
 
-/// Replays may fill the client's outbox up to here.
+/// Replays may fill what waits for the client up to here.
 const CLIENT_ROOM: usize = 256 << 10;
 
-/// With this much room the engine gives at least one line of a replay, whatever its size.
-const ROOM_FOR_A_LINE: usize = 64 << 10;
-
-/// With more than this waiting for one side, nothing more is taken from the other.
-const HIGH_WATER: usize = 4 << 20;
-
-/// With more than this waiting for it, nothing more is taken from a client that asks and does not read the answers.
-/// More than the longest line of an agent: a client that waits for us to read before it reads itself gets by with less.
-const CLIENT_MOST: usize = 80 << 20;
+/// After an agent's process has ended, its output is at an end when nothing has come from it for this long, though
+/// something that it has set loose may hold it open.
+const LAST_OUTPUT: Duration = Duration::from_millis(200);
 
 /// What the client has not read this long after everything else has ended is lost.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -50,27 +45,32 @@ pub enum End {
 /// A client, an agent, and the engine between them.
 pub struct Connection<'c, S: storage::Host + Send + 'static> {
     engine: Engine<'c, S>,
-    inbox: Inbox,
-    client: Outbox,
-    agent: Outbox,
+    streams: Streams,
     downstream: Box<dyn Agent>,
     timing: Timing,
     /// When to tell the engine next that time has passed.
     timer: Option<Instant>,
-    /// The engine may have more for the client than there was room for.
-    room_wanted: bool,
+    /// The engine has more of a replay than there was room for.
+    has_more: bool,
+    /// The engine holds lines of the client's that the agent may have to see.
+    has_held: bool,
+    /// The client has ended, and the engine does not know yet.
+    is_client_leaving: bool,
+    /// The agent's process has ended; its output counts as ended then.
+    exited: Option<Instant>,
     shutdown: Option<(Shutdown, Option<End>)>,
 }
 
-/// The pipes of a connection: what comes from either side, and what waits for it.
-#[derive(Debug, Default, Clone)]
-pub struct Pipes {
-    /// From both sides.
-    pub inbox: Inbox,
-    /// To the client.
-    pub client: Outbox,
-    /// To the agent.
-    pub agent: Outbox,
+/// What a connection is between.
+pub struct Ends {
+    /// The client.
+    pub client: Side,
+    /// The agent's pipes.
+    pub agent: Side,
+    /// The agent itself.
+    pub downstream: Box<dyn Agent>,
+    /// Something can be read from it once for each time the program is asked to stop.
+    pub stop: OwnedFd,
 }
 
 impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
@@ -79,75 +79,129 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
         component: &'c Component<S>,
         storage: S,
         settings: Vec<Setting>,
-        pipes: Pipes,
-        downstream: Box<dyn Agent>,
+        ends: Ends,
         timing: Timing,
     ) -> Result<Self, RunError> {
-        let Pipes { inbox, client, agent } = pipes;
-        let engine = Engine::open(component, storage, settings).inspect_err(|_| {
-            // It has not been sent anything that it could want to finish.
-            agent.close();
-            downstream.kill();
-        })?;
+        let Ends { client, agent, downstream, stop } = ends;
+        // Where it fails, the agent has not been sent anything that it could want to finish.
+        let engine = Engine::open(component, storage, settings).inspect_err(|_| downstream.kill())?;
         let timer = Some(Instant::now() + timing.flush_after);
-        Ok(Self { engine, inbox, client, agent, downstream, timing, timer, room_wanted: false, shutdown: None })
+        let streams = Streams::new(client, agent, stop);
+        Ok(Self {
+            engine,
+            streams,
+            downstream,
+            timing,
+            timer,
+            has_more: false,
+            has_held: false,
+            is_client_leaving: false,
+            exited: None,
+            shutdown: None,
+        })
     }
 
     /// Runs the connection to its end. The agent has ended when this returns.
     pub fn run(mut self) -> Result<End, RunError> {
         let served = self.serve();
-        self.agent.close();
+        self.streams.leave_agent();
         let ended = shutdown::finish(&*self.downstream);
-        self.client.close();
-        self.client.wait_empty(Instant::now() + LAST_WORDS);
-        served.map(|end| {
-            end.unwrap_or_else(|| End::AgentGone(ended.unwrap_or_else(|| "it closed its output".to_owned())))
-        })
+        let written = self.streams.finish_client(Instant::now() + LAST_WORDS);
+        let end = served?;
+        written.map_err(RunError::Streams)?;
+        Ok(end.unwrap_or_else(|| End::AgentGone(ended.unwrap_or_else(|| "it closed its output".to_owned()))))
     }
 
     /// Until there is nothing more to do. Returns none if it was the agent that ended first.
     fn serve(&mut self) -> Result<Option<End>, RunError> {
         loop {
             self.pass_time()?;
-            let more = self.is_more_to_pull();
-            match self.inbox.next(self.wanted(), if more { Some(Instant::now()) } else { self.deadline() }) {
-                Event::Arrived(arrivals) => {
-                    self.timer.get_or_insert_with(|| Instant::now() + self.timing.flush_after);
-                    self.engine.receive(arrivals)?;
-                }
-                Event::Ended(Peer::Client) | Event::Deaf(Peer::Client) => {
-                    self.inbox.refuse(Peer::Client);
-                    self.engine.closed(Peer::Client)?;
-                    self.begin_shutdown(Shutdown::unhurried, Some(End::ClientGone));
-                }
-                Event::Stop => {
-                    self.inbox.refuse(Peer::Client);
-                    self.begin_shutdown(Shutdown::hasty, Some(End::Stopped));
-                    self.hurry();
-                }
-                Event::Deaf(Peer::Agent) => self.begin_shutdown(Shutdown::hasty, None),
-                // Without its output it may still be busy with what it was asked last.
-                Event::Ended(Peer::Agent) if self.is_client_gone() && !shutdown::has_ended(&*self.downstream) => {
-                    self.settle()?;
-                    self.client.close();
-                }
-                Event::Ended(Peer::Agent) => return self.conclude(),
-                Event::Room | Event::Time => {}
+            let exit = self.downstream.exit().filter(|_| self.exited.is_none());
+            let deadline = if self.is_more_to_pull() { Some(Instant::now()) } else { self.deadline() };
+            let happened = self.streams.wait(exit, deadline).map_err(RunError::Streams)?;
+            if happened.stop {
+                self.streams.refuse_client();
+                self.begin_shutdown(Shutdown::hasty, Some(End::Stopped));
+                self.hurry();
+                self.streams.agent.close();
             }
-            self.pump()?;
+            for peer in happened.heard.into_iter().flatten() {
+                self.hear(peer)?;
+            }
+            if happened.exit {
+                self.exited = Some(Instant::now() + LAST_OUTPUT);
+            }
+            if self.is_more_to_pull() {
+                self.pump()?;
+            }
+            if self.streams.take_end(Peer::Client) | self.streams.client.take_deaf() {
+                self.streams.refuse_client();
+                self.begin_shutdown(Shutdown::unhurried, Some(End::ClientGone));
+                self.is_client_leaving = true;
+            }
+            // What it has sent before it left is done first.
+            if self.is_client_leaving && !self.has_held {
+                self.is_client_leaving = false;
+                self.engine.closed(Peer::Client)?;
+                self.pump()?;
+                self.streams.agent.close();
+            }
+            if self.streams.agent.take_deaf() {
+                self.begin_shutdown(Shutdown::hasty, None);
+            }
+            if self.has_agent_ended() {
+                if !self.is_client_gone() || shutdown::has_ended(&*self.downstream) {
+                    return self.conclude();
+                }
+                // Without its output it may still be busy with what it was asked last.
+                self.exited = None;
+                self.settle()?;
+                self.streams.client.close();
+            }
             if self.take_steps() {
                 return self.conclude();
             }
         }
     }
 
+    /// Takes what there is of one side, and does what follows.
+    fn hear(&mut self, peer: Peer) -> Result<(), RunError> {
+        let lines = self.streams.read(peer);
+        if lines.is_empty() {
+            return Ok(());
+        }
+        if peer == Peer::Agent
+            && let Some(quiet) = &mut self.exited
+        {
+            *quiet = Instant::now() + LAST_OUTPUT;
+        }
+        self.timer.get_or_insert_with(|| Instant::now() + self.timing.flush_after);
+        let arrivals = lines.into_iter().map(|content| Arrival { from: peer, content }).collect();
+        let step = self.engine.receive(arrivals, self.room())?;
+        self.take(&step);
+        Ok(())
+    }
+
+    /// Whether the agent's output has just come to its end.
+    fn has_agent_ended(&mut self) -> bool {
+        if self.streams.take_end(Peer::Agent) {
+            return true;
+        }
+        let now = Instant::now();
+        let Some(quiet) = &mut self.exited else { return false };
+        if !self.streams.is_agent_open() {
+            return true;
+        }
+        if self.streams.is_agent_heard() {
+            // It is not listened to for the moment.
+            *quiet = (*quiet).max(now + LAST_OUTPUT);
+        }
+        *quiet <= now
+    }
+
     fn begin_shutdown(&mut self, shutdown: fn(Instant, Duration) -> Shutdown, end: Option<End>) {
         // What ended first is what ended it.
-        self.shutdown.get_or_insert_with(|| {
-            // The agent finds its input at an end once it has read what is there.
-            self.agent.close();
-            (shutdown(Instant::now(), self.timing.agent_grace), end)
-        });
+        self.shutdown.get_or_insert_with(|| (shutdown(Instant::now(), self.timing.agent_grace), end));
     }
 
     fn hurry(&mut self) {
@@ -165,10 +219,10 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
         let Some((shutdown, _)) = &mut self.shutdown else { return false };
         while let Some(step) = shutdown.step(Instant::now()) {
             match step {
-                Step::LeaveClient => self.client.close(),
-                Step::Terminate => self.downstream.terminate(),
-                Step::Kill => self.downstream.kill(),
-                Step::GiveUp => return true,
+                shutdown::Step::LeaveClient => self.streams.client.close(),
+                shutdown::Step::Terminate => self.downstream.terminate(),
+                shutdown::Step::Kill => self.downstream.kill(),
+                shutdown::Step::GiveUp => return true,
             }
         }
         false
@@ -190,7 +244,7 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
 
     fn deadline(&self) -> Option<Instant> {
         let step = self.shutdown.as_ref().map(|(shutdown, _)| shutdown.next_step());
-        self.timer.into_iter().chain(step).min()
+        self.timer.into_iter().chain(step).chain(self.exited).min()
     }
 
     /// Tells the engine that time has passed, if it wants to know by now.
@@ -203,54 +257,35 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
         Ok(())
     }
 
-    /// Whether the client has read so much that the engine may go on with a replay. If not, word comes when it has.
+    /// Whether the client has read so much that the engine may go on with a replay.
     fn is_more_to_pull(&self) -> bool {
-        self.room_wanted && self.client.watch(CLIENT_ROOM / 2)
+        self.has_more && self.streams.client.queued() < CLIENT_ROOM / 2
     }
 
-    /// A side is not listened to while the other does not keep up. The agent is never kept from speaking by what waits
-    /// for itself: it may have to finish speaking before it listens. Once the client's pipe is closed nothing more
-    /// gathers for it, and what it has left unread must not keep the agent from finishing.
-    fn wanted(&self) -> Wanted {
-        if self.client.is_closed() {
-            return Wanted { client: false, agent: true };
-        }
-        let client = self.client.queued();
-        let wanted =
-            Wanted { client: client <= CLIENT_MOST && self.agent.queued() <= HIGH_WATER, agent: client <= HIGH_WATER };
-        let watched = (client <= HIGH_WATER || !self.client.watch(HIGH_WATER))
-            && (wanted.client || client > CLIENT_MOST || !self.agent.watch(HIGH_WATER));
-        if watched { wanted } else { self.wanted() }
+    /// How much of a replay the client has room for.
+    fn room(&self) -> u32 {
+        u32::try_from(CLIENT_ROOM.saturating_sub(self.streams.client.queued())).unwrap_or(u32::MAX)
     }
 
-    /// Does what the engine wants done. Of a replay no more than there was room for at first, so that others get
-    /// their turn between.
+    /// Does what the engine wants done by now. Of a replay no more than there is room for, so that others get their turn
+    /// between.
     fn pump(&mut self) -> Result<(), RunError> {
-        let mut room = CLIENT_ROOM.saturating_sub(self.client.queued());
-        loop {
-            let outputs = self.engine.pull(u32::try_from(room).unwrap_or(u32::MAX))?;
-            if outputs.is_empty() {
-                self.room_wanted = room < ROOM_FOR_A_LINE;
-                return Ok(());
-            }
-            self.agent.extend(outputs.iter().filter_map(|output| match output {
-                Output::ToAgent(line) => Some(line.as_str()),
-                _ => None,
-            }));
-            let mut taken = 0;
-            self.client.extend(outputs.iter().filter_map(|output| match output {
-                Output::ToClient(line) => {
-                    taken += line.len() + 1;
-                    Some(line.as_str())
-                }
-                _ => None,
-            }));
-            room = room.saturating_sub(taken);
-            for output in &outputs {
-                if let Output::Warn(text) = output {
-                    tracing::warn!("{text}");
-                }
+        let step = self.engine.pull(self.room())?;
+        self.take(&step);
+        Ok(())
+    }
+
+    fn take(&mut self, step: &Step) {
+        for output in &step.outputs {
+            match output {
+                Output::ToAgent(line) => self.streams.agent.extend([line.as_str()]),
+                Output::ToClient(line) => self.streams.client.extend([line.as_str()]),
+                Output::Warn(text) => tracing::warn!("{text}"),
+                Output::Keep(_) => {}
             }
         }
+        self.has_more = step.more;
+        self.has_held = step.held;
+        self.streams.write();
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::component::connection::{Arrival, Memo, OpenError, Output, Peer, Setting};
+use crate::component::connection::{Arrival, Memo, OpenError, Output, Peer, Setting, Step};
 use crate::component::{Component, Instance, storage};
 
 /// An instance that is lost this often without anything new having arrived is not started again.
@@ -23,6 +23,9 @@ pub enum RunError {
     /// The engine failed again and again.
     #[error("the session engine failed {MOST_LOSSES} times in a row: {}", .0.root_cause())]
     Engine(wasmtime::Error),
+    /// The system does not let the streams be waited for.
+    #[error("the connection's streams cannot be waited for: {0}")]
+    Streams(std::io::Error),
 }
 
 impl From<OpenError> for RunError {
@@ -63,36 +66,41 @@ impl<'c, S: storage::Host + Send + 'static> Engine<'c, S> {
         })
     }
 
-    /// Hands over what arrived. All that was pulled for earlier arrivals must have been pulled before.
-    pub(super) fn receive(&mut self, arrivals: Vec<Arrival>) -> Result<(), RunError> {
+    /// Hands over what arrived, and returns what follows, as [`pull`](Self::pull) does.
+    pub(super) fn receive(&mut self, arrivals: Vec<Arrival>, client_room: u32) -> Result<Step, RunError> {
         self.losses = 0;
-        let received = self.instance.as_mut().map(|instance| instance.receive(&arrivals));
-        self.unfinished = arrivals;
-        self.recover_from(received).map(|_| ())
+        let received = self.instance.as_mut().map(|instance| instance.receive(&arrivals, client_room));
+        if !matches!(received, Some(Ok(_))) {
+            self.unfinished = arrivals;
+        }
+        self.take_step(received, client_room)
     }
 
-    /// What is to be done next; empty when nothing is. Memos are kept here and not returned.
-    pub(super) fn pull(&mut self, client_room: u32) -> Result<Vec<Output>, RunError> {
-        loop {
-            let pulled = self.instance.as_mut().map(|instance| instance.pull(client_room));
-            let Some(mut outputs) = self.recover_from(pulled)? else { continue };
-            // All that follows from what was received is in the first of these; what comes later is replays, and the
-            // memos tell of those.
-            self.unfinished.clear();
-            if outputs.is_empty() {
-                return Ok(outputs);
+    /// What is to be done by now, and whether there is more of a replay when the client has room. Memos are kept here and
+    /// not returned.
+    pub(super) fn pull(&mut self, client_room: u32) -> Result<Step, RunError> {
+        let pulled = self.instance.as_mut().map(|instance| instance.pull(client_room));
+        self.take_step(pulled, client_room)
+    }
+
+    /// What a call says is to be done; where the instance was lost in it, what the next one says.
+    fn take_step(&mut self, mut called: Option<wasmtime::Result<Step>>, client_room: u32) -> Result<Step, RunError> {
+        let mut step = loop {
+            if let Some(step) = self.recover_from(called)? {
+                break step;
             }
-            outputs.retain_mut(|output| match output {
-                Output::Keep(memo) => {
-                    self.keep(std::mem::replace(memo, Memo { key: String::new(), value: None }));
-                    false
-                }
-                _ => true,
-            });
-            if !outputs.is_empty() {
-                return Ok(outputs);
+            called = self.instance.as_mut().map(|instance| instance.pull(client_room));
+        };
+        // All that follows from what was received is in it; what comes later is replays, and the memos tell of those.
+        self.unfinished.clear();
+        step.outputs.retain_mut(|output| match output {
+            Output::Keep(memo) => {
+                self.keep(std::mem::replace(memo, Memo { key: String::new(), value: None }));
+                false
             }
-        }
+            _ => true,
+        });
+        Ok(step)
     }
 
     /// Says that nothing more comes from that side.

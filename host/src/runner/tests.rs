@@ -1,20 +1,22 @@
+use std::io::{BufRead as _, BufReader, PipeReader, PipeWriter, Write as _, pipe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 use serde_json::{Value, json};
 
-use super::{Connection, End, Pipes, RunError, Timing};
-use crate::component::connection::{Content, Peer, Setting};
+use super::{Connection, End, Ends, RunError, Timing};
+use crate::component::connection::{Content, Setting};
 use crate::component::storage::{
     Durability, Error, Expectation, Host, LogPage, RecordPage, TextHit, TextScope, TextTerm, Write,
 };
 use crate::component::{Component, Limits};
-use crate::downstream::{Builtin, Command};
+use crate::downstream::{Agent, Builtin, Command};
 use crate::store::Sqlite;
-use crate::transport::inbox::Wanted;
-use crate::transport::{Event, Source};
+use crate::transport::{Input, Output, Side};
 
 const TIMING: Timing = Timing { flush_after: Duration::from_millis(20), agent_grace: Duration::from_secs(10) };
 
@@ -61,32 +63,40 @@ impl Host for Faulty {
 
 /// A client of a connection that runs on another thread.
 struct Client {
-    pipes: Pipes,
-    source: Source,
+    to: PipeWriter,
+    from: BufReader<PipeReader>,
+    stop: PipeWriter,
     traps: Arc<AtomicU32>,
     running: JoinHandle<Result<End, RunError>>,
     heard: Vec<Value>,
     requests: u64,
 }
 
+/// The ends of a connection with this agent, and what a client has of them.
+fn ends(agent: (impl Agent + 'static, Side)) -> (Ends, PipeWriter, PipeReader, PipeWriter) {
+    let ((from_client, to), (from, to_client), (stop, asked)) =
+        (pipe().expect("a pipe"), pipe().expect("a pipe"), pipe().expect("a pipe"));
+    let client = Side { from: Input::new(from_client, 1 << 20), to: Output::new(to_client) };
+    (Ends { client, agent: agent.1, downstream: Box::new(agent.0), stop: stop.into() }, to, from, asked)
+}
+
 impl Client {
-    fn connect() -> Self {
-        let pipes = Pipes::default();
+    fn connect(agent: (impl Agent + 'static, Side)) -> Self {
         let traps = Arc::new(AtomicU32::new(0));
         let storage =
             Faulty { store: Sqlite::builder().in_memory().build().expect("a store"), traps: Arc::clone(&traps) };
-        let agent = Box::new(Builtin::start(None, &pipes.inbox, &pipes.agent));
-        let running = {
-            let pipes = pipes.clone();
-            thread::spawn(move || {
-                let component = Component::embedded(Limits::default()).expect("an engine");
-                Connection::open(&component, storage, vec![], pipes, agent, TIMING)?.run()
-            })
-        };
-        let source = pipes.inbox.source(Peer::Client);
-        let mut client = Self { pipes, source, traps, running, heard: Vec::new(), requests: 0 };
+        let (ends, to, from, stop) = ends(agent);
+        let running = thread::spawn(move || {
+            let component = Component::embedded(Limits::default()).expect("an engine");
+            Connection::open(&component, storage, vec![], ends, TIMING)?.run()
+        });
+        let mut client = Self { to, from: BufReader::new(from), stop, traps, running, heard: Vec::new(), requests: 0 };
         client.request("initialize", json!({ "protocolVersion": 1 }));
         client
+    }
+
+    fn with_builtin() -> Self {
+        Self::connect(Builtin::start(None).expect("pipes"))
     }
 
     fn request(&mut self, method: &str, params: Value) -> Value {
@@ -94,16 +104,14 @@ impl Client {
         let id = self.requests;
         let mut request = json!({ "jsonrpc": "2.0", "id": id, "method": method });
         request["params"] = params;
-        self.source.push(&mut vec![Content::Line(request.to_string())], || false);
+        writeln!(self.to, "{request}").expect("it listens");
         loop {
             if let Some(at) = self.heard.iter().position(|message| message["id"] == id) {
                 return self.heard.remove(at);
             }
-            let mut lines = Vec::new();
-            assert!(self.pipes.client.take(&mut lines), "the connection ended");
-            self.pipes.client.written(lines.len());
-            let lines = String::from_utf8(lines).expect("text");
-            self.heard.extend(lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")));
+            let mut line = String::new();
+            assert!(self.from.read_line(&mut line).expect("text") > 0, "the connection ended");
+            self.heard.push(serde_json::from_str(&line).expect("JSON"));
         }
     }
 
@@ -117,14 +125,14 @@ impl Client {
 
     /// Leaves, and says how the connection ended.
     fn leave(self) -> Result<End, RunError> {
-        self.source.end();
+        drop(self.to);
         self.running.join().expect("no panic")
     }
 }
 
 #[test]
 fn a_session_goes_through_the_engine_to_the_agent_and_back() {
-    let mut client = Client::connect();
+    let mut client = Client::with_builtin();
     let created = client.new_session();
     let session = created["result"]["sessionId"].as_str().expect("an id").to_owned();
     let prompt = json!({ "sessionId": session, "prompt": [{ "type": "text", "text": "Hello there" }] });
@@ -135,7 +143,7 @@ fn a_session_goes_through_the_engine_to_the_agent_and_back() {
 
 #[test]
 fn a_lost_instance_costs_the_request_and_nothing_else() {
-    let mut client = Client::connect();
+    let mut client = Client::with_builtin();
     let session = client.new_session()["result"]["sessionId"].clone();
     for round in 0..5 {
         client.traps.store(1, Ordering::SeqCst);
@@ -149,33 +157,72 @@ fn a_lost_instance_costs_the_request_and_nothing_else() {
 }
 
 #[test]
+fn what_a_client_sends_before_it_leaves_is_done() {
+    // In how many ways the answers and the end meet is a matter of chance.
+    for round in 0..20 {
+        let (ends, mut to, from, _stop) = ends(Builtin::start(None).expect("pipes"));
+        let running = thread::spawn(move || {
+            let component = Component::embedded(Limits::default()).expect("an engine");
+            let store = Sqlite::builder().in_memory().build().expect("a store");
+            Connection::open(&component, store, vec![], ends, TIMING)?.run()
+        });
+        let requests = [
+            ("initialize", json!({ "protocolVersion": 1 })),
+            ("session/new", json!({ "cwd": "/work", "mcpServers": [] })),
+            ("session/list", json!({})),
+        ];
+        for (id, (method, params)) in requests.iter().enumerate() {
+            writeln!(to, "{}", json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+                .expect("room");
+        }
+        drop(to);
+        let answers: Vec<Value> = BufReader::new(from)
+            .lines()
+            .map(|line| serde_json::from_str(&line.expect("text")).expect("JSON"))
+            .collect();
+        assert_eq!(answers.len(), 3, "round {round}: {answers:?}");
+        assert_eq!(answers[2]["result"]["sessions"].as_array().map(Vec::len), Some(1), "round {round}: {answers:?}");
+        assert!(matches!(running.join().expect("no panic"), Ok(End::ClientGone)));
+    }
+}
+
+#[test]
 fn a_request_to_stop_ends_it() {
-    let client = Client::connect();
-    client.pipes.inbox.stop();
+    let mut client = Client::with_builtin();
+    client.stop.write_all(b"x").expect("room");
     assert!(matches!(client.running.join().expect("no panic"), Ok(End::Stopped)));
+}
+
+fn shell(script: &str) -> (Command, Side) {
+    Command::spawn(&"sh".into(), &["-c".into(), script.into()]).expect("started")
 }
 
 #[test]
 fn an_agent_that_ends_ends_it() {
-    let client = Client::connect();
-    client.pipes.agent.close();
-    assert!(matches!(client.running.join().expect("no panic"), Ok(End::AgentGone(_))));
+    // With and without something left behind that holds its output open.
+    for script in
+        ["read line; echo bye; exit 3", "setsid sh -c 'echo out; exec sleep 5' < /dev/null & read line; exit 3"]
+    {
+        let client = Client::connect(shell(script));
+        let end = client.running.join().expect("no panic");
+        assert!(matches!(&end, Ok(End::AgentGone(how)) if how == "exit status: 3"), "{end:?}");
+    }
 }
 
 #[test]
 fn a_connection_that_cannot_be_opened_says_why_and_leaves_no_agent() {
     let component = Component::embedded(Limits::default()).expect("an engine");
     let store = Sqlite::builder().in_memory().build().expect("a store");
-    let pipes = Pipes::default();
-    let stubborn = ["-c".into(), "trap '' TERM; echo ready; while :; do sleep 1000; done".into()];
-    let agent = Command::spawn(&"sh".into(), &stubborn, &pipes.inbox, &pipes.agent).expect("started");
-    let both = Wanted { client: true, agent: true };
-    let ready = pipes.inbox.next(both, None);
-    assert!(matches!(ready, Event::Arrived(_)), "{ready:?}");
+    let (agent, mut side) = shell("trap '' TERM; echo $$; while :; do sleep 1000; done");
+    let process = loop {
+        if let Some(Content::Line(line)) = side.from.read().pop() {
+            break line.parse().ok().and_then(Pid::from_raw).expect("a process");
+        }
+    };
+    let (ends, _to, _from, _stop) = ends((agent, side));
     let settings = vec![Setting { name: "page-size".into(), value: "many".into() }];
-    let opened = Connection::open(&component, store, settings, pipes.clone(), Box::new(agent), TIMING);
+    let opened = Connection::open(&component, store, settings, ends, TIMING);
     let Err(RunError::Setting(text)) = opened.map(|_| ()) else { panic!("it was taken") };
     assert!(text.contains("page-size"), "{text}");
-    // What it had started held its output open: all of it is gone.
-    assert_eq!(pipes.inbox.next(both, None), Event::Ended(Peer::Agent));
+    assert_eq!(test_kill_process(process), Err(Errno::SRCH));
 }

@@ -4,7 +4,7 @@ use crate::connection::answer::agent_gone;
 use crate::connection::effect::Waiting;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
-use crate::connection::live::Then;
+use crate::connection::live::{LiveSession, Then};
 use crate::connection::method::Method;
 use crate::connection::params::Params;
 use crate::connection::requests::{ClientRequest, Incoming, Owner};
@@ -43,6 +43,13 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         } else {
             self.handle_client_line(line);
         }
+    }
+
+    /// Whether lines wait: behind `initialize`, for a session on its way, or for the agent's list.
+    pub(crate) fn holds_lines(&self) -> bool {
+        self.connection.stage.has_held()
+            || self.connection.discovery.is_waited_for()
+            || self.connection.sessions.values().any(LiveSession::is_waited_for)
     }
 
     /// A request that waits counts as open, so that it is not forgotten with a lost instance, and its id is taken.

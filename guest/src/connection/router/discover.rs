@@ -112,6 +112,11 @@ impl Discovery {
         self.phase == Phase::Reading && !self.was_complete
     }
 
+    /// Whether lists wait.
+    pub(super) fn is_waited_for(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     pub(super) fn wait(&mut self, request: ClientRequest, params: Option<String>, now: i64) {
         self.waiting.push_back((request, params, now));
     }

@@ -54,6 +54,14 @@ impl Stage {
         }
     }
 
+    /// Whether lines wait.
+    pub(super) fn has_held(&self) -> bool {
+        match self {
+            Self::New => false,
+            Self::Starting { held } | Self::Ready { queue: held, .. } => !held.is_empty(),
+        }
+    }
+
     pub(super) fn hold(&mut self, line: Waiting) {
         if let Some(held) = self.held_mut() {
             held.push_back(line);

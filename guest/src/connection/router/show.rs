@@ -33,6 +33,11 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         }
     }
 
+    /// Whether there is a history that goes on when there is room.
+    pub(crate) fn has_histories(&self) -> bool {
+        !self.connection.showing.is_empty() || self.connection.to_mark.is_some()
+    }
+
     /// Marks a session as open whose history is on its way.
     pub(super) fn mark_shown(&mut self) {
         if let Some(key) = self.connection.to_mark.take() {

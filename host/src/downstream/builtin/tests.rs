@@ -8,27 +8,26 @@ use serde_json::{Value, json};
 use super::Builtin;
 use crate::component::connection::Content;
 use crate::downstream::Agent as _;
-use crate::transport::inbox::Wanted;
-use crate::transport::{Event, Inbox, Outbox};
+use crate::transport::Side;
 
 /// The agent, and what it has said so far.
 struct Talk {
     agent: Builtin,
-    inbox: Inbox,
-    outbox: Outbox,
+    side: Side,
     heard: VecDeque<Value>,
     requests: u64,
 }
 
 impl Talk {
     fn start(exec: Option<&str>) -> Self {
-        let (inbox, outbox) = (Inbox::default(), Outbox::default());
-        let agent = Builtin::start(exec.map(Into::into), &inbox, &outbox);
-        Self { agent, inbox, outbox, heard: VecDeque::new(), requests: 0 }
+        let (agent, side) = Builtin::start(exec.map(Into::into)).expect("pipes");
+        Self { agent, side, heard: VecDeque::new(), requests: 0 }
     }
 
-    fn send(&self, message: &Value) {
-        self.outbox.extend([message.to_string().as_str()]);
+    fn send(&mut self, message: &Value) {
+        self.side.to.extend([message.to_string().as_str()]);
+        self.side.to.write();
+        assert_eq!(self.side.to.queued(), 0, "it has room");
     }
 
     fn ask(&mut self, method: &str, params: Value) -> u64 {
@@ -41,14 +40,11 @@ impl Talk {
 
     /// The next message; none once the agent has ended.
     fn hear(&mut self) -> Option<Value> {
-        while self.heard.is_empty() {
-            match self.inbox.next(Wanted { client: true, agent: true }, None) {
-                Event::Arrived(arrivals) => self.heard.extend(arrivals.into_iter().map(|arrival| {
-                    let Content::Line(line) = arrival.content else { panic!("{arrival:?}") };
-                    serde_json::from_str(&line).expect("JSON")
-                })),
-                _ => return None,
-            }
+        while self.heard.is_empty() && !self.side.from.has_ended() {
+            self.heard.extend(self.side.from.read().into_iter().map(|content| {
+                let Content::Line(line) = content else { panic!("{content:?}") };
+                serde_json::from_str(&line).expect("JSON")
+            }));
         }
         self.heard.pop_front()
     }
@@ -214,7 +210,7 @@ fn nothing_is_left_running_at_the_end() {
     assert_eq!(chunks(&[talk.hear().expect("a chunk")]), ["started\n"]);
     let mut pipe = File::open(folder.path().join("pipe")).expect("a pipe");
     assert_eq!(talk.agent.ended(Duration::ZERO), None);
-    talk.outbox.close();
+    talk.side.to.close();
     assert_eq!(talk.answer(waiting).1["result"]["stopReason"], "cancelled");
     assert_eq!(talk.hear(), None);
     assert!(talk.agent.ended(Duration::from_mins(1)).is_some());
