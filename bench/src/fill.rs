@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use acp_sessions_adapter::Lent;
-use acp_sessions_guest::search::{self, Owner};
+use acp_sessions_guest::index::{self, Owner};
 use acp_sessions_guest::storage::{Durability, Storage as _, Write};
 use acp_sessions_guest::store::{Layout, Roster, derived, keys};
-use acp_sessions_guest::transcript::{Entry, Kind};
+use acp_sessions_guest::transcript::{Entry, Kind, text};
 use acp_sessions_host::store::Sqlite;
 use anyhow::{Context as _, Result};
 use serde_json::json;
@@ -51,7 +51,7 @@ fn writes(sample: Sample, revision: u64) -> Vec<Write> {
     let entries = [(Kind::Prompt, asked), (Kind::Update, said), (Kind::TurnEnd, json!({"stopReason": "end_turn"}))];
     for (seq, (kind, json)) in (1..).zip(entries) {
         let value = Entry::text(kind, session.updated, &json.to_string());
-        let tokens = search::tokenise(&search::text::of_entry(&value));
+        let tokens = index::tokenise(&text::of_entry(&value));
         if !tokens.is_empty() {
             writes.push(Write::IndexText { owner: Owner::Log(&session.id).name(), part: seq, tokens });
         }

@@ -7,6 +7,7 @@
 
 mod answer;
 mod asked;
+mod client_request;
 mod cx;
 mod effect;
 mod handled;
@@ -21,8 +22,7 @@ mod requests;
 mod restore;
 mod router;
 mod showing;
-mod staging;
 mod step;
 mod turn;
 
-pub(crate) use router::Connection;
+pub(crate) use router::Router;

@@ -7,10 +7,13 @@
 mod connection;
 pub mod engine;
 pub mod environment;
+pub mod exchange;
+pub mod index;
 pub mod reconcile;
 pub mod rpc;
 pub mod search;
 pub mod sessions;
+pub mod settings;
 pub mod storage;
 pub mod store;
 pub mod time;

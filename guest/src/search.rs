@@ -1,64 +1,6 @@
-//! Text search: what is indexed, how it is folded and split, and how a query finds it.
+//! Text search: how a query finds what is indexed.
 
 pub mod find;
-mod heading;
 mod parts;
 pub mod query;
 pub mod snippet;
-pub mod text;
-pub mod tokens;
-
-use crate::store::Session;
-
-/// Whose texts in the storage: the entries of a log are parts of one owner, by their numbers; a session's title and
-/// metadata are the single part of another, so that forks share the one and not the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Owner<'a> {
-    /// The log of this name.
-    Log(&'a str),
-    /// The title and metadata of this session.
-    Heading(&'a str),
-}
-
-impl<'a> Owner<'a> {
-    /// Its name in the storage.
-    pub fn name(self) -> String {
-        match self {
-            Self::Log(log) => format!("l/{log}"),
-            Self::Heading(session) => format!("h/{session}"),
-        }
-    }
-
-    /// The owner of this name.
-    pub fn of_name(name: &'a str) -> Option<Self> {
-        match name.split_once('/')? {
-            ("l", log) => Some(Self::Log(log)),
-            ("h", session) => Some(Self::Heading(session)),
-            _ => None,
-        }
-    }
-
-    /// The session or log itself.
-    pub fn id(self) -> &'a str {
-        match self {
-            Self::Log(id) | Self::Heading(id) => id,
-        }
-    }
-}
-
-/// The searchable tokens of a session's title and metadata.
-pub fn heading(session: &Session) -> String {
-    tokenise(&heading::text(session))
-}
-
-/// Folds a text and splits it into tokens, separated by single spaces, as the storage indexes it.
-pub fn tokenise(text: &str) -> String {
-    let mut joined = String::with_capacity(text.len());
-    for token in tokens::tokens(text) {
-        if !joined.is_empty() {
-            joined.push(' ');
-        }
-        joined.push_str(&token.text);
-    }
-    joined
-}

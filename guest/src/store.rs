@@ -32,6 +32,8 @@
 
 mod change;
 pub mod directory;
+pub mod heading;
+mod holders;
 pub mod keys;
 mod layout;
 mod roster;
@@ -41,6 +43,7 @@ mod session;
 use std::cell::Cell;
 
 pub use change::{Change, Changed, derived};
+pub use holders::Holders;
 pub use layout::Layout;
 pub use roster::Roster;
 pub use row::{Row, Shelf, whole_info};

@@ -14,6 +14,7 @@ mod recorder;
 mod replay;
 mod retold;
 mod spans;
+pub mod text;
 mod turns;
 
 #[cfg(test)]

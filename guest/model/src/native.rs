@@ -1,12 +1,12 @@
 //! The engine as a library.
 
+use acp_sessions_guest::index::{self, Owner};
 use acp_sessions_guest::rpc::RpcError;
-use acp_sessions_guest::search::{self, Owner};
 use acp_sessions_guest::sessions::list::{self, Agents, ListError, Options};
 use acp_sessions_guest::sessions::{archive, delete, rename};
 use acp_sessions_guest::storage::{Storage, Write};
 use acp_sessions_guest::store::{self, Known, Store, Title};
-use acp_sessions_guest::transcript::{Entry, Kind};
+use acp_sessions_guest::transcript::{Entry, Kind, text};
 use serde_json::{Value, json};
 
 use crate::change::Change;
@@ -73,7 +73,7 @@ impl<S: Storage> Native<S> {
                     "content": {"type": "text", "text": text},
                 }});
                 let value = Entry::text(Kind::Update, session.created, &params.to_string());
-                let tokens = search::tokenise(&search::text::of_entry(&value));
+                let tokens = index::tokenise(&text::of_entry(&value));
                 writes.push(Write::Append { log: session.id.clone(), seq, value });
                 writes.push(Write::IndexText { owner: Owner::Log(&session.id).name(), part: seq, tokens });
             }

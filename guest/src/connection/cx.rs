@@ -3,13 +3,14 @@
 use serde_json::json;
 
 use super::asked::AskedFor;
+use super::client_request::ClientRequest;
 use super::effect::Effect;
 use super::profile::AgentProfile;
-use super::requests::{ClientRequest, Outgoing, OwnId, OwnIds, Requests};
-use crate::engine::Settings;
+use super::requests::{Outgoing, OwnId, OwnIds, Requests};
 use crate::environment::Environment;
 use crate::rpc::{self, RpcError};
 use crate::sessions::open_marks;
+use crate::settings::Settings;
 use crate::storage::{Storage, StorageError};
 use crate::store::{Session, Store};
 

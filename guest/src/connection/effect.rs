@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use super::client_request::ClientRequest;
 use super::key::Key;
-use super::requests::{ClientRequest, Outgoing, OwnId};
+use super::requests::{Outgoing, OwnId};
 use crate::rpc::RpcError;
 
 /// A line that waits, and the request in it, if it is one.

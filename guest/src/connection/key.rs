@@ -1,6 +1,6 @@
 //! How a session is found that is open or being opened on a connection.
 
-use super::requests::ClientRequest;
+use super::client_request::ClientRequest;
 
 /// A session's id, or the request that makes one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

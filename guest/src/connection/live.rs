@@ -11,23 +11,23 @@ mod permission;
 mod prompt;
 mod settings;
 mod show;
+mod staging;
 mod update;
 mod write;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-pub(super) use closing::Then;
 pub(super) use memo::Memo;
 pub(super) use opening::{OpenRequest, Target, Wanted};
 pub(super) use settings::Setting;
 pub(super) use show::Piece;
 pub(super) use update::Update;
 
+use super::client_request::ClientRequest;
 use super::cx::Cx;
 use super::effect::{Effect, Waiting};
 use super::key::Key;
-use super::requests::ClientRequest;
 use super::showing::Showing;
 use super::turn::Turn;
 use crate::environment::Environment;

@@ -2,12 +2,19 @@
 
 use super::cx::Cx;
 use super::effect::Effect;
-use super::live::Then;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::sessions::{archive, delete};
 use crate::storage::Storage;
 use crate::store::Known;
+
+/// What follows once the session is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Then {
+    Nothing,
+    Delete,
+    Archive,
+}
 
 /// Does it; the result is the answer to the request. `open_as`: the agent had it open by this id.
 pub(super) fn put_away<S: Storage, E: Environment>(

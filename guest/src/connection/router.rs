@@ -1,12 +1,14 @@
 //! The outermost layer: it holds the sessions, the requests under way and the lines that wait for the connection, and
 //! is the only part that knows how many clients there are: one.
 //!
-//! Each file is one thing that a side may say, or one thing that time brings; all are methods of [`Engine`], which owns
+//! Each file is one thing that a side may say, or one thing that time brings; all are methods of [`Router`], which owns
 //! the store, the clock and what is to be sent.
 
 mod agent;
 mod archive;
+mod calls;
 mod cancel;
+mod chain;
 mod client;
 mod configure;
 mod delete;
@@ -35,14 +37,29 @@ use super::key::Key;
 use super::live::{LiveSession, Memo};
 use super::profile::AgentProfile;
 use super::requests::{OwnIds, Requests};
+use crate::exchange::Output;
+use crate::settings::Settings;
+use crate::store::Store;
 use discover::Discovery;
 use initialize::Stage;
 use tick::Times;
 use update::{Disowned, Early};
 
+/// All of one connection: what is remembered of it, and what it works with.
+#[derive(Debug)]
+pub(crate) struct Router<S, E> {
+    store: Store<S>,
+    environment: E,
+    settings: Settings,
+    connection: Connection,
+    outputs: VecDeque<Output>,
+    /// It is a proxy in a chain that a conductor keeps, and has its agent from there.
+    in_chain: bool,
+}
+
 /// What the engine remembers of a connection. A cache: what must outlive a lost instance is in the store or in memos.
 #[derive(Debug)]
-pub(crate) struct Connection {
+struct Connection {
     /// Names this connection in open marks and turns.
     name: String,
     stage: Stage,
@@ -79,7 +96,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// `random` names the connection and its requests.
-    pub(crate) fn new(random: u64, now: i64) -> Self {
+    fn new(random: u64, now: i64) -> Self {
         Self {
             name: format!("{random:016x}"),
             stage: Stage::default(),

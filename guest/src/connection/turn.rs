@@ -1,6 +1,6 @@
 //! A prompt that the agent is working on.
 
-use super::requests::ClientRequest;
+use super::client_request::ClientRequest;
 use crate::transcript::Echo;
 
 /// A turn of the conversation under way.

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use super::parts::Parts;
 use super::query::Query;
-use super::{Owner, heading, snippet, text};
-use crate::sessions::delete::Holders;
+use super::snippet;
+use crate::index::Owner;
 use crate::storage::{Bounds, Result, Storage, StorageError, TextHit, TextScope, TextTerm};
-use crate::store::{Segment, Session, Store, keys};
+use crate::store::{Holders, Segment, Session, Store, heading, keys};
+use crate::transcript::text;
 
 /// Up to how many sessions may hold a term for it to be looked up; above that, sessions are tried in list order.
 const FEW: usize = 2000;

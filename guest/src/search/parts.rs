@@ -5,9 +5,11 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::{Owner, snippet, text};
+use super::snippet;
+use crate::index::Owner;
 use crate::storage::{Bounds, Result, Storage, TextScope, TextTerm};
 use crate::store::Session;
+use crate::transcript::text;
 
 /// The last part a storage takes.
 const LAST_PART: u64 = (1 << 28) - 1;

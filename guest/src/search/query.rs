@@ -1,6 +1,6 @@
 //! Reading a query: words, all of which must match, and quoted phrases.
 
-use super::tokens::{Token, tokens};
+use crate::index::tokens::{Token, tokens};
 use crate::storage::TextTerm;
 
 /// The longest query, in characters.

@@ -1,6 +1,6 @@
 //! A piece of the text around a match.
 
-use super::tokens::{compose, tokens};
+use crate::index::tokens::{compose, tokens};
 use crate::storage::TextTerm;
 
 /// How much is shown on each side of a match, in characters.

@@ -9,12 +9,11 @@ mod layout;
 use serde_json::json;
 
 use super::create::mint;
-use super::delete::Holders;
 use crate::environment::Environment;
+use crate::index;
 use crate::reconcile::Plan;
-use crate::search;
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
-use crate::store::{Changed, Known, Origin, Session, Store, keys};
+use crate::store::{Changed, Holders, Known, Origin, Session, Store, keys};
 use crate::transcript::{Entry, Kind};
 
 use layout::{Layout, append};
@@ -228,7 +227,7 @@ fn place<S: Storage>(
 }
 
 fn drop_from(log: &str, from: u64) -> [Write; 2] {
-    [Write::CutLog { log: log.to_owned(), from }, Write::DropText { owner: search::Owner::Log(log).name(), from }]
+    [Write::CutLog { log: log.to_owned(), from }, Write::DropText { owner: index::Owner::Log(log).name(), from }]
 }
 
 /// Whether a plan made for the one is good for the other.

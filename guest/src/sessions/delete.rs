@@ -7,7 +7,6 @@ mod unknown;
 
 use std::collections::BTreeSet;
 
-pub use logs::Holders;
 pub use pending::{confirmed, pending, unconfirmed};
 pub use unknown::unknown;
 

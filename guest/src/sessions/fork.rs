@@ -7,12 +7,11 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::create;
-use super::delete::Holders;
 use crate::environment::Environment;
-use crate::search;
+use crate::index;
 use crate::storage::{Expectation, Result, Storage, Write};
-use crate::store::{Changed, Segment, Session, Store, Title, keys};
-use crate::transcript::{Entry, Kind};
+use crate::store::{Changed, Holders, Segment, Session, Store, Title, keys};
+use crate::transcript::{Entry, Kind, text};
 use inherit::Inheritance;
 
 /// What the fork is to be, besides what it takes from its parent.
@@ -105,9 +104,9 @@ fn forked<S: Storage>(
     }
     share_logs(store, &session, expected, writes)?;
     for (value, seq) in copied.into_iter().zip(1..) {
-        let tokens = search::tokenise(&search::text::of_entry(&value));
+        let tokens = index::tokenise(&text::of_entry(&value));
         if !tokens.is_empty() {
-            writes.push(Write::IndexText { owner: search::Owner::Log(id).name(), part: seq, tokens });
+            writes.push(Write::IndexText { owner: index::Owner::Log(id).name(), part: seq, tokens });
         }
         writes.push(Write::Append { log: id.to_owned(), seq, value });
     }

@@ -8,11 +8,10 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::delete::Holders;
 use super::upgrade;
-use crate::search;
+use crate::index;
 use crate::storage::{Bounds, Result, Storage, StorageError, Write};
-use crate::store::{Session, Store, keys};
+use crate::store::{Holders, Session, Store, heading, keys};
 
 /// How much is read at a time.
 const BATCH: Bounds = Bounds { limit: 256, max_bytes: 1024 * 1024 };
@@ -122,8 +121,8 @@ fn write_one<S: Storage>(store: &Store<S>, key: &str) -> Result<()> {
         if session.id != id {
             return Err(StorageError::Corrupt("a session's record: it is another session's".to_owned()));
         }
-        let owner = search::Owner::Heading(&id).name();
-        writes.push(Write::IndexText { owner, part: 0, tokens: search::heading(session) });
+        let owner = index::Owner::Heading(&id).name();
+        writes.push(Write::IndexText { owner, part: 0, tokens: heading::tokens(session) });
         written = Some(session.clone());
         Ok(Some(Some(session.clone())))
     })?;

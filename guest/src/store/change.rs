@@ -1,9 +1,9 @@
 //! Changing a session: read, decide, commit with everything that is derived from it; again if somebody was faster.
 
 use super::{Layout, Roster, Row, Session, Store, keys};
-use crate::search;
+use crate::index::Owner;
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
-use crate::store::directory;
+use crate::store::{directory, heading};
 
 /// How often a change is tried. Somebody wins every round, so this many losses mean a broken store.
 const ATTEMPTS: usize = 10_000;
@@ -116,14 +116,14 @@ pub fn derived(before: Option<&Session>, after: Option<&Session>) -> Vec<Write> 
     if let Some(session) = after {
         writes.push(Write::Put { key: keys::session(&session.id), value: session.to_text() });
         writes.extend(session.index_entries());
-        let tokens = search::heading(session);
-        if before.is_none_or(|before| search::heading(before) != tokens) {
-            let owner = search::Owner::Heading(&session.id).name();
+        let tokens = heading::tokens(session);
+        if before.is_none_or(|before| heading::tokens(before) != tokens) {
+            let owner = Owner::Heading(&session.id).name();
             writes.push(Write::IndexText { owner, part: 0, tokens });
         }
     } else if let Some(session) = before {
         writes.push(Write::Delete { key: keys::session(&session.id) });
-        writes.push(Write::DropText { owner: search::Owner::Heading(&session.id).name(), from: 0 });
+        writes.push(Write::DropText { owner: Owner::Heading(&session.id).name(), from: 0 });
     }
     writes
 }

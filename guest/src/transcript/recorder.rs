@@ -11,8 +11,9 @@ mod tests;
 use serde_json::value::RawValue;
 
 use super::entry::{Entry, Kind, tag};
+use super::text;
+use crate::index;
 use crate::rpc::Object;
-use crate::search;
 use crate::storage::{Result, Storage};
 use crate::store::Store;
 use backlog::{Backlog, Row};
@@ -94,7 +95,7 @@ impl Recorder {
         self.close_run();
         let text = Entry::tagged(kind, time, self.turn.as_deref(), json);
         self.fresh += text.len();
-        let tokens = search::tokenise(&search::text::of_entry(&text));
+        let tokens = index::tokenise(&text::of_entry(&text));
         self.backlog.push(Row { text, tokens, time, amends: None, tail: None });
         if kind == Kind::TurnEnd {
             self.turn = None;

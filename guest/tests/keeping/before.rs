@@ -1,8 +1,8 @@
 //! Stores as the version before wrote them, whose list rows did not go by agent.
 
-use acp_sessions_guest::search::{self, Owner};
+use acp_sessions_guest::index::Owner;
 use acp_sessions_guest::storage::{Durability, Memory, Storage, Write};
-use acp_sessions_guest::store::{Session, directory, keys};
+use acp_sessions_guest::store::{Session, directory, heading, keys};
 use serde_json::{Value, json};
 
 use crate::shop::{NOW, entry};
@@ -80,7 +80,7 @@ impl Before {
             put(format!("i/{letter}/u/{place}"), row.clone()),
             put(by_directory, row),
             put(format!("t/{revision:016}/{}", keys::encode(&self.id)), String::new()),
-            Write::IndexText { owner: Owner::Heading(&self.id).name(), part: 0, tokens: search::heading(&session) },
+            Write::IndexText { owner: Owner::Heading(&self.id).name(), part: 0, tokens: heading::tokens(&session) },
         ];
         if self.prompts == 0 {
             writes.push(put(keys::unprompted(self.updated, &self.id), String::new()));

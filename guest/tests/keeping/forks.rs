@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use acp_sessions_guest::sessions::delete::{Holders, delete};
+use acp_sessions_guest::sessions::delete::delete;
 use acp_sessions_guest::storage::{Bounds, Durability, Memory, Storage, Write};
-use acp_sessions_guest::store::{Segment, Store, keys};
+use acp_sessions_guest::store::{Holders, Segment, Store, keys};
 use proptest::prelude::*;
 
 use crate::shop::{NOW, entry, fork_of, is_mark, log, prompted, put, say, transcript};

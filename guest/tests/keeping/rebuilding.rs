@@ -1,6 +1,6 @@
 //! Making the indexes anew.
 
-use acp_sessions_guest::search::{self, Owner};
+use acp_sessions_guest::index::{self, Owner};
 use acp_sessions_guest::sessions::delete::delete;
 use acp_sessions_guest::sessions::rebuild::{RebuildError, Rebuilt, rebuild};
 use acp_sessions_guest::sessions::rename::rename;
@@ -77,7 +77,7 @@ fn what_is_derived_comes_back_as_it_was() {
     for key in [keys::unprompted(5, "s1"), keys::subagent("s9", "s8"), keys::changed(3, "none"), "i/m/u/x".to_owned()] {
         damage.push(Write::Put { key, value: String::new() });
     }
-    let tokens = search::tokenise("walrus");
+    let tokens = index::tokenise("walrus");
     damage.push(Write::IndexText { owner: Owner::Log("s4").name(), part: 9, tokens });
     store.commit(&[], damage, Durability::Relaxed).unwrap();
     assert_eq!(rebuild_all(&store, 100), (604, vec![]));
@@ -162,7 +162,7 @@ fn what_changes_meanwhile_is_not_lost() {
 
 /// As a recorder writes an open run again and indexes it.
 fn grow<S: Storage>(store: &Store<S>) {
-    let tokens = search::tokenise("hello walrus");
+    let tokens = index::tokenise("hello walrus");
     let writes = vec![
         Write::IndexText { owner: Owner::Log("x").name(), part: 1, tokens },
         Write::Amend { log: "x".to_owned(), seq: 1, value: entry(NOW, "hello walrus") },

@@ -1,7 +1,7 @@
 //! Sessions and their logs, made and read.
 
 use acp_sessions_guest::environment::Environment;
-use acp_sessions_guest::search::{self, Owner};
+use acp_sessions_guest::index::{self, Owner};
 use acp_sessions_guest::sessions::fork::{Fork, fork};
 use acp_sessions_guest::sessions::{list, open_marks};
 use acp_sessions_guest::storage::{Bounds, Durability, Storage, Write};
@@ -51,7 +51,7 @@ pub(crate) fn is_there<S: Storage>(store: &Store<S>, id: &str) -> bool {
 pub(crate) fn say<S: Storage>(store: &Store<S>, log: &str, at: i64, text: &str) {
     let seq = store.storage().log_end(log).unwrap() + 1;
     let value = entry(at, text);
-    let tokens = search::tokenise(text);
+    let tokens = index::tokenise(text);
     let writes = vec![
         Write::IndexText { owner: Owner::Log(log).name(), part: seq, tokens },
         Write::Append { log: log.to_owned(), seq, value },

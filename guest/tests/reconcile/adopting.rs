@@ -5,10 +5,10 @@ use std::cell::Cell;
 use acp_sessions_guest::environment::Environment;
 use acp_sessions_guest::reconcile::{self, turns};
 use acp_sessions_guest::sessions::adopt::{self, Adopted, Adoption};
-use acp_sessions_guest::sessions::delete::{self, Holders};
+use acp_sessions_guest::sessions::delete;
 use acp_sessions_guest::sessions::fork::{self, Fork};
 use acp_sessions_guest::storage::{Durability, Storage, Write};
-use acp_sessions_guest::store::{Origin, Segment, Session, keys};
+use acp_sessions_guest::store::{Holders, Origin, Segment, Session, keys};
 use acp_sessions_guest::transcript::{Kind, Recorder};
 use serde_json::json;
 

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use acp_sessions_guest::search::find::{self, Hit};
 use acp_sessions_guest::search::query::Query;
-use acp_sessions_guest::search::text;
 use acp_sessions_guest::sessions::fork::{self, Fork};
 use acp_sessions_guest::storage::{Bounds, Storage};
 use acp_sessions_guest::store::Session;
+use acp_sessions_guest::transcript::text;
 use proptest::prelude::*;
 
 use crate::adopting::Counting;

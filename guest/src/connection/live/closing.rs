@@ -4,22 +4,15 @@ use serde_json::json;
 
 use super::{LiveSession, Phase};
 use crate::connection::answer::{CANCELLED, cancelled};
+use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
-use crate::connection::put_away::put_away;
-use crate::connection::requests::{ClientRequest, Outgoing, OwnId};
+use crate::connection::put_away::{Then, put_away};
+use crate::connection::requests::{Outgoing, OwnId};
 use crate::connection::turn::Turn;
 use crate::environment::Environment;
 use crate::rpc::{self, Code, RpcError};
 use crate::storage::Storage;
-
-/// What follows once the session is closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::connection) enum Then {
-    Nothing,
-    Delete,
-    Archive,
-}
 
 /// A session on its way to being closed.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{LiveSession, Phase};
-use crate::connection::requests::ClientRequest;
+use crate::connection::client_request::ClientRequest;
 use crate::connection::turn::Turn;
 
 /// What a fresh instance needs to carry on with an open session, besides what is in the store.

@@ -14,11 +14,12 @@ use std::collections::{BTreeMap, VecDeque};
 pub(in crate::connection) use plan::{Target, Wanted};
 
 use super::{LiveSession, Phase};
+use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::key::Key;
-use crate::connection::requests::{ClientRequest, OwnId};
+use crate::connection::live::staging::Staging;
+use crate::connection::requests::OwnId;
 use crate::connection::showing::Showing;
-use crate::connection::staging::Staging;
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::{Code, Object, RpcError};

@@ -4,11 +4,11 @@ use serde_json::json;
 
 use super::{LiveSession, Phase};
 use crate::connection::answer::{CANCELLED, marked, result_of};
+use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::handled::Handled;
 use crate::connection::params::Params;
-use crate::connection::requests::ClientRequest;
 use crate::connection::turn::Turn;
 use crate::environment::Environment;
 use crate::rpc::{self, Outcome, RpcError};

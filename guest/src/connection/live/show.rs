@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::{LiveSession, Phase, Wanted};
 use crate::connection::answer;
+use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
-use crate::connection::requests::ClientRequest;
 use crate::connection::showing::{FIRST_PIECE, Showing};
 use crate::environment::Environment;
 use crate::rpc::RpcError;

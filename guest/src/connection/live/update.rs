@@ -8,7 +8,7 @@ use super::{LiveSession, Phase};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::handled::Handled;
-use crate::connection::staging::Recorded;
+use crate::connection::live::staging::Recorded;
 use crate::environment::Environment;
 use crate::rpc::{self, Object};
 use crate::sessions::info;

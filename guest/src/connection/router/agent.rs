@@ -1,16 +1,17 @@
 //! What comes from the agent.
 
 use crate::connection::answer::{AUTH_REQUIRED, agent_error};
+use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
 use crate::connection::live::Setting;
-use crate::connection::requests::{ClientRequest, Incoming, Outgoing, OwnId, Owner, Stale};
-use crate::engine::Engine;
+use crate::connection::requests::{Incoming, Outgoing, OwnId, Owner, Stale};
+use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::{self, Code, Id, Message, Object, Outcome, RpcError};
 use crate::storage::Storage;
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     /// A line from the agent.
     pub(crate) fn agent_line(&mut self, line: String) {
         let handled = match Message::parse(&line) {

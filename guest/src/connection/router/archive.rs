@@ -3,10 +3,11 @@
 
 use serde_json::json;
 
+use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::params::Params;
-use crate::connection::requests::{ClientRequest, Outgoing};
-use crate::engine::Engine;
+use crate::connection::requests::Outgoing;
+use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::{Outcome, RpcError};
 use crate::sessions::archive;
@@ -15,7 +16,7 @@ use crate::storage::Storage;
 /// How many requests that repeat others may be under way.
 const REPEATED: usize = 200;
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn unarchive(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
         let session = params.session_id()?;
         if !archive::set_archived(&self.store, &session, false)? {

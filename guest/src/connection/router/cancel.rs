@@ -1,15 +1,16 @@
 //! `session/cancel` and `$/cancel_request`.
 
 use crate::connection::answer::cancelled;
+use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::Handled;
 use crate::connection::key::Key;
-use crate::connection::requests::{ClientRequest, Incoming};
-use crate::engine::Engine;
+use crate::connection::requests::Incoming;
+use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::{Id, Object};
 use crate::storage::Storage;
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     /// The client cancels what a session is at.
     pub(super) fn cancel(&mut self, line: &str, params: Option<&str>) -> Handled {
         let session = params.and_then(Object::parse).and_then(|params| params.get_string("sessionId"));

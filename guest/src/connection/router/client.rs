@@ -1,14 +1,16 @@
 //! What comes from the client.
 
 use crate::connection::answer::agent_gone;
+use crate::connection::client_request::ClientRequest;
 use crate::connection::effect::Waiting;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
-use crate::connection::live::{LiveSession, Then};
+use crate::connection::live::LiveSession;
 use crate::connection::method::Method;
 use crate::connection::params::Params;
-use crate::connection::requests::{ClientRequest, Incoming, Owner};
-use crate::engine::Engine;
+use crate::connection::put_away::Then;
+use crate::connection::requests::{Incoming, Owner};
+use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::{self, Code, Id, Message, Object, Outcome, RpcError};
 use crate::storage::Storage;
@@ -26,7 +28,7 @@ pub(super) fn waiting(line: String) -> Waiting {
     Waiting { line, request, is_prompt }
 }
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     /// A line from the client.
     pub(crate) fn client_line(&mut self, line: String) {
         // A line that is no message is refused at once, whatever it stands behind.

@@ -1,17 +1,18 @@
 //! `session/set_mode`, `session/set_config_option` and the old `session/set_model`: passed to the agent, and
 //! remembered once it has agreed.
 
+use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
 use crate::connection::live::{LiveSession, Setting};
 use crate::connection::params::Params;
-use crate::connection::requests::{ClientRequest, Incoming};
-use crate::engine::Engine;
+use crate::connection::requests::Incoming;
+use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::{Outcome, RpcError};
 use crate::storage::Storage;
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     /// Whether a session can be talked to; the error says what the client should do about it.
     pub(super) fn check_open(&self, id: &str) -> Result<Key, RpcError> {
         let key = Key::Session(id.to_owned());

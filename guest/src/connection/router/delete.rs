@@ -3,13 +3,14 @@
 use serde_json::json;
 
 use crate::connection::answer::agent_error;
+use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
-use crate::connection::live::Then;
 use crate::connection::params::Params;
+use crate::connection::put_away::Then;
 use crate::connection::put_away::put_away;
-use crate::connection::requests::{ClientRequest, Outgoing};
-use crate::engine::Engine;
+use crate::connection::requests::Outgoing;
+use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::{Code, Outcome};
 use crate::sessions::delete;
@@ -18,7 +19,7 @@ use crate::storage::Storage;
 /// How many deletes that the agent has not confirmed are asked of it again at a time.
 const REPEATED: u32 = 200;
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn close(&mut self, request: &ClientRequest, params: &Params<'_>, then: Then) -> Handling {
         let id = params.session_id()?;
         let key = Key::Session(id.clone());

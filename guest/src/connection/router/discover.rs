@@ -8,9 +8,10 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::connection::answer::agent_error;
+use crate::connection::client_request::ClientRequest;
 use crate::connection::list_meta::ListMeta;
-use crate::connection::requests::{ClientRequest, Outgoing};
-use crate::engine::Engine;
+use crate::connection::requests::Outgoing;
+use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::{Code, Object, Outcome};
 use crate::sessions::discovered::{self, Found, Row};
@@ -146,7 +147,7 @@ impl Discovery {
     }
 }
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     /// Begins to read the agent's list, if it has one.
     pub(super) fn begin_discovery(&mut self) {
         if !self.connection.agent.list || self.connection.discovery.phase == Phase::Reading {

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
+use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::key::Key;
 use crate::connection::live::{LiveSession, Memo};
-use crate::connection::requests::{ClientRequest, Outgoing, Stale};
-use crate::engine::{Engine, Output};
+use crate::connection::requests::{Outgoing, Stale};
+use crate::connection::router::Router;
 use crate::environment::Environment;
+use crate::exchange::Output;
 use crate::rpc::{self, RpcError};
 use crate::storage::Storage;
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     pub(crate) fn warn(&mut self, text: impl Into<String>) {
         self.outputs.push_back(Output::Warn(text.into()));
     }

@@ -2,13 +2,13 @@
 
 use crate::connection::answer::agent_gone;
 use crate::connection::effect::Waiting;
-use crate::engine::Engine;
+use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::{Code, RpcError};
 use crate::sessions::open_marks;
 use crate::storage::Storage;
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     /// The client is gone: what it has open is written and marked as closed.
     pub(crate) fn client_closed(&mut self) {
         let error = RpcError::new(Code::RequestCancelled, "Request cancelled: the client has ended");

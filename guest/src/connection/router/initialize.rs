@@ -6,13 +6,16 @@ use serde_json::json;
 
 use crate::connection::answer::result_of;
 use crate::connection::asked::AskedFor;
+use crate::connection::client_request::ClientRequest;
 use crate::connection::effect::Waiting;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::profile::AgentProfile;
-use crate::connection::requests::{ClientRequest, Incoming};
-use crate::engine::{Engine, Output, Settings};
+use crate::connection::requests::Incoming;
+use crate::connection::router::Router;
 use crate::environment::Environment;
+use crate::exchange::Output;
 use crate::rpc::{self, Code, Object, Outcome, RpcError};
+use crate::settings::Settings;
 use crate::storage::Storage;
 
 /// How far the connection is.
@@ -87,7 +90,7 @@ pub(super) const ASKED_FOR: &str = "client";
 /// What the layer answers, whatever the agent can do.
 const ADDED: [&str; 8] = ["list", "delete", "resume", "close", "fork", "archive", "status", "title"];
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     /// Whether nothing has come yet.
     pub(crate) fn is_new(&self) -> bool {
         matches!(self.connection.stage, Stage::New)

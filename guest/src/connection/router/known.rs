@@ -2,18 +2,19 @@
 
 use serde_json::json;
 
+use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
 use crate::connection::params::Params;
-use crate::connection::requests::{ClientRequest, Outgoing};
-use crate::engine::Engine;
+use crate::connection::requests::Outgoing;
+use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::sessions::open_marks;
 use crate::sessions::rename::{self, RenameError};
 use crate::storage::Storage;
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     /// `open` where any connection has it open, else `saved`.
     pub(super) fn status(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
         let session = params.session_id()?;

@@ -1,16 +1,17 @@
 //! `session/list`: answered from the store alone. The first one on a store that never had the agent's own list to its
 //! end waits for it, a little.
 
+use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::params::Params;
-use crate::connection::requests::ClientRequest;
-use crate::engine::{Engine, Settings};
+use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::sessions::list::{self, Agents, ListError, Options};
+use crate::settings::Settings;
 use crate::storage::Storage;
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn list(&mut self, request: &ClientRequest, params: Option<&str>) -> Handling {
         let now = self.now();
         if let Ok(read) = Params::read(params) {

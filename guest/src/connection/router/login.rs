@@ -1,14 +1,15 @@
 //! Agents that want their user to log in (protocol v1, `authenticate`, `logout`).
 
-use crate::engine::{Engine, Output};
+use crate::connection::router::Router;
 use crate::environment::Environment;
+use crate::exchange::Output;
 use crate::rpc::Outcome;
 use crate::storage::Storage;
 
 /// The key of what the host keeps of it for a lost instance.
 pub(super) const MEMO: &str = "login";
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     /// Notes whether the agent wants its user to log in first.
     pub(super) fn set_needs_login(&mut self, needs_login: bool) {
         if std::mem::replace(&mut self.connection.needs_login, needs_login) != needs_login {

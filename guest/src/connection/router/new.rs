@@ -1,19 +1,20 @@
 //! `session/new`: the agent makes it, the layer stores it before the client learns of it.
 
 use crate::connection::answer::result_of;
+use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::live::LiveSession;
 use crate::connection::params::Params;
-use crate::connection::requests::{ClientRequest, Incoming};
+use crate::connection::requests::Incoming;
 use crate::connection::restore::{note_beside, state_given};
-use crate::engine::Engine;
+use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::{self, Code, Object, Outcome, RpcError};
 use crate::sessions::{create, open_marks};
 use crate::storage::{Durability, Storage, Write};
 use crate::store::{Session, State, keys};
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn new_session(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
         let cwd = params.cwd()?;
         params.check_mcp_servers(true)?;

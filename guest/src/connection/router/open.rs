@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
+use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
 use crate::connection::live::{LiveSession, OpenRequest, Target, Wanted};
 use crate::connection::params::Params;
-use crate::connection::requests::ClientRequest;
-use crate::engine::Engine;
+use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::sessions::mend;
@@ -15,7 +15,7 @@ use crate::storage::Storage;
 use crate::store::{Origin, Session, State, keys};
 use crate::transcript::{Part, Position, Start};
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn load(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
         let session = params.session_id()?;
         params.cwd_given()?;

@@ -1,18 +1,20 @@
 //! Carrying on after an instance was lost, with what the host kept of the connection.
 
+use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::Handled;
 use crate::connection::key::Key;
 use crate::connection::live::{LiveSession, Memo};
-use crate::connection::requests::{ClientRequest, Incoming, Owner};
-use crate::engine::{Arrival, Content, Engine, Output, Peer};
+use crate::connection::requests::{Incoming, Owner};
+use crate::connection::router::Router;
 use crate::environment::Environment;
+use crate::exchange::{Arrival, Content, Output, Peer};
 use crate::rpc::{self, Code, Id, Message, Outcome, RpcError};
 use crate::storage::Storage;
 
 use super::initialize::{ASKED_FOR, Stage};
 use super::login;
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     /// Takes up the memos. What the lost instance was working on is answered with an error; everything else goes on.
     pub(crate) fn carry_on(&mut self, kept: Vec<(String, String)>, lost: Vec<Arrival>) {
         let mut orphans = Vec::new();

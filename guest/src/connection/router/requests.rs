@@ -1,15 +1,17 @@
 //! Keeping account of requests: each gets exactly one answer.
 
+use crate::connection::client_request::ClientRequest;
 use crate::connection::live::LiveSession;
-use crate::connection::requests::{ClientRequest, Incoming, Outgoing, OwnId, Stale};
+use crate::connection::requests::{Incoming, Outgoing, OwnId, Stale};
+use crate::connection::router::Router;
 use crate::connection::step::Step;
-use crate::engine::{Engine, Output};
 use crate::environment::Environment;
+use crate::exchange::Output;
 use crate::rpc::{self, Id, Object, Outcome, RpcError};
 use crate::storage::Storage;
 use serde_json::json;
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     /// Notes that a request of the client's waits for an answer.
     pub(super) fn expect(&mut self, request: &ClientRequest, what: Incoming) {
         self.connection.requests.incoming.insert(request.clone(), what);

@@ -1,11 +1,12 @@
 //! Serving histories: a little at each `pull`, as far as the client has room, one session after the other.
 
 use crate::connection::live::{LiveSession, Piece};
-use crate::engine::{Engine, Output};
+use crate::connection::router::Router;
 use crate::environment::Environment;
+use crate::exchange::Output;
 use crate::storage::Storage;
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     /// Sends of the histories under way about as much as there is room for.
     pub(crate) fn show_histories(&mut self, client_room: u32) {
         let waiting: usize = self.outputs.iter().map(Output::client_bytes).sum();

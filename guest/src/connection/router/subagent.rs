@@ -2,13 +2,13 @@
 
 use crate::connection::key::Key;
 use crate::connection::live::LiveSession;
-use crate::engine::Engine;
+use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::Object;
 use crate::sessions::subagent::{self, Announced};
 use crate::storage::Storage;
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     /// The sessions that an agent started on behalf of one that is over are over too.
     pub(super) fn end_subagents(&mut self, parent: &Key) {
         let children = self.connection.sessions.iter().filter(|(_, session)| session.is_of(parent));

@@ -1,6 +1,6 @@
 //! What time brings: writing what was recorded, deadlines, open marks, retention.
 
-use crate::engine::Engine;
+use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::sessions::{retention, staging, upgrade};
 use crate::storage::Storage;
@@ -44,7 +44,7 @@ impl Times {
     }
 }
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     /// Time has passed. Returns when to call again.
     pub(crate) fn tick(&mut self) -> u32 {
         let now = self.now();

@@ -6,7 +6,7 @@ use crate::connection::handled::Handled;
 use crate::connection::key::Key;
 use crate::connection::live::Update;
 use crate::connection::requests::{Incoming, Outgoing, Stale};
-use crate::engine::Engine;
+use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::{Message, Object, RpcError};
 use crate::sessions::info;
@@ -56,7 +56,7 @@ fn names(params: Option<&str>, agent_id: &str) -> bool {
 /// How many bytes of updates may wait for the answer that names their session.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
 
-impl<S: Storage, E: Environment> Engine<S, E> {
+impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn session_update(&mut self, line: &str, params: Option<&str>) -> Handled {
         if self.connection.agent.has_same_store {
             return Handled::Pass;

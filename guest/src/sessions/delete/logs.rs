@@ -2,40 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
-use crate::search;
-use crate::storage::{Expectation, Result, Storage, StorageError, Write};
-use crate::store::{Session, Store, keys};
-
-/// Who shares a log with its own session, and up to which entry.
-#[derive(Debug, Default, Clone, Serialize, Deserialize)]
-pub struct Holders {
-    /// By session id.
-    pub holders: BTreeMap<String, u64>,
-    /// Whether the session whose log it is has been deleted, so that only the holders keep it.
-    #[serde(default)]
-    pub orphaned: bool,
-}
-
-impl Holders {
-    /// Reads the record of a log; empty where nobody shares it.
-    pub fn parse(text: Option<&str>) -> Result<Self> {
-        text.map_or(Ok(Self::default()), |text| {
-            serde_json::from_str(text).map_err(|error| StorageError::Corrupt(format!("a log's holders: {error}")))
-        })
-    }
-
-    /// The record's text.
-    pub fn to_text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
-    /// The last entry that anybody but the log's own session needs.
-    fn needed_until(&self) -> u64 {
-        self.holders.values().copied().max().unwrap_or(0)
-    }
-}
+use crate::index::Owner;
+use crate::storage::{Expectation, Result, Storage, Write};
+use crate::store::{Holders, Session, Store, keys};
 
 /// The logs that sessions let go of, gathered over all that are deleted in one commit.
 #[derive(Debug, Default)]
@@ -76,7 +45,7 @@ impl Release {
             let key = keys::log_holders(&log);
             if holders.orphaned {
                 let from = holders.needed_until() + 1;
-                let owner = search::Owner::Log(&log).name();
+                let owner = Owner::Log(&log).name();
                 writes.push(Write::CutLog { log, from });
                 writes.push(Write::DropText { owner, from });
             }

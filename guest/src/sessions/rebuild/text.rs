@@ -1,9 +1,10 @@
 //! Indexing the texts of a log anew.
 
 use super::{ATTEMPTS, BATCH};
-use crate::search;
+use crate::index;
 use crate::storage::{Bounds, Durability, Expectation, Result, Storage, StorageError, Write};
 use crate::store::{Store, keys};
+use crate::transcript::text;
 
 /// Indexes what a log holds.
 ///
@@ -11,7 +12,7 @@ use crate::store::{Store, keys};
 /// that is cut comes back, so each commit expects what every delete changes; and the last entry, which may grow, is
 /// indexed as it was, so it is read again until it is what was indexed.
 pub(super) fn index_log<S: Storage>(store: &Store<S>, log: &str) -> Result<()> {
-    let owner = search::Owner::Log(log).name();
+    let owner = index::Owner::Log(log).name();
     let drop = Write::DropText { owner: owner.clone(), from: 0 };
     store.commit(&[], vec![drop], Durability::Relaxed)?;
     let mut start = 1;
@@ -23,7 +24,7 @@ pub(super) fn index_log<S: Storage>(store: &Store<S>, log: &str) -> Result<()> {
         let texts = page.entries.iter().map(|entry| Write::IndexText {
             owner: owner.clone(),
             part: entry.seq,
-            tokens: search::tokenise(&search::text::of_entry(&entry.value)),
+            tokens: index::tokenise(&text::of_entry(&entry.value)),
         });
         let texts = texts.filter(|text| !matches!(text, Write::IndexText { tokens, .. } if tokens.is_empty()));
         match store.commit(&expected, texts.collect(), Durability::Relaxed) {

@@ -1,7 +1,7 @@
 //! Writing what was gathered, alone or with a change of the session's record in the same commit.
 
 use super::Recorder;
-use crate::search;
+use crate::index;
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
 use crate::store::{Changed, Session, Store, keys};
 
@@ -269,7 +269,7 @@ impl Batch {
         let seq = amends.unwrap_or(self.end + 1);
         self.end = self.end.max(seq);
         if !tokens.is_empty() {
-            let owner = search::Owner::Log(log).name();
+            let owner = index::Owner::Log(log).name();
             self.writes.push(Write::IndexText { owner, part: seq, tokens });
         }
         let log = log.to_owned();

@@ -1,6 +1,6 @@
 //! The tokens of a text that grows: what can no longer change is tokenised once.
 
-use crate::search;
+use crate::index;
 
 /// How much of a text is tokenised for good, and its tokens.
 #[derive(Debug, Clone, Default)]
@@ -15,7 +15,7 @@ impl Indexed {
         let rest = &text[self.settled..];
         // A backslash begins an escape; no other character that separates words is the beginning or middle of one.
         let mut from_the_end = rest.char_indices().rev();
-        let separator = from_the_end.find(|(_, c)| *c != '\\' && search::tokens::separates(*c));
+        let separator = from_the_end.find(|(_, c)| *c != '\\' && index::tokens::separates(*c));
         let (settled, open) = rest.split_at(separator.map_or(0, |(at, c)| at + c.len_utf8()));
         append(&mut self.tokens, &tokenise(&unescape(settled)));
         self.settled += settled.len();
@@ -53,10 +53,10 @@ mod tests {
                 text.push_str(&escaped[1..escaped.len() - 1]);
                 found = indexed.tokens(&text, |text| {
                     read += text.len();
-                    search::tokenise(text)
+                    index::tokenise(text)
                 });
             }
-            assert_eq!(found, search::tokenise(&whole), "{words}");
+            assert_eq!(found, index::tokenise(&whole), "{words}");
             // One character at a time is the worst case: each word is read again for each of its characters.
             assert!(read < whole.len() * 12, "{read} bytes read for {}", whole.len());
         }

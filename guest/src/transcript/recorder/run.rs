@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::backlog::Row;
 use super::indexed::Indexed;
-use crate::search;
+use crate::index;
 use crate::transcript::entry::{Entry, Kind};
 
 /// Adjacent chunks of one message.
@@ -71,7 +71,7 @@ impl Run {
         let tail = self.written.map(|_| self.unwritten());
         Row {
             text: Entry::tagged(Kind::Update, self.time, self.turn.as_deref(), &self.update()),
-            tokens: self.indexed.tokens(&self.text, search::tokenise),
+            tokens: self.indexed.tokens(&self.text, index::tokenise),
             time: self.time,
             amends: self.written.map(|(seq, _)| seq),
             tail,

@@ -185,7 +185,7 @@ fn a_message_is_found_while_it_still_grows() {
     let mut recorder = Recorder::new("s");
     let found = |word: &str| {
         let term = TextTerm { tokens: vec![word.to_owned()], prefix: false };
-        let scope = TextScope { owner: search::Owner::Log("s").name(), until: u64::MAX };
+        let scope = TextScope { owner: index::Owner::Log("s").name(), until: u64::MAX };
         store.storage().find_text(&term, &[scope]).unwrap()[0]
     };
     for (text, word) in [("Behold the head", "head"), ("line of it", "headline"), (" and more", "more")] {

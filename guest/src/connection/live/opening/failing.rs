@@ -2,9 +2,9 @@
 
 use super::{LiveSession, Phase, Target};
 use crate::connection::answer::cancelled;
+use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
-use crate::connection::requests::ClientRequest;
 use crate::environment::Environment;
 use crate::rpc::{Code, RpcError};
 use crate::sessions::vanish;

@@ -1,7 +1,7 @@
 //! What of a transcript entry can be searched for: what the user and the agent said, and what tool calls were called.
 
+use super::Entry;
 use crate::rpc::Object;
-use crate::transcript::Entry;
 
 /// The visible text of a log entry; empty where it has none.
 pub fn of_entry(value: &str) -> String {

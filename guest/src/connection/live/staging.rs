@@ -1,9 +1,9 @@
 //! What an agent tells of a session while it loads it: recorded in a log of its own, which becomes part of the
 //! transcript as a whole, or is dropped.
 
-use super::cx::Cx;
-use super::effect::Effect;
-use super::live::{Target, Update};
+use super::{Target, Update};
+use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
 use crate::environment::Environment;
 use crate::reconcile::{self, Evidence, Heard, turns};
 use crate::rpc::{Object, RpcError};

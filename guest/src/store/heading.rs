@@ -1,9 +1,10 @@
 //! A session's heading: its title and its metadata, searchable besides the conversation.
 
-use crate::store::Session;
+use super::Session;
+use crate::index::tokenise;
 
 /// The heading's text.
-pub(super) fn text(session: &Session) -> String {
+pub fn text(session: &Session) -> String {
     let mut text = session.title.text().unwrap_or_default().to_owned();
     for (key, value) in &session.meta {
         text.push('\n');
@@ -12,4 +13,9 @@ pub(super) fn text(session: &Session) -> String {
         text.push_str(value.get());
     }
     text
+}
+
+/// Its searchable tokens.
+pub fn tokens(session: &Session) -> String {
+    tokenise(&text(session))
 }

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::engine::{Arrival, Content, Output, Peer};
+use crate::exchange::{Arrival, Content, Output, Peer};
 use crate::rpc::{self, Code, Id, Message, Object, RpcError};
 
 /// How a conductor tells a component that it is a proxy.

@@ -1,0 +1,83 @@
+//! What a host calls, and what follows of it.
+
+use std::collections::VecDeque;
+
+use super::{Connection, Router, chain};
+use crate::environment::Environment;
+use crate::exchange::{Arrival, Content, OpenError, Output, Peer};
+use crate::settings::Settings;
+use crate::storage::Storage;
+use crate::store::Store;
+
+/// The key of what the host keeps of [`Router::in_chain`] for a lost instance.
+const CHAIN: &str = "chain";
+
+impl<S: Storage, E: Environment> Router<S, E> {
+    /// Starts on a new connection or, with what the host kept, carries on an old one.
+    pub(crate) fn open(
+        storage: S,
+        environment: E,
+        settings: impl IntoIterator<Item = (String, String)>,
+        kept: Vec<(String, String)>,
+        lost: Vec<Arrival>,
+    ) -> Result<Self, OpenError> {
+        let settings = Settings::read(settings).map_err(OpenError::BadSetting)?;
+        let connection = Connection::new(environment.random(), environment.now().clamp(0, crate::time::LAST));
+        let in_chain = kept.iter().any(|(key, _)| key == CHAIN);
+        let outputs = VecDeque::new();
+        let mut engine = Self { store: Store::new(storage), environment, settings, connection, outputs, in_chain };
+        engine.carry_on(kept, lost);
+        Ok(engine)
+    }
+
+    /// Takes what arrived, in order.
+    pub(crate) fn receive(&mut self, arrivals: impl IntoIterator<Item = Arrival>) {
+        for arrival in arrivals {
+            let arrival = self.enter(arrival);
+            match (arrival.from, arrival.content) {
+                (Peer::Client, Content::Line(line)) => self.client_line(line),
+                (Peer::Agent, Content::Line(line)) => self.agent_line(line),
+                (Peer::Client, Content::TooLong(head)) => self.client_line_too_long(&head),
+                (Peer::Agent, Content::TooLong(head)) => self.agent_line_too_long(&head),
+                (Peer::Client, Content::NotText) => self.client_line_not_text(),
+                (Peer::Agent, Content::NotText) => self.warn("the agent sent a line that is not UTF-8; dropped"),
+            }
+            self.drain_queue();
+        }
+        self.flush_full();
+        self.discover_some();
+    }
+
+    /// What to send and keep: all that is ready and, of replays, about as much as the client has room for.
+    pub(crate) fn pull(&mut self, client_room: u32) -> Vec<Output> {
+        self.show_histories(client_room);
+        self.drain_queue();
+        let outputs = self.outputs.drain(..);
+        if self.in_chain { outputs.map(chain::leave).collect() } else { outputs.collect() }
+    }
+
+    /// What arrived, with its real sender: in a chain all comes from the conductor.
+    pub(super) fn enter(&mut self, arrival: Arrival) -> Arrival {
+        if !self.in_chain {
+            if !self.is_new() || !chain::begins(&arrival) {
+                return arrival;
+            }
+            self.in_chain = true;
+            self.outputs.push_back(Output::Keep { key: CHAIN.to_owned(), value: Some("proxy".to_owned()) });
+        }
+        chain::enter(arrival, |id| self.is_clients(id))
+    }
+
+    /// That side has ended.
+    pub(crate) fn closed(&mut self, peer: Peer) {
+        match peer {
+            Peer::Client => self.client_closed(),
+            Peer::Agent => self.agent_closed(),
+        }
+    }
+
+    /// The store, for the operations that need no connection.
+    pub(crate) fn store(&self) -> &Store<S> {
+        &self.store
+    }
+}

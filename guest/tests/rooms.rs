@@ -1,0 +1,94 @@
+//! Imports run one way, so that each room can be read with what stands before it here and nothing else.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The rooms of the crate, each of which may use those before it.
+const ROOMS: &[&str] = &[
+    "time",
+    "environment",
+    "storage",
+    "rpc",
+    "settings",
+    "exchange",
+    "index",
+    "store",
+    "transcript",
+    "search",
+    "reconcile",
+    "sessions",
+    "connection",
+    "engine",
+];
+
+/// The rooms of `connection`.
+const IN_CONNECTION: &[&str] = &[
+    "client_request",
+    "key",
+    "step",
+    "requests",
+    "method",
+    "handled",
+    "turn",
+    "params",
+    "asked",
+    "list_meta",
+    "profile",
+    "effect",
+    "answer",
+    "cx",
+    "restore",
+    "showing",
+    "put_away",
+    "live",
+    "router",
+];
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+/// The room a file belongs to: the first part of its path.
+fn room(path: &Path) -> String {
+    let first = path.iter().next().expect("a name");
+    Path::new(first).file_stem().expect("a name").to_string_lossy().into_owned()
+}
+
+/// The names that follow this path in a text.
+fn names_after<'t>(text: &'t str, path: &str) -> Vec<&'t str> {
+    let name = |rest: &'t str| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+    text.split(path).skip(1).map(name).filter(|name| !name.is_empty()).collect()
+}
+
+/// Each use of a room by one that stands before it, or by one that stands nowhere.
+fn against_the_order(folder: &Path, rooms: &[&str], path: &str, at_top: &str) -> Vec<String> {
+    let place = |room: &str| rooms.iter().position(|known| *known == room);
+    let mut wrong = Vec::new();
+    for file in files(folder) {
+        let relative = file.strip_prefix(folder).expect("it is in the folder");
+        let room = room(relative);
+        let text = fs::read_to_string(&file).expect("text");
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let code: String = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let mut used = names_after(&code, path);
+        if relative.iter().count() == 1 {
+            used.extend(names_after(&code, at_top));
+        }
+        let own = place(&room);
+        wrong.extend(own.is_none().then(|| format!("{} is in no room", relative.display())));
+        let later = used.into_iter().filter(|used| place(used).is_some_and(|used| own.is_some_and(|own| used > own)));
+        wrong.extend(later.map(|used| format!("{} uses {used}", relative.display())));
+    }
+    wrong
+}
+
+#[test]
+fn imports_run_one_way() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut wrong = against_the_order(&source, ROOMS, "crate::", "crate::");
+    wrong.retain(|wrong| !wrong.starts_with("lib.rs") && !wrong.starts_with("bindings.rs"));
+    wrong.extend(against_the_order(&source.join("connection"), IN_CONNECTION, "crate::connection::", "super::"));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
