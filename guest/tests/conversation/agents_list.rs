@@ -130,6 +130,17 @@ fn a_session_that_a_window_has_open_is_not_forgotten_because_the_agents_list_lac
 }
 
 #[test]
+fn a_session_that_its_user_has_named_is_not_forgotten_because_the_agents_list_lacks_it() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = listing(&store, &world, "a", &lists(), &[row("o1", "One", LONG_AGO), row("o2", "Two", LONG_AGO)]);
+    desk.ask("session/set_title", json!({"sessionId": "o1", "title": "Mine"}));
+    let mut desk = listing(&store, &world, "a", &lists(), &[]);
+    assert_eq!(desk.listed(), ["o1"]);
+    let mut desk = listing(&store, &world, "a", &lists(), &[row("o1", "One", LONG_AGO)]);
+    assert_eq!(desk.ask("session/list", json!({}))["result"]["sessions"][0]["title"], "Mine");
+}
+
+#[test]
 fn an_answer_without_sessions_is_no_list_and_takes_nothing_away() {
     for answer in [json!({}), json!({"sessions": null}), json!({"sessions": {}})] {
         let (store, world) = (Memory::new(), World::default());
