@@ -13,10 +13,15 @@ use crate::storage::Storage;
 
 impl<S: Storage, E: Environment> Engine<S, E> {
     /// Whether a session can be talked to; the error says what the client should do about it.
-    pub(super) fn check_open(&self, id: &str) -> Result<Key, RpcError> {
+    pub(super) fn check_open(&mut self, id: &str) -> Result<Key, RpcError> {
         let key = Key::Session(id.to_owned());
         if self.connection.sessions.get(&key).is_some_and(LiveSession::is_open) {
-            return Ok(key);
+            // Another window may have deleted it, and the agent have followed. Where that cannot be read, the
+            // conversation goes on.
+            if !matches!(self.store.session(id), Ok(None)) {
+                return Ok(key);
+            }
+            self.with(&key, LiveSession::deleted);
         }
         let is_deleted = self.connection.sessions.get(&key).is_some_and(LiveSession::is_deleted);
         Err(if is_deleted || self.store.is_deleted(id)? {
