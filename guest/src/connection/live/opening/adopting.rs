@@ -5,7 +5,7 @@ use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::live::Update;
 use crate::connection::showing::Showing;
-use crate::connection::staging::{Recorded, Staging};
+use crate::connection::staging::Recorded;
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
@@ -36,8 +36,7 @@ impl LiveSession {
     pub(super) fn tell_anew<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let Some(opening) = self.opening_mut() else { return };
         let Some(staging) = opening.staging.take() else { return };
-        staging.discard(cx);
-        match Staging::begin(opening.target.session(), cx) {
+        match staging.begin_again(opening.target.session(), cx) {
             Ok(staging) => opening.staging = Some(staging),
             Err(error) => self.fail(error.into(), cx),
         }
@@ -49,8 +48,9 @@ impl LiveSession {
         let agent_id = self.agent_id.clone();
         let Phase::Opening(opening) = &mut self.phase else { return Ok(()) };
         // As long as an earlier load is not answered either, what was told may be all of it twice.
-        let is_told_twice = cx.requests.is_told_in_vain(&agent_id) && opening.target.session().origin == Origin::Layer;
-        if let Some(staging) = opening.staging.take_if(|_| is_told_twice) {
+        let is_told_twice = cx.requests.is_told_in_vain(&agent_id);
+        let is_here = opening.target.session().origin == Origin::Layer;
+        if let Some(staging) = opening.staging.take_if(|told| is_here && (is_told_twice || told.lacks_beginning())) {
             staging.discard(cx);
         }
         if let Some(staging) = opening.staging.take() {
