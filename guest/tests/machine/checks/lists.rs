@@ -38,7 +38,7 @@ pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke>
     let here = talk.sessions.iter().filter(|(_, session)| session.life == Life::Here);
     for (id, session) in here {
         let is_outside = talk.made_outside.contains(id) && !talk.gone_outside.contains(id);
-        let is_kept = session.is_kept_outside && is_outside && !talk.some_list_is_forgotten;
+        let is_kept = session.is_kept_outside && is_outside && !talk.some_agent_forgets;
         let must = is_kept || talk.required(id).iter().any(|(_, marks)| !marks.is_empty());
         if must && !ids.contains(&id.as_str()) {
             broken.push(Broke::new("vanished", format!("`{id}` is not listed any more")));
