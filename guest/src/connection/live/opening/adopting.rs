@@ -9,6 +9,7 @@ use crate::connection::staging::Recorded;
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
+use crate::sessions::mend;
 use crate::storage::Storage;
 use crate::store::Origin;
 use crate::transcript::Start;
@@ -52,6 +53,15 @@ impl LiveSession {
         let is_here = opening.target.session().origin == Origin::Layer;
         if let Some(staging) = opening.staging.take_if(|told| is_here && (is_told_twice || told.lacks_beginning())) {
             staging.discard(cx);
+        }
+        // What another window has not written yet of its turn would be in the history twice when it has.
+        if let (Some(id), Some(_)) = (key.id(), &opening.staging)
+            && let Some(session) = mend::under_way_elsewhere(cx.store, id, cx.connection, cx.now())?
+            && let Some(staging) = opening.staging.take()
+        {
+            staging.discard(cx);
+            opening.heard = session.agents.get(&cx.agent.name).map_or(0, |known| known.heard);
+            opening.target = Target::Known(session);
         }
         if let Some(staging) = opening.staging.take() {
             let adopted = staging.adopt(&opening.target, &agent_id, cx)?;
