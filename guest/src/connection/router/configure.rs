@@ -13,15 +13,10 @@ use crate::storage::Storage;
 
 impl<S: Storage, E: Environment> Engine<S, E> {
     /// Whether a session can be talked to; the error says what the client should do about it.
-    pub(super) fn check_open(&mut self, id: &str) -> Result<Key, RpcError> {
+    pub(super) fn check_open(&self, id: &str) -> Result<Key, RpcError> {
         let key = Key::Session(id.to_owned());
         if self.connection.sessions.get(&key).is_some_and(LiveSession::is_open) {
-            // Another window may have deleted it, and the agent have followed. Where that cannot be read, the
-            // conversation goes on.
-            if !matches!(self.store.session(id), Ok(None)) {
-                return Ok(key);
-            }
-            self.with(&key, LiveSession::deleted);
+            return Ok(key);
         }
         let is_deleted = self.connection.sessions.get(&key).is_some_and(LiveSession::is_deleted);
         Err(if is_deleted || self.store.is_deleted(id)? {
@@ -75,9 +70,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         let handled = self
             .with(&key, |live, cx| live.prompt(line, request, params, cx))
             .unwrap_or_else(|| Err(RpcError::session_not_open(&session)))?;
-        let live = self.connection.sessions.get(&key);
-        let tag = live.and_then(LiveSession::turn_tag).unwrap_or_default().to_owned();
-        let retold = live.is_some_and(|live| live.is_retold_before(request));
+        let open = self.connection.sessions.get(&key);
+        let tag = open.and_then(LiveSession::turn_tag).unwrap_or_default().to_owned();
+        let retold = open.is_some_and(|open| open.is_retold_before(request));
         self.expect(request, Incoming::Prompt { session, tag, retold });
         Ok(handled)
     }

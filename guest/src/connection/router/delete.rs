@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::connection::answer::agent_error;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
-use crate::connection::live::Then;
+use crate::connection::live::{LiveSession, Then};
 use crate::connection::params::Params;
 use crate::connection::put_away::put_away;
 use crate::connection::requests::{ClientRequest, Outgoing};
@@ -40,6 +40,12 @@ impl<S: Storage, E: Environment> Engine<S, E> {
             let asked = Outgoing::Delete { agent_id: id.clone() };
             if self.connection.requests.outgoing.values().any(|outgoing| *outgoing == asked) {
                 continue;
+            }
+            // Another window has deleted it that is open here: from now on the agent has it no more.
+            if let Some(key) = self.connection.by_agent.get(id.as_str()).cloned()
+                && matches!(key.id().map(|id| self.store.session(id)), Some(Ok(None)))
+            {
+                self.with(&key, LiveSession::deleted);
             }
             let params = json!({ "sessionId": id }).to_string();
             self.run(|cx| cx.ask(asked, "session/delete", params));
