@@ -59,9 +59,9 @@ pub(crate) fn titles(ground: &mut Ground, memory: &Memory, kind: Kind, rows: &[V
         let Some(session) = ground.talk.sessions.get(id).filter(|session| !session.is_titled) else { continue };
         // One that the agent has begun anew is named as the new one is.
         let record = store.session(id).ok().flatten();
-        let is_at = |own: &str| record.as_ref().is_some_and(|record| record.id_at(name) == Some(own));
+        let is_its_own = |own: &str| record.as_ref().is_some_and(|record| record.id_at(name) == Some(own));
         let is_it = |(own, kept): &&(String, Kept)| match &kept.layers {
-            Some(layers) => layers == id && is_at(own) && !is_given_again(&ground.talk, &store, name, own, id),
+            Some(layers) => layers == id && is_its_own(own) && !is_given_again(&ground.talk, &store, name, own, id),
             None => own == id && kept.outside && !session.is_made_here,
         };
         let own: Vec<_> = kept.iter().filter(is_it).collect();
