@@ -82,6 +82,9 @@ pub(super) enum Incoming {
         /// What the turn's entries in the log are marked with.
         #[serde(default)]
         tag: String,
+        /// An account of what the agent had not heard stands before it.
+        #[serde(default)]
+        retold: bool,
     },
     /// The agent's answer to `session/set_mode`.
     Mode { session: String, mode: String },

@@ -22,7 +22,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// A turn of which no more is known than the request: its instance was lost.
+    /// A turn of which no more is known than the request and its mark: its instance was lost.
     pub(super) fn taken_up(request: ClientRequest, tag: String) -> Self {
         Self { request, tag, began: None, cancelled: false, echo: Echo::default(), retold: false, title: None }
     }

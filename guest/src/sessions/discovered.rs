@@ -123,10 +123,12 @@ fn refresh<S: Storage>(store: &Store<S>, id: &str, agent: &str, row: &Row, is_op
         found = Found::Known;
         let Some(session) = before else { return Ok(None) };
         let mut fresh = session.clone();
-        if let (Title::None | Title::Auto(_) | Title::Agent(_), Some(title)) = (&session.title, &row.title) {
+        // What it says of one that it began anew since is not about this one any more.
+        let is_current = session.id_at(agent) == Some(&row.agent_id);
+        let title = row.title.as_ref().filter(|_| is_current);
+        if let (Title::None | Title::Auto(_) | Title::Agent(_), Some(title)) = (&session.title, title) {
             fresh.title = Title::Agent(title.clone());
         }
-        let is_current = session.id_at(agent) == Some(&row.agent_id);
         if let Title::Set(title) = &session.title
             && is_current
             && !is_named_so(row, title)

@@ -22,3 +22,16 @@ pub fn mend<S: Storage>(store: &Store<S>, session: &Session, connection: &str, n
     recorder.flush(store, &[], Durability::Relaxed)?;
     Ok(())
 }
+
+/// The session's record, if another connection is in the midst of a turn of it, of which it may not have written all yet.
+pub fn under_way_elsewhere<S: Storage>(
+    store: &Store<S>,
+    id: &str,
+    connection: &str,
+    now: i64,
+) -> Result<Option<Session>> {
+    let Some(session) = store.session(id)? else { return Ok(None) };
+    let is_open = open_marks::is_open_elsewhere(store, id, connection, now)?;
+    let is_under_way = is_open && !mend::unfinished(store.storage(), &session)?.is_empty();
+    Ok(is_under_way.then_some(session))
+}

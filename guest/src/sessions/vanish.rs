@@ -1,9 +1,10 @@
 //! Sessions that their agent has no more. One whose history is here stays; of one that only the agent had nothing is
-//! left to keep. It leaves no tombstone: should the agent have it again, so has the list.
+//! left to keep. It leaves no tombstone: should the agent have it again, so has the list. One that its user has named
+//! stays: the name is nowhere else, and another program of the agent's may still have the session.
 
 use super::open_marks;
 use crate::storage::{Bounds, Result, Storage, Write};
-use crate::store::{Origin, Session, Store, keys};
+use crate::store::{Origin, Session, Store, Title, keys};
 
 /// How many of an agent's sessions are looked at in one call.
 const LOOKED: Bounds = Bounds { limit: 64, max_bytes: 64 * 1024 };
@@ -59,5 +60,10 @@ pub fn forget_if_since<S: Storage>(store: &Store<S>, id: &str, agent: &str, sinc
 fn is_only_listed<S: Storage>(store: &Store<S>, session: &Session, agent: &str) -> Result<bool> {
     let is_theirs = session.agents.len() == 1 && session.agents.contains_key(agent);
     let is_empty = session.segments.is_empty() && session.aside.is_empty() && session.prompts == 0;
-    Ok(session.origin == Origin::Agent && is_theirs && is_empty && store.storage().log_end(&session.id)? == 0)
+    let is_named = matches!(session.title, Title::Set(_));
+    Ok(session.origin == Origin::Agent
+        && is_theirs
+        && is_empty
+        && !is_named
+        && store.storage().log_end(&session.id)? == 0)
 }

@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, update};
-use crate::scenes::{CWD, ask_load, lines, listing, load, oblige, row, said};
+use crate::scenes::{CWD, ask_load, lines, listing, load, oblige, row, said, told};
 
 const LONG_AGO: &str = "2025-01-01T00:00:00Z";
 
@@ -127,6 +127,17 @@ fn a_session_that_a_window_has_open_is_not_forgotten_because_the_agents_list_lac
     desk.turn("o1", "Hello", &["Hi"]);
     assert_eq!(other.listed(), ["o1"]);
     assert_eq!(said(&load(&mut other, "o1", &[]).client), ["> Hello", "Hi"]);
+}
+
+#[test]
+fn a_session_that_its_user_has_named_is_not_forgotten_because_the_agents_list_lacks_it() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = listing(&store, &world, "a", &lists(), &[row("o1", "One", LONG_AGO), row("o2", "Two", LONG_AGO)]);
+    desk.ask("session/set_title", json!({"sessionId": "o1", "title": "Mine"}));
+    let mut desk = listing(&store, &world, "a", &lists(), &[]);
+    assert_eq!(desk.listed(), ["o1"]);
+    let mut desk = listing(&store, &world, "a", &lists(), &[row("o1", "One", LONG_AGO)]);
+    assert_eq!(desk.ask("session/list", json!({}))["result"]["sessions"][0]["title"], "Mine");
 }
 
 #[test]
@@ -258,5 +269,21 @@ fn a_title_that_came_while_a_session_was_being_made_counts_though_it_never_was()
         let mut desk = Desk::ready(&store, &world, &json!({}));
         let list = desk.ask("session/list", json!({}));
         assert_eq!(list["result"]["sessions"][0]["title"], "Named late", "an instance was lost: {is_lost}");
+    }
+}
+
+#[test]
+fn the_title_of_a_session_that_the_agent_has_begun_anew_is_that_of_the_new_one() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let out = ask_load(&mut desk, "load", &id);
+    oblige(&mut desk, out, &[], "s2").answer("load");
+    desk.turn(&id, "Third question", &["Third answer"]);
+    let (old, new) = (row("s1", "Of the old one", LONG_AGO), row("s2", "Of the new one", LONG_AGO));
+    for rows in [[old.clone(), new.clone()], [new, old]] {
+        let mut desk = listing(&store, &world, "a", &json!({}), &rows);
+        let listed = desk.ask("session/list", json!({}))["result"]["sessions"].clone();
+        assert_eq!(listed[0]["title"], "Of the new one", "{rows:?}");
     }
 }

@@ -220,3 +220,25 @@ fn a_session_that_is_deleted_in_another_window_while_it_is_opened_for_the_first_
         assert!(desk.listed().is_empty(), "{capabilities}");
     }
 }
+
+#[test]
+fn what_is_asked_of_a_session_that_the_agent_was_told_to_delete_for_another_window_is_refused() {
+    for (method, more) in [
+        ("session/prompt", json!({"prompt": [{"type": "text", "text": "Still there?"}]})),
+        ("session/set_mode", json!({"modeId": "code"})),
+    ] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = Desk::open(&store, &world, &[]);
+        let list = desk.greet(Some("a"), &deletes()).request("session/list");
+        let id = desk.new_session("s1", CWD);
+        let (mut other, _) = connect(&store, &world, &json!({}), &[]);
+        delete(&mut other, &id).answer("delete");
+        let out = desk.reply(&list, json!({"sessions": [row("s1", "Made here", "2025-10-09T08:53:20Z")]}));
+        assert_eq!(deleted_ids(&out), ["s1"]);
+        let mut params = more;
+        params["sessionId"] = id.into();
+        let out = desk.client(json!({"id": "ask", "method": method, "params": params}));
+        assert_eq!(out.answer("ask")["error"]["code"], -32002, "{method}");
+        assert!(out.agent.is_empty(), "{method}: {:?}", out.agent);
+    }
+}

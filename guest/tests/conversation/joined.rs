@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, TOLD, Turns, account, ask_load, ask_prompt, ask_resume, lines, listing, load, oblige, replay, row, said, set,
-    told,
+    CWD, TOLD, Turns, account, ask_load, ask_prompt, ask_resume, lines, listing, load, mark, oblige, replay, row, said,
+    set, told,
 };
 
 const OLD: Turns<'static> = &[("Old question", "Old answer")];
@@ -194,4 +194,24 @@ fn an_agent_that_never_answers_a_cancelled_load_is_waited_for_once() {
     desk.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": id}}));
     let out = load(&mut desk, &id, TOLD);
     assert!(out.answer("load")["error"].is_null());
+}
+
+#[test]
+fn a_history_whose_beginning_was_told_among_that_for_a_cancelled_load_changes_nothing() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &json!({"loadSession": true}));
+    let mut desk = set(&store, &world, &json!({"loadSession": true}), &[]);
+    let earlier = ask_load(&mut desk, "first", &id).request("session/load");
+    desk.client(json!({"method": "$/cancel_request", "params": {"requestId": "first"}}));
+    let mut out = ask_load(&mut desk, "second", &id);
+    let asked = out.request("session/load");
+    let ((user, agent), rest) = (TOLD[0], &TOLD[1..]);
+    desk.agent(update("s1", chunk(USER, user)));
+    replay(&mut desk, "s1", TOLD);
+    out.extend(desk.reply(&earlier, json!({})));
+    out.extend(desk.agent(update("s1", chunk(AGENT, agent))));
+    out.extend(replay(&mut desk, "s1", rest));
+    out.extend(desk.reply(&asked, json!({})));
+    assert_eq!(said(&out.client), lines(&[TOLD]));
+    assert!(mark(&out, "second")["setAside"].is_null());
 }

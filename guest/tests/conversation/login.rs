@@ -120,3 +120,18 @@ fn without_a_login_new_sessions_and_lists_are_as_ever() {
     let out = desk.refuse(&out.request("session/new"), -32000);
     assert_eq!(out.answer("new")["error"]["code"], -32000, "the agent is asked each time");
 }
+
+#[test]
+fn an_answer_that_names_no_new_session_does_not_say_that_the_user_is_logged_in() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &json!({}));
+    let mut desk = Desk::open(&store, &world, &[]);
+    let list = desk.greet(Some("a"), &json!({"sessionCapabilities": {"list": {}}})).request("session/list");
+    desk.refuse(&list, -32000);
+    let params = json!({"cwd": CWD, "mcpServers": []});
+    let out = desk.client(json!({"id": "new", "method": "session/new", "params": params}));
+    desk.reply(&out.request("session/new"), json!({})).answer("new");
+    let out = opened_without_login(&mut desk, "session/load", &id);
+    assert_eq!(out.answer("open")["error"]["code"], -32000);
+    assert_eq!(out.client.len(), 1, "{:?}", out.client);
+}

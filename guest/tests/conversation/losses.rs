@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, TOLD, ask_load, ask_prompt, lines, load, mark, oblige, replay, said, told};
+use crate::scenes::{CWD, TOLD, account, ask_load, ask_prompt, lines, load, mark, oblige, replay, said, told};
 
 fn arrival(from: Peer, content: Content) -> Arrival {
     Arrival { from, content }
@@ -240,4 +240,21 @@ fn a_request_under_an_id_in_use_is_answered_besides_the_one_that_uses_it() {
     let (_, out) = fresh(&store, &world, desk, lost.into());
     let codes: Vec<_> = out.answers(&json!("same")).iter().map(|answer| &answer["error"]["code"]).collect();
     assert_eq!(codes, [-32600, -32603], "the second is refused, the first was lost");
+}
+
+#[test]
+fn an_account_that_is_echoed_to_a_fresh_instance_is_not_shown_and_not_given_again() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let out = ask_load(&mut desk, "load", &id);
+    oblige(&mut desk, out, &[], "s2").answer("load");
+    let out = ask_prompt(&mut desk, "prompt", &id, "Third");
+    let text = account(&out).unwrap();
+    let (mut desk, _) = fresh(&store, &world, desk, Vec::new());
+    let mut told = desk.agent(update("s2", chunk("user_message_chunk", &text)));
+    told.extend(desk.agent(update("s2", chunk("agent_message_chunk", "Answer"))));
+    assert_eq!(said(&told.client), ["Answer"]);
+    desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"})).answer("prompt");
+    assert_eq!(account(&ask_prompt(&mut desk, "prompt", &id, "Fourth")), None);
 }

@@ -213,3 +213,20 @@ fn an_agent_that_ends_leaves_nobody_waiting() {
         assert_eq!(desk.listed().is_empty(), is_deleted, "{asked}: what was answered is what was done");
     }
 }
+
+#[test]
+fn what_the_client_answers_the_agent_does_not_wait_behind_what_was_sent_with_initialize() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::open(&store, &world, &[]);
+    desk.client(json!({"id": 0, "method": "initialize", "params": {"protocolVersion": 1}}));
+    for id in ["first", "second"] {
+        desk.client(json!({"id": id, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}}));
+    }
+    desk.agent(json!({"id": 0, "result": {"protocolVersion": 1, "agentCapabilities": {}}}));
+    desk.agent(json!({"id": 7, "method": "session/request_permission", "params": {"sessionId": "s1", "options": []}}));
+    let out = desk.client(json!({"id": 7, "result": {"outcome": {"outcome": "cancelled"}}}));
+    assert_eq!(out.agent.len(), 1, "{:?}", out.agent);
+    assert_eq!(out.agent[0]["id"], 7);
+    let out = desk.client(json!({"method": "$/cancel_request", "params": {"requestId": "second"}}));
+    assert_eq!(out.answer("second")["error"]["code"], -32800);
+}

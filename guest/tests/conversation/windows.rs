@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
-use crate::scenes::{CWD, ask_prompt, load, said};
+use crate::scenes::{CWD, ask_load, ask_prompt, ask_resume, lines, load, oblige, replay, said};
 
 fn resumes() -> Value {
     json!({"sessionCapabilities": {"resume": {}}})
@@ -89,4 +89,30 @@ fn a_session_deleted_in_another_window_is_recorded_no_more() {
     assert!(second.listed().is_empty());
     let (_, entries, texts) = store.counts();
     assert_eq!((entries, texts), (0, 0), "nothing of it is left");
+}
+
+#[test]
+fn what_one_window_is_being_told_is_not_doubled_by_another_that_loads_the_agents_own_session_meanwhile() {
+    let (store, world) = (Memory::new(), World::default());
+    let loads = json!({"loadSession": true, "sessionCapabilities": {"resume": {}}});
+    let (mut first, mut second) = (Desk::ready(&store, &world, &loads), Desk::ready(&store, &world, &loads));
+    let asked = ask_load(&mut second, "load", "o1").request("session/load");
+    let out = ask_resume(&mut first, "resume", "o1");
+    oblige(&mut first, out, &[], "never").answer("resume");
+    let turn = ask_prompt(&mut first, "prompt", "o1", "New question").request("session/prompt");
+    first.agent(update("o1", chunk("agent_message_chunk", "New answer")));
+    let all = [("Old question", "Old answer"), ("New question", "New answer")];
+    let mut out = replay(&mut second, "o1", &all);
+    out.extend(second.reply(&asked, json!({})));
+    assert_eq!(said(&out.client), lines(&[&all]));
+    first.reply(&turn, json!({"stopReason": "end_turn"})).answer("prompt");
+    first.engine.closed(Peer::Client);
+    second.engine.closed(Peer::Client);
+    // Neither by an agent that tells nothing of it, nor by one that does.
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let seen = said(&load(&mut desk, "o1", &[]).client);
+    assert_eq!(seen.concat().matches("New answer").count(), 1, "{seen:?}");
+    desk.engine.closed(Peer::Client);
+    let mut desk = Desk::ready(&store, &world, &loads);
+    assert_eq!(said(&load(&mut desk, "o1", &all).client), lines(&[&all]));
 }

@@ -83,8 +83,9 @@ pub(crate) struct Talk {
     pub(crate) some_replays_are_vague: bool,
     /// There are agents that replay what they keep.
     pub(crate) some_agent_loads: bool,
-    /// There are agents that list nothing of what other processes of their name had.
-    pub(crate) some_list_is_forgotten: bool,
+    /// There are agents that list nothing of what other processes of their name had, or say of it that there is no such
+    /// session.
+    pub(crate) some_agent_forgets: bool,
     /// The store has failed, so that something could not be read when it was needed.
     pub(crate) had_faults: bool,
     /// What an agent said it has deleted that is not the one that has it.

@@ -36,9 +36,9 @@ impl LiveSession {
     }
 
     /// A turn that an earlier instance began.
-    pub(in crate::connection) fn take_up_turn(&mut self, request: ClientRequest, tag: String) {
+    pub(in crate::connection) fn take_up_turn(&mut self, request: ClientRequest, tag: String, retold: bool) {
         let Some(turns) = self.turns_mut() else { return };
-        turns.push(Turn::taken_up(request, tag));
+        turns.push(Turn { retold, ..Turn::taken_up(request, tag) });
         let first = turns.first().map(|turn| turn.tag.clone());
         self.recorder.set_turn(first);
     }

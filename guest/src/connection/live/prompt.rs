@@ -83,6 +83,12 @@ impl LiveSession {
         }
     }
 
+    /// Whether an account of what the agent had not heard stands before this prompt.
+    pub(in crate::connection) fn is_retold_before(&self, request: &ClientRequest) -> bool {
+        let Phase::Open { turns, .. } = &self.phase else { return false };
+        turns.iter().any(|turn| turn.retold && turn.request == *request)
+    }
+
     /// Another window may have the conversation go on with an agent of its own, which this one does not hear of.
     fn look_for_others<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         // Where it cannot be written, the prompt goes on all the same.

@@ -22,6 +22,10 @@ pub(super) struct Staging {
     hush: Hush,
     /// The last that was recorded is something the user said.
     is_user_speaking: bool,
+    /// What it begins with.
+    beginning: Option<String>,
+    /// What it has to begin with, as far as is known.
+    expected: Option<String>,
 }
 
 /// Keeps the layer's own words out of what the agent replays as the user's, also where they come in several chunks.
@@ -59,7 +63,31 @@ impl Staging {
     pub(super) fn begin<S: Storage, E: Environment>(session: &Session, cx: &Cx<'_, S, E>) -> Result<Self> {
         let log = format!("{}~{:016x}", session.id, cx.environment.random());
         staging::begin(cx.store, cx.connection, &log, cx.now())?;
-        Ok(Self { recorder: Recorder::new(&log), log, hush: Hush::default(), is_user_speaking: false })
+        Ok(Self {
+            recorder: Recorder::new(&log),
+            log,
+            hush: Hush::default(),
+            is_user_speaking: false,
+            beginning: None,
+            expected: None,
+        })
+    }
+
+    /// Begins it again: what was told so far was for a request that nobody waits for any more, or mixed with that.
+    pub(super) fn begin_again<S: Storage, E: Environment>(
+        self,
+        session: &Session,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Result<Self> {
+        let expected = self.expected.clone().or_else(|| self.beginning.clone());
+        self.discard(cx);
+        Ok(Self { expected, ..Self::begin(session, cx)? })
+    }
+
+    /// Whether its beginning was told before it was begun again, among what was told for the other request: both are of
+    /// one history, and begin with the same.
+    pub(super) fn lacks_beginning(&self) -> bool {
+        self.expected.is_some() && self.beginning != self.expected
     }
 
     /// Records what the agent tells; says what of it that is.
@@ -68,6 +96,9 @@ impl Staging {
         update: &Update<'_>,
         cx: &Cx<'_, S, E>,
     ) -> Result<Recorded> {
+        self.beginning.get_or_insert_with(|| {
+            format!("{}{}", update.name, Object::parse_or_empty(update.update).get("content").unwrap_or_default())
+        });
         let rest = if self.hush.ends_with(update) { self.end_message(cx) } else { None };
         let shown = match update.kind {
             UpdateKind::UserChunk => self.record_users(update, cx),

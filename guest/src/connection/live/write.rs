@@ -95,7 +95,7 @@ impl LiveSession {
     }
 
     /// Somebody else has deleted it.
-    pub(super) fn deleted<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+    pub(in crate::connection) fn deleted<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         self.recorder.discard();
         if let Phase::Open { turns, showing } = &mut self.phase {
             let showing = showing.take();

@@ -28,11 +28,20 @@ pub(super) fn waiting(line: String) -> Waiting {
     Waiting { line, request, is_prompt }
 }
 
+/// Whether a line waits for those that were sent before it. One that is no message is refused at once; and what the agent
+/// waits for, or the client does not wait for any more, may be what keeps the others from getting on.
+fn waits_in_line(line: &str) -> bool {
+    match Message::parse(line) {
+        Ok(Message::Request { .. }) => true,
+        Ok(Message::Notification { method, .. }) => method != "$/cancel_request",
+        Ok(Message::Response { .. }) | Err(_) => false,
+    }
+}
+
 impl<S: Storage, E: Environment> Router<S, E> {
     /// A line from the client.
     pub(crate) fn client_line(&mut self, line: String) {
-        // A line that is no message is refused at once, whatever it stands behind.
-        if self.connection.stage.holds_lines() && Message::parse(&line).is_ok() {
+        if self.connection.stage.holds_lines() && waits_in_line(&line) {
             let waiting = waiting(line);
             if let Some(request) = &waiting.request
                 && let Some(error) = self.taken(request)

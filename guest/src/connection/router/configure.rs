@@ -71,8 +71,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let handled = self
             .with(&key, |live, cx| live.prompt(line, request, params, cx))
             .unwrap_or_else(|| Err(RpcError::session_not_open(&session)))?;
-        let tag = self.connection.sessions.get(&key).and_then(LiveSession::turn_tag).unwrap_or_default().to_owned();
-        self.expect(request, Incoming::Prompt { session, tag });
+        let open = self.connection.sessions.get(&key);
+        let tag = open.and_then(LiveSession::turn_tag).unwrap_or_default().to_owned();
+        let retold = open.is_some_and(|open| open.is_retold_before(request));
+        self.expect(request, Incoming::Prompt { session, tag, retold });
         Ok(handled)
     }
 }

@@ -6,6 +6,7 @@ use crate::connection::answer::agent_error;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
+use crate::connection::live::LiveSession;
 use crate::connection::params::Params;
 use crate::connection::put_away::Then;
 use crate::connection::put_away::put_away;
@@ -41,6 +42,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
             let asked = Outgoing::Delete { agent_id: id.clone() };
             if self.connection.requests.outgoing.values().any(|outgoing| *outgoing == asked) {
                 continue;
+            }
+            // Another window has deleted it that is open here: from now on the agent has it no more.
+            if let Some(key) = self.connection.by_agent.get(id.as_str()).cloned()
+                && matches!(key.id().map(|id| self.store.session(id)), Some(Ok(None)))
+            {
+                self.with(&key, LiveSession::deleted);
             }
             let params = json!({ "sessionId": id }).to_string();
             self.run(|cx| cx.ask(asked, "session/delete", params));

@@ -31,11 +31,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
         outcome: Outcome<'_>,
     ) -> Handling {
         let Outcome::Result(_) = outcome else { return Ok(Handled::Pass) };
-        self.set_needs_login(false);
         let object = Object::parse_or_empty(result_of(&outcome)?);
         let Some(agent_id) = object.get_string("sessionId").filter(|id| !id.is_empty()) else {
             return Err(RpcError::new(Code::InternalError, "Internal error: the agent's new session has no id"));
         };
+        self.set_needs_login(false);
         let mut state = state_given(&object, State::default());
         note_beside(&object, &mut state, &self.connection.agent.name, true);
         let mut session = Session::new(agent_id.clone(), cwd, self.now());

@@ -143,11 +143,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
             }
         };
         let prompts = self.connection.requests.incoming.iter().filter_map(|(request, what)| match what {
-            Incoming::Prompt { session, tag } if session == id => Some((request.clone(), tag.clone())),
+            Incoming::Prompt { session, tag, retold } if session == id => Some((request.clone(), tag.clone(), *retold)),
             _ => None,
         });
-        for (request, tag) in prompts.collect::<Vec<_>>() {
-            session.take_up_turn(request, tag);
+        for (request, tag, retold) in prompts.collect::<Vec<_>>() {
+            session.take_up_turn(request, tag, retold);
         }
         self.insert(session);
         self.with(&Key::Session(id.to_owned()), |session, cx| {

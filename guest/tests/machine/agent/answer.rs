@@ -32,8 +32,9 @@ impl Agent {
             How::Hollow => {
                 let request = self.requests[at].clone();
                 // It means what it says: the session is open.
-                if request.opens() {
-                    self.open.extend(request.session().map(str::to_owned));
+                if let Some(session) = request.session().filter(|_| request.opens()).map(str::to_owned) {
+                    self.opened_at.insert(session.clone(), request.at);
+                    self.open.insert(session);
                 }
                 // It says that it has deleted what it keeps.
                 if request.method == "session/delete" {

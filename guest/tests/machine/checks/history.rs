@@ -115,7 +115,10 @@ fn order(talk: &Talk, id: &str, seen: &[Mark], until: u64) -> Result<(), Broke> 
             spans.push((turn, *first, *last));
         }
     }
-    for (turn, first, last) in &spans {
+    // Of a turn of which the layer said that it is not stored, and which only an agent's replay has brought back, nobody
+    // knows when it was.
+    let is_dated = |turn: &Turn| !talk.had_faults || turn.marks.iter().any(|mark| talk.said[*mark].firm);
+    for (turn, first, last) in spans.iter().filter(|(turn, ..)| is_dated(turn)) {
         let Some(ended) = turn.ended.filter(|ended| *ended < until) else { continue };
         let is_behind = |other: &&(&Turn, usize, usize)| other.0.began > ended && other.1 < *last;
         if let Some((other, ..)) = spans.iter().find(is_behind) {

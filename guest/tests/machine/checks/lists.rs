@@ -38,7 +38,7 @@ pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke>
     let here = talk.sessions.iter().filter(|(_, session)| session.life == Life::Here);
     for (id, session) in here {
         let is_outside = talk.made_outside.contains(id) && !talk.gone_outside.contains(id);
-        let is_kept = session.is_kept_outside && is_outside && !talk.some_list_is_forgotten;
+        let is_kept = session.is_kept_outside && is_outside && !talk.some_agent_forgets;
         let must = is_kept || talk.required(id).iter().any(|(_, marks)| !marks.is_empty());
         if must && !ids.contains(&id.as_str()) {
             broken.push(Broke::new("vanished", format!("`{id}` is not listed any more")));
@@ -57,8 +57,11 @@ pub(crate) fn titles(ground: &mut Ground, memory: &Memory, kind: Kind, rows: &[V
     for row in rows.iter().filter(is_of_agent) {
         let id = row["sessionId"].as_str().unwrap_or_default();
         let Some(session) = ground.talk.sessions.get(id).filter(|session| !session.is_titled) else { continue };
+        // One that the agent has begun anew is named as the new one is.
+        let record = store.session(id).ok().flatten();
+        let is_its_own = |own: &str| record.as_ref().is_some_and(|record| record.id_at(name) == Some(own));
         let is_it = |(own, kept): &&(String, Kept)| match &kept.layers {
-            Some(layers) => layers == id && !is_given_again(&ground.talk, &store, name, own, id),
+            Some(layers) => layers == id && is_its_own(own) && !is_given_again(&ground.talk, &store, name, own, id),
             None => own == id && kept.outside && !session.is_made_here,
         };
         let own: Vec<_> = kept.iter().filter(is_it).collect();

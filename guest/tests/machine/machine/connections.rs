@@ -38,14 +38,15 @@ impl Machine<'_> {
         if kind.is(Trait::List) {
             self.lists_read.extend(kind.name());
         }
-        self.ground.talk.some_list_is_forgotten |= kind.is(Trait::List) && kind.forgets();
         self.ground.talk.some_agent_loads |= kind.is(Trait::Load);
         if kind.counts_anew() {
             self.ground.talk.counting.insert(kind.name());
         }
-        if [Trait::Load, Trait::Resume, Trait::Fork].into_iter().any(|way| kind.is(way)) {
+        let is_asked_by_id = [Trait::Load, Trait::Resume, Trait::Fork].into_iter().any(|way| kind.is(way));
+        if is_asked_by_id {
             self.ground.talk.asked_by_id.insert(kind.name());
         }
+        self.ground.talk.some_agent_forgets |= kind.forgets() && (kind.is(Trait::List) || is_asked_by_id);
         let agent = Agent::start(kind, &mut self.ground);
         let mut client = Client::default();
         client.trusts_lists = !kind.forgets();

@@ -269,8 +269,11 @@ impl Machine<'_> {
         let has_nothing_in_common = !open.agent.kind.is(Trait::List) && marks.iter().all(|mark| !seen.contains(mark));
         // What was said through the layer while its store took nothing is with the agent alone, whose list gives no reason
         // to look there: it was said at the time that it is not recorded.
+        // So is what was said right before a crash, in a turn that never ended: the layer writes five times a second, and
+        // the agent's list tells of a turn when it is over.
         let talk = &self.ground.talk;
-        let is_outside = |mark: &Mark| !talk.had_faults || talk.said[*mark].turn.is_none();
+        let is_firm = |mark: &Mark| !talk.had_faults && talk.said[*mark].firm;
+        let is_outside = |mark: &Mark| talk.said[*mark].turn.is_none() || is_firm(mark);
         let missing: Vec<Mark> = marks.into_iter().filter(|mark| !seen.contains(mark) && is_outside(mark)).collect();
         let store = acp_sessions_guest::store::Store::new(&self.bench.memory);
         // An agent that could not load for a while has begun another session for it.

@@ -4,11 +4,12 @@ use super::{LiveSession, Phase, Target, Wanted};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::live::Update;
-use crate::connection::live::staging::{Recorded, Staging};
+use crate::connection::live::staging::Recorded;
 use crate::connection::showing::Showing;
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
+use crate::sessions::mend;
 use crate::storage::Storage;
 use crate::store::Origin;
 use crate::transcript::Start;
@@ -36,8 +37,7 @@ impl LiveSession {
     pub(super) fn tell_anew<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let Some(opening) = self.opening_mut() else { return };
         let Some(staging) = opening.staging.take() else { return };
-        staging.discard(cx);
-        match Staging::begin(opening.target.session(), cx) {
+        match staging.begin_again(opening.target.session(), cx) {
             Ok(staging) => opening.staging = Some(staging),
             Err(error) => self.fail(error.into(), cx),
         }
@@ -49,9 +49,19 @@ impl LiveSession {
         let agent_id = self.agent_id.clone();
         let Phase::Opening(opening) = &mut self.phase else { return Ok(()) };
         // As long as an earlier load is not answered either, what was told may be all of it twice.
-        let is_told_twice = cx.requests.is_told_in_vain(&agent_id) && opening.target.session().origin == Origin::Layer;
-        if let Some(staging) = opening.staging.take_if(|_| is_told_twice) {
+        let is_told_twice = cx.requests.is_told_in_vain(&agent_id);
+        let is_here = opening.target.session().origin == Origin::Layer;
+        if let Some(staging) = opening.staging.take_if(|told| is_here && (is_told_twice || told.lacks_beginning())) {
             staging.discard(cx);
+        }
+        // What another window has not written yet of its turn would be in the history twice when it has.
+        if let (Some(id), Some(_)) = (key.id(), &opening.staging)
+            && let Some(session) = mend::under_way_elsewhere(cx.store, id, cx.connection, cx.now())?
+            && let Some(staging) = opening.staging.take()
+        {
+            staging.discard(cx);
+            opening.heard = session.agents.get(&cx.agent.name).map_or(0, |known| known.heard);
+            opening.target = Target::Known(session);
         }
         if let Some(staging) = opening.staging.take() {
             let adopted = staging.adopt(&opening.target, &agent_id, cx)?;
