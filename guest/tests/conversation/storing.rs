@@ -1,5 +1,6 @@
 //! A store that fails while something is said: the conversation goes on, and says what is missing.
 
+use acp_sessions_guest::engine::Peer;
 use acp_sessions_guest::storage::StorageError;
 use serde_json::{Value, json};
 
@@ -35,6 +36,29 @@ fn a_turn_that_could_not_be_stored_is_marked_and_stored_later() {
         assert_eq!(*stored(&turn(&mut desk, THIRD)), Value::Null);
         let mut desk = Desk::ready(&store, &world, &json!({}));
         assert_eq!(said(&load(&mut desk, "s1", &[]).client), lines(&[FIRST, SECOND, THIRD]), "{error}");
+    }
+}
+
+#[test]
+fn a_turn_that_is_cut_off_by_a_close_is_marked_where_it_could_not_be_stored() {
+    for method in ["session/close", "session/archive"] {
+        for is_stored in [true, false] {
+            let (store, world) = (Faulty::default(), World::default());
+            let mut desk = Desk::ready(&store, &world, &json!({}));
+            desk.new_session("s1", CWD);
+            let prompt = json!([{"type": "text", "text": "Question"}]);
+            desk.client(
+                json!({"id": "turn", "method": "session/prompt", "params": {"sessionId": "s1", "prompt": prompt}}),
+            );
+            desk.client(json!({"id": "away", "method": method, "params": {"sessionId": "s1"}}));
+            if !is_stored {
+                store.fail(0, usize::MAX, StorageError::Full);
+            }
+            desk.engine.closed(Peer::Agent);
+            let out = desk.pull();
+            assert_eq!(out.answer("turn")["result"]["stopReason"], "cancelled");
+            assert_eq!(*stored(&out) == false, !is_stored, "{method}: {:?}", out.client);
+        }
     }
 }
 

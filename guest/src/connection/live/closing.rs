@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{LiveSession, Phase};
-use crate::connection::answer::{CANCELLED, cancelled};
+use crate::connection::answer::{CANCELLED, cancelled, marked};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -172,9 +172,19 @@ impl LiveSession {
     /// Ends the turns of a session that is being closed: its agent will not.
     pub(super) fn cancel_closing<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let Phase::Closing(closing) = &mut self.phase else { return };
-        for turn in std::mem::take(&mut closing.turns) {
-            self.end_turn_with(&turn, CANCELLED, cx.now());
-            cx.finish(&turn.request, Ok(CANCELLED.to_owned()));
+        let turns = std::mem::take(&mut closing.turns);
+        if turns.is_empty() {
+            return;
+        }
+        for turn in &turns {
+            self.end_turn_with(turn, CANCELLED, cx.now());
+        }
+        let answer = match self.write(cx, true) {
+            Ok(()) => CANCELLED.to_owned(),
+            Err(error) => marked(CANCELLED, &json!({ "stored": false, "reason": RpcError::from(error).message })),
+        };
+        for turn in turns {
+            cx.finish(&turn.request, Ok(answer.clone()));
         }
     }
 }
