@@ -226,6 +226,7 @@ impl<'a, S: Storage> Desk<'a, S> {
         loop {
             let outputs = self.engine.pull(ROOM);
             if outputs.is_empty() {
+                assert!(!self.engine.has_more(), "a host would pull for ever");
                 return out;
             }
             for output in outputs {

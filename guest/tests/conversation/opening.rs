@@ -78,3 +78,14 @@ fn a_session_that_the_client_leaves_while_it_opens_leaves_nothing_in_the_store()
     let state = acp_sessions_guest::store::keys::state("o1");
     assert_eq!(Store::new(&store).record(state).unwrap(), None);
 }
+
+#[test]
+fn a_session_in_which_nothing_was_said_leaves_nothing_to_pull_however_often_it_is_loaded() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let id = desk.new_session("s1", "/x");
+    for _ in 0..2 {
+        ask_load(&mut desk, "load", &id).answer("load");
+        assert!(!desk.engine.has_more());
+    }
+}

@@ -96,9 +96,10 @@ impl<'a> Host<'a> {
         let mut sent = Vec::new();
         let mut room = self.room;
         loop {
-            let Some(outputs) = self.call(|engine| engine.pull(room))? else { continue };
+            let Some((outputs, more)) = self.call(|engine| (engine.pull(room), engine.has_more()))? else { continue };
             self.unfinished.clear();
             if outputs.is_empty() {
+                assert!(!more || room == 0, "a host would pull for ever");
                 return Ok(sent);
             }
             for output in outputs {

@@ -9,6 +9,7 @@ use crate::storage::Storage;
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Sends of the histories under way about as much as there is room for.
     pub(crate) fn show_histories(&mut self, client_room: u32) {
+        self.mark_shown();
         let waiting: usize = self.outputs.iter().map(Output::client_bytes).sum();
         let mut room = (client_room as usize).saturating_sub(waiting);
         while room > 0
@@ -30,11 +31,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 self.connection.to_mark = Some(key);
                 break;
             }
-            self.mark_shown();
         }
     }
 
-    /// Whether there is a history that goes on when there is room.
+    /// Whether there is a history that goes on when there is room, or one to be marked.
     pub(crate) fn has_histories(&self) -> bool {
         !self.connection.showing.is_empty() || self.connection.to_mark.is_some()
     }

@@ -35,6 +35,8 @@ impl LiveSession {
         } else if let (Some(attached), Some(agent_id)) = (&opening.attached, agent_id) {
             cx.push(Effect::LetGo { agent_id, made: attached.step.makes() });
         }
+        // Nothing is forgotten that somebody has open, and this connection has it open no more.
+        self.unmark_unless_open(cx);
         let is_not_found = error.code == Code::ResourceNotFound as i64;
         if let (Target::Known(session), true, false) = (&opening.target, is_not_found, opening.was_open)
             && let Err(error) = vanish::forget(cx.store, &session.id, &cx.agent.name, cx.now())
@@ -50,7 +52,6 @@ impl LiveSession {
                 }
             }
         }
-        self.unmark_unless_open(cx);
         self.release(cx);
     }
 
