@@ -30,6 +30,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Stands on standard input and output between a client and the agent that COMMAND starts.
+    /// Without COMMAND it is a proxy in the chain of a conductor.
     Proxy(proxy::Arguments),
     /// Is an agent by itself: echoes each prompt, or streams what a command makes of it.
     Agent(agent::Arguments),

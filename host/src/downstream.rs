@@ -1,6 +1,7 @@
-//! The agents behind the engine: a command of any kind, or the small built-in one.
+//! The agents behind the engine: a command of any kind, the small built-in one, or none where a conductor has it.
 
 mod builtin;
+mod chained;
 mod command;
 mod process_group;
 
@@ -8,6 +9,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 pub use self::builtin::Builtin;
+pub use self::chained::Chained;
 pub use self::command::{Command, SpawnError};
 
 /// An agent as the runner ends it. Closing its input asks it to end when it has done what it was sent; where that does

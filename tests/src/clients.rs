@@ -57,6 +57,16 @@ esac
 
 /// Has this client play the story and judges every line that the program said, to the client and to the agent.
 pub fn tell(sdk: Sdk, cast: Cast) {
+    tell_with(sdk, cast, Launch::proxy);
+}
+
+/// The same with the program as a proxy in the chain of the Rust SDK's conductor, and the agent at its end.
+pub fn tell_in_a_chain(sdk: Sdk, cast: Cast) {
+    assert!(cast.flags().is_some(), "the program's own agent is in no chain");
+    tell_with(sdk, cast, Launch::chain);
+}
+
+fn tell_with(sdk: Sdk, cast: Cast, between: fn(&Path, &[&str], &Launch) -> Launch) {
     let scene = Scene::new();
     let (front, back) = (scene.file("front.tap"), scene.file("back.tap"));
     let program = match cast.flags() {
@@ -65,7 +75,7 @@ pub fn tell(sdk: Sdk, cast: Cast) {
             std::fs::write(&script, ANSWER).expect("the scene's folder is writable");
             scene.builtin(&["--exec", &format!("sh {}", script.display())])
         }
-        Some(flags) => Launch::proxy(&scene.store(), &[], &scene.agent(flags).tapped(&back)),
+        Some(flags) => between(&scene.store(), &[], &scene.agent(flags).tapped(&back)),
     };
     let mut command = sdk.command();
     command.args(program.tapped(&front).argv());

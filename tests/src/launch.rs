@@ -26,6 +26,29 @@ impl Launch {
         launch
     }
 
+    /// The Rust SDK's conductor, which keeps a chain: `acp-sessions proxy` in it, and this agent at its end.
+    pub fn chain(store: &Path, options: &[&str], agent: &Self) -> Self {
+        let proxy = Self::sessions("proxy", store, options);
+        let mut launch = Self::new(&built("conductor")).arg("agent").arg(proxy.quoted()).arg(agent.quoted());
+        launch.env.extend(agent.env.iter().cloned());
+        launch
+    }
+
+    /// `acp-sessions proxy` without an agent, as a conductor starts it.
+    pub fn unchained(store: &Path) -> Self {
+        Self::sessions("proxy", store, &[])
+    }
+
+    /// The command line as one word, for those who take it apart as a shell does.
+    fn quoted(&self) -> String {
+        let words = self.argv.iter().map(|word| {
+            let word = word.to_str().expect("a word that is text");
+            assert!(!word.contains('\''), "{word}");
+            format!("'{word}'")
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
     fn sessions(verb: &str, store: &Path, options: &[&str]) -> Self {
         Self::new(&built("acp-sessions")).arg(verb).arg("--store").arg(store).args(options)
     }

@@ -6,20 +6,29 @@ use std::path::Path;
 
 use super::options::ConnectionOptions;
 use super::{Outcome, serve};
-use crate::downstream::Command;
+use crate::downstream::{Chained, Command};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     options: ConnectionOptions,
 
-    /// The agent's program, and what it is given
-    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    /// The agent's program, and what it is given. Without it the program is a proxy in the chain of a conductor, which has
+    /// the agent
+    #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<OsString>,
 }
 
+/// What the agent of a chain is called if it does not name itself: its command is not known here.
+const CHAINED: &str = "agent";
+
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let (program, rest) = arguments.command.split_first().expect("clap requires a command");
+    let Some((program, rest)) = arguments.command.split_first() else {
+        return serve::serve(&arguments.options, CHAINED, || {
+            let (agent, side) = Chained::start()?;
+            Ok((Box::new(agent), side))
+        });
+    };
     serve::serve(&arguments.options, &name(program), || {
         let (agent, side) = Command::spawn(program, rest)?;
         Ok((Box::new(agent), side))

@@ -1,7 +1,6 @@
 //! What recording costs while a conversation goes on, and how fast it comes back.
 
 mod client;
-mod conductor;
 mod contender;
 mod fork;
 mod history;
@@ -11,6 +10,7 @@ mod overhead;
 mod sandbox;
 mod section;
 mod sizes;
+mod sync;
 
 use anyhow::{Context as _, Result};
 use serde_json::json;
@@ -22,7 +22,7 @@ use sizes::Sizes;
 /// Options of `cargo xtask bench transcript`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Small sizes, and without the Rust SDK's conductor: whether it works, not how fast it is
+    /// Small sizes: whether it works, not how fast it is
     #[arg(long)]
     short: bool,
     /// Print JSON
@@ -60,8 +60,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         sections.push(section);
     };
     if is_wanted(Part::Overhead) {
-        let conductor = if options.short { None } else { Some(conductor::installed()?) };
-        overhead::measure(&sizes, conductor.as_deref(), folder.path())?.into_iter().for_each(&mut done);
+        overhead::measure(&sizes, folder.path())?.into_iter().for_each(&mut done);
     }
     if is_wanted(Part::Load) {
         load::measure(&sizes, folder.path(), &mut done)?;
@@ -82,6 +81,6 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 fn build() -> Result<()> {
-    let programs = ["--bin", "acp-sessions", "--bin", "fast_agent", "--example", "sandbox"];
+    let programs = ["--bin", "acp-sessions", "--bin", "conductor", "--bin", "fast_agent", "--example", "sandbox"];
     workspace::run(workspace::cargo(["build", "--release", "--workspace"]).args(programs))
 }

@@ -21,8 +21,8 @@ pub(super) fn cat() -> Result<Command> {
 }
 
 /// The Rust SDK's conductor.
-pub(super) fn conductor(program: &Path) -> Result<Command> {
-    let mut command = Command::new(program);
+pub(super) fn conductor() -> Result<Command> {
+    let mut command = Command::new(workspace::program("conductor")?);
     command.arg("agent").arg(workspace::program("fast_agent")?);
     Ok(command)
 }

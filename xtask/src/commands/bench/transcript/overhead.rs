@@ -10,6 +10,7 @@ use super::contender::{self, Contender};
 use super::memory;
 use super::section::Section;
 use super::sizes::Sizes;
+use super::sync::Sync;
 
 /// Bytes of text in a streamed update.
 const TEXT: usize = 64;
@@ -39,15 +40,14 @@ struct Figures {
 }
 
 /// Measures all contenders in turns.
-pub(super) fn measure(sizes: &Sizes, conductor: Option<&Path>, folder: &Path) -> Result<Vec<Section>> {
+pub(super) fn measure(sizes: &Sizes, folder: &Path) -> Result<Vec<Section>> {
     let mut contenders = vec![
         Contender::start("nothing between", contender::direct()?)?,
         Contender::start("cat", contender::cat()?)?,
+        Contender::start("conductor, recording nothing", contender::conductor()?)?,
         Contender::start("acp-sessions, recording", contender::sessions(&folder.join("overhead.db"))?)?,
     ];
-    if let Some(program) = conductor {
-        contenders.insert(2, Contender::start("conductor, recording nothing", contender::conductor(program)?)?);
-    }
+    let (mut sync, mut syncs) = (Sync::create(&folder.join("synced"))?, Vec::new());
     let mut samples: Vec<Samples> = contenders.iter().map(|_| Samples::default()).collect();
     for round in 0..=sizes.rounds {
         for (contender, samples) in contenders.iter_mut().zip(&mut samples) {
@@ -56,6 +56,9 @@ pub(super) fn measure(sizes: &Sizes, conductor: Option<&Path>, folder: &Path) ->
             if round == 0 {
                 *samples = Samples::default();
             }
+        }
+        for _ in 0..sizes.turns {
+            syncs.push(sync.turn()?);
         }
     }
     let figures: Vec<Figures> = contenders
@@ -66,7 +69,7 @@ pub(super) fn measure(sizes: &Sizes, conductor: Option<&Path>, folder: &Path) ->
     for contender in contenders {
         contender.client.stop()?;
     }
-    Ok(vec![singles(&figures), streams(&figures)])
+    Ok(vec![singles(&figures), turns(&figures, micros(&mut syncs)), streams(&figures)])
 }
 
 fn sample(contender: &mut Contender, sizes: &Sizes, samples: &mut Samples) -> Result<()> {
@@ -93,9 +96,13 @@ fn sample(contender: &mut Contender, sizes: &Sizes, samples: &mut Samples) -> Re
     Ok(())
 }
 
+/// The median.
+fn micros(times: &mut [Duration]) -> f64 {
+    median(times).as_secs_f64() * 1e6
+}
+
 impl Figures {
     fn of(contender: &Contender, samples: &mut Samples, stream: usize) -> Self {
-        let micros = |times: &mut Vec<Duration>| median(times).as_secs_f64() * 1e6;
         #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
         let stream = stream as f64;
         Self {
@@ -132,6 +139,19 @@ fn singles(figures: &[Figures]) -> Section {
         let pairs =
             [(own.request, floor.request), (own.passed, floor.passed), (own.poke, floor.poke), (own.turn, floor.turn)];
         section.row(own.name, pairs.into_iter().flat_map(|(own, floor)| [Some(own), Some(own - floor)]));
+    }
+    section
+}
+
+/// What a turn that is on disk before it is answered takes, beside the syncing alone.
+fn turns(figures: &[Figures], sync: f64) -> Section {
+    let title = "A turn: µs more than with nothing between, µs to sync its bytes alone, and times a message that passes and that";
+    let columns = [("more", "turn_added_us"), ("sync", "sync_us"), ("times", "ratio")];
+    let mut section = Section::new("turns", title, &columns);
+    let floor = &figures[0];
+    for own in &figures[1..] {
+        let (turn, passed) = (own.turn - floor.turn, own.passed - floor.passed);
+        section.row(own.name, [Some(turn), Some(sync), Some(turn / (passed + sync))]);
     }
     section
 }
