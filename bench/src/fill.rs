@@ -63,7 +63,7 @@ fn writes(sample: Sample, revision: u64) -> Vec<Write> {
 /// Records by key; what is numbered as it comes stays in order.
 fn place(write: &Write) -> Option<&str> {
     match write {
-        Write::Put { key, .. } | Write::Delete { key } => Some(key),
+        Write::Put { key, .. } | Write::Remove { key } => Some(key),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! The engine as a host sees it: arrivals in, outputs out.
 
-pub use crate::exchange::{Arrival, Content, OpenError, Output, Peer};
+pub use crate::exchange::{Arrival, ConnectError, Content, Output, Peer};
 pub use crate::settings::Settings;
 
 use crate::connection::Router;
@@ -16,14 +16,14 @@ pub struct Engine<S, E> {
 
 impl<S: Storage, E: Environment> Engine<S, E> {
     /// Starts on a new connection or, with what the host kept, carries on an old one.
-    pub fn open(
+    pub fn connect(
         storage: S,
         environment: E,
         settings: impl IntoIterator<Item = (String, String)>,
         kept: Vec<(String, String)>,
         lost: Vec<Arrival>,
-    ) -> Result<Self, OpenError> {
-        Ok(Self { router: Router::open(storage, environment, settings, kept, lost)? })
+    ) -> Result<Self, ConnectError> {
+        Ok(Self { router: Router::connect(storage, environment, settings, kept, lost)? })
     }
 
     /// Takes what arrived, in order.
@@ -47,8 +47,8 @@ impl<S: Storage, E: Environment> Engine<S, E> {
     }
 
     /// That side has ended.
-    pub fn closed(&mut self, peer: Peer) {
-        self.router.closed(peer);
+    pub fn peer_closed(&mut self, peer: Peer) {
+        self.router.peer_closed(peer);
     }
 
     /// Time has passed; after how many milliseconds to call again.

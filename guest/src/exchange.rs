@@ -24,7 +24,7 @@ pub enum Content {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
     /// The sender.
-    pub from: Peer,
+    pub peer: Peer,
     /// What it sent.
     pub content: Content,
 }
@@ -59,7 +59,7 @@ impl Output {
 
 /// Why an engine does not start.
 #[derive(Debug, thiserror::Error)]
-pub enum OpenError {
+pub enum ConnectError {
     /// A setting that is unknown or has a bad value.
     #[error("{0}")]
     BadSetting(String),

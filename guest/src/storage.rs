@@ -8,6 +8,12 @@ mod memory;
 
 pub use memory::Memory;
 
+/// The last number that an entry of a log can have: the one behind it, which a cut takes, is a number as well.
+pub const LAST_SEQ: u32 = u32::MAX - 1;
+
+/// The last part that an owner's texts can have.
+pub const LAST_PART: u32 = (1 << 28) - 1;
+
 /// One record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
@@ -30,7 +36,7 @@ pub struct RecordPage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogEntry {
     /// Its number; the first is 1.
-    pub seq: u64,
+    pub seq: u32,
     /// Its text.
     pub value: String,
 }
@@ -73,7 +79,7 @@ pub enum Write {
         value: String,
     },
     /// Removes a record, if there is one.
-    Delete {
+    Remove {
         /// The record's key.
         key: String,
     },
@@ -82,7 +88,7 @@ pub enum Write {
         /// The log.
         log: String,
         /// The new entry's number.
-        seq: u64,
+        seq: u32,
         /// The new entry.
         value: String,
     },
@@ -91,7 +97,7 @@ pub enum Write {
         /// The log.
         log: String,
         /// The entry's number.
-        seq: u64,
+        seq: u32,
         /// The entry as it is from now on.
         value: String,
     },
@@ -100,14 +106,14 @@ pub enum Write {
         /// The log.
         log: String,
         /// The first number that goes; 1 drops the log.
-        from: u64,
+        start: u32,
     },
     /// Replaces what is indexed for this owner and part.
     IndexText {
         /// Whose text it is.
         owner: String,
-        /// Which of its texts; below 2^28.
-        part: u64,
+        /// Which of its texts; [`LAST_PART`] at most.
+        part: u32,
         /// Folded tokens, separated by single spaces.
         tokens: String,
     },
@@ -116,7 +122,7 @@ pub enum Write {
         /// Whose texts.
         owner: String,
         /// The first part that goes.
-        from: u64,
+        start: u32,
     },
 }
 
@@ -144,7 +150,7 @@ pub struct TextHit {
     /// Whose text.
     pub owner: String,
     /// Which of its texts.
-    pub part: u64,
+    pub part: u32,
 }
 
 /// The texts of one owner up to a part.
@@ -153,7 +159,7 @@ pub struct TextScope {
     /// Whose texts.
     pub owner: String,
     /// The last part that counts.
-    pub until: u64,
+    pub until: u32,
 }
 
 /// Why a store did not do what it was asked.
@@ -162,7 +168,7 @@ pub enum StorageError {
     /// An expectation no longer holds; nothing was written, read again and retry.
     #[error("the store was changed by another process at the same time")]
     Conflict,
-    /// A key, value or commit is larger than the store takes.
+    /// A key, value or commit is larger than the store takes, or a log or an owner's texts have no number left.
     #[error("too large for the store")]
     TooLarge,
     /// No space is left.
@@ -185,6 +191,11 @@ pub enum StorageError {
 /// What every read and write of a store returns.
 pub type Result<T> = std::result::Result<T, StorageError>;
 
+/// The number behind a log's last one, for an entry; too large where the log is full.
+pub fn next_seq(end: u32) -> Result<u32> {
+    if end < LAST_SEQ { Ok(end + 1) } else { Err(StorageError::TooLarge) }
+}
+
 /// A store. See `wit/world.wit` for the contract in full.
 pub trait Storage {
     /// The values of these keys, in the order asked.
@@ -194,16 +205,16 @@ pub trait Storage {
     fn scan(&self, start: &str, end: &str, descending: bool, bounds: Bounds) -> Result<RecordPage>;
 
     /// The number of a log's last entry; 0 where it has none.
-    fn log_end(&self, log: &str) -> Result<u64>;
+    fn log_end(&self, log: &str) -> Result<u32>;
 
     /// Entries of a log from `start` on.
-    fn read_log(&self, log: &str, start: u64, bounds: Bounds) -> Result<LogPage>;
+    fn read_log(&self, log: &str, start: u32, bounds: Bounds) -> Result<LogPage>;
 
     /// Which texts hold the term, newest owner first and within an owner the last part first, after `after`.
     fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<Vec<TextHit>>;
 
     /// For each scope the first part that holds the term, if any does.
-    fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u64>>>;
+    fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>>;
 
     /// All or nothing, and only if every expectation still holds.
     fn commit(&self, expected: &[Expectation], writes: Vec<Write>, durability: Durability) -> Result<()>;
@@ -218,11 +229,11 @@ impl<S: Storage + ?Sized> Storage for &S {
         (**self).scan(start, end, descending, bounds)
     }
 
-    fn log_end(&self, log: &str) -> Result<u64> {
+    fn log_end(&self, log: &str) -> Result<u32> {
         (**self).log_end(log)
     }
 
-    fn read_log(&self, log: &str, start: u64, bounds: Bounds) -> Result<LogPage> {
+    fn read_log(&self, log: &str, start: u32, bounds: Bounds) -> Result<LogPage> {
         (**self).read_log(log, start, bounds)
     }
 
@@ -230,7 +241,7 @@ impl<S: Storage + ?Sized> Storage for &S {
         (**self).search_text(term, after, limit)
     }
 
-    fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u64>>> {
+    fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {
         (**self).find_text(term, scopes)
     }
 

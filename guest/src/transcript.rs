@@ -28,4 +28,4 @@ pub use position::Position;
 pub use recorder::{Flushed, Recorder};
 pub use replay::{Part, Progress, Replay, Start};
 pub use retold::Retold;
-pub use spans::{Span, length};
+pub use spans::length;

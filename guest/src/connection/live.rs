@@ -55,7 +55,7 @@ pub(super) struct LiveSession {
     /// Whether the agent has heard all that was said, up to what is being said.
     is_told: bool,
     /// Behind which entry of the session's log others have said what the agent has not heard.
-    unheard_behind: Option<u64>,
+    unheard_behind: Option<u32>,
     /// Tool calls of the turn under way that have not ended.
     calls: OpenCalls,
     /// Keeps the layer's own words out of what is shown as the user's.

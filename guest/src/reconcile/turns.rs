@@ -12,7 +12,7 @@ use crate::transcript::Replay;
 const BATCH: Bounds = Bounds { limit: 512, max_bytes: 256 * 1024 };
 
 /// The turns of a session's transcript, its own log up to the entry `own_end`, in the order in which it is shown.
-pub fn of_transcript<S: Storage>(storage: &S, session: &Session, own_end: u64, strip: Strip) -> Result<Vec<Turn>> {
+pub fn of_transcript<S: Storage>(storage: &S, session: &Session, own_end: u32, strip: Strip) -> Result<Vec<Turn>> {
     transcript(storage, session, own_end, Fold::new(strip))
 }
 
@@ -23,7 +23,7 @@ pub fn of_transcript<S: Storage>(storage: &S, session: &Session, own_end: u64, s
 pub fn of_both<S: Storage>(
     storage: &S,
     session: &Session,
-    own_end: u64,
+    own_end: u32,
     staging: &str,
     agent: &str,
     strip: Strip,
@@ -40,7 +40,7 @@ pub fn of_both<S: Storage>(
     Ok((ours, theirs))
 }
 
-fn transcript<S: Storage>(storage: &S, session: &Session, own_end: u64, mut fold: Fold) -> Result<Vec<Turn>> {
+fn transcript<S: Storage>(storage: &S, session: &Session, own_end: u32, mut fold: Fold) -> Result<Vec<Turn>> {
     let length = Replay::up_to(session, own_end).each(storage, |number, text| fold.push(number, text))?;
     Ok(fold.finish(length))
 }
@@ -51,12 +51,12 @@ fn replay<S: Storage>(storage: &S, staging: &str, mut fold: Fold) -> Result<Vec<
     while next <= end {
         let page = storage.read_log(staging, next, BATCH)?;
         for entry in page.entries.iter().filter(|entry| entry.seq <= end) {
-            fold.push(entry.seq, &entry.value);
+            fold.push(entry.seq.into(), &entry.value);
         }
         let Some(last) = page.entries.last().filter(|_| page.more) else { break };
         next = last.seq + 1;
     }
-    Ok(fold.finish(end))
+    Ok(fold.finish(end.into()))
 }
 
 /// Turns that were spoken at once have no order but that in which they were begun; the agent may have finished them in

@@ -45,7 +45,7 @@ pub enum Hit {
         /// The log.
         log: String,
         /// The entry's number.
-        seq: u64,
+        seq: u32,
     },
 }
 

@@ -7,12 +7,10 @@ use std::ops::RangeInclusive;
 
 use super::snippet;
 use crate::index::Owner;
-use crate::storage::{Bounds, Result, Storage, TextScope, TextTerm};
+use crate::storage::{Bounds, LAST_PART, Result, Storage, TextScope, TextTerm};
 use crate::store::Session;
 use crate::transcript::text;
 
-/// The last part a storage takes.
-const LAST_PART: u64 = (1 << 28) - 1;
 const BATCH: Bounds = Bounds { limit: 512, max_bytes: 256 * 1024 };
 
 /// Some texts of one owner.
@@ -20,7 +18,7 @@ const BATCH: Bounds = Bounds { limit: 512, max_bytes: 256 * 1024 };
 pub(super) struct Parts<'a> {
     pub(super) owner: Owner<'a>,
     /// Their numbers, in order.
-    ranges: Vec<RangeInclusive<u64>>,
+    ranges: Vec<RangeInclusive<u32>>,
 }
 
 impl<'a> Parts<'a> {
@@ -51,7 +49,7 @@ impl<'a> Parts<'a> {
         all
     }
 
-    fn new(log: &'a str, ranges: Vec<RangeInclusive<u64>>) -> Self {
+    fn new(log: &'a str, ranges: Vec<RangeInclusive<u32>>) -> Self {
         Self { owner: Owner::Log(log), ranges }
     }
 
@@ -63,7 +61,7 @@ impl<'a> Parts<'a> {
 
     /// The first of them that holds the term, where this is the first of the owner's texts that does. Mostly it is the
     /// same; but where the beginning of a log was set aside, what comes behind it has to be read.
-    pub(super) fn first<S: Storage>(&self, storage: &S, term: &TextTerm, part: u64) -> Result<Option<u64>> {
+    pub(super) fn first<S: Storage>(&self, storage: &S, term: &TextTerm, part: u32) -> Result<Option<u32>> {
         if self.ranges.iter().any(|range| range.contains(&part)) {
             return Ok(Some(part));
         }
@@ -78,7 +76,7 @@ impl<'a> Parts<'a> {
 }
 
 /// The first of these entries that holds the term.
-fn read<S: Storage>(storage: &S, term: &TextTerm, log: &str, range: &RangeInclusive<u64>) -> Result<Option<u64>> {
+fn read<S: Storage>(storage: &S, term: &TextTerm, log: &str, range: &RangeInclusive<u32>) -> Result<Option<u32>> {
     let mut next = *range.start();
     while next <= *range.end() {
         let page = storage.read_log(log, next, BATCH)?;

@@ -12,7 +12,7 @@ use super::create::mint;
 use crate::environment::Environment;
 use crate::index;
 use crate::reconcile::Plan;
-use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
+use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write, next_seq};
 use crate::store::{Changed, Holders, Known, Origin, Session, Store, keys};
 use crate::transcript::{Entry, Kind};
 
@@ -27,7 +27,7 @@ pub struct Adoption<'a> {
     /// The session as it was read when the plan was made; for [`create`], as it is to be stored.
     pub session: &'a Session,
     /// The last entry of its own log at that time. What was appended since stays behind everything.
-    pub own_end: u64,
+    pub own_end: u32,
     /// The log that the replay was recorded into.
     pub staging: &'a str,
     /// What is to be done.
@@ -167,7 +167,7 @@ pub fn discard<S: Storage>(store: &Store<S>, staging: &str) -> Result<()> {
             return Ok(());
         }
         let unheld = Expectation { key: key.clone(), value: text };
-        let mut writes = vec![Write::Delete { key: key.clone() }];
+        let mut writes = vec![Write::Remove { key: key.clone() }];
         writes.extend(drop_from(staging, 1));
         match store.commit(&[unheld], writes, Durability::Relaxed) {
             Err(StorageError::Conflict) => {}
@@ -200,7 +200,7 @@ fn place<S: Storage>(
         holders.orphaned = true;
         writes.push(Write::Put { key, value: holders.to_text() });
     } else {
-        writes.push(Write::Delete { key });
+        writes.push(Write::Remove { key });
     }
     writes.extend(drop_from(staging, layout.used_until + 1));
     if plan.tells {
@@ -210,14 +210,16 @@ fn place<S: Storage>(
         return Ok(Some(false));
     }
     let end = store.storage().log_end(&session.id)?;
-    session.tail = layout.tail.unwrap_or_else(|| {
-        if end > own_end {
-            return own_end + 1;
+    session.tail = match layout.tail {
+        Some(tail) => tail,
+        None if end > own_end => own_end + 1,
+        None => {
+            let mark = Entry::text(Kind::Fork, adoption.now, &json!({ "adopted": staging }).to_string());
+            let seq = next_seq(own_end)?;
+            writes.push(Write::Append { log: session.id.clone(), seq, value: mark });
+            seq + 1
         }
-        let mark = Entry::text(Kind::Fork, adoption.now, &json!({ "adopted": staging }).to_string());
-        writes.push(Write::Append { log: session.id.clone(), seq: own_end + 1, value: mark });
-        own_end + 2
-    });
+    };
     session.segments = layout.segments;
     layout.aside.into_iter().for_each(|segment| append(&mut session.aside, segment));
     if layout.has_moved || end > own_end {
@@ -226,8 +228,8 @@ fn place<S: Storage>(
     Ok(Some(true))
 }
 
-fn drop_from(log: &str, from: u64) -> [Write; 2] {
-    [Write::CutLog { log: log.to_owned(), from }, Write::DropText { owner: index::Owner::Log(log).name(), from }]
+fn drop_from(log: &str, start: u32) -> [Write; 2] {
+    [Write::CutLog { log: log.to_owned(), start }, Write::DropText { owner: index::Owner::Log(log).name(), start }]
 }
 
 /// Whether a plan made for the one is good for the other.

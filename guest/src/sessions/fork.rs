@@ -9,7 +9,7 @@ use serde_json::json;
 use super::create;
 use crate::environment::Environment;
 use crate::index;
-use crate::storage::{Expectation, Result, Storage, Write};
+use crate::storage::{Expectation, Result, Storage, Write, next_seq};
 use crate::store::{Changed, Holders, Segment, Session, Store, Title, keys};
 use crate::transcript::{Entry, Kind, text};
 use inherit::Inheritance;
@@ -113,7 +113,7 @@ fn forked<S: Storage>(
     if session.segments.iter().any(|segment| segment.log == parent.id && segment.until == until) {
         // The mark freezes what is shared: what the parent's writer has open there goes to a new row.
         let mark = Entry::text(Kind::Fork, fork.now, &json!({ "fork": id }).to_string());
-        writes.push(Write::Append { log: parent.id.clone(), seq: until + 1, value: mark });
+        writes.push(Write::Append { log: parent.id.clone(), seq: next_seq(until)?, value: mark });
     }
     if let Some(state) = store.record(keys::state(&parent.id))? {
         writes.push(Write::Put { key: keys::state(id), value: state });
@@ -131,7 +131,7 @@ fn share_logs<S: Storage>(
     expected: &mut Vec<Expectation>,
     writes: &mut Vec<Write>,
 ) -> Result<()> {
-    let mut shared: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut shared: BTreeMap<&str, u32> = BTreeMap::new();
     for segment in &session.segments {
         let until = shared.entry(&segment.log).or_default();
         *until = segment.until.max(*until);

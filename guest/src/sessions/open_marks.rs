@@ -41,7 +41,7 @@ pub fn mark(id: &str, connection: &str) -> Write {
 
 /// The connection has the session open no more.
 pub fn unmark(id: &str, connection: &str) -> Write {
-    Write::Delete { key: keys::open_mark(id, connection) }
+    Write::Remove { key: keys::open_mark(id, connection) }
 }
 
 /// The connection may be believed until then.
@@ -70,7 +70,7 @@ pub fn beat<S: Storage>(store: &Store<S>, connection: &str, until: i64) -> Resul
 
 /// The connection ends: none of its marks is believed any more.
 pub fn leave<S: Storage>(store: &Store<S>, connection: &str) -> Result<()> {
-    store.commit(&[], vec![Write::Delete { key: keys::heartbeat(connection) }], Durability::Relaxed)
+    store.commit(&[], vec![Write::Remove { key: keys::heartbeat(connection) }], Durability::Relaxed)
 }
 
 /// Whether a connection is still there.
@@ -142,7 +142,7 @@ pub(super) fn clean_marks<S: Storage>(store: &Store<S>, behind: &str, now: i64, 
     let mut over: BTreeMap<String, (Option<String>, Vec<Write>)> = BTreeMap::new();
     for mark in marks.into_iter().filter(|mark| is_long_over(mark.heartbeat.as_deref(), now)) {
         let (_, writes) = over.entry(keys::heartbeat(&mark.connection)).or_insert((mark.heartbeat, Vec::new()));
-        writes.push(Write::Delete { key: mark.key });
+        writes.push(Write::Remove { key: mark.key });
     }
     for (key, (value, writes)) in over {
         remove(store, Expectation { key, value }, writes)?;
@@ -166,7 +166,7 @@ pub(super) fn clean_heartbeats<S: Storage>(store: &Store<S>, behind: &str, now: 
 /// Removes a heartbeat, if it is still what was read, and what belongs to it. A connection that comes back learns from
 /// its heartbeat's absence that its marks may be gone.
 fn remove<S: Storage>(store: &Store<S>, heartbeat: Expectation, mut writes: Vec<Write>) -> Result<()> {
-    writes.push(Write::Delete { key: heartbeat.key.clone() });
+    writes.push(Write::Remove { key: heartbeat.key.clone() });
     match store.commit(&[heartbeat], writes, Durability::Relaxed) {
         // It beats again: nothing to clean.
         Err(StorageError::Conflict) => Ok(()),

@@ -16,7 +16,7 @@ pub fn begin<S: Storage>(store: &Store<S>, connection: &str, log: &str, now: i64
 
 /// What was recorded has become part of a transcript, or was dropped with the decision that nothing of it is new.
 pub fn end<S: Storage>(store: &Store<S>, connection: &str, log: &str) -> Result<()> {
-    store.commit(&[], vec![Write::Delete { key: keys::staging(connection, log) }], Durability::Relaxed)
+    store.commit(&[], vec![Write::Remove { key: keys::staging(connection, log) }], Durability::Relaxed)
 }
 
 /// Drops what was recorded, unless it has become part of a transcript.

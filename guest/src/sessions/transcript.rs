@@ -102,7 +102,7 @@ mod tests {
     use crate::transcript::Kind;
 
     /// A session with this many updates of so many bytes, and a store that holds it.
-    fn stored(updates: u64, bytes: usize) -> Store<Memory> {
+    fn stored(updates: u32, bytes: usize) -> Store<Memory> {
         let store = Store::new(Memory::new());
         store.change("s").commit(|_, _, _| Ok(Some(Some(Session::new("s".into(), "/w".into(), 1))))).unwrap();
         let pad = "x".repeat(bytes);
@@ -130,7 +130,7 @@ mod tests {
             let numbers = found.iter().map(|update| serde_json::from_str::<serde_json::Value>(update).unwrap());
             assert_eq!(
                 numbers.map(|update| update["at"].as_u64().unwrap()).collect::<Vec<_>>(),
-                (1..=updates).collect::<Vec<_>>()
+                (1..=u64::from(updates)).collect::<Vec<_>>()
             );
         }
     }

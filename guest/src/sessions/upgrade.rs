@@ -53,7 +53,7 @@ pub fn step<S: Storage>(store: &Store<S>) -> Result<bool> {
             let records = records.filter_map(|(key, value)| Some(Entry { key, value: value? }));
             write_entries(store, records.collect(), &mut expected, &mut writes)?;
             // Whatever they stand for, nobody reads them any more.
-            writes.extend(rows.into_iter().map(|row| Write::Delete { key: row.key }));
+            writes.extend(rows.into_iter().map(|row| Write::Remove { key: row.key }));
             if is_last { Layout::Present } else { Layout::Rows }
         }
     };
@@ -82,7 +82,7 @@ fn write_entries<S: Storage>(
         let session = Session::parse(&record.value).ok().filter(|session| keys::session(&session.id) == record.key);
         if let Some(session) = session {
             is_new |= names.add(&session);
-            writes.extend(older_keys(&session).map(|key| Write::Delete { key }));
+            writes.extend(older_keys(&session).map(|key| Write::Remove { key }));
             writes.extend(session.index_entries());
         }
         expected.push(Expectation { key: record.key, value: Some(record.value) });

@@ -47,10 +47,10 @@ pub fn forget_if_since<S: Storage>(store: &Store<S>, id: &str, agent: &str, sinc
             let mapping = keys::agent_session(agent, id);
             // An agent that hands out the same id again has another session by it now.
             if store.record(mapping.clone())?.is_some_and(|mapped| mapped == session.id) {
-                writes.push(Write::Delete { key: mapping });
+                writes.push(Write::Remove { key: mapping });
             }
         }
-        writes.push(Write::Delete { key: keys::state(id) });
+        writes.push(Write::Remove { key: keys::state(id) });
         Ok(Some(None))
     })?;
     Ok(())

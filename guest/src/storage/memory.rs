@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use super::{
-    Bounds, Durability, Entry, Expectation, LogEntry, LogPage, RecordPage, Result, Storage, StorageError, TextHit,
-    TextScope, TextTerm, Write,
+    Bounds, Durability, Entry, Expectation, LAST_PART, LogEntry, LogPage, RecordPage, Result, Storage, StorageError,
+    TextHit, TextScope, TextTerm, Write, next_seq,
 };
 
 /// Keeps everything in ordered maps. Not shared between threads or processes.
@@ -19,8 +19,8 @@ pub struct Memory {
 #[derive(Debug, Default)]
 struct Data {
     records: BTreeMap<String, String>,
-    logs: BTreeMap<String, BTreeMap<u64, String>>,
-    texts: BTreeMap<(String, u64), String>,
+    logs: BTreeMap<String, BTreeMap<u32, String>>,
+    texts: BTreeMap<(String, u32), String>,
 }
 
 impl Memory {
@@ -42,27 +42,35 @@ impl Memory {
 }
 
 impl Data {
-    fn log_end(&self, log: &str) -> u64 {
+    fn log_end(&self, log: &str) -> u32 {
         self.logs.get(log).and_then(|entries| entries.last_key_value()).map_or(0, |(seq, _)| *seq)
     }
 
-    /// Whether every append and amend finds its place, given the writes before it.
-    fn places_hold(&self, writes: &[Write]) -> bool {
-        let mut ends: BTreeMap<&str, u64> = BTreeMap::new();
-        writes.iter().all(|write| match write {
-            Write::Append { log, seq, .. } => {
-                let end = ends.entry(log).or_insert_with(|| self.log_end(log));
-                *end += 1;
-                *seq == *end
+    /// Whether every append, amend and text finds its place, given the writes before it.
+    fn check_places(&self, writes: &[Write]) -> Result<()> {
+        let mut ends: BTreeMap<&str, u32> = BTreeMap::new();
+        for write in writes {
+            let mut end_of = |log| *ends.entry(log).or_insert_with(|| self.log_end(log));
+            match write {
+                Write::Append { log, seq, .. } => {
+                    let next = next_seq(end_of(log))?;
+                    if *seq != next {
+                        return Err(StorageError::Conflict);
+                    }
+                    ends.insert(log, next);
+                }
+                Write::Amend { log, seq, .. } if *seq == 0 || *seq != end_of(log) => {
+                    return Err(StorageError::Conflict);
+                }
+                Write::CutLog { log, start } => {
+                    let end = end_of(log).min(start.saturating_sub(1));
+                    ends.insert(log, end);
+                }
+                Write::IndexText { part, .. } if *part > LAST_PART => return Err(StorageError::TooLarge),
+                _ => {}
             }
-            Write::Amend { log, seq, .. } => *seq > 0 && *seq == *ends.entry(log).or_insert_with(|| self.log_end(log)),
-            Write::CutLog { log, from } => {
-                let end = ends.entry(log).or_insert_with(|| self.log_end(log));
-                *end = (*end).min(from.saturating_sub(1));
-                true
-            }
-            _ => true,
-        })
+        }
+        Ok(())
     }
 
     fn apply(&mut self, write: Write) {
@@ -70,15 +78,15 @@ impl Data {
             Write::Put { key, value } => {
                 self.records.insert(key, value);
             }
-            Write::Delete { key } => {
+            Write::Remove { key } => {
                 self.records.remove(&key);
             }
             Write::Append { log, seq, value } | Write::Amend { log, seq, value } => {
                 self.logs.entry(log).or_default().insert(seq, value);
             }
-            Write::CutLog { log, from } => {
+            Write::CutLog { log, start } => {
                 if let Some(entries) = self.logs.get_mut(&log) {
-                    entries.split_off(&from);
+                    entries.split_off(&start);
                     if entries.is_empty() {
                         self.logs.remove(&log);
                     }
@@ -87,8 +95,8 @@ impl Data {
             Write::IndexText { owner, part, tokens } => {
                 self.texts.insert((owner, part), tokens);
             }
-            Write::DropText { owner, from } => {
-                self.texts.retain(|(of, part), _| *of != owner || *part < from);
+            Write::DropText { owner, start } => {
+                self.texts.retain(|(of, part), _| *of != owner || *part < start);
             }
         }
     }
@@ -143,11 +151,11 @@ impl Storage for Memory {
         Ok(RecordPage { entries, more })
     }
 
-    fn log_end(&self, log: &str) -> Result<u64> {
+    fn log_end(&self, log: &str) -> Result<u32> {
         Ok(self.data.borrow().log_end(log))
     }
 
-    fn read_log(&self, log: &str, start: u64, bounds: Bounds) -> Result<LogPage> {
+    fn read_log(&self, log: &str, start: u32, bounds: Bounds) -> Result<LogPage> {
         let data = self.data.borrow();
         let Some(entries) = data.logs.get(log) else { return Ok(LogPage::default()) };
         let entries = entries.range(start..).map(|(seq, value)| LogEntry { seq: *seq, value: value.clone() });
@@ -171,7 +179,7 @@ impl Storage for Memory {
             .collect())
     }
 
-    fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u64>>> {
+    fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {
         if self.without_text {
             return Err(StorageError::Unsupported);
         }
@@ -190,9 +198,7 @@ impl Storage for Memory {
         if expected.iter().any(|expectation| data.records.get(&expectation.key) != expectation.value.as_ref()) {
             return Err(StorageError::Conflict);
         }
-        if !data.places_hold(&writes) {
-            return Err(StorageError::Conflict);
-        }
+        data.check_places(&writes)?;
         for write in writes {
             data.apply(write);
         }

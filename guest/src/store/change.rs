@@ -112,7 +112,7 @@ pub fn derived(before: Option<&Session>, after: Option<&Session>) -> Vec<Write> 
     let mut writes = Vec::new();
     let old_keys = before.map(Session::index_keys).unwrap_or_default();
     let new_keys = after.map(Session::index_keys).unwrap_or_default();
-    writes.extend(old_keys.into_iter().filter(|key| !new_keys.contains(key)).map(|key| Write::Delete { key }));
+    writes.extend(old_keys.into_iter().filter(|key| !new_keys.contains(key)).map(|key| Write::Remove { key }));
     if let Some(session) = after {
         writes.push(Write::Put { key: keys::session(&session.id), value: session.to_text() });
         writes.extend(session.index_entries());
@@ -122,8 +122,8 @@ pub fn derived(before: Option<&Session>, after: Option<&Session>) -> Vec<Write> 
             writes.push(Write::IndexText { owner, part: 0, tokens });
         }
     } else if let Some(session) = before {
-        writes.push(Write::Delete { key: keys::session(&session.id) });
-        writes.push(Write::DropText { owner: Owner::Heading(&session.id).name(), from: 0 });
+        writes.push(Write::Remove { key: keys::session(&session.id) });
+        writes.push(Write::DropText { owner: Owner::Heading(&session.id).name(), start: 0 });
     }
     writes
 }

@@ -10,7 +10,7 @@ use crate::storage::{Result, StorageError};
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub struct Holders {
     /// By session id.
-    pub holders: BTreeMap<String, u64>,
+    pub holders: BTreeMap<String, u32>,
     /// Whether the session whose log it is has been deleted, so that only the holders keep it.
     #[serde(default)]
     pub orphaned: bool,
@@ -30,7 +30,7 @@ impl Holders {
     }
 
     /// The last entry that anybody but the log's own session needs.
-    pub fn needed_until(&self) -> u64 {
+    pub fn needed_until(&self) -> u32 {
         self.holders.values().copied().max().unwrap_or(0)
     }
 }

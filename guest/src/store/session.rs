@@ -55,19 +55,24 @@ pub struct Segment {
     pub log: String,
     /// Its first entry that counts.
     #[serde(default = "first")]
-    pub from: u64,
+    pub from: u32,
     /// Its last entry that counts.
-    pub until: u64,
+    pub until: u32,
 }
 
 impl Segment {
     /// How many entries it has.
     pub fn length(&self) -> u64 {
-        (self.until + 1).saturating_sub(self.from)
+        (u64::from(self.until) + 1).saturating_sub(u64::from(self.from))
+    }
+
+    /// The number in the log of the entry that so many others of the segment stand before; the last where it has fewer.
+    pub fn seq(&self, place: u64) -> u32 {
+        u32::try_from(u64::from(self.from) + place).map_or(self.until, |seq| seq.min(self.until))
     }
 }
 
-fn first() -> u64 {
+fn first() -> u32 {
     1
 }
 
@@ -77,7 +82,7 @@ fn is_none_yet(number: &u64) -> bool {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]
-fn is_first(number: &u64) -> bool {
+fn is_first(number: &u32) -> bool {
     *number == 1
 }
 
@@ -167,7 +172,7 @@ pub struct Session {
     pub segments: Vec<Segment>,
     /// The first entry of its own log that follows the segments.
     #[serde(default = "first", skip_serializing_if = "is_first")]
-    pub tail: u64,
+    pub tail: u32,
     /// How often places in the transcript have moved: by something put in before its end, or taken out. A cursor into the
     /// transcript holds for one layout.
     #[serde(default)]
@@ -285,6 +290,12 @@ impl Session {
     /// The record's text.
     pub fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// How many entries its transcript has where its own log ends here.
+    pub fn length_up_to(&self, own_end: u32) -> u64 {
+        let before: u64 = self.segments.iter().map(Segment::length).sum();
+        before + (u64::from(own_end) + 1).saturating_sub(u64::from(self.tail))
     }
 
     /// How many entries were taken out of the conversation.

@@ -141,9 +141,9 @@ mod tests {
 
     fn said_in(entries: &[(Kind, Option<&str>, Value)], heard: u64) -> Option<String> {
         let store = Store::new(Memory::new());
-        let writes = entries.iter().enumerate().map(|(at, (kind, turn, json))| Write::Append {
+        let writes = (1..).zip(entries).map(|(seq, (kind, turn, json))| Write::Append {
             log: "s".to_owned(),
-            seq: at as u64 + 1,
+            seq,
             value: Entry::tagged(*kind, 1, *turn, &json.to_string()),
         });
         store.commit(&[], writes.collect(), Durability::Relaxed).unwrap();

@@ -30,11 +30,11 @@ const FULL: usize = 256 * 1024;
 pub struct Recorder {
     log: String,
     /// The log's last number as far as this recorder knows.
-    end: Option<u64>,
+    end: Option<u32>,
     /// The log's last number when all that stood in it was known to the writer.
-    seen: Option<u64>,
+    seen: Option<u32>,
     /// Where others have begun to write to the log since.
-    overtaken: Option<u64>,
+    overtaken: Option<u32>,
     /// The turn that what comes next belongs to.
     turn: Option<String>,
     backlog: Backlog,
@@ -59,20 +59,20 @@ impl Recorder {
     }
 
     /// The writer knows what stands in the log up to this number.
-    pub fn knows(&mut self, end: u64) {
+    pub fn knows(&mut self, end: u32) {
         self.seen = Some(end);
         self.overtaken = None;
     }
 
     /// Looks whether others have written to the log. Returns the number behind which they did, if they have since it was
     /// last asked.
-    pub fn take_overtaken<S: Storage>(&mut self, store: &Store<S>) -> Result<Option<u64>> {
+    pub fn take_overtaken<S: Storage>(&mut self, store: &Store<S>) -> Result<Option<u32>> {
         self.note_end(store.storage().log_end(&self.log)?);
         Ok(self.overtaken.take())
     }
 
     /// The log is found to end here, before anything new is written.
-    fn note_end(&mut self, end: u64) {
+    fn note_end(&mut self, end: u32) {
         if let Some(seen) = self.seen.filter(|seen| *seen < end) {
             self.overtaken = self.overtaken.or(Some(seen));
         }

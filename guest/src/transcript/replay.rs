@@ -93,7 +93,7 @@ impl Replay {
     }
 
     /// A replay of all that the session's transcript holds, its own log up to the entry `own_end`.
-    pub fn up_to(session: &Session, own_end: u64) -> Self {
+    pub fn up_to(session: &Session, own_end: u32) -> Self {
         Self { spans: Spans::up_to(session, own_end), turns: Turns::from(Position::default(), LookAhead::default()) }
     }
 

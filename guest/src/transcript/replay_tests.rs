@@ -77,7 +77,7 @@ fn stored(texts: &[String], cuts: &[usize]) -> (Store<Memory>, Session) {
         let log = if number == last { "own".to_owned() } else { format!("log{number}") };
         let junk = || Entry::tagged(Kind::Update, 1, Some("t1"), "\"junk\"");
         let part = texts[edge[0]..edge[1]].to_vec();
-        let length = part.len() as u64;
+        let length = u32::try_from(part.len()).unwrap();
         let after = if number == last { Vec::new() } else { vec![junk()] };
         let values = [junk(), junk()].into_iter().chain(part).chain(after);
         let writes = (1..).zip(values).map(|(seq, value)| Write::Append { log: log.clone(), seq, value });

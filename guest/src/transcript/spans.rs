@@ -6,23 +6,6 @@ use crate::store::{Segment, Session};
 /// How much is read at a time.
 pub(super) const BATCH: Bounds = Bounds { limit: 512, max_bytes: 256 * 1024 };
 
-/// A part of a log: `from..=until`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Span {
-    /// The log.
-    pub log: String,
-    /// The first entry.
-    pub from: u64,
-    /// The last entry.
-    pub until: u64,
-}
-
-impl Span {
-    fn length(&self) -> u64 {
-        self.until - self.from + 1
-    }
-}
-
 /// How many entries a session's transcript has now.
 pub fn length<S: Storage>(storage: &S, session: &Session) -> Result<u64> {
     Ok(Spans::of(storage, session)?.length())
@@ -30,7 +13,7 @@ pub fn length<S: Storage>(storage: &S, session: &Session) -> Result<u64> {
 
 /// The parts of a transcript, none of them empty.
 #[derive(Debug)]
-pub(super) struct Spans(Vec<Span>);
+pub(super) struct Spans(Vec<Segment>);
 
 impl Spans {
     /// A session's transcript as it is now.
@@ -39,24 +22,22 @@ impl Spans {
     }
 
     /// A session's transcript, its own log up to the entry `end`.
-    pub(super) fn up_to(session: &Session, end: u64) -> Self {
-        let before = session.segments.iter();
-        let spans = before
-            .map(|Segment { log, from, until }| Span { log: log.clone(), from: *from, until: *until })
-            .chain([Span { log: session.id.clone(), from: session.tail, until: end }])
-            .filter(|span| span.until >= span.from);
-        Self(spans.collect())
+    pub(super) fn up_to(session: &Session, end: u32) -> Self {
+        let own = Segment { log: session.id.clone(), from: session.tail, until: end };
+        Self::all_of(session.segments.iter().chain([&own]))
     }
 
     /// What was taken out of a session's conversation, in the order in which it was.
     pub(super) fn set_aside(session: &Session) -> Self {
-        let spans = session.aside.iter().filter(|segment| segment.length() > 0);
-        let span = |segment: &Segment| Span { log: segment.log.clone(), from: segment.from, until: segment.until };
-        Self(spans.map(span).collect())
+        Self::all_of(session.aside.iter())
+    }
+
+    fn all_of<'a>(segments: impl Iterator<Item = &'a Segment>) -> Self {
+        Self(segments.filter(|segment| segment.length() > 0).cloned().collect())
     }
 
     pub(super) fn length(&self) -> u64 {
-        self.0.iter().map(Span::length).sum()
+        self.0.iter().map(Segment::length).sum()
     }
 
     /// Some entries from a place on, each with its own place; none: there are no more. A log that is shorter than it
@@ -66,9 +47,10 @@ impl Spans {
         for span in &self.0 {
             let skipped = place.saturating_sub(before);
             if skipped < span.length() {
-                let page = storage.read_log(&span.log, span.from + skipped, bounds)?;
+                let page = storage.read_log(&span.log, span.seq(skipped), bounds)?;
                 let entries = page.entries.into_iter().take_while(|entry| entry.seq <= span.until);
-                let entries: Vec<_> = entries.map(|entry| (before + (entry.seq - span.from), entry.value)).collect();
+                let entries: Vec<_> =
+                    entries.map(|entry| (before + u64::from(entry.seq - span.from), entry.value)).collect();
                 if !entries.is_empty() {
                     return Ok(entries);
                 }

@@ -264,7 +264,7 @@ fn a_title_that_came_while_a_session_was_being_made_counts_though_it_never_was()
         }
         desk.ask("session/close", json!({"sessionId": id}));
         desk.agent(update("s1", json!({"sessionUpdate": "session_info_update", "title": "Named late"})));
-        desk.engine.closed(Peer::Agent);
+        desk.engine.peer_closed(Peer::Agent);
         desk.pull();
         let mut desk = Desk::ready(&store, &world, &json!({}));
         let list = desk.ask("session/list", json!({}));

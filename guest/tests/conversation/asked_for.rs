@@ -44,7 +44,7 @@ fn had(store: &Memory, world: &World) {
         assert_eq!(desk.agent(update("s1", said.clone())).client.len(), 1, "what comes live passes: {said}");
     }
     desk.reply(&asked, json!({"stopReason": "end_turn"}));
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn options_that_a_client_does_not_know_are_not_shown_to_it() {
     desk.client(json!({"id": "new", "method": "session/new", "params": {"cwd": CWD, "mcpServers": []}}));
     desk.agent(json!({"id": "new", "result": {"sessionId": "s1", "configOptions": options}}));
     desk.turn("s1", "Hi", &["Ho"]);
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     for (client, shown) in [(everything(), &["m", "b"][..]), (json!({}), &["m"][..])] {
         let mut desk = met(&store, &world, &client, &resumes());
         for _ in 0..2 {

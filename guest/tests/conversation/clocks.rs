@@ -47,7 +47,7 @@ fn a_session_is_saved_soon_after_its_connection_vanished_and_open_while_it_lives
         alive.wait(1000);
     }
     assert_eq!(status(&mut desk, &open), "open");
-    alive.engine.closed(Peer::Client);
+    alive.engine.peer_closed(Peer::Client);
     assert_eq!(status(&mut desk, &open), "saved", "an orderly end is known at once");
 }
 
@@ -73,7 +73,7 @@ fn a_tool_call_that_was_cut_off_has_failed() {
             assert_eq!(call_status(&out, "done").as_deref(), Some("completed"));
             assert_eq!(call_status(&out, "cut").as_deref(), Some("failed"), "{time}");
             assert_eq!(said(&out.client), ["> Go"], "{time}");
-            desk.engine.closed(Peer::Client);
+            desk.engine.peer_closed(Peer::Client);
         }
     }
 }
@@ -130,7 +130,7 @@ fn sessions_without_a_prompt_are_swept_after_a_day_and_no_others() {
     let prompted = told(&store, &world, &json!({}));
     let mut desk = Desk::ready(&store, &world, &json!({}));
     let empty = desk.new_session("empty", CWD);
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     for (hours, expected) in [(23, vec![prompted.as_str(), empty.as_str()]), (2, vec![prompted.as_str()])] {
         world.now.set(world.now.get() + hours * HOUR);
         let mut desk = Desk::ready(&store, &world, &json!({}));
@@ -156,7 +156,7 @@ fn open_sessions_without_a_prompt_do_not_stop_the_sweep() {
         left.new_session(&format!("left-{number}"), CWD);
         left.wait(10);
     }
-    left.engine.closed(Peer::Client);
+    left.engine.peer_closed(Peer::Client);
     open.wait(25 * HOUR);
     let mut desk = Desk::ready(&store, &world, &json!({}));
     for _ in 0..30 {
@@ -188,7 +188,7 @@ fn retention_never_touches_what_only_the_agent_has() {
         desk.wait(2000);
         assert_eq!(desk.listed(), ["o1"], "adopted a moment ago: {adopts}");
         assert_eq!(said(&load(&mut desk, "o1", turns).client), lines(&[turns]));
-        desk.engine.closed(Peer::Client);
+        desk.engine.peer_closed(Peer::Client);
     }
 }
 

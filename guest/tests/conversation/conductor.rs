@@ -65,7 +65,7 @@ fn talked<'a>(store: &'a Memory, world: &'a World) -> Desk<'a> {
 #[test]
 fn a_conversation_through_a_conductor_is_kept_and_comes_back() {
     let (store, world) = (Memory::new(), World::default());
-    talked(&store, &world).engine.closed(Peer::Client);
+    talked(&store, &world).engine.peer_closed(Peer::Client);
     let mut desk = begun(&store, &world);
     let params = json!({"sessionId": "s1", "cwd": CWD, "mcpServers": []});
     let mut out = desk.client(json!({"id": "load", "method": "session/load", "params": params}));
@@ -112,7 +112,7 @@ fn another_instance_goes_on_in_the_chain() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = talked(&store, &world);
     let asked = prompt(&mut desk, "p");
-    let text = |value: Value| Arrival { from: Peer::Client, content: Content::Line(value.to_string()) };
+    let text = |value: Value| Arrival { peer: Peer::Client, content: Content::Line(value.to_string()) };
     let update = json!({"sessionId": "s1", "update": chunk("agent_message_chunk", "Lost")});
     let lost = text(
         json!({"jsonrpc": "2.0", "method": "proxy/successor", "params": {"method": "session/update", "params": update}}),

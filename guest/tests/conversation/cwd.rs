@@ -129,7 +129,7 @@ fn an_opening_that_fails_leaves_the_session_where_it_was() {
     }
     assert!(!out.answer("open")["error"].is_null());
     assert_eq!(listed_in(&mut desk, CWD).len(), 1);
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn loads_that_show_a_live_session_are_answered_when_another_window_deletes_it() 
     let loads = ["first", "second"].map(|id| {
         let params = json!({"sessionId": "s1", "cwd": CWD, "mcpServers": []});
         let line = json!({"jsonrpc": "2.0", "id": id, "method": "session/load", "params": params}).to_string();
-        Arrival { from: Peer::Client, content: Content::Line(line) }
+        Arrival { peer: Peer::Client, content: Content::Line(line) }
     });
     // Nothing is shown yet: the client does not read.
     desk.engine.receive(loads);

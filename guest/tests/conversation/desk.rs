@@ -69,11 +69,11 @@ impl Storage for Faulty {
         self.inner.scan(start, end, descending, bounds)
     }
 
-    fn log_end(&self, log: &str) -> storage::Result<u64> {
+    fn log_end(&self, log: &str) -> storage::Result<u32> {
         self.inner.log_end(log)
     }
 
-    fn read_log(&self, log: &str, start: u64, bounds: Bounds) -> storage::Result<LogPage> {
+    fn read_log(&self, log: &str, start: u32, bounds: Bounds) -> storage::Result<LogPage> {
         self.inner.read_log(log, start, bounds)
     }
 
@@ -81,7 +81,7 @@ impl Storage for Faulty {
         self.inner.search_text(term, after, limit)
     }
 
-    fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> storage::Result<Vec<Option<u64>>> {
+    fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> storage::Result<Vec<Option<u32>>> {
         self.inner.find_text(term, scopes)
     }
 
@@ -163,7 +163,7 @@ impl<'a, S: Storage> Desk<'a, S> {
     ) -> Self {
         let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let kept = memos.clone().into_iter().collect();
-        let engine = Engine::open(store, world, settings, kept, lost).unwrap();
+        let engine = Engine::connect(store, world, settings, kept, lost).unwrap();
         Self { engine, world, memos, warnings: Vec::new() }
     }
 
@@ -206,8 +206,8 @@ impl<'a, S: Storage> Desk<'a, S> {
         self.pull()
     }
 
-    pub(crate) fn line(&mut self, from: Peer, line: &str) -> Out {
-        self.engine.receive([Arrival { from, content: Content::Line(line.to_owned()) }]);
+    pub(crate) fn line(&mut self, peer: Peer, line: &str) -> Out {
+        self.engine.receive([Arrival { peer, content: Content::Line(line.to_owned()) }]);
         self.pull()
     }
 

@@ -146,5 +146,5 @@ fn a_session_whose_history_is_fetched_for_a_fork_keeps_its_own() {
     let fork = out.answer("fork")["result"]["sessionId"].as_str().unwrap().to_owned();
     assert_eq!(shown(&mut desk, "theirs"), json!(["/own"]));
     assert_eq!(shown(&mut desk, &fork), json!(["/forks"]));
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
 }

@@ -12,7 +12,7 @@ fn what_the_layer_has_no_business_with_passes_byte_for_byte() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = Desk::ready(&store, &world, &json!({}));
     desk.new_session("s1", "/");
-    for (from, line) in [
+    for (peer, line) in [
         (Peer::Client, r#"{ "jsonrpc":"2.0" , "id":"x\u0041", "method":"_vendor/do", "params":{"a":1.0,"a2":[ ]}}"#),
         (Peer::Agent, r#"{"id":"xA","jsonrpc":"2.0","result":{ "b" : 1e3 }}"#),
         (Peer::Client, r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":77}}"#),
@@ -27,12 +27,12 @@ fn what_the_layer_has_no_business_with_passes_byte_for_byte() {
         ),
         (Peer::Agent, r#"{"jsonrpc":"2.0","method":"_vendor/told","params":null}"#),
     ] {
-        desk.engine.receive([Arrival { from, content: Content::Line(line.to_owned()) }]);
+        desk.engine.receive([Arrival { peer, content: Content::Line(line.to_owned()) }]);
         let passed: Vec<String> = desk
             .engine
             .pull(u32::MAX)
             .into_iter()
-            .filter_map(|output| match (from, output) {
+            .filter_map(|output| match (peer, output) {
                 (Peer::Client, Output::ToAgent(line)) | (Peer::Agent, Output::ToClient(line)) => Some(line),
                 _ => None,
             })

@@ -60,7 +60,7 @@ fn an_answer_to_a_request_that_was_never_asked_reaches_nobody() {
 
 #[test]
 fn an_id_inside_a_nested_object_is_not_taken_for_the_lines() {
-    let too_long = |from, head: &str| [Arrival { from, content: Content::TooLong(head.to_owned()) }];
+    let too_long = |peer, head: &str| [Arrival { peer, content: Content::TooLong(head.to_owned()) }];
     for (head, id) in [
         (r#"{"jsonrpc":"2.0","method":"x","params":{"id":5,"data":"#, Value::Null),
         (r#"{"jsonrpc":"2.0","params":{"a":[{"id":5}],"data":"#, Value::Null),

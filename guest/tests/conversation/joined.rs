@@ -47,7 +47,7 @@ fn a_prompt_without_an_answer_is_known_again_where_the_agent_joins_it_with_the_n
         let (store, world) = (Memory::new(), World::default());
         let mut desk = resumed(&store, &world);
         desk.turn("o1", "Unanswered", &[]);
-        desk.engine.closed(Peer::Client);
+        desk.engine.peer_closed(Peer::Client);
         let mut desk = set(&store, &world, &loads(), &[]);
         let has = [OLD[0], joined];
         for time in ["next", "after that"] {
@@ -65,7 +65,7 @@ fn what_an_agent_says_unasked_is_known_again_where_it_joins_it_with_its_answer()
     let (store, world) = (Memory::new(), World::default());
     let mut desk = resumed(&store, &world);
     desk.agent(update("o1", chunk(AGENT, "And this.")));
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     let mut desk = set(&store, &world, &loads(), &[]);
     let has: Turns<'_> = &[("Old question", "Old answer And this.")];
     assert_eq!(said(&load(&mut desk, "o1", has).client), lines(&[has]));
@@ -82,7 +82,7 @@ fn what_an_agent_says_unasked_in_a_fork_is_no_part_of_the_last_answer_before() {
     let fork = out.answer("fork")["result"]["sessionId"].as_str().unwrap().to_owned();
     desk.agent(update("f1", chunk(AGENT, " Ready.")));
     desk.turn(&fork, "Third", &["Third answer"]);
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     let mut desk = listing(&store, &world, "a", &loads(), &[row("f1", "Fork", LATER)]);
     let chunks = [(AGENT, " Ready."), (USER, "Third"), (AGENT, "Third answer")];
     let out = load_as(&mut desk, &fork, "f1", &chunks);
@@ -100,19 +100,19 @@ fn what_stands_before_an_account_and_what_stands_behind_it_are_two_prompts() {
         let mut desk = set(&store, &world, &loads(), &[]);
         let id = desk.new_session("s1", CWD);
         desk.turn(&id, "First", &[]);
-        desk.engine.closed(Peer::Client);
+        desk.engine.peer_closed(Peer::Client);
         let mut desk = Desk::open(&store, &world, &[]);
         desk.greet(Some("b"), &json!({}));
         let out = ask_load(&mut desk, "load", &id);
         oblige(&mut desk, out, &[], "t1");
         desk.turn(&id, "Second", &["Answer"]);
-        desk.engine.closed(Peer::Client);
+        desk.engine.peer_closed(Peer::Client);
         let mut desk = set(&store, &world, &loads(), &[]);
         load_as(&mut desk, &id, "s1", &[(USER, "First")]);
         let out = ask_prompt(&mut desk, "prompt", &id, "Third");
         let account = account(&out).expect("another agent has gone on");
         desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
-        desk.engine.closed(Peer::Client);
+        desk.engine.peer_closed(Peer::Client);
         let mut desk = listing(&store, &world, "a", &loads(), &[row("s1", "First", LATER)]);
         let whole = format!("First\n\n{account}\n\nThird");
         let chunks = [(USER, "First"), (USER, account.as_str()), (USER, "Third")];
@@ -131,7 +131,7 @@ fn a_history_that_was_told_to_a_lost_instance_is_not_told_to_the_next_who_asks()
     let line = |message: Value| {
         let mut message = message;
         message["jsonrpc"] = "2.0".into();
-        Arrival { from: Peer::Agent, content: Content::Line(message.to_string()) }
+        Arrival { peer: Peer::Agent, content: Content::Line(message.to_string()) }
     };
     let history = OLD.iter().flat_map(|(user, agent)| [chunk(USER, user), chunk(AGENT, agent)]);
     let mut lost: Vec<Arrival> = history.map(|chunk| line(update("o1", chunk))).collect();
@@ -175,7 +175,7 @@ fn a_history_told_for_a_cancelled_load_is_no_part_of_the_next_turn() {
     let asked = out.request("session/prompt");
     desk.agent(update("s1", chunk(AGENT, "Third answer")));
     desk.reply(&asked, json!({"stopReason": "end_turn"}));
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     let mut desk = Desk::ready(&store, &world, &json!({}));
     let out = ask_load(&mut desk, "load", &id);
     let out = oblige(&mut desk, out, &[], "x1");

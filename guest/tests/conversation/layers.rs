@@ -169,8 +169,8 @@ impl<'a> Stack<'a> {
     }
 
     fn close(&mut self) {
-        self.outer.engine.closed(Peer::Client);
-        self.inner.engine.closed(Peer::Client);
+        self.outer.engine.peer_closed(Peer::Client);
+        self.inner.engine.peer_closed(Peer::Client);
     }
 }
 

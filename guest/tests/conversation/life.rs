@@ -18,7 +18,7 @@ fn told<'a>(store: &'a Memory, world: &'a World) -> String {
     let out = desk.turn(&id, "First question", &["First ", "answer"]);
     assert!(out.client.iter().any(|message| message["params"]["update"]["title"] == "First question"));
     desk.turn(&id, "Second question", &["Second answer"]);
-    desk.engine.closed(acp_sessions_guest::engine::Peer::Client);
+    desk.engine.peer_closed(acp_sessions_guest::engine::Peer::Client);
     id
 }
 
@@ -86,7 +86,7 @@ fn the_agents_own_replay_is_dropped_and_never_recorded() {
             assert_eq!(text_of(&client.client, "agent_message_chunk"), "First answerSecond answer");
             assert_eq!(client.client.iter().filter(|message| message["id"] == "load").count(), 1);
             assert_eq!(client.client.last().unwrap()["id"], "load");
-            desk.engine.closed(acp_sessions_guest::engine::Peer::Client);
+            desk.engine.peer_closed(acp_sessions_guest::engine::Peer::Client);
         }
     }
 }

@@ -20,7 +20,7 @@ fn bad_lines_are_answered_and_the_connection_works_on() {
         assert!(desk.listed().is_empty());
     }
     let long = Content::TooLong("{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"session/prompt\",\"params\":{".to_owned());
-    desk.engine.receive([Arrival { from: Peer::Client, content: long }]);
+    desk.engine.receive([Arrival { peer: Peer::Client, content: long }]);
     assert_eq!(desk.pull().client[0]["error"]["code"], -32600);
 }
 
@@ -96,7 +96,7 @@ fn when_the_agent_dies_every_open_request_is_answered_and_the_session_stays() {
     let id = desk.new_session("s1", "/");
     desk.client(json!({"id": 1, "method": "session/prompt", "params": {"sessionId": id, "prompt": [{"type": "text", "text": "Go"}]}}));
     desk.client(json!({"id": 2, "method": "_x/y"}));
-    desk.engine.closed(Peer::Agent);
+    desk.engine.peer_closed(Peer::Agent);
     let out = desk.pull();
     let errors: Vec<_> = out
         .client

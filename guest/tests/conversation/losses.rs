@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{CWD, TOLD, account, ask_load, ask_prompt, lines, load, mark, oblige, replay, said, told};
 
-fn arrival(from: Peer, content: Content) -> Arrival {
-    Arrival { from, content }
+fn arrival(peer: Peer, content: Content) -> Arrival {
+    Arrival { peer, content }
 }
 
 /// A fresh instance with what the host kept, and what it says at once.
@@ -236,7 +236,7 @@ fn a_request_under_an_id_in_use_is_answered_besides_the_one_that_uses_it() {
     let again = json!({"jsonrpc": "2.0", "id": "same", "method": "session/list", "params": {}});
     let answer = json!({"jsonrpc": "2.0", "id": "same", "result": {"sessionId": "s1"}});
     let lost = [(Peer::Client, again), (Peer::Agent, answer)];
-    let lost = lost.map(|(from, line)| arrival(from, Content::Line(line.to_string())));
+    let lost = lost.map(|(peer, line)| arrival(peer, Content::Line(line.to_string())));
     let (_, out) = fresh(&store, &world, desk, lost.into());
     let codes: Vec<_> = out.answers(&json!("same")).iter().map(|answer| &answer["error"]["code"]).collect();
     assert_eq!(codes, [-32600, -32603], "the second is refused, the first was lost");

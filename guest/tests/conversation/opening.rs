@@ -24,7 +24,7 @@ fn the_history_begins_before_anything_is_written_and_the_session_is_marked_open_
     let mut desk = Desk::ready(&memory, &world, &json!({"sessionCapabilities": {"resume": {}}}));
     let load = json!({"jsonrpc": "2.0", "id": 1, "method": "session/load",
         "params": {"sessionId": id, "cwd": "/x", "mcpServers": []}});
-    desk.engine.receive([Arrival { from: Peer::Client, content: Content::Line(load.to_string()) }]);
+    desk.engine.receive([Arrival { peer: Peer::Client, content: Content::Line(load.to_string()) }]);
     let first = desk.engine.pull(u32::MAX);
     let is_update = |output: &Output| matches!(output, Output::ToClient(line) if line.contains("session/update"));
     assert!(first.iter().any(is_update), "{first:?}");
@@ -52,7 +52,7 @@ fn a_mode_that_is_reported_while_a_session_opens_is_not_the_one_to_be_put_back()
     desk.turn("s1", "Hi", &["Ho"]);
     desk.client(json!({"id": "mode", "method": "session/set_mode", "params": {"sessionId": "s1", "modeId": "code"}}));
     desk.agent(json!({"id": "mode", "result": {}}));
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
 
     let mut desk = Desk::ready(&store, &world, &capabilities);
     let asked = ask_load(&mut desk, "load", "s1").request("session/load");
@@ -72,7 +72,7 @@ fn a_session_that_the_client_leaves_while_it_opens_leaves_nothing_in_the_store()
     ask_load(&mut desk, "load", "o1").request("session/load");
     desk.agent(update("o1", json!({"sessionUpdate": "current_mode_update", "currentModeId": "ask"})));
     desk.wait(300);
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     desk.pull();
     assert_eq!(store.counts().1, before.1);
     let state = acp_sessions_guest::store::keys::state("o1");

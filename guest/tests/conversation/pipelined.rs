@@ -39,8 +39,8 @@ fn what_is_pipelined_is_answered_once_whoever_ends_when() {
         for step in &order {
             match step {
                 Answers => all.extend(desk.agent(json!({"id": 0, "result": {"protocolVersion": 1}}))),
-                AgentEnds => desk.engine.closed(Peer::Agent),
-                ClientEnds => desk.engine.closed(Peer::Client),
+                AgentEnds => desk.engine.peer_closed(Peer::Agent),
+                ClientEnds => desk.engine.peer_closed(Peer::Client),
             }
             all.extend(desk.pull());
         }

@@ -66,7 +66,7 @@ fn the_prompt_is_answered_first_though_the_agent_ends_or_is_silent() {
             ask_prompt(&mut desk, "prompt", "s1", "Go");
             ask(&mut desk, method, "s1");
             if !is_silent {
-                desk.engine.closed(Peer::Agent);
+                desk.engine.peer_closed(Peer::Agent);
             }
             let out = desk.wait(200_000);
             assert_eq!(answered(&out), ["prompt", "away"], "{method} silent: {is_silent}");

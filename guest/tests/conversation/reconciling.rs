@@ -42,7 +42,7 @@ fn what_the_agent_had_from_before_comes_before_what_was_said_since() {
     let out = ask_resume(&mut desk, "resume", "o1");
     oblige(&mut desk, out, OLD, "never").answer("resume");
     desk.turn("o1", NEW[0].0, &[NEW[0].1]);
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     let listed = row("o1", "Old", "2025-10-09T08:53:20Z");
     for time in ["next", "after that"] {
         let mut desk = listing(&store, &world, "a", &loads(), std::slice::from_ref(&listed));
@@ -95,7 +95,7 @@ fn a_session_that_went_on_outside_and_then_here_keeps_the_order_of_what_was_said
     let mut desk = listing(&store, &world, "a", &loads(), &listed);
     load(&mut desk, &id, &all(&[TOLD, OUTSIDE]));
     desk.turn(&id, NEW[0].0, &[NEW[0].1]);
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     let mut desk = listing(&store, &world, "a", &loads(), &listed);
     let out = load(&mut desk, &id, &all(&[TOLD, OUTSIDE, NEW]));
     assert_eq!(said(&out.client), lines(&[TOLD, OUTSIDE, NEW]));
@@ -111,7 +111,7 @@ fn what_was_said_outside_while_a_session_went_on_here_without_it_is_found_later(
     let out = ask_resume(&mut desk, "resume", &id);
     oblige(&mut desk, out, &all(&[TOLD, OUTSIDE]), "never").answer("resume");
     desk.turn(&id, NEW[0].0, &[NEW[0].1]);
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     let mut desk = listing(&store, &world, "a", &loads(), &[row("s1", "Better title", "2025-10-11T08:53:20Z")]);
     let out = load(&mut desk, &id, &all(&[TOLD, OUTSIDE, NEW]));
     assert_eq!(said(&out.client), lines(&[TOLD, OUTSIDE, NEW]));

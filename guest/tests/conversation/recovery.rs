@@ -21,7 +21,7 @@ fn a_turn_goes_on_after_the_instance_was_lost() {
         r#"{"jsonrpc":"2.0","id":2,"method":"session/list"}"#,
         r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}"#,
     ];
-    let lost = lost.map(|line| Arrival { from: Peer::Client, content: Content::Line(line.to_owned()) });
+    let lost = lost.map(|line| Arrival { peer: Peer::Client, content: Content::Line(line.to_owned()) });
     let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, lost.to_vec());
     let out = desk.pull();
     assert_eq!((out.client[0]["id"].as_i64(), out.client[0]["error"]["code"].as_i64()), (Some(2), Some(-32603)));

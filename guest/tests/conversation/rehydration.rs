@@ -62,7 +62,7 @@ fn what_was_said_is_handed_over_after_a_session_was_opened_and_left_without_a_pr
                     desk.ask("session/close", json!({"sessionId": id}));
                 }
                 Left::ClientEnds => {
-                    desk.engine.closed(Peer::Client);
+                    desk.engine.peer_closed(Peer::Client);
                     desk = another(&store, &world, &capabilities);
                 }
                 Left::Killed => desk = another(&store, &world, &capabilities),

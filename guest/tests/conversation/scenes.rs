@@ -112,7 +112,7 @@ pub(crate) fn told<S: Storage>(store: &S, world: &World, capabilities: &Value) -
     for (user, agent) in TOLD {
         desk.turn(&id, user, &[agent]);
     }
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     desk.pull();
     id
 }

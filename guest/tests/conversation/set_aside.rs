@@ -56,7 +56,7 @@ fn a_load_shows_it_when_asked_and_says_that_it_is_there() {
     let aside: Turns<'_> = &TOLD[1..];
     for is_open in [true, false] {
         if !is_open {
-            open.engine.closed(Peer::Client);
+            open.engine.peer_closed(Peer::Client);
             open = again(&store, &world);
         }
         for (replay, expected) in [
@@ -86,7 +86,7 @@ fn resuming_says_that_it_is_there_and_so_does_the_list() {
     assert_eq!(rows[0]["_meta"]["acp-sessions"]["setAside"], TURN);
     let out = ask_resume(&mut desk, "resume", &id);
     assert_eq!(mark(&out, "resume")["setAside"], TURN);
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     let mut desk = again(&store, &world);
     let out = ask_resume(&mut desk, "resume", &id);
     let out = oblige(&mut desk, out, &TOLD[..1], "never");

@@ -54,7 +54,7 @@ fn a_turn_that_is_cut_off_by_a_close_is_marked_where_it_could_not_be_stored() {
             if !is_stored {
                 store.fail(0, usize::MAX, StorageError::Full);
             }
-            desk.engine.closed(Peer::Agent);
+            desk.engine.peer_closed(Peer::Agent);
             let out = desk.pull();
             assert_eq!(out.answer("turn")["result"]["stopReason"], "cancelled");
             assert_eq!(*stored(&out) == false, !is_stored, "{method}: {:?}", out.client);

@@ -45,7 +45,7 @@ fn a_sub_agents_session_is_recorded_and_listed_only_when_asked_for() {
     let mut desk = delegated(&store, &world);
     assert_eq!(desk.listed(), ["s1"]);
     assert_eq!(everything(&mut desk), ["c1", "s1"]);
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     let mut desk = Desk::ready(&store, &world, &resumes());
     assert_eq!(said(&load(&mut desk, "c1", &[]).client), ["First. "]);
 }
@@ -56,13 +56,13 @@ fn a_sub_agent_that_is_announced_again_is_the_same_session() {
         let (store, world) = (Memory::new(), World::default());
         let mut desk = delegated(&store, &world);
         if !same_connection {
-            desk.engine.closed(Peer::Client);
+            desk.engine.peer_closed(Peer::Client);
             desk = Desk::ready(&store, &world, &resumes());
             load(&mut desk, "s1", &[]).answer("load");
         }
         delegates(&mut desk, "Go on", "Second.");
         assert_eq!(everything(&mut desk), ["c1", "s1"], "neither a twin nor a grave: {same_connection}");
-        desk.engine.closed(Peer::Client);
+        desk.engine.peer_closed(Peer::Client);
         let mut desk = Desk::ready(&store, &world, &resumes());
         let out = load(&mut desk, "c1", &[]);
         assert!(out.answer("load")["error"].is_null(), "{:?}", out.answer("load"));
@@ -77,7 +77,7 @@ fn a_sub_agent_whose_id_another_agent_has_taken_does_not_disturb_that_session() 
     other.greet(Some("b"), &json!({}));
     other.new_session("c1", CWD);
     other.turn("c1", "Of b", &["Yes"]);
-    other.engine.closed(Peer::Client);
+    other.engine.peer_closed(Peer::Client);
     let mut desk = Desk::ready(&store, &world, &resumes());
     desk.new_session("s1", CWD);
     let asked = ask_prompt(&mut desk, "prompt", "s1", "Go").request("session/prompt");
@@ -85,7 +85,7 @@ fn a_sub_agent_whose_id_another_agent_has_taken_does_not_disturb_that_session() 
     desk.agent(update("s1", announced));
     desk.agent(update("c1", chunk("agent_message_chunk", "Of a")));
     desk.reply(&asked, json!({"stopReason": "end_turn"}));
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     let mut other = Desk::open(&store, &world, &[]);
     other.greet(Some("b"), &json!({}));
     assert_eq!(said(&load(&mut other, "c1", &[]).client), ["> Of b", "Yes"]);
@@ -94,7 +94,7 @@ fn a_sub_agent_whose_id_another_agent_has_taken_does_not_disturb_that_session() 
 #[test]
 fn a_sub_agents_session_stays_as_long_as_its_parent() {
     let (store, world) = (Memory::new(), World::default());
-    delegated(&store, &world).engine.closed(Peer::Client);
+    delegated(&store, &world).engine.peer_closed(Peer::Client);
     world.now.set(25 * 3_600_000);
     let mut desk = Desk::ready(&store, &world, &resumes());
     for _ in 0..10 {
@@ -112,7 +112,7 @@ fn a_sub_agents_session_goes_with_its_parent() {
     assert_eq!(everything(&mut desk), [""; 0]);
     let out = desk.agent(update("c1", chunk("agent_message_chunk", "late")));
     assert!(out.client.is_empty(), "{:?}", out.client);
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     let mut desk = Desk::ready(&store, &world, &resumes());
     assert_eq!(everything(&mut desk), [""; 0]);
 }
@@ -121,7 +121,7 @@ fn a_sub_agents_session_goes_with_its_parent() {
 fn whoever_waits_for_a_sub_agents_session_is_answered_though_its_parent_closes() {
     let (store, world) = (Memory::new(), World::default());
     let capabilities = json!({"sessionCapabilities": {"resume": {}, "close": {}}});
-    delegated(&store, &world).engine.closed(Peer::Client);
+    delegated(&store, &world).engine.peer_closed(Peer::Client);
     for wants in ["a close", "a prompt"] {
         let mut desk = Desk::ready(&store, &world, &capabilities);
         let out = ask_load(&mut desk, "load", "s1");
@@ -149,7 +149,7 @@ fn whoever_waits_for_a_sub_agents_session_is_answered_though_its_parent_closes()
 fn whoever_waits_for_a_sub_agents_session_is_answered_though_its_parent_is_deleted() {
     for method in ["session/resume", "session/close"] {
         let (store, world) = (Memory::new(), World::default());
-        delegated(&store, &world).engine.closed(Peer::Client);
+        delegated(&store, &world).engine.peer_closed(Peer::Client);
         let capabilities = json!({"sessionCapabilities": {"resume": {}, "close": {}}});
         let mut desk = Desk::ready(&store, &world, &capabilities);
         if method == "session/close" {

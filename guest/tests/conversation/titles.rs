@@ -47,7 +47,7 @@ fn a_title_that_the_user_sets_is_told_to_an_agent_that_has_titles() {
                 assert!(desk.refuse(&asked, -32603).client.is_empty(), "what the agent makes of it is its own affair");
             }
             assert_eq!(listed_title(&mut desk), "Mine");
-            desk.engine.closed(Peer::Client);
+            desk.engine.peer_closed(Peer::Client);
             desk = Desk::ready(&store, &world, &capabilities);
         }
     }
@@ -112,7 +112,7 @@ fn a_title_of_the_users_stays_and_clients_are_shown_no_other() {
         assert_eq!(shown.len(), 1, "open: {is_open}");
         assert_eq!((&shown[0]["title"], &shown[0]["updatedAt"]), (&Value::Null, &json!("2026-01-01T00:00:00Z")));
         assert_eq!(listed_title(&mut desk), "Mine");
-        desk.engine.closed(Peer::Client);
+        desk.engine.peer_closed(Peer::Client);
         desk =
             listing(&store, &world, "a", &json!({"loadSession": true}), &[row("s1", "Theirs", "2026-01-01T00:00:00Z")]);
         assert_eq!(listed_title(&mut desk), "Mine");
@@ -122,7 +122,7 @@ fn a_title_of_the_users_stays_and_clients_are_shown_no_other() {
 #[test]
 fn load_and_resume_tell_the_client_the_title() {
     let (store, world) = (Memory::new(), World::default());
-    begun(&store, &world, &titles()).engine.closed(Peer::Client);
+    begun(&store, &world, &titles()).engine.peer_closed(Peer::Client);
     let mut desk = Desk::ready(&store, &world, &titles());
     for is_live in [false, true] {
         let out = load(&mut desk, "s1", &[("Hi", "Ho")]);

@@ -26,7 +26,7 @@ fn goes_on(desk: &mut Desk<'_>, id: &str, knows: Turns<'_>, fresh: &str, turn: T
     let agent_id = out.request("session/prompt")["params"]["sessionId"].as_str().unwrap().to_owned();
     desk.agent(crate::desk::update(&agent_id, crate::desk::chunk("agent_message_chunk", turn[0].1)));
     desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     told
 }
 
@@ -85,7 +85,7 @@ fn an_agent_that_was_not_told_yet_is_told_the_rest_with_what_is_new() {
     oblige(&mut desk, out, &[], "never");
     let out = ask_prompt(&mut desk, "p1", &id, "Lost");
     desk.refuse(&out.request("session/prompt"), -32603);
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     goes_on(&mut connect(&store, &world, "b", &capabilities), &id, &[], "never", FOURTH);
     let told = goes_on(&mut connect(&store, &world, "a", &capabilities), &id, &[], "never", &[("Fifth", "Yes")]);
     let told = told.unwrap_or_default();

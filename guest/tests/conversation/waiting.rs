@@ -202,7 +202,7 @@ fn an_agent_that_ends_leaves_nobody_waiting() {
         assert_eq!((out.agent.len(), out.is_open("first")), (1, true), "{asked} asks the agent");
         out.extend(ask_load(&mut desk, "second", &id));
         out.extend(ask_prompt(&mut desk, "third", &id, "Third"));
-        desk.engine.closed(Peer::Agent);
+        desk.engine.peer_closed(Peer::Agent);
         out.extend(desk.pull());
         out.extend(desk.wait(60_000));
         for request in ["first", "second", "third"] {

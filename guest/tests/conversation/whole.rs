@@ -71,7 +71,7 @@ fn an_agent_that_refuses_to_list_so_is_known_as_before() {
     world.now.set(2 * 86_400_000);
     let mut desk = listing(&store, &world, "a", &capabilities, &listed);
     load(&mut desk, &id, TOLD).answer("load");
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     for is_answered in [false, true] {
         let mut desk = listing(&store, &world, "a", &capabilities, &listed);
         let params = json!({"_meta": {"vendor.dev": 1}});
@@ -83,7 +83,7 @@ fn an_agent_that_refuses_to_list_so_is_known_as_before() {
         // Its list has said that nothing was said elsewhere, so there is nothing to compare.
         let out = ask_load(&mut desk, "load", &id);
         assert!(out.asked("session/resume").is_some(), "answered: {is_answered}: {:?}", out.agent);
-        desk.engine.closed(Peer::Client);
+        desk.engine.peer_closed(Peer::Client);
     }
 }
 
@@ -116,7 +116,7 @@ fn an_option_may_have_a_value_of_any_type_and_it_is_put_back() {
         let out = desk.reply(&asked, json!({"configOptions": option(value.clone())}));
         assert!(out.answer("set")["error"].is_null());
         desk.turn("s1", "Hi", &["Ho"]);
-        desk.engine.closed(Peer::Client);
+        desk.engine.peer_closed(Peer::Client);
 
         let mut desk = Desk::ready(&store, &world, &json!({}));
         let new = ask_load(&mut desk, "load", "s1").request("session/new");
@@ -138,7 +138,7 @@ fn servers_that_are_null_reach_the_agent_as_they_are() {
     assert_eq!(out.request("session/new")["params"], new);
     desk.agent(json!({"id": "new", "result": {"sessionId": "s1"}}));
     desk.turn("s1", "Hi", &["Ho"]);
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     for (method, capabilities) in [
         ("session/load", json!({"loadSession": true})),
         ("session/resume", json!({"sessionCapabilities": {"resume": {}}})),
@@ -202,7 +202,7 @@ fn a_load_of_a_live_session_has_all_that_the_agent_answered() {
     let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
     check(&mut desk, "good");
     // A session that another agent opens is shown with what that agent has.
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     let mut other = Desk::open(&store, &world, &[]);
     other.greet(Some("b"), &json!({}));
     let out = ask_load(&mut other, "load", "s1");

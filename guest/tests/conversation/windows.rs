@@ -36,7 +36,7 @@ fn turns_of_two_windows_at_once_come_back_whole() {
     }
     for (desk, asked) in [(&mut first, &one), (&mut second, &two)] {
         desk.reply(asked, json!({"stopReason": "end_turn"}));
-        desk.engine.closed(Peer::Client);
+        desk.engine.peer_closed(Peer::Client);
     }
     let mut desk = Desk::ready(&store, &world, &resumes());
     let whole = ["> Hi", "Ho", "> One", "one-a one-b one-c ", "> Two", "two-a two-b two-c "];
@@ -85,7 +85,7 @@ fn a_session_deleted_in_another_window_is_recorded_no_more() {
     first.wait(200);
     first.agent(update("s1", chunk("agent_message_chunk", "Yes")));
     first.wait(200);
-    first.engine.closed(Peer::Client);
+    first.engine.peer_closed(Peer::Client);
     assert!(second.listed().is_empty());
     let (_, entries, texts) = store.counts();
     assert_eq!((entries, texts), (0, 0), "nothing of it is left");
@@ -106,13 +106,13 @@ fn what_one_window_is_being_told_is_not_doubled_by_another_that_loads_the_agents
     out.extend(second.reply(&asked, json!({})));
     assert_eq!(said(&out.client), lines(&[&all]));
     first.reply(&turn, json!({"stopReason": "end_turn"})).answer("prompt");
-    first.engine.closed(Peer::Client);
-    second.engine.closed(Peer::Client);
+    first.engine.peer_closed(Peer::Client);
+    second.engine.peer_closed(Peer::Client);
     // Neither by an agent that tells nothing of it, nor by one that does.
     let mut desk = Desk::ready(&store, &world, &json!({}));
     let seen = said(&load(&mut desk, "o1", &[]).client);
     assert_eq!(seen.concat().matches("New answer").count(), 1, "{seen:?}");
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     let mut desk = Desk::ready(&store, &world, &loads);
     assert_eq!(said(&load(&mut desk, "o1", &all).client), lines(&[&all]));
 }

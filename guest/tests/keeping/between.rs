@@ -79,12 +79,12 @@ impl Storage for Between<'_> {
         Ok(page)
     }
 
-    fn log_end(&self, log: &str) -> Result<u64> {
+    fn log_end(&self, log: &str) -> Result<u32> {
         self.note(0);
         self.memory.log_end(log)
     }
 
-    fn read_log(&self, log: &str, start: u64, bounds: Bounds) -> Result<LogPage> {
+    fn read_log(&self, log: &str, start: u32, bounds: Bounds) -> Result<LogPage> {
         let page = self.memory.read_log(log, start, bounds)?;
         self.note(page.entries.iter().map(|entry| entry.value.len()).sum());
         Ok(page)
@@ -95,7 +95,7 @@ impl Storage for Between<'_> {
         self.memory.search_text(term, after, limit)
     }
 
-    fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u64>>> {
+    fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {
         self.note(0);
         self.memory.find_text(term, scopes)
     }
@@ -118,6 +118,6 @@ fn size(write: &Write) -> usize {
     match write {
         Write::Put { value, .. } | Write::Append { value, .. } | Write::Amend { value, .. } => value.len(),
         Write::IndexText { tokens, .. } => tokens.len(),
-        Write::Delete { .. } | Write::CutLog { .. } | Write::DropText { .. } => 0,
+        Write::Remove { .. } | Write::CutLog { .. } | Write::DropText { .. } => 0,
     }
 }

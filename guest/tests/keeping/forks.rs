@@ -118,9 +118,10 @@ impl Model {
             say(&self.store, &taken, NOW, text);
         }
         let mut session = self.store.session(&id).unwrap()?;
-        session.segments.insert(0, Segment { log: taken.clone(), from: 1, until: count as u64 });
+        let until = u32::try_from(count).unwrap();
+        session.segments.insert(0, Segment { log: taken.clone(), from: 1, until });
         put(&self.store, &session);
-        let holders = Holders { holders: BTreeMap::from([(id.clone(), count as u64)]), orphaned: true };
+        let holders = Holders { holders: BTreeMap::from([(id.clone(), until)]), orphaned: true };
         let write = Write::Put { key: keys::log_holders(&taken), value: holders.to_text() };
         self.store.commit(&[], vec![write], Durability::Relaxed).unwrap();
         self.transcripts.get_mut(&id)?.splice(0..0, texts.iter().map(|text| entry(NOW, text)));
@@ -147,7 +148,7 @@ impl Model {
             assert_eq!(&transcript(&self.store, id), expected, "{id}");
         }
         let sessions: Vec<_> = self.transcripts.keys().map(|id| self.store.session(id).unwrap().unwrap()).collect();
-        let mut needed: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut needed: BTreeMap<&str, u32> = BTreeMap::new();
         for segment in sessions.iter().flat_map(|session| session.segments.iter().chain(&session.aside)) {
             let until = needed.entry(&segment.log).or_default();
             *until = segment.until.max(*until);
@@ -156,7 +157,7 @@ impl Model {
         let (mut entries, mut texts) = (0, sessions.len());
         for log_name in needed.keys().copied().chain(own.iter().copied()).collect::<BTreeSet<_>>() {
             let values = log(&self.store, log_name);
-            let there = values.len() as u64;
+            let there = u32::try_from(values.len()).unwrap();
             match needed.get(log_name) {
                 Some(until) if own.contains(log_name) => assert!(there >= *until),
                 Some(until) => assert_eq!(there, *until, "of the log {log_name}, whose session is gone"),

@@ -69,10 +69,10 @@ fn what_is_derived_comes_back_as_it_was() {
         .flat_map(|prefix| records(&store, prefix))
         .enumerate()
         .filter(|(nth, _)| nth % 3 > 0)
-        .map(|(_, entry)| Write::Delete { key: entry.key })
+        .map(|(_, entry)| Write::Remove { key: entry.key })
         .collect();
     for owner in [Owner::Log("gone"), Owner::Log("s3"), Owner::Heading("s2")] {
-        damage.push(Write::DropText { owner: owner.name(), from: 0 });
+        damage.push(Write::DropText { owner: owner.name(), start: 0 });
     }
     for key in [keys::unprompted(5, "s1"), keys::subagent("s9", "s8"), keys::changed(3, "none"), "i/m/u/x".to_owned()] {
         damage.push(Write::Put { key, value: String::new() });
@@ -99,7 +99,7 @@ fn a_broken_record_is_named_and_holds_nothing_up() {
     let broken = [("s5", "{".to_owned()), ("s6", other)];
     let writes = broken.iter().map(|(id, text)| Write::Put { key: keys::session(id), value: text.clone() });
     let mut writes: Vec<Write> = writes.collect();
-    writes.extend(records(&store, "i/").into_iter().skip(400).map(|entry| Write::Delete { key: entry.key }));
+    writes.extend(records(&store, "i/").into_iter().skip(400).map(|entry| Write::Remove { key: entry.key }));
     store.commit(&[], writes, Durability::Relaxed).unwrap();
     let (done, named) = rebuild_all(&store, 7);
     assert_eq!((done, named), (602, vec!["s/s5".to_owned(), "s/s6".to_owned()]));

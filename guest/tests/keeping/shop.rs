@@ -105,7 +105,8 @@ pub(crate) fn log<S: Storage>(store: &Store<S>, log: &str) -> Vec<String> {
     let mut values = Vec::new();
     loop {
         let bounds = Bounds { limit: 1000, max_bytes: u32::MAX };
-        let page = store.storage().read_log(log, values.len() as u64 + 1, bounds).unwrap();
+        let start = u32::try_from(values.len()).unwrap() + 1;
+        let page = store.storage().read_log(log, start, bounds).unwrap();
         values.extend(page.entries.into_iter().map(|entry| entry.value));
         if !page.more {
             return values;

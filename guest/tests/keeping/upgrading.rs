@@ -330,11 +330,11 @@ impl Environment for Ticking {
 }
 
 fn open(memory: &Memory, nth: u64) -> Engine<&Memory, Ticking> {
-    Engine::open(memory, Ticking(Cell::new(1000 * nth)), [], Vec::new(), Vec::new()).unwrap()
+    Engine::connect(memory, Ticking(Cell::new(1000 * nth)), [], Vec::new(), Vec::new()).unwrap()
 }
 
-fn said(engine: &mut Engine<&Memory, Ticking>, from: Peer, line: &Value) -> Vec<Value> {
-    engine.receive([Arrival { from, content: Content::Line(line.to_string()) }]);
+fn said(engine: &mut Engine<&Memory, Ticking>, peer: Peer, line: &Value) -> Vec<Value> {
+    engine.receive([Arrival { peer, content: Content::Line(line.to_string()) }]);
     let outputs = engine.pull(u32::MAX).into_iter();
     let lines = outputs.filter_map(|output| match output {
         Output::ToClient(line) => Some(serde_json::from_str(&line).unwrap()),

@@ -38,11 +38,11 @@ impl Storage for Counting {
         Ok(page)
     }
 
-    fn log_end(&self, log: &str) -> Result<u64> {
+    fn log_end(&self, log: &str) -> Result<u32> {
         self.memory.log_end(log)
     }
 
-    fn read_log(&self, log: &str, start: u64, bounds: Bounds) -> Result<LogPage> {
+    fn read_log(&self, log: &str, start: u32, bounds: Bounds) -> Result<LogPage> {
         self.memory.read_log(log, start, bounds)
     }
 
@@ -50,7 +50,7 @@ impl Storage for Counting {
         self.memory.search_text(term, after, limit)
     }
 
-    fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u64>>> {
+    fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {
         self.memory.find_text(term, scopes)
     }
 
@@ -158,8 +158,8 @@ fn a_rebuild_writes_rows_and_names_from_the_records() {
     let before = page(&store, Agents::All);
     let bounds = Bounds { limit: 1000, max_bytes: 1 << 20 };
     let rows = store.storage().scan("i/", &keys::range_end("i/"), false, bounds).expect("rows").entries;
-    let mut damage: Vec<Write> = rows.iter().map(|row| Write::Delete { key: row.key.clone() }).collect();
-    damage.push(Write::Delete { key: keys::ROSTER.to_owned() });
+    let mut damage: Vec<Write> = rows.iter().map(|row| Write::Remove { key: row.key.clone() }).collect();
+    damage.push(Write::Remove { key: keys::ROSTER.to_owned() });
     // A row as an earlier version kept it, and one of an agent that does not know its session.
     for key in ["i/m/u/000000000000001/s00001".to_owned(), keys::rows('m', Some("x"), None) + "000000000000001/s00001"]
     {

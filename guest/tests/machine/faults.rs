@@ -140,12 +140,12 @@ impl Storage for Shaky<'_> {
         self.memory.scan(start, end, descending, bounds)
     }
 
-    fn log_end(&self, log: &str) -> Result<u64> {
+    fn log_end(&self, log: &str) -> Result<u32> {
         self.read()?;
         self.memory.log_end(log)
     }
 
-    fn read_log(&self, log: &str, start: u64, bounds: Bounds) -> Result<LogPage> {
+    fn read_log(&self, log: &str, start: u32, bounds: Bounds) -> Result<LogPage> {
         self.read()?;
         self.memory.read_log(log, start, bounds)
     }
@@ -155,7 +155,7 @@ impl Storage for Shaky<'_> {
         self.memory.search_text(term, after, limit)
     }
 
-    fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u64>>> {
+    fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {
         self.read()?;
         self.memory.find_text(term, scopes)
     }

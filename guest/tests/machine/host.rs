@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use acp_sessions_guest::engine::{Arrival, Engine, OpenError, Output, Peer};
+use acp_sessions_guest::engine::{Arrival, ConnectError, Engine, Output, Peer};
 
 use crate::faults::{Shaky, Trap};
 use crate::world::World;
@@ -70,10 +70,10 @@ impl<'a> Host<'a> {
     }
 
     /// Nothing more comes from that side.
-    pub(crate) fn closed(&mut self, peer: Peer) -> Result<Vec<Sent>, Broken> {
+    pub(crate) fn peer_closed(&mut self, peer: Peer) -> Result<Vec<Sent>, Broken> {
         if !self.closed.contains(&peer) {
             self.closed.push(peer);
-            self.call(|engine| engine.closed(peer))?;
+            self.call(|engine| engine.peer_closed(peer))?;
         }
         self.pump()
     }
@@ -141,19 +141,19 @@ impl<'a> Host<'a> {
             let (storage, world, settings) = (self.storage, self.world, self.settings.clone());
             let closed = self.closed.clone();
             let opened = caught(|| {
-                let mut engine = Engine::open(storage, world, settings, kept, lost)?;
+                let mut engine = Engine::connect(storage, world, settings, kept, lost)?;
                 for peer in closed {
-                    engine.closed(peer);
+                    engine.peer_closed(peer);
                 }
-                Ok::<_, OpenError>(engine)
+                Ok::<_, ConnectError>(engine)
             })?;
             match opened {
                 Some(Ok(engine)) => {
                     self.engine = Some(engine);
                     return Ok(());
                 }
-                Some(Err(OpenError::BadSetting(text))) => return Err(Broken::Panicked(text)),
-                Some(Err(OpenError::Storage(_))) => return Err(Broken::NotOpened),
+                Some(Err(ConnectError::BadSetting(text))) => return Err(Broken::Panicked(text)),
+                Some(Err(ConnectError::Storage(_))) => return Err(Broken::NotOpened),
                 None => self.losses += 1,
             }
         }

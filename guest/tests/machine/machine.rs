@@ -218,9 +218,9 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn deliver(&mut self, line: u8, from: Peer, contents: Vec<Content>) {
+    fn deliver(&mut self, line: u8, peer: Peer, contents: Vec<Content>) {
         let Some(open) = &mut self.lines[usize::from(line)] else { return };
-        let arrivals = contents.into_iter().map(|content| Arrival { from, content });
+        let arrivals = contents.into_iter().map(|content| Arrival { peer, content });
         open.pile.extend(arrivals);
         open.pile_left = open.pile_left.saturating_sub(1);
         if open.pile_left == 0 {
@@ -235,12 +235,12 @@ impl<'a> Machine<'a> {
         if pile.is_empty() {
             return;
         }
-        let is_mixed = pile.iter().any(|arrival| arrival.from == Peer::Agent) && pile.len() > 1;
+        let is_mixed = pile.iter().any(|arrival| arrival.peer == Peer::Agent) && pile.len() > 1;
         for window in open.client.windows.iter_mut().filter(|window| !window.done && is_mixed) {
             window.blurred = true;
         }
         for arrival in &pile {
-            let name = if arrival.from == Peer::Client { "client" } else { "agent" };
+            let name = if arrival.peer == Peer::Client { "client" } else { "agent" };
             let text = || format!("{line} {name}: {:?}", arrival.content);
             if let Some(trace) = &mut self.trace {
                 trace.push(text());

@@ -46,7 +46,7 @@ fn visible(scene: &Scene) -> Vec<String> {
     scene.visible().iter().map(Said::text).collect()
 }
 
-fn segment(log: &str, from: u64, until: u64) -> Segment {
+fn segment(log: &str, from: u32, until: u32) -> Segment {
     Segment { log: log.to_owned(), from, until }
 }
 
@@ -62,8 +62,8 @@ fn is_gone(scene: &Scene, log: &str) -> bool {
 #[test]
 fn the_transcript_is_made_of_as_few_parts_as_can_be() {
     // A turn in the log has three entries, one in a replay two.
-    type Parts = &'static [(&'static str, u64, u64)];
-    type Case = (&'static [&'static str], &'static [&'static str], bool, Parts, u64, Parts, u64);
+    type Parts = &'static [(&'static str, u32, u32)];
+    type Case = (&'static [&'static str], &'static [&'static str], bool, Parts, u32, Parts, u64);
     let cases: &[Case] = &[
         (&[], &["a/1", "b/2"], false, &[("staging-1", 1, 4)], 1, &[], 0),
         (&["a/1"], &["a/1", "b/2"], false, &[(ID, 1, 3), ("staging-1", 3, 4)], 5, &[], 0),

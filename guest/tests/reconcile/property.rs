@@ -165,7 +165,7 @@ impl World {
         // Every entry of the log is in the conversation or aside, once, in its order.
         let (after, aside) = (self.scene.entries(), self.scene.aside());
         assert_eq!(aside[..aside_before.len()], aside_before);
-        let places = |entries: &[((String, u64), String)]| -> Vec<(String, u64)> {
+        let places = |entries: &[((String, u32), String)]| -> Vec<(String, u32)> {
             let is_mark = |text: &str| Entry::parse(text).is_some_and(|entry| entry.kind == Kind::Fork);
             entries.iter().filter(|(_, text)| !is_mark(text)).map(|(place, _)| place.clone()).collect()
         };

@@ -192,7 +192,7 @@ impl Scene {
         plan(&log, self.heard(agent), &replay, moved_on)
     }
 
-    pub(crate) fn adopt(&self, agent: &str, session: &Session, own_end: u64, staging: &str, plan: &Plan) -> Adopted {
+    pub(crate) fn adopt(&self, agent: &str, session: &Session, own_end: u32, staging: &str, plan: &Plan) -> Adopted {
         let compared = Some(7);
         let adoption = Adoption { session, own_end, staging, plan, agent, agent_id: "x", compared, now: 1 };
         adopt::adopt(&self.store, &adoption).unwrap()
@@ -212,20 +212,20 @@ impl Scene {
     }
 
     /// The entries of the conversation, each with its log and number.
-    pub(crate) fn entries(&self) -> Vec<((String, u64), String)> {
+    pub(crate) fn entries(&self) -> Vec<((String, u32), String)> {
         let session = self.session();
         let segments = session.segments.iter().map(|segment| (segment.log.as_str(), segment.from, segment.until));
-        segments.chain([(ID, session.tail, u64::MAX)]).flat_map(|part| self.part(part)).collect()
+        segments.chain([(ID, session.tail, u32::MAX)]).flat_map(|part| self.part(part)).collect()
     }
 
     /// The entries set aside.
-    pub(crate) fn aside(&self) -> Vec<((String, u64), String)> {
+    pub(crate) fn aside(&self) -> Vec<((String, u32), String)> {
         let session = self.session();
         let segments = session.aside.iter().map(|segment| (segment.log.as_str(), segment.from, segment.until));
         segments.flat_map(|part| self.part(part)).collect()
     }
 
-    fn part(&self, (log, from, until): (&str, u64, u64)) -> Vec<((String, u64), String)> {
+    fn part(&self, (log, from, until): (&str, u32, u32)) -> Vec<((String, u32), String)> {
         let bounds = Bounds { limit: u32::MAX, max_bytes: u32::MAX };
         let page = self.store.storage().read_log(log, from, bounds).unwrap();
         let entries = page.entries.into_iter().filter(|entry| entry.seq <= until);

@@ -19,17 +19,17 @@ fn turn(number: usize) -> Said {
 }
 
 /// The entries that a session's transcript is made of, each with what is said in it.
-fn shown(scene: &Scene, session: &Session) -> Vec<((String, u64), String)> {
+fn shown(scene: &Scene, session: &Session) -> Vec<((String, u32), String)> {
     let parts = session.segments.iter().map(|segment| (segment.log.as_str(), segment.from, segment.until));
-    entries(scene, parts.chain([(session.id.as_str(), session.tail, u64::MAX)]))
+    entries(scene, parts.chain([(session.id.as_str(), session.tail, u32::MAX)]))
 }
 
 /// The same of what was taken out of it.
-fn set_aside(scene: &Scene, session: &Session) -> Vec<((String, u64), String)> {
+fn set_aside(scene: &Scene, session: &Session) -> Vec<((String, u32), String)> {
     entries(scene, session.aside.iter().map(|segment| (segment.log.as_str(), segment.from, segment.until)))
 }
 
-fn entries<'a>(scene: &Scene, parts: impl Iterator<Item = (&'a str, u64, u64)>) -> Vec<((String, u64), String)> {
+fn entries<'a>(scene: &Scene, parts: impl Iterator<Item = (&'a str, u32, u32)>) -> Vec<((String, u32), String)> {
     let bounds = Bounds { limit: u32::MAX, max_bytes: u32::MAX };
     let entries = parts.flat_map(|(log, from, until)| {
         let page = scene.store.storage().read_log(log, from, bounds).unwrap();
@@ -43,7 +43,7 @@ fn entries<'a>(scene: &Scene, parts: impl Iterator<Item = (&'a str, u64, u64)>) 
 struct Found {
     /// What the row says.
     place: &'static str,
-    entry: (String, u64),
+    entry: (String, u32),
     snippet: String,
 }
 
@@ -155,7 +155,7 @@ proptest! {
         for word in words.chain(["common".to_owned(), "ans".to_owned()]) {
             let bare = word.trim_matches('"');
             for (found, session) in found(&scene, &word, &sessions).into_iter().zip(&sessions) {
-                let holding = |entries: Vec<((String, u64), String)>| -> BTreeSet<_> {
+                let holding = |entries: Vec<((String, u32), String)>| -> BTreeSet<_> {
                     entries.into_iter().filter(|(_, text)| text.contains(bare)).map(|(place, _)| place).collect()
                 };
                 let (shown, aside) = (holding(shown(&scene, session)), holding(set_aside(&scene, session)));

@@ -2,12 +2,12 @@
 
 use acp_sessions_guest::storage::{self as native, Bounds, Storage};
 use acp_sessions_host::component::storage::{
-    Durability, Error, Expectation, Host, LogPage, RecordPage, TextHit, TextScope, TextTerm, Write,
+    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextScope, TextTerm, Write,
 };
 
 use crate::types;
 
-type Answer<T> = wasmtime::Result<Result<T, Error>>;
+type Answer<T> = wasmtime::Result<Result<T, StorageError>>;
 
 /// A store of the engine's trait, to be lent to a component.
 #[derive(Debug, Default, Clone)]
@@ -29,11 +29,11 @@ impl<S: Storage> Host for Hosted<S> {
         answer(page.map(types::records_to_wit))
     }
 
-    fn log_end(&mut self, log: String) -> Answer<u64> {
+    fn log_end(&mut self, log: String) -> Answer<u32> {
         answer(self.0.log_end(&log))
     }
 
-    fn read_log(&mut self, log: String, start: u64, limit: u32, max_bytes: u32) -> Answer<LogPage> {
+    fn read_log(&mut self, log: String, start: u32, limit: u32, max_bytes: u32) -> Answer<LogPage> {
         answer(self.0.read_log(&log, start, Bounds { limit, max_bytes }).map(types::log_to_wit))
     }
 
@@ -43,7 +43,7 @@ impl<S: Storage> Host for Hosted<S> {
         answer(hits.map(|hits| hits.into_iter().map(types::hit_to_wit).collect()))
     }
 
-    fn find_text(&mut self, term: TextTerm, scopes: Vec<TextScope>) -> Answer<Vec<Option<u64>>> {
+    fn find_text(&mut self, term: TextTerm, scopes: Vec<TextScope>) -> Answer<Vec<Option<u32>>> {
         let scopes: Vec<_> = scopes.into_iter().map(types::scope_to_native).collect();
         answer(self.0.find_text(&types::term_to_native(term), &scopes))
     }

@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use acp_sessions_guest::storage::{self as native, Bounds, Storage, StorageError};
+use acp_sessions_guest::storage::{self as native, Bounds, Storage};
 use acp_sessions_host::component::storage::{
-    Durability, Error, Expectation, Host, LogPage, RecordPage, TextHit, TextScope, TextTerm, Write,
+    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextScope, TextTerm, Write,
 };
 
 use crate::types;
 
-type Answer<T> = wasmtime::Result<Result<T, Error>>;
+type Answer<T> = wasmtime::Result<Result<T, StorageError>>;
 
 /// A handle to a store of the host's. It can be lent to a component and to the engine's code as a library, at the same
 /// time.
@@ -43,11 +43,11 @@ impl<S: Host> Host for Lent<S> {
         self.store().scan(start, end, descending, limit, max_bytes)
     }
 
-    fn log_end(&mut self, log: String) -> Answer<u64> {
+    fn log_end(&mut self, log: String) -> Answer<u32> {
         self.store().log_end(log)
     }
 
-    fn read_log(&mut self, log: String, start: u64, limit: u32, max_bytes: u32) -> Answer<LogPage> {
+    fn read_log(&mut self, log: String, start: u32, limit: u32, max_bytes: u32) -> Answer<LogPage> {
         self.store().read_log(log, start, limit, max_bytes)
     }
 
@@ -55,7 +55,7 @@ impl<S: Host> Host for Lent<S> {
         self.store().search_text(term, after, limit)
     }
 
-    fn find_text(&mut self, term: TextTerm, scopes: Vec<TextScope>) -> Answer<Vec<Option<u64>>> {
+    fn find_text(&mut self, term: TextTerm, scopes: Vec<TextScope>) -> Answer<Vec<Option<u32>>> {
         self.store().find_text(term, scopes)
     }
 
@@ -66,7 +66,7 @@ impl<S: Host> Host for Lent<S> {
 
 /// There is no component here that a trap could stop: it is a store that cannot be used.
 fn answer<T>(answer: Answer<T>) -> native::Result<T> {
-    let answer = answer.map_err(|trap| StorageError::Unavailable(trap.to_string()))?;
+    let answer = answer.map_err(|trap| native::StorageError::Unavailable(trap.to_string()))?;
     answer.map_err(types::error_to_native)
 }
 
@@ -80,11 +80,11 @@ impl<S: Host> Storage for Lent<S> {
         answer(page).map(types::records_to_native)
     }
 
-    fn log_end(&self, log: &str) -> native::Result<u64> {
+    fn log_end(&self, log: &str) -> native::Result<u32> {
         answer(self.store().log_end(log.to_owned()))
     }
 
-    fn read_log(&self, log: &str, start: u64, bounds: Bounds) -> native::Result<native::LogPage> {
+    fn read_log(&self, log: &str, start: u32, bounds: Bounds) -> native::Result<native::LogPage> {
         let page = self.store().read_log(log.to_owned(), start, bounds.limit, bounds.max_bytes);
         answer(page).map(types::log_to_native)
     }
@@ -100,7 +100,7 @@ impl<S: Host> Storage for Lent<S> {
         Ok(hits.into_iter().map(types::hit_to_native).collect())
     }
 
-    fn find_text(&self, term: &native::TextTerm, scopes: &[native::TextScope]) -> native::Result<Vec<Option<u64>>> {
+    fn find_text(&self, term: &native::TextTerm, scopes: &[native::TextScope]) -> native::Result<Vec<Option<u32>>> {
         let scopes = scopes.iter().map(types::scope_to_wit).collect();
         answer(self.store().find_text(types::term_to_wit(term), scopes))
     }

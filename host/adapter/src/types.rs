@@ -3,27 +3,27 @@
 use acp_sessions_guest::storage::{self as native, StorageError};
 use acp_sessions_host::component::storage as wit;
 
-pub(crate) fn error_to_wit(error: StorageError) -> wit::Error {
+pub(crate) fn error_to_wit(error: StorageError) -> wit::StorageError {
     match error {
-        StorageError::Conflict => wit::Error::Conflict,
-        StorageError::TooLarge => wit::Error::TooLarge,
-        StorageError::Full => wit::Error::Full,
-        StorageError::ReadOnly => wit::Error::ReadOnly,
-        StorageError::Corrupt(what) => wit::Error::Corrupt(what),
-        StorageError::Unavailable(what) => wit::Error::Unavailable(what),
-        StorageError::Unsupported => wit::Error::Unsupported,
+        StorageError::Conflict => wit::StorageError::Conflict,
+        StorageError::TooLarge => wit::StorageError::TooLarge,
+        StorageError::Full => wit::StorageError::Full,
+        StorageError::ReadOnly => wit::StorageError::ReadOnly,
+        StorageError::Corrupt(what) => wit::StorageError::Corrupt(what),
+        StorageError::Unavailable(what) => wit::StorageError::Unavailable(what),
+        StorageError::Unsupported => wit::StorageError::Unsupported,
     }
 }
 
-pub(crate) fn error_to_native(error: wit::Error) -> StorageError {
+pub(crate) fn error_to_native(error: wit::StorageError) -> StorageError {
     match error {
-        wit::Error::Conflict => StorageError::Conflict,
-        wit::Error::TooLarge => StorageError::TooLarge,
-        wit::Error::Full => StorageError::Full,
-        wit::Error::ReadOnly => StorageError::ReadOnly,
-        wit::Error::Corrupt(what) => StorageError::Corrupt(what),
-        wit::Error::Unavailable(what) => StorageError::Unavailable(what),
-        wit::Error::Unsupported => StorageError::Unsupported,
+        wit::StorageError::Conflict => StorageError::Conflict,
+        wit::StorageError::TooLarge => StorageError::TooLarge,
+        wit::StorageError::Full => StorageError::Full,
+        wit::StorageError::ReadOnly => StorageError::ReadOnly,
+        wit::StorageError::Corrupt(what) => StorageError::Corrupt(what),
+        wit::StorageError::Unavailable(what) => StorageError::Unavailable(what),
+        wit::StorageError::Unsupported => StorageError::Unsupported,
     }
 }
 
@@ -96,27 +96,27 @@ pub(crate) fn durability_to_native(durability: wit::Durability) -> native::Durab
 pub(crate) fn write_to_wit(write: native::Write) -> wit::Write {
     match write {
         native::Write::Put { key, value } => wit::Write::Put(wit::Entry { key, value }),
-        native::Write::Delete { key } => wit::Write::Delete(key),
+        native::Write::Remove { key } => wit::Write::Remove(key),
         native::Write::Append { log, seq, value } => wit::Write::Append(wit::LogRow { log, seq, value }),
         native::Write::Amend { log, seq, value } => wit::Write::Amend(wit::LogRow { log, seq, value }),
-        native::Write::CutLog { log, from } => wit::Write::CutLog(wit::LogCut { log, from }),
+        native::Write::CutLog { log, start } => wit::Write::CutLog(wit::LogCut { log, start }),
         native::Write::IndexText { owner, part, tokens } => {
             wit::Write::IndexText(wit::TextPart { owner, part, tokens })
         }
-        native::Write::DropText { owner, from } => wit::Write::DropText(wit::TextCut { owner, from }),
+        native::Write::DropText { owner, start } => wit::Write::DropText(wit::TextCut { owner, start }),
     }
 }
 
 pub(crate) fn write_to_native(write: wit::Write) -> native::Write {
     match write {
         wit::Write::Put(entry) => native::Write::Put { key: entry.key, value: entry.value },
-        wit::Write::Delete(key) => native::Write::Delete { key },
+        wit::Write::Remove(key) => native::Write::Remove { key },
         wit::Write::Append(row) => native::Write::Append { log: row.log, seq: row.seq, value: row.value },
         wit::Write::Amend(row) => native::Write::Amend { log: row.log, seq: row.seq, value: row.value },
-        wit::Write::CutLog(cut) => native::Write::CutLog { log: cut.log, from: cut.from },
+        wit::Write::CutLog(cut) => native::Write::CutLog { log: cut.log, start: cut.start },
         wit::Write::IndexText(text) => {
             native::Write::IndexText { owner: text.owner, part: text.part, tokens: text.tokens }
         }
-        wit::Write::DropText(cut) => native::Write::DropText { owner: cut.owner, from: cut.from },
+        wit::Write::DropText(cut) => native::Write::DropText { owner: cut.owner, start: cut.start },
     }
 }

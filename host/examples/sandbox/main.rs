@@ -25,12 +25,12 @@ const ROOM: u32 = 256 << 10;
 /// The engine, in either form.
 trait Engine {
     /// Hands over lines and returns the lines that come of them.
-    fn exchange(&mut self, from: Peer, lines: Vec<String>) -> Result<Vec<String>>;
+    fn exchange(&mut self, peer: Peer, lines: Vec<String>) -> Result<Vec<String>>;
 }
 
 impl Engine for Instance<'_, Sqlite> {
-    fn exchange(&mut self, from: Peer, lines: Vec<String>) -> Result<Vec<String>> {
-        let arrivals: Vec<_> = lines.into_iter().map(|line| Arrival { from, content: Content::Line(line) }).collect();
+    fn exchange(&mut self, peer: Peer, lines: Vec<String>) -> Result<Vec<String>> {
+        let arrivals: Vec<_> = lines.into_iter().map(|line| Arrival { peer, content: Content::Line(line) }).collect();
         let mut step = self.receive(&arrivals, ROOM)?;
         let mut all = Vec::new();
         loop {
@@ -61,12 +61,12 @@ impl Environment for System {
 }
 
 impl Engine for native::Engine<Lent<Sqlite>, System> {
-    fn exchange(&mut self, from: Peer, lines: Vec<String>) -> Result<Vec<String>> {
-        let from = match from {
+    fn exchange(&mut self, peer: Peer, lines: Vec<String>) -> Result<Vec<String>> {
+        let peer = match peer {
             Peer::Client => native::Peer::Client,
             Peer::Agent => native::Peer::Agent,
         };
-        let arrival = |line| native::Arrival { from, content: native::Content::Line(line) };
+        let arrival = |line| native::Arrival { peer, content: native::Content::Line(line) };
         self.receive(lines.into_iter().map(arrival).collect::<Vec<_>>());
         let mut all = Vec::new();
         loop {
@@ -159,7 +159,7 @@ fn run_native(folder: &Path, updates: usize, times: &mut Times) -> Result<()> {
     let store = folder.join("native.db");
     let open = || -> Result<_> {
         let storage = Lent::new(Sqlite::builder().file(&store).build()?);
-        Ok(native::Engine::open(storage, System, [], Vec::new(), Vec::new())?)
+        Ok(native::Engine::connect(storage, System, [], Vec::new(), Vec::new())?)
     };
     converse(&mut open()?, updates, times)?;
     load(&mut open()?, updates, times)
@@ -169,7 +169,7 @@ fn run_component(component: &Component<Sqlite>, folder: &Path, updates: usize, t
     let store = folder.join("component.db");
     let open = || -> Result<_> {
         let mut instance = component.instantiate(Sqlite::builder().file(&store).build()?)?;
-        instance.open(&[], &[], &[])??;
+        instance.connect(&[], &[], &[])??;
         Ok(instance)
     };
     converse(&mut open()?, updates, times)?;

@@ -22,10 +22,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let mut engine = component.instantiate(arguments.store.open_existing()?)?;
     // The engine takes an unknown id for deleted; a person has more likely mistyped it, and then nothing goes.
     for id in &arguments.ids {
-        plain(engine.get(id))?;
+        plain(engine.get_session(id))?;
     }
     for id in &arguments.ids {
-        plain(engine.delete(id))?;
+        plain(engine.delete_session(id))?;
         writeln!(io::stdout(), "Deleted {id}.")?;
     }
     Ok(ExitCode::SUCCESS)

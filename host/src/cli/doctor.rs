@@ -52,7 +52,7 @@ fn rebuild(store: Sqlite) -> Outcome {
     let mut done = 0_u64;
     let mut cursor = None;
     let broken = loop {
-        let rebuilt = plain(engine.rebuild(cursor.as_deref(), STEP))?;
+        let rebuilt = plain(engine.rebuild_indexes(cursor.as_deref(), STEP))?;
         done += u64::from(rebuilt.done);
         if watched {
             eprint!("\rIndexed:     {done} sessions");

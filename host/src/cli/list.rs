@@ -10,7 +10,7 @@ use super::Outcome;
 use super::answer::plain;
 use super::store::{self, StoreOptions};
 use super::table;
-use crate::component::sessions::{Archived as Wanted, Filter, Session};
+use crate::component::sessions::{ArchivedSessions, ListCriteria, Session};
 
 /// The most that the engine returns at once.
 const PAGE: u32 = 1000;
@@ -58,16 +58,16 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let component = store::engine()?;
     let mut engine = component.instantiate(arguments.store.open_existing()?)?;
-    let filter = Filter {
+    let criteria = ListCriteria {
         cwd: arguments.cwd.as_deref().map(absolute).transpose()?,
         created_after: None,
         created_before: None,
         updated_after: None,
         search: arguments.search.clone(),
         archived: match arguments.archived {
-            Archived::Exclude => Wanted::Exclude,
-            Archived::Include => Wanted::Include,
-            Archived::Only => Wanted::Only,
+            Archived::Exclude => ArchivedSessions::Hidden,
+            Archived::Include => ArchivedSessions::Shown,
+            Archived::Only => ArchivedSessions::Only,
         },
         subagents: arguments.subagents,
     };
@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let mut cursor = None;
     while sessions.len() < arguments.limit as usize {
         let left = arguments.limit - u32::try_from(sessions.len())?;
-        let page = plain(engine.list(&filter, left.min(PAGE), cursor.as_deref()))?;
+        let page = plain(engine.list_sessions(&criteria, left.min(PAGE), cursor.as_deref()))?;
         sessions.extend(page.sessions);
         cursor = page.next_cursor;
         if cursor.is_none() {

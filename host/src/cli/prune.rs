@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let mut count = 0;
     let mut cursor = None;
     loop {
-        let page = plain(engine.prune(&since, cwd.as_deref(), STEP, cursor.as_deref(), arguments.dry_run))?;
+        let page = plain(engine.prune_sessions(&since, cwd.as_deref(), STEP, cursor.as_deref(), arguments.dry_run))?;
         for session in &page.sessions {
             let title = one_line(session.title.as_deref().unwrap_or("-"));
             writeln!(out, "{}  {}  {}  {title}", session.id, session.updated_at, session.cwd)?;

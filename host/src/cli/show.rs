@@ -38,9 +38,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     loop {
         let (id, behind) = (arguments.id.as_str(), after.as_deref());
         let page = plain(if arguments.set_aside {
-            engine.set_aside(id, behind, PAGE)
+            engine.read_set_aside(id, behind, PAGE)
         } else {
-            engine.transcript(id, behind, PAGE)
+            engine.read_transcript(id, behind, PAGE)
         })?;
         for update in &page.updates {
             if arguments.json {
@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }
     if !arguments.json {
         writeln!(out)?;
-        let count = plain(engine.get(&arguments.id))?.set_aside;
+        let count = plain(engine.get_session(&arguments.id))?.set_aside;
         match (arguments.set_aside, count) {
             (false, 1..) => {
                 writeln!(out, "\nThe agent went back behind other things that were said; --set-aside shows them.")?;

@@ -3,7 +3,7 @@
 use wasmtime::Store;
 
 use super::bindings::SessionEngine;
-use super::connection::{Arrival, Memo, OpenError, Peer, Setting, Step};
+use super::connection::{Arrival, ConnectError, Memo, Peer, Setting, Step};
 use super::state::State;
 use super::ticker::Running;
 use super::{Component, storage};
@@ -35,14 +35,14 @@ impl<'c, S: storage::Host + Send + 'static> Instance<'c, S> {
     }
 
     /// Begins or takes up a connection. Once, before the other calls of a connection.
-    pub fn open(
+    pub fn connect(
         &mut self,
         settings: &[Setting],
         kept: &[Memo],
         lost: &[Arrival],
-    ) -> wasmtime::Result<Result<(), OpenError>> {
+    ) -> wasmtime::Result<Result<(), ConnectError>> {
         let _running = self.begin_call();
-        self.exports.acp_sessions_connection().call_open(&mut self.store, settings, kept, lost)
+        self.exports.acp_sessions_connection().call_connect(&mut self.store, settings, kept, lost)
     }
 
     /// Hands over what arrived, and returns what follows. `client_room` in bytes, for replays.
@@ -58,9 +58,9 @@ impl<'c, S: storage::Host + Send + 'static> Instance<'c, S> {
     }
 
     /// Says that nothing more comes from that side.
-    pub fn closed(&mut self, peer: Peer) -> wasmtime::Result<()> {
+    pub fn peer_closed(&mut self, peer: Peer) -> wasmtime::Result<()> {
         let _running = self.begin_call();
-        self.exports.acp_sessions_connection().call_closed(&mut self.store, peer)
+        self.exports.acp_sessions_connection().call_peer_closed(&mut self.store, peer)
     }
 
     /// Says that time has passed; returns after how many milliseconds to say so again.

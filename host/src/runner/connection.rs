@@ -84,7 +84,7 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
     ) -> Result<Self, RunError> {
         let Ends { client, agent, downstream, stop } = ends;
         // Where it fails, the agent has not been sent anything that it could want to finish.
-        let engine = Engine::open(component, storage, settings).inspect_err(|_| downstream.kill())?;
+        let engine = Engine::connect(component, storage, settings).inspect_err(|_| downstream.kill())?;
         let timer = Some(Instant::now() + timing.flush_after);
         let streams = Streams::new(client, agent, stop);
         Ok(Self {
@@ -142,7 +142,7 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
             // What it has sent before it left is done first.
             if self.is_client_leaving && !self.has_held {
                 self.is_client_leaving = false;
-                self.engine.closed(Peer::Client)?;
+                self.engine.peer_closed(Peer::Client)?;
                 self.pump()?;
                 self.streams.agent.close();
             }
@@ -176,7 +176,7 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
             *quiet = Instant::now() + LAST_OUTPUT;
         }
         self.timer.get_or_insert_with(|| Instant::now() + self.timing.flush_after);
-        let arrivals = lines.into_iter().map(|content| Arrival { from: peer, content }).collect();
+        let arrivals = lines.into_iter().map(|content| Arrival { peer: peer, content }).collect();
         let step = self.engine.receive(arrivals, self.room())?;
         self.take(&step);
         Ok(())
@@ -236,9 +236,9 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
 
     /// Nothing more comes from either side: what is open is answered and written.
     fn settle(&mut self) -> Result<(), RunError> {
-        self.engine.closed(Peer::Agent)?;
+        self.engine.peer_closed(Peer::Agent)?;
         self.pump()?;
-        self.engine.closed(Peer::Client)?;
+        self.engine.peer_closed(Peer::Client)?;
         self.pump()
     }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::component::connection::{Arrival, Memo, OpenError, Output, Peer, Setting, Step};
+use crate::component::connection::{Arrival, ConnectError, Memo, Output, Peer, Setting, Step};
 use crate::component::{Component, Instance, storage};
 
 /// An instance that is lost this often without anything new having arrived is not started again.
@@ -28,11 +28,11 @@ pub enum RunError {
     Streams(std::io::Error),
 }
 
-impl From<OpenError> for RunError {
-    fn from(error: OpenError) -> Self {
+impl From<ConnectError> for RunError {
+    fn from(error: ConnectError) -> Self {
         match error {
-            OpenError::BadSetting(text) => Self::Setting(text),
-            OpenError::Storage(text) => Self::Storage(text),
+            ConnectError::BadSetting(text) => Self::Setting(text),
+            ConnectError::Storage(text) => Self::Storage(text),
         }
     }
 }
@@ -52,9 +52,9 @@ pub(super) struct Engine<'c, S: storage::Host + Send + 'static> {
 
 impl<'c, S: storage::Host + Send + 'static> Engine<'c, S> {
     /// Opens a connection over this storage.
-    pub(super) fn open(component: &'c Component<S>, storage: S, settings: Vec<Setting>) -> Result<Self, RunError> {
+    pub(super) fn connect(component: &'c Component<S>, storage: S, settings: Vec<Setting>) -> Result<Self, RunError> {
         let mut instance = component.instantiate(storage).map_err(RunError::Engine)?;
-        instance.open(&settings, &[], &[]).map_err(RunError::Engine)??;
+        instance.connect(&settings, &[], &[]).map_err(RunError::Engine)??;
         Ok(Self {
             component,
             settings,
@@ -104,12 +104,12 @@ impl<'c, S: storage::Host + Send + 'static> Engine<'c, S> {
     }
 
     /// Says that nothing more comes from that side.
-    pub(super) fn closed(&mut self, peer: Peer) -> Result<(), RunError> {
+    pub(super) fn peer_closed(&mut self, peer: Peer) -> Result<(), RunError> {
         if self.closed.contains(&peer) {
             return Ok(());
         }
         self.closed.push(peer);
-        let told = self.instance.as_mut().map(|instance| instance.closed(peer));
+        let told = self.instance.as_mut().map(|instance| instance.peer_closed(peer));
         self.recover_from(told).map(|_| ())
     }
 
@@ -162,14 +162,14 @@ impl<'c, S: storage::Host + Send + 'static> Engine<'c, S> {
         }
     }
 
-    fn take_up(&self, instance: &mut Instance<'c, S>, lost: &[Arrival]) -> wasmtime::Result<Result<(), OpenError>> {
+    fn take_up(&self, instance: &mut Instance<'c, S>, lost: &[Arrival]) -> wasmtime::Result<Result<(), ConnectError>> {
         let kept: Vec<Memo> =
             self.kept.iter().map(|(key, value)| Memo { key: key.clone(), value: Some(value.clone()) }).collect();
-        if let Err(refused) = instance.open(&self.settings, &kept, lost)? {
+        if let Err(refused) = instance.connect(&self.settings, &kept, lost)? {
             return Ok(Err(refused));
         }
         for peer in &self.closed {
-            instance.closed(*peer)?;
+            instance.peer_closed(*peer)?;
         }
         Ok(Ok(()))
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Connection, End, Ends, RunError, Timing};
 use crate::component::connection::{Content, Setting};
 use crate::component::storage::{
-    Durability, Error, Expectation, Host, LogPage, RecordPage, TextHit, TextScope, TextTerm, Write,
+    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextScope, TextTerm, Write,
 };
 use crate::component::{Component, Limits};
 use crate::downstream::{Agent, Builtin, Command};
@@ -27,7 +27,7 @@ struct Faulty {
     traps: Arc<AtomicU32>,
 }
 
-type Answer<T> = wasmtime::Result<Result<T, Error>>;
+type Answer<T> = wasmtime::Result<Result<T, StorageError>>;
 
 impl Host for Faulty {
     fn get(&mut self, keys: Vec<String>) -> Answer<Vec<Option<String>>> {
@@ -38,11 +38,11 @@ impl Host for Faulty {
         self.store.scan(start, end, descending, limit, bytes)
     }
 
-    fn log_end(&mut self, log: String) -> Answer<u64> {
+    fn log_end(&mut self, log: String) -> Answer<u32> {
         self.store.log_end(log)
     }
 
-    fn read_log(&mut self, log: String, start: u64, limit: u32, bytes: u32) -> Answer<LogPage> {
+    fn read_log(&mut self, log: String, start: u32, limit: u32, bytes: u32) -> Answer<LogPage> {
         self.store.read_log(log, start, limit, bytes)
     }
 
@@ -50,7 +50,7 @@ impl Host for Faulty {
         self.store.search_text(term, after, limit)
     }
 
-    fn find_text(&mut self, term: TextTerm, scopes: Vec<TextScope>) -> Answer<Vec<Option<u64>>> {
+    fn find_text(&mut self, term: TextTerm, scopes: Vec<TextScope>) -> Answer<Vec<Option<u32>>> {
         self.store.find_text(term, scopes)
     }
 

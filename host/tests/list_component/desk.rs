@@ -23,15 +23,15 @@ impl<'c> Desk<'c> {
         let setting = |name: &str, value: &str| Setting { name: name.to_owned(), value: value.to_owned() };
         // Nothing may go by itself: the model knows nothing of retention.
         let settings = [setting("page-size", "100"), setting("prune-empty-hours", "0")];
-        instance.open(&settings, &[], &[]).expect("no trap").expect("open");
+        instance.connect(&settings, &[], &[]).expect("no trap").expect("open");
         let mut desk = Self { instance, library: Native::new(store), asked: 0 };
         desk.initialize();
         desk
     }
 
-    fn give(&mut self, from: Peer, line: &Value) -> Vec<Output> {
+    fn give(&mut self, peer: Peer, line: &Value) -> Vec<Output> {
         let content = Content::Line(line.to_string());
-        let step = self.instance.receive(&[Arrival { from, content }], 1 << 30).expect("no trap");
+        let step = self.instance.receive(&[Arrival { peer, content }], 1 << 30).expect("no trap");
         assert!(!step.more, "nothing is replayed");
         step.outputs
     }

@@ -1,26 +1,26 @@
 //! Logs: dense numbers, whatever is cut.
 
-use acp_sessions_host::component::storage::{Error, Host, LogCut, LogRow, Write};
+use acp_sessions_host::component::storage::{Host, LogCut, LogRow, StorageError, Write};
 
 use super::{on_every_store, try_write, write};
 
-fn append(log: &str, seq: u64, value: &str) -> Write {
+fn append(log: &str, seq: u32, value: &str) -> Write {
     Write::Append(LogRow { log: log.into(), seq, value: value.into() })
 }
 
-fn amend(log: &str, seq: u64, value: &str) -> Write {
+fn amend(log: &str, seq: u32, value: &str) -> Write {
     Write::Amend(LogRow { log: log.into(), seq, value: value.into() })
 }
 
-fn cut(log: &str, from: u64) -> Write {
-    Write::CutLog(LogCut { log: log.into(), from })
+fn cut(log: &str, start: u32) -> Write {
+    Write::CutLog(LogCut { log: log.into(), start })
 }
 
-fn end(store: &mut dyn Host, log: &str) -> u64 {
+fn end(store: &mut dyn Host, log: &str) -> u32 {
     store.log_end(log.into()).expect("no trap").expect("read")
 }
 
-fn read(store: &mut dyn Host, log: &str, start: u64, limit: u32, max_bytes: u32) -> (Vec<(u64, String)>, bool) {
+fn read(store: &mut dyn Host, log: &str, start: u32, limit: u32, max_bytes: u32) -> (Vec<(u32, String)>, bool) {
     let page = store.read_log(log.into(), start, limit, max_bytes).expect("no trap").expect("read");
     (page.entries.into_iter().map(|entry| (entry.seq, entry.value)).collect(), page.more)
 }
@@ -44,11 +44,11 @@ fn entries_are_read_in_order_and_within_bounds() {
             (1, 100, 5, vec![1], true),
             (2, 0, 1000, vec![2], true),
             (6, 100, 1000, vec![], false),
-            (u64::MAX, 100, 1000, vec![], false),
+            (u32::MAX, 100, 1000, vec![], false),
         ];
         for (start, limit, max_bytes, seqs, more) in cases {
             let (entries, is_more) = read(store, "l", start, limit, max_bytes);
-            let found: Vec<u64> = entries.iter().map(|(seq, _)| *seq).collect();
+            let found: Vec<u32> = entries.iter().map(|(seq, _)| *seq).collect();
             assert_eq!((found, is_more), (seqs, more), "{start} {limit} {max_bytes}");
             assert!(entries.iter().all(|(seq, value)| *value == seq.to_string().repeat(10)));
         }
@@ -61,12 +61,12 @@ fn every_entry_has_its_place() {
     on_every_store(|store| {
         assert_eq!(end(store, "l"), 0);
         for misplaced in [append("l", 0, "x"), append("l", 2, "x"), amend("l", 0, "x"), amend("l", 1, "x")] {
-            assert_eq!(try_write(store, vec![misplaced.clone()]), Err(Error::Conflict), "{misplaced:?}");
+            assert_eq!(try_write(store, vec![misplaced.clone()]), Err(StorageError::Conflict), "{misplaced:?}");
         }
         write(store, vec![append("l", 1, "a"), append("l", 2, "b"), amend("l", 2, "B"), append("l", 3, "c")]);
         assert_eq!(end(store, "l"), 3);
         for misplaced in [append("l", 3, "x"), append("l", 5, "x"), amend("l", 2, "x"), amend("l", 4, "x")] {
-            assert_eq!(try_write(store, vec![misplaced.clone()]), Err(Error::Conflict), "{misplaced:?}");
+            assert_eq!(try_write(store, vec![misplaced.clone()]), Err(StorageError::Conflict), "{misplaced:?}");
         }
         assert_eq!(values(store, "l"), ["a", "B", "c"]);
     });

@@ -7,7 +7,7 @@ mod texts;
 
 use acp_sessions_adapter::{Hosted, Lent};
 use acp_sessions_guest::storage::Memory;
-use acp_sessions_host::component::storage::{Durability, Entry, Error, Expectation, Host, Write};
+use acp_sessions_host::component::storage::{Durability, Entry, Expectation, Host, StorageError, Write};
 use acp_sessions_host::store::Sqlite;
 
 /// Runs a case on an empty store of each kind, and on one that is passed from side to side and back.
@@ -24,7 +24,7 @@ fn write(store: &mut dyn Host, writes: Vec<Write>) {
     assert_eq!(try_write(store, writes), Ok(()));
 }
 
-fn try_write(store: &mut dyn Host, writes: Vec<Write>) -> Result<(), Error> {
+fn try_write(store: &mut dyn Host, writes: Vec<Write>) -> Result<(), StorageError> {
     store.commit(vec![], writes, Durability::Relaxed).expect("no trap")
 }
 

@@ -1,6 +1,6 @@
 //! Records: what is read, in which order, and what a commit makes sure of.
 
-use acp_sessions_host::component::storage::{Durability, Error, Host, LogRow, Write};
+use acp_sessions_host::component::storage::{Durability, Host, LogRow, StorageError, Write};
 
 use super::{expect, on_every_store, put, try_write, write};
 
@@ -67,10 +67,10 @@ fn a_commit_depends_on_what_was_read() {
         write(store, vec![put("a", "1")]);
         let cases = [
             (vec![expect("a", Some("1")), expect("b", None)], Ok(())),
-            (vec![expect("a", Some("2"))], Err(Error::Conflict)),
-            (vec![expect("a", None)], Err(Error::Conflict)),
-            (vec![expect("b", Some("1"))], Err(Error::Conflict)),
-            (vec![expect("a", Some("1")), expect("a", Some("1 "))], Err(Error::Conflict)),
+            (vec![expect("a", Some("2"))], Err(StorageError::Conflict)),
+            (vec![expect("a", None)], Err(StorageError::Conflict)),
+            (vec![expect("b", Some("1"))], Err(StorageError::Conflict)),
+            (vec![expect("a", Some("1")), expect("a", Some("1 "))], Err(StorageError::Conflict)),
         ];
         for (expected, outcome) in cases {
             let before = get(store, "n");
@@ -86,14 +86,14 @@ fn a_commit_depends_on_what_was_read() {
 #[test]
 fn writes_act_in_order_and_all_or_none() {
     on_every_store(|store| {
-        write(store, vec![put("a", "1"), put("a", "2"), Write::Delete("b".into()), put("b", "3")]);
-        write(store, vec![put("c", "4"), Write::Delete("c".into())]);
+        write(store, vec![put("a", "1"), put("a", "2"), Write::Remove("b".into()), put("b", "3")]);
+        write(store, vec![put("c", "4"), Write::Remove("c".into())]);
         let values = ["a", "b", "c"].map(|key| get(store, key));
         assert_eq!(values, [Some("2".into()), Some("3".into()), None]);
 
         let misplaced = Write::Append(LogRow { log: "l".into(), seq: 7, value: "x".into() });
-        let refused = try_write(store, vec![put("a", "5"), Write::Delete("b".into()), misplaced, put("d", "6")]);
-        assert_eq!(refused, Err(Error::Conflict));
+        let refused = try_write(store, vec![put("a", "5"), Write::Remove("b".into()), misplaced, put("d", "6")]);
+        assert_eq!(refused, Err(StorageError::Conflict));
         let values = ["a", "b", "d"].map(|key| get(store, key));
         assert_eq!(values, [Some("2".into()), Some("3".into()), None]);
     });

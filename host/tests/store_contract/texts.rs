@@ -4,7 +4,7 @@ use acp_sessions_host::component::storage::{Host, TextCut, TextHit, TextPart, Te
 
 use super::{on_every_store, write};
 
-fn index(owner: &str, part: u64, tokens: &str) -> Write {
+fn index(owner: &str, part: u32, tokens: &str) -> Write {
     Write::IndexText(TextPart { owner: owner.into(), part, tokens: tokens.into() })
 }
 
@@ -15,7 +15,7 @@ fn term(words: &str) -> TextTerm {
     TextTerm { tokens: words.split(' ').map(Into::into).collect(), prefix }
 }
 
-fn search(store: &mut dyn Host, words: &str, after: Option<(&str, u64)>, limit: u32) -> Vec<(String, u64)> {
+fn search(store: &mut dyn Host, words: &str, after: Option<(&str, u32)>, limit: u32) -> Vec<(String, u32)> {
     let after = after.map(|(owner, part)| TextHit { owner: owner.into(), part });
     let hits = store.search_text(term(words), after, limit).expect("no trap").expect("found");
     hits.into_iter().map(|hit| (hit.owner, hit.part)).collect()
@@ -116,10 +116,10 @@ fn hits_come_newest_first_page_by_page() {
             write(store, (0..4).map(|part| index(owner, part, if part % 2 == 0 { "yes" } else { "no" })).collect());
         }
         let all = [("o3", 2), ("o3", 0), ("o2", 2), ("o2", 0), ("o1", 2), ("o1", 0)];
-        let all: Vec<(String, u64)> = all.map(|(owner, part)| (owner.to_owned(), part)).to_vec();
+        let all: Vec<(String, u32)> = all.map(|(owner, part)| (owner.to_owned(), part)).to_vec();
         assert_eq!(search(store, "yes", None, 100), all);
         for size in 1..=4 {
-            let mut found: Vec<(String, u64)> = Vec::new();
+            let mut found: Vec<(String, u32)> = Vec::new();
             loop {
                 let last = found.last().cloned();
                 let after = last.as_ref().map(|(owner, part)| (owner.as_str(), *part));
@@ -133,7 +133,7 @@ fn hits_come_newest_first_page_by_page() {
             assert_eq!(found, all, "pages of {size}");
         }
         assert_eq!(search(store, "y*", Some(("o2", 1)), 2), [("o2".to_owned(), 0), ("o1".to_owned(), 2)]);
-        write(store, vec![Write::DropText(TextCut { owner: "o2".into(), from: 0 })]);
+        write(store, vec![Write::DropText(TextCut { owner: "o2".into(), start: 0 })]);
         assert_eq!(search(store, "yes", Some(("o2", 2)), 1), [("o1".to_owned(), 2)], "on from one that is gone");
     });
 }
@@ -151,7 +151,7 @@ fn the_first_part_within_each_scope() {
             scope("o1", 1),
             scope("o1", 2),
             scope("o2", 0),
-            scope("o2", u64::MAX),
+            scope("o2", u32::MAX),
             scope("none", 9),
             scope("o1", 9),
         ];
@@ -195,14 +195,14 @@ fn texts_are_replaced_and_dropped() {
         write(store, vec![index("o1", 1, "new")]);
         assert_eq!(search(store, "old", None, 9), [("o2".to_owned(), 0), ("o1".to_owned(), 0)]);
         assert_eq!(search(store, "new", None, 9), [("o1".to_owned(), 1)]);
-        write(store, vec![Write::DropText(TextCut { owner: "o1".into(), from: 1 })]);
+        write(store, vec![Write::DropText(TextCut { owner: "o1".into(), start: 1 })]);
         assert_eq!(search(store, "new", None, 9), []);
         assert_eq!(search(store, "old", None, 9), [("o2".to_owned(), 0), ("o1".to_owned(), 0)]);
         write(
             store,
             vec![
-                Write::DropText(TextCut { owner: "o1".into(), from: 0 }),
-                Write::DropText(TextCut { owner: "none".into(), from: 0 }),
+                Write::DropText(TextCut { owner: "o1".into(), start: 0 }),
+                Write::DropText(TextCut { owner: "none".into(), start: 0 }),
                 index("o1", 0, "again"),
             ],
         );

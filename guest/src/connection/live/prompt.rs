@@ -14,7 +14,6 @@ use crate::environment::Environment;
 use crate::rpc::{self, Outcome, RpcError};
 use crate::sessions::title;
 use crate::storage::Storage;
-use crate::store::Segment;
 use crate::transcript::{Echo, Kind, digest, digest_for};
 
 /// Why nothing is stored of a session that somebody else has deleted.
@@ -119,8 +118,7 @@ impl LiveSession {
         let storage = cx.store.storage();
         let untold = match self.unheard_behind {
             Some(behind) => {
-                let before: u64 = session.segments.iter().map(Segment::length).sum();
-                let heard = before + (behind + 1).saturating_sub(session.tail);
+                let heard = session.length_up_to(behind);
                 digest_for(storage, &session, heard, Some((&cx.agent.name, &self.agent_id)))?
             }
             None => digest(storage, &session, known.map_or(0, |known| known.heard))?,

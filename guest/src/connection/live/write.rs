@@ -111,7 +111,7 @@ impl LiveSession {
 
 impl super::Activity {
     /// What the record is to say of it; the session's own log ends at `end`.
-    fn note(&self, session: &mut Session, agent: &str, agent_id: &str, end: u64, now: i64) {
+    fn note(&self, session: &mut Session, agent: &str, agent_id: &str, end: u32, now: i64) {
         if let Some(at) = self.touched {
             session.touch(at.max(session.updated.min(now)));
         }
@@ -121,11 +121,11 @@ impl super::Activity {
         {
             session.title = Title::Auto(title.clone());
         }
+        let heard = session.length_up_to(end);
         if self.heard
             && let Some(known) = session.agents.get_mut(agent).filter(|known| known.id == agent_id)
         {
-            let before: u64 = session.segments.iter().map(crate::store::Segment::length).sum();
-            known.heard = before + (end + 1).saturating_sub(session.tail);
+            known.heard = heard;
             known.last_turn = Some((self.began.unwrap_or(now), now));
         }
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::{Connection, Router, chain};
 use crate::environment::Environment;
-use crate::exchange::{Arrival, Content, OpenError, Output, Peer};
+use crate::exchange::{Arrival, ConnectError, Content, Output, Peer};
 use crate::settings::Settings;
 use crate::storage::Storage;
 use crate::store::Store;
@@ -14,14 +14,14 @@ const CHAIN: &str = "chain";
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Starts on a new connection or, with what the host kept, carries on an old one.
-    pub(crate) fn open(
+    pub(crate) fn connect(
         storage: S,
         environment: E,
         settings: impl IntoIterator<Item = (String, String)>,
         kept: Vec<(String, String)>,
         lost: Vec<Arrival>,
-    ) -> Result<Self, OpenError> {
-        let settings = Settings::read(settings).map_err(OpenError::BadSetting)?;
+    ) -> Result<Self, ConnectError> {
+        let settings = Settings::read(settings).map_err(ConnectError::BadSetting)?;
         let connection = Connection::new(environment.random(), environment.now().clamp(0, crate::time::LAST));
         let in_chain = kept.iter().any(|(key, _)| key == CHAIN);
         let outputs = VecDeque::new();
@@ -34,7 +34,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     pub(crate) fn receive(&mut self, arrivals: impl IntoIterator<Item = Arrival>) {
         for arrival in arrivals {
             let arrival = self.enter(arrival);
-            match (arrival.from, arrival.content) {
+            match (arrival.peer, arrival.content) {
                 (Peer::Client, Content::Line(line)) => self.client_line(line),
                 (Peer::Agent, Content::Line(line)) => self.agent_line(line),
                 (Peer::Client, Content::TooLong(head)) => self.client_line_too_long(&head),
@@ -69,7 +69,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// That side has ended.
-    pub(crate) fn closed(&mut self, peer: Peer) {
+    pub(crate) fn peer_closed(&mut self, peer: Peer) {
         match peer {
             Peer::Client => self.client_closed(),
             Peer::Agent => self.agent_closed(),

@@ -20,25 +20,25 @@ const MARK: &str = "acp-sessions-successor:";
 /// Whether a line is the first of a chain.
 pub(super) fn begins(arrival: &Arrival) -> bool {
     let Content::Line(line) = &arrival.content else { return false };
-    arrival.from == Peer::Client
+    arrival.peer == Peer::Client
         && matches!(Message::parse(line), Ok(Message::Request { method, .. }) if method == INITIALIZE)
 }
 
 /// What arrived, as if the agent had a pipe of its own. `is_clients`: whether a request of this id is the client's.
 pub(super) fn enter(arrival: Arrival, is_clients: impl Fn(&Id) -> bool) -> Arrival {
-    if arrival.from == Peer::Agent {
+    if arrival.peer == Peer::Agent {
         return arrival;
     }
     match &arrival.content {
         Content::Line(line) => match entered(line, is_clients) {
-            Some((from, line)) => Arrival { from, content: Content::Line(line) },
+            Some((peer, line)) => Arrival { peer, content: Content::Line(line) },
             None => arrival,
         },
         Content::TooLong(head) => match Message::id_in_head(head).as_ref().and_then(unmarked) {
             Some(id) => {
                 let error =
                     RpcError::new(Code::InternalError, "Internal error: the agent's answer is too long to pass on");
-                Arrival { from: Peer::Agent, content: Content::Line(rpc::failure(&id, &error)) }
+                Arrival { peer: Peer::Agent, content: Content::Line(rpc::failure(&id, &error)) }
             }
             None => arrival,
         },
@@ -136,16 +136,16 @@ mod tests {
     use super::*;
 
     fn entering(line: &str) -> (Peer, String) {
-        let arrival = Arrival { from: Peer::Client, content: Content::Line(line.to_owned()) };
-        let Arrival { from, content: Content::Line(line) } = enter(arrival, |id| *id == Id::text("c")) else {
+        let arrival = Arrival { peer: Peer::Client, content: Content::Line(line.to_owned()) };
+        let Arrival { peer, content: Content::Line(line) } = enter(arrival, |id| *id == Id::text("c")) else {
             panic!("no line")
         };
-        (from, line)
+        (peer, line)
     }
 
     #[test]
     fn what_comes_in_an_envelope_is_the_agents() {
-        for (line, from, expected) in [
+        for (line, peer, expected) in [
             (
                 r#"{"jsonrpc":"2.0","id":"x","method":"proxy/successor","params":{"method":"fs/read_text_file","params":{"p":1.0},"_meta":{}}}"#,
                 Peer::Agent,
@@ -172,7 +172,7 @@ mod tests {
                 r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}"#,
             ),
         ] {
-            assert_eq!(entering(line), (from, expected.to_owned()));
+            assert_eq!(entering(line), (peer, expected.to_owned()));
         }
     }
 
@@ -216,8 +216,8 @@ mod tests {
     #[test]
     fn an_answer_of_the_agents_that_is_too_long_is_the_agents() {
         let head = r#"{"jsonrpc":"2.0","id":"acp-sessions-successor:7","result":{"#.to_owned();
-        let arrival = Arrival { from: Peer::Client, content: Content::TooLong(head) };
-        let Arrival { from, content: Content::Line(line) } = enter(arrival, |_| false) else { panic!("no line") };
-        assert!(from == Peer::Agent && line.contains("\"id\":7,\"error\""), "{line}");
+        let arrival = Arrival { peer: Peer::Client, content: Content::TooLong(head) };
+        let Arrival { peer, content: Content::Line(line) } = enter(arrival, |_| false) else { panic!("no line") };
+        assert!(peer == Peer::Agent && line.contains("\"id\":7,\"error\""), "{line}");
     }
 }

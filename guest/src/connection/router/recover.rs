@@ -62,7 +62,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Something that the lost instance did not finish with. Requests fail, whoever asked; what answers or tells the
     /// other side something is passed on, though it may be missing from the history.
     fn make_up_for(&mut self, arrival: Arrival, error: &RpcError) {
-        let line = match (arrival.from, arrival.content) {
+        let line = match (arrival.peer, arrival.content) {
             (_, Content::Line(line)) => line,
             (Peer::Client, Content::TooLong(head)) => return self.client_line_too_long(&head),
             (Peer::Agent, Content::TooLong(head)) => return self.agent_line_too_long(&head),
@@ -72,13 +72,13 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let message = match Message::parse(&line) {
             Ok(message) => message,
             Err(malformed) => {
-                if arrival.from == Peer::Client {
+                if arrival.peer == Peer::Client {
                     self.send_client(rpc::failure(&Id::null(), &malformed.to_error()));
                 }
                 return;
             }
         };
-        let handled = match (arrival.from, message) {
+        let handled = match (arrival.peer, message) {
             (Peer::Client, Message::Request { id, .. }) => {
                 // One that is open under this id came before, and has an answer of its own.
                 let taken = self.taken(&ClientRequest::new(id.clone()));
@@ -99,7 +99,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Handled::PassAs(line) => line,
             Handled::Done | Handled::Wait(_) => return,
         };
-        match arrival.from {
+        match arrival.peer {
             Peer::Client => self.send_agent(line),
             Peer::Agent => self.send_client(line),
         }

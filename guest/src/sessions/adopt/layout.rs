@@ -11,11 +11,11 @@ pub(super) struct Layout {
     pub(super) segments: Vec<Segment>,
     /// Where the rest of the session's own log begins, if that is as before or further on in what was read of it; `None`:
     /// all of it that was read is in the segments or aside.
-    pub(super) tail: Option<u64>,
+    pub(super) tail: Option<u32>,
     /// What is newly set aside.
     pub(super) aside: Vec<Segment>,
     /// The last entry of the staging log that is used; 0 if none is.
-    pub(super) used_until: u64,
+    pub(super) used_until: u32,
     /// Whether entries of the transcript that was read have other positions now.
     pub(super) has_moved: bool,
 }
@@ -23,7 +23,7 @@ pub(super) struct Layout {
 impl Layout {
     /// Carries out a plan for this session's transcript, its own log read up to `own_end`. `None` if it is a plan for
     /// another transcript.
-    pub(super) fn of(session: &Session, own_end: u64, staging: &str, plan: &Plan) -> Option<Self> {
+    pub(super) fn of(session: &Session, own_end: u32, staging: &str, plan: &Plan) -> Option<Self> {
         let own = Segment { log: session.id.clone(), from: session.tail, until: own_end };
         let has_own = own.length() > 0;
         let before: Vec<&Segment> = session.segments.iter().chain(Some(&own).filter(|_| has_own)).collect();
@@ -37,8 +37,9 @@ impl Layout {
             match piece {
                 Piece::Keep(range) => cut(&before, range).for_each(|segment| append(&mut segments, segment)),
                 Piece::Insert(range) => {
-                    used_until = used_until.max(*range.end());
-                    let (from, until) = (*range.start(), *range.end());
+                    let from = u32::try_from(*range.start()).ok()?;
+                    let until = u32::try_from(*range.end()).ok()?;
+                    used_until = used_until.max(until);
                     append(&mut segments, Segment { log: staging.to_owned(), from, until });
                 }
             }
@@ -71,8 +72,8 @@ fn cut<'a>(segments: &'a [&Segment], range: &'a RangeInclusive<u64>) -> impl Ite
         let last = *range.end().min(numbers.end());
         (first <= last).then(|| Segment {
             log: segment.log.clone(),
-            from: segment.from + (first - numbers.start()),
-            until: segment.from + (last - numbers.start()),
+            from: segment.seq(first - numbers.start()),
+            until: segment.seq(last - numbers.start()),
         })
     })
 }

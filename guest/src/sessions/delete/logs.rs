@@ -44,13 +44,13 @@ impl Release {
         for (log, holders) in self.logs {
             let key = keys::log_holders(&log);
             if holders.orphaned {
-                let from = holders.needed_until() + 1;
+                let start = holders.needed_until().saturating_add(1);
                 let owner = Owner::Log(&log).name();
-                writes.push(Write::CutLog { log, from });
-                writes.push(Write::DropText { owner, from });
+                writes.push(Write::CutLog { log, start });
+                writes.push(Write::DropText { owner, start });
             }
             writes.push(if holders.holders.is_empty() {
-                Write::Delete { key }
+                Write::Remove { key }
             } else {
                 Write::Put { key, value: holders.to_text() }
             });

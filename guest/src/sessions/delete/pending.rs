@@ -27,7 +27,7 @@ pub fn pending<S: Storage>(store: &Store<S>, agent: &str, now: i64, limit: u32) 
             if let Some(id) = of(&entry.key).filter(|_| is_due && mapped.is_none()) {
                 ids.push(id);
             } else {
-                stale.push(Write::Delete { key: entry.key.clone() });
+                stale.push(Write::Remove { key: entry.key.clone() });
                 expected.push(Expectation { key: entry.key, value: Some(entry.value) });
             }
         }
@@ -56,5 +56,5 @@ pub fn unconfirmed<S: Storage>(store: &Store<S>, agent: &str, ids: &[&str]) -> R
 
 /// The agent has deleted the session that it knew by this id, or never will.
 pub fn confirmed<S: Storage>(store: &Store<S>, agent: &str, id: &str) -> Result<()> {
-    store.commit(&[], vec![Write::Delete { key: keys::pending_delete(agent, id) }], Durability::Relaxed)
+    store.commit(&[], vec![Write::Remove { key: keys::pending_delete(agent, id) }], Durability::Relaxed)
 }

@@ -30,7 +30,7 @@ pub(super) struct Inheritance {
 }
 
 /// What a fork of this session takes over, whose own log ends at `until`.
-pub(super) fn inherit<S: Storage>(storage: &S, parent: &Session, until: u64) -> Result<Inheritance> {
+pub(super) fn inherit<S: Storage>(storage: &S, parent: &Session, until: u32) -> Result<Inheritance> {
     let mut shared = parts(parent, until);
     let first = first_to_copy(&shared);
     let mut bytes = MOST_BYTES << doublings(&shared);
@@ -49,7 +49,7 @@ pub(super) fn inherit<S: Storage>(storage: &S, parent: &Session, until: u64) -> 
 }
 
 /// The parts of a transcript, those that adjoin each other in one log as one.
-fn parts(session: &Session, until: u64) -> Vec<Segment> {
+fn parts(session: &Session, until: u32) -> Vec<Segment> {
     let tail = Segment { log: session.id.clone(), from: session.tail, until };
     let mut parts: Vec<Segment> = Vec::new();
     for part in session.segments.iter().chain([&tail]).filter(|part| part.length() > 0) {
@@ -109,8 +109,8 @@ fn read<S: Storage>(storage: &S, part: &Segment, bytes: &mut u64) -> Result<Opti
 mod tests {
     use super::*;
 
-    fn lengths(lengths: &[u64]) -> Vec<Segment> {
-        let part = |(at, length): (usize, &u64)| Segment { log: format!("log {at}"), from: 1, until: *length };
+    fn lengths(lengths: &[u32]) -> Vec<Segment> {
+        let part = |(at, length): (usize, &u32)| Segment { log: format!("log {at}"), from: 1, until: *length };
         lengths.iter().enumerate().map(part).collect()
     }
 

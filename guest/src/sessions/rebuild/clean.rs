@@ -43,7 +43,7 @@ fn clean_page<S: Storage>(store: &Store<S>, page: RecordPage) -> Result<()> {
         };
         if !stands {
             expected.push(Expectation { key: record, value: text });
-            stale.push(Write::Delete { key: entry.key });
+            stale.push(Write::Remove { key: entry.key });
         }
     }
     if stale.is_empty() { Ok(()) } else { store.commit(&expected, stale, Durability::Relaxed) }

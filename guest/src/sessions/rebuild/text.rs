@@ -13,7 +13,7 @@ use crate::transcript::text;
 /// indexed as it was, so it is read again until it is what was indexed.
 pub(super) fn index_log<S: Storage>(store: &Store<S>, log: &str) -> Result<()> {
     let owner = index::Owner::Log(log).name();
-    let drop = Write::DropText { owner: owner.clone(), from: 0 };
+    let drop = Write::DropText { owner: owner.clone(), start: 0 };
     store.commit(&[], vec![drop], Durability::Relaxed)?;
     let mut start = 1;
     let mut attempts = 0;

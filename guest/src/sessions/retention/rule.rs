@@ -10,7 +10,7 @@
 //! first prompt of a session is in its log long before the record tells of it.
 
 use crate::sessions::{delete, open_marks};
-use crate::storage::{Bounds, Expectation, Result, Storage, StorageError, Write};
+use crate::storage::{Bounds, Expectation, Result, Storage, StorageError, Write, next_seq};
 use crate::store::{Origin, Session, Store, keys};
 use crate::transcript::{self, Entry};
 
@@ -47,11 +47,9 @@ pub(super) fn remove<S: Storage>(store: &Store<S>, id: &str, now: i64, rule: Rul
         {
             return Ok(false);
         }
-        writes.extend(family.iter().zip(ends).map(|(session, end)| Write::Append {
-            log: session.id.clone(),
-            seq: end + 1,
-            value: String::new(),
-        }));
+        // A log that is full is one that nobody adds to.
+        let next = family.iter().zip(ends).filter_map(|(session, end)| Some((session, next_seq(end).ok()?)));
+        writes.extend(next.map(|(session, seq)| Write::Append { log: session.id.clone(), seq, value: String::new() }));
         Ok(true)
     });
     kept_if_damaged(removed)
@@ -77,7 +75,7 @@ fn kept_if_damaged(removed: Result<Vec<Session>>) -> Result<Vec<Session>> {
     }
 }
 
-fn log_ends<S: Storage>(store: &Store<S>, family: &[Session]) -> Result<Vec<u64>> {
+fn log_ends<S: Storage>(store: &Store<S>, family: &[Session]) -> Result<Vec<u32>> {
     family.iter().map(|session| store.storage().log_end(&session.id)).collect()
 }
 
@@ -85,7 +83,7 @@ fn log_ends<S: Storage>(store: &Store<S>, family: &[Session]) -> Result<Vec<u64>
 fn goes<S: Storage>(
     store: &Store<S>,
     family: &[Session],
-    ends: &[u64],
+    ends: &[u32],
     now: i64,
     rule: Rule,
     expected: &mut Vec<Expectation>,
@@ -116,13 +114,13 @@ fn goes<S: Storage>(
 }
 
 /// Whether nothing was ever said in a session, neither here nor at its agent.
-fn is_empty(session: &Session, ends: &[u64]) -> bool {
+fn is_empty(session: &Session, ends: &[u32]) -> bool {
     session.is_unprompted() && session.aside.is_empty() && ends.first() == Some(&0)
 }
 
 /// When the last entry of a transcript was recorded. It tells of an adoption and of a turn that a crash cut off, which
 /// the record does not.
-fn last_said<S: Storage>(store: &Store<S>, session: &Session, end: u64) -> Result<Option<i64>> {
+fn last_said<S: Storage>(store: &Store<S>, session: &Session, end: u32) -> Result<Option<i64>> {
     let segments = session.segments.iter().map(|segment| (segment.log.as_str(), segment.until));
     let mut last = None;
     for (log, until) in segments.chain([(session.id.as_str(), end)]) {

@@ -19,7 +19,7 @@ pub(super) struct Row {
     pub(super) tokens: String,
     pub(super) time: i64,
     /// Where it already stands, shorter: a run that was written before it was closed.
-    pub(super) amends: Option<u64>,
+    pub(super) amends: Option<u32>,
     /// For a run: what of its text is not in the store yet, should its place be lost.
     pub(super) tail: Option<Run>,
 }

@@ -2,7 +2,7 @@
 
 use super::Recorder;
 use crate::index;
-use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
+use crate::storage::{Durability, Expectation, LAST_PART, Result, Storage, StorageError, Write, next_seq};
 use crate::store::{Changed, Session, Store, keys};
 
 /// How often a batch is tried again after another process wrote to the same log.
@@ -25,9 +25,9 @@ struct Batch {
     writes: Vec<Write>,
     rows: usize,
     /// The number of the open run's entry, if it is among them.
-    run: Option<u64>,
+    run: Option<u32>,
     /// The log's last number when they are written.
-    end: u64,
+    end: u32,
 }
 
 impl Recorder {
@@ -61,7 +61,7 @@ impl Recorder {
         durability: Durability,
         mut decide: impl FnMut(
             Option<&Session>,
-            u64,
+            u32,
             &mut Vec<Expectation>,
             &mut Vec<Write>,
         ) -> Result<Option<Option<Session>>>,
@@ -79,7 +79,7 @@ impl Recorder {
         durability: Durability,
         decide: &mut impl FnMut(
             Option<&Session>,
-            u64,
+            u32,
             &mut Vec<Expectation>,
             &mut Vec<Write>,
         ) -> Result<Option<Option<Session>>>,
@@ -207,7 +207,7 @@ impl Recorder {
         };
         let mut batch = Batch { writes: Vec::new(), rows: 0, run: None, end };
         if let Some(gap) = self.backlog.gap() {
-            batch.add(&self.log, gap, String::new(), None);
+            batch.add(&self.log, gap, String::new(), None)?;
         }
         let mut bytes = 0;
         let mut is_all = true;
@@ -217,12 +217,12 @@ impl Recorder {
                 is_all = false;
                 break;
             }
-            batch.add(&self.log, row.text.clone(), row.tokens.clone(), row.amends);
+            batch.add(&self.log, row.text.clone(), row.tokens.clone(), row.amends)?;
             batch.rows += 1;
         }
         if let Some(run) = self.run.as_mut().filter(|run| is_all && run.is_dirty()) {
             let row = run.row();
-            batch.run = Some(batch.add(&self.log, row.text, row.tokens, row.amends));
+            batch.run = Some(batch.add(&self.log, row.text, row.tokens, row.amends)?);
         }
         Ok(batch)
     }
@@ -265,10 +265,11 @@ impl Recorder {
 
 impl Batch {
     /// Adds an entry and returns its number.
-    fn add(&mut self, log: &str, value: String, tokens: String, amends: Option<u64>) -> u64 {
-        let seq = amends.unwrap_or(self.end + 1);
+    fn add(&mut self, log: &str, value: String, tokens: String, amends: Option<u32>) -> Result<u32> {
+        let seq = amends.map_or_else(|| next_seq(self.end), Ok)?;
         self.end = self.end.max(seq);
-        if !tokens.is_empty() {
+        // An entry past the last part is kept, and not found.
+        if !tokens.is_empty() && seq <= LAST_PART {
             let owner = index::Owner::Log(log).name();
             self.writes.push(Write::IndexText { owner, part: seq, tokens });
         }
@@ -277,7 +278,7 @@ impl Batch {
             Some(_) => Write::Amend { log, seq, value },
             None => Write::Append { log, seq, value },
         });
-        seq
+        Ok(seq)
     }
 }
 

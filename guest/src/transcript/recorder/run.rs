@@ -23,7 +23,7 @@ pub(super) struct Run {
     pub(super) text: String,
     indexed: Indexed,
     /// How much of the text stands in the store, and where.
-    written: Option<(u64, usize)>,
+    written: Option<(u32, usize)>,
 }
 
 /// A chunk with nothing in it but text can be joined with its neighbours.
@@ -79,7 +79,7 @@ impl Run {
     }
 
     /// All of it stands in the store, here.
-    pub(super) fn written_at(&mut self, seq: u64) {
+    pub(super) fn written_at(&mut self, seq: u32) {
         self.written = Some((seq, self.text.len()));
     }
 

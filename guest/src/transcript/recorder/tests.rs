@@ -123,11 +123,11 @@ impl Storage for Scripted {
         self.memory.scan(start, end, descending, bounds)
     }
 
-    fn log_end(&self, log: &str) -> Result<u64> {
+    fn log_end(&self, log: &str) -> Result<u32> {
         self.memory.log_end(log)
     }
 
-    fn read_log(&self, log: &str, start: u64, bounds: Bounds) -> Result<LogPage> {
+    fn read_log(&self, log: &str, start: u32, bounds: Bounds) -> Result<LogPage> {
         self.memory.read_log(log, start, bounds)
     }
 
@@ -135,7 +135,7 @@ impl Storage for Scripted {
         self.memory.search_text(term, after, limit)
     }
 
-    fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u64>>> {
+    fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {
         self.memory.find_text(term, scopes)
     }
 
@@ -185,7 +185,7 @@ fn a_message_is_found_while_it_still_grows() {
     let mut recorder = Recorder::new("s");
     let found = |word: &str| {
         let term = TextTerm { tokens: vec![word.to_owned()], prefix: false };
-        let scope = TextScope { owner: index::Owner::Log("s").name(), until: u64::MAX };
+        let scope = TextScope { owner: index::Owner::Log("s").name(), until: u32::MAX };
         store.storage().find_text(&term, &[scope]).unwrap()[0]
     };
     for (text, word) in [("Behold the head", "head"), ("line of it", "headline"), (" and more", "more")] {

@@ -79,14 +79,14 @@ impl Machine<'_> {
             if let Some(open) = &mut self.lines[usize::from(line)] {
                 open.client.has_left = true;
             }
-            self.with_host(line, |host| host.closed(Peer::Client));
+            self.with_host(line, |host| host.peer_closed(Peer::Client));
             for _ in 0..answers {
                 self.act(line, Deed::Answer(0, How::Well));
             }
             self.flush_pile(line);
         }
-        self.with_host(line, |host| host.closed(Peer::Agent));
-        self.with_host(line, |host| host.closed(Peer::Client));
+        self.with_host(line, |host| host.peer_closed(Peer::Agent));
+        self.with_host(line, |host| host.peer_closed(Peer::Client));
         if let Some(open) = &mut self.lines[usize::from(line)] {
             open.client.is_over = true;
         }

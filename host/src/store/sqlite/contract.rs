@@ -6,15 +6,15 @@ use super::bounded::Bounds;
 use super::error::Result;
 use super::{Sqlite, logs, records, text};
 use crate::component::storage::{
-    Durability, Error, Expectation, Host, LogPage, RecordPage, TextHit, TextScope, TextTerm, Write,
+    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextScope, TextTerm, Write,
 };
 
 /// What wasmtime expects: the outer result is for traps, of which this store has none.
-type Answer<T> = wasmtime::Result<std::result::Result<T, Error>>;
+type Answer<T> = wasmtime::Result<std::result::Result<T, StorageError>>;
 
 #[expect(clippy::unnecessary_wraps, reason = "it is what wasmtime expects")]
 fn answer<T>(result: Result<T>) -> Answer<T> {
-    Ok(result.map_err(Error::from))
+    Ok(result.map_err(StorageError::from))
 }
 
 impl Host for Sqlite {
@@ -26,11 +26,11 @@ impl Host for Sqlite {
         answer(records::scan(&self.connection, &start, &end, descending, Bounds { limit, max_bytes }))
     }
 
-    fn log_end(&mut self, log: String) -> Answer<u64> {
+    fn log_end(&mut self, log: String) -> Answer<u32> {
         answer(self.read(|connection| logs::end(connection, &log)))
     }
 
-    fn read_log(&mut self, log: String, start: u64, limit: u32, max_bytes: u32) -> Answer<LogPage> {
+    fn read_log(&mut self, log: String, start: u32, limit: u32, max_bytes: u32) -> Answer<LogPage> {
         answer(self.read(|connection| logs::read(connection, &log, start, Bounds { limit, max_bytes })))
     }
 
@@ -38,7 +38,7 @@ impl Host for Sqlite {
         answer(self.read(|connection| text::search(connection, &term, after.as_ref(), limit)))
     }
 
-    fn find_text(&mut self, term: TextTerm, scopes: Vec<TextScope>) -> Answer<Vec<Option<u64>>> {
+    fn find_text(&mut self, term: TextTerm, scopes: Vec<TextScope>) -> Answer<Vec<Option<u32>>> {
         answer(self.read(|connection| text::find(connection, &term, &scopes)))
     }
 
@@ -50,8 +50,8 @@ impl Host for Sqlite {
 /// Whether this takes away a whole log, or all of somebody's texts.
 fn removes_for_good(write: &Write) -> bool {
     match write {
-        Write::CutLog(cut) => cut.from <= 1,
-        Write::DropText(cut) => cut.from == 0,
+        Write::CutLog(cut) => cut.start <= 1,
+        Write::DropText(cut) => cut.start == 0,
         _ => false,
     }
 }
@@ -73,7 +73,7 @@ impl Sqlite {
         for write in writes {
             match write {
                 Write::Put(entry) => records::put(&transaction, entry)?,
-                Write::Delete(key) => records::delete(&transaction, key)?,
+                Write::Remove(key) => records::remove(&transaction, key)?,
                 Write::Append(row) => logs::append(&transaction, row)?,
                 Write::Amend(row) => logs::amend(&transaction, row)?,
                 Write::CutLog(cut) => logs::cut(&transaction, cut)?,

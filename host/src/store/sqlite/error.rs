@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rusqlite::ErrorCode;
 
-use crate::component::storage::Error as Told;
+use crate::component::storage::StorageError as Told;
 
 /// Why a store could not be opened.
 #[derive(Debug, thiserror::Error)]

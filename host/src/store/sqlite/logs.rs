@@ -9,6 +9,9 @@ use crate::component::storage::{LogCut, LogEntry, LogPage, LogRow};
 /// A log's number times this, plus an entry's number, is the entry's row.
 const ENTRIES_PER_LOG: i64 = 1 << 32;
 
+/// The last number an entry can have.
+const LAST_SEQ: u32 = u32::MAX - 1;
+
 /// The rows that a log's entries have.
 #[derive(Debug, Clone, Copy)]
 struct Rows {
@@ -16,18 +19,18 @@ struct Rows {
 }
 
 impl Rows {
-    /// The row of an entry. Numbers past the last possible one all give the row behind the log.
-    fn at(self, seq: u64) -> i64 {
-        let seq = i64::try_from(seq).map_or(ENTRIES_PER_LOG, |seq| seq.min(ENTRIES_PER_LOG));
-        self.log * ENTRIES_PER_LOG + seq
+    /// The row of an entry.
+    fn at(self, seq: u32) -> i64 {
+        self.log * ENTRIES_PER_LOG + i64::from(seq)
     }
 
     fn last(self) -> i64 {
         self.log * ENTRIES_PER_LOG + (ENTRIES_PER_LOG - 1)
     }
 
-    fn seq(row: i64) -> u64 {
-        (row % ENTRIES_PER_LOG).unsigned_abs()
+    fn seq(row: i64) -> u32 {
+        // The remainder is below 2^32.
+        u32::try_from(row % ENTRIES_PER_LOG).unwrap_or_default()
     }
 }
 
@@ -45,7 +48,7 @@ fn create(connection: &Connection, log: &str) -> Result<Rows> {
     Ok(Rows { log })
 }
 
-fn end_of(connection: &Connection, rows: Rows) -> Result<u64> {
+fn end_of(connection: &Connection, rows: Rows) -> Result<u32> {
     let mut statement =
         connection.prepare_cached("SELECT id FROM entries WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1")?;
     let last = statement.query_row([rows.at(0), rows.last()], |row| row.get(0)).optional()?;
@@ -53,11 +56,11 @@ fn end_of(connection: &Connection, rows: Rows) -> Result<u64> {
 }
 
 /// The number of the last entry; 0 where there is none.
-pub(super) fn end(connection: &Connection, log: &str) -> Result<u64> {
+pub(super) fn end(connection: &Connection, log: &str) -> Result<u32> {
     find(connection, log)?.map_or(Ok(0), |rows| end_of(connection, rows))
 }
 
-pub(super) fn read(connection: &Connection, log: &str, start: u64, bounds: Bounds) -> Result<LogPage> {
+pub(super) fn read(connection: &Connection, log: &str, start: u32, bounds: Bounds) -> Result<LogPage> {
     let Some(rows) = find(connection, log)? else { return Ok(LogPage { entries: Vec::new(), more: false }) };
     let mut statement =
         connection.prepare_cached("SELECT id, value FROM entries WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3")?;
@@ -70,17 +73,18 @@ pub(super) fn read(connection: &Connection, log: &str, start: u64, bounds: Bound
     Ok(LogPage { entries, more })
 }
 
-/// Adds an entry; a conflict unless its number is the next.
+/// Adds an entry; a conflict unless its number is the next, and too large where there is no next.
 pub(super) fn append(connection: &Connection, entry: &LogRow) -> Result<()> {
     let rows = match find(connection, &entry.log)? {
         Some(rows) => rows,
         None => create(connection, &entry.log)?,
     };
-    if entry.seq != end_of(connection, rows)? + 1 {
-        return Err(Error::Conflict);
-    }
-    if rows.at(entry.seq) > rows.last() {
+    let end = end_of(connection, rows)?;
+    if end >= LAST_SEQ {
         return Err(Error::TooLarge);
+    }
+    if entry.seq != end + 1 {
+        return Err(Error::Conflict);
     }
     connection
         .prepare_cached("INSERT INTO entries (id, value) VALUES (?1, ?2)")?
@@ -105,8 +109,8 @@ pub(super) fn cut(connection: &Connection, cut: &LogCut) -> Result<()> {
     let Some(rows) = find(connection, &cut.log)? else { return Ok(()) };
     connection
         .prepare_cached("DELETE FROM entries WHERE id BETWEEN ?1 AND ?2")?
-        .execute([rows.at(cut.from), rows.last()])?;
-    if cut.from <= 1 {
+        .execute([rows.at(cut.start), rows.last()])?;
+    if cut.start <= 1 {
         connection.prepare_cached("DELETE FROM logs WHERE id = ?1")?.execute([rows.log])?;
     }
     Ok(())

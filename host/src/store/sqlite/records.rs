@@ -55,7 +55,7 @@ pub(super) fn put(connection: &Connection, entry: &Entry) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn delete(connection: &Connection, key: &str) -> Result<()> {
+pub(super) fn remove(connection: &Connection, key: &str) -> Result<()> {
     connection.prepare_cached("DELETE FROM records WHERE key = ?1")?.execute([key])?;
     Ok(())
 }

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 
 use super::{OpenError, Sqlite, schema};
 use crate::component::storage::{
-    Durability, Entry, Error, Expectation, Host as _, LogCut, LogRow, TextCut, TextPart, TextTerm, Write,
+    Durability, Entry, Expectation, Host as _, LogCut, LogRow, StorageError, TextCut, TextPart, TextTerm, Write,
 };
 
 fn open(path: &Path) -> Sqlite {
@@ -111,7 +111,7 @@ fn many_can_create_it_at_once() {
 
 #[test]
 fn two_writers_lose_nothing() {
-    const ROUNDS: usize = 200;
+    const ROUNDS: u32 = 200;
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("s.db");
     drop(open(&path));
@@ -127,20 +127,20 @@ fn two_writers_lose_nothing() {
     });
     let mut store = open(&path);
     assert_eq!(store.get(vec!["n".into()]).expect("no trap"), Ok(vec![Some((2 * ROUNDS).to_string())]));
-    assert_eq!(store.log_end("l".into()).expect("no trap"), Ok(2 * ROUNDS as u64));
+    assert_eq!(store.log_end("l".into()).expect("no trap"), Ok(2 * ROUNDS));
 }
 
 /// Adds one to a counter and an entry to a log, again and again until nobody was faster.
 fn count_up(store: &mut Sqlite) {
     loop {
         let found = store.get(vec!["n".into()]).expect("no trap").expect("read").remove(0);
-        let count = found.as_deref().map_or(0, |count| count.parse::<u64>().expect("a number"));
+        let count = found.as_deref().map_or(0, |count| count.parse::<u32>().expect("a number"));
         let expected = vec![Expectation { key: "n".into(), value: found }];
         let append = Write::Append(LogRow { log: "l".into(), seq: count + 1, value: "x".into() });
         let writes = vec![put("n", &(count + 1).to_string()), append];
         match store.commit(expected, writes, Durability::Relaxed).expect("no trap") {
             Ok(()) => return,
-            Err(error) => assert_eq!(error, Error::Conflict),
+            Err(error) => assert_eq!(error, StorageError::Conflict),
         }
     }
 }
@@ -153,7 +153,7 @@ fn a_store_that_stays_locked_is_unavailable() {
     let other = Connection::open(&path).expect("a database");
     other.execute_batch("BEGIN IMMEDIATE").expect("locked");
     let refused = store.commit(vec![], vec![put("k", "v")], Durability::Relaxed).expect("no trap");
-    assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+    assert!(matches!(refused, Err(StorageError::Unavailable(_))), "{refused:?}");
     assert_eq!(store.get(vec!["k".into()]).expect("no trap"), Ok(vec![None]), "reading goes on");
     other.execute_batch("ROLLBACK").expect("unlocked");
     assert_eq!(store.commit(vec![], vec![put("k", "v")], Durability::Relaxed).expect("no trap"), Ok(()));
@@ -175,9 +175,9 @@ fn what_is_deleted_is_gone_from_the_disk() {
     store.commit(vec![], writes, Durability::Durable).expect("no trap").expect("written");
     assert!(holds(folder.path(), b"xylophone"));
     let writes = vec![
-        Write::Delete("k".into()),
-        Write::CutLog(LogCut { log: "l".into(), from: 1 }),
-        Write::DropText(TextCut { owner: "o".into(), from: 0 }),
+        Write::Remove("k".into()),
+        Write::CutLog(LogCut { log: "l".into(), start: 1 }),
+        Write::DropText(TextCut { owner: "o".into(), start: 0 }),
     ];
     store.commit(vec![], writes, Durability::Durable).expect("no trap").expect("written");
     assert!(!holds(folder.path(), b"xylophone"));

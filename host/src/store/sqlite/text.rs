@@ -16,13 +16,14 @@ fn first_row(owner: i64) -> i64 {
     owner * PARTS_PER_OWNER
 }
 
-fn row_of(owner: i64, part: u64) -> i64 {
-    let part = i64::try_from(part).map_or(PARTS_PER_OWNER, |part| part.min(PARTS_PER_OWNER));
-    first_row(owner) + part
+/// The row of a part. Numbers past the last possible one all give the row behind the owner's.
+fn row_of(owner: i64, part: u32) -> i64 {
+    first_row(owner) + i64::from(part).min(PARTS_PER_OWNER)
 }
 
-fn part_of(row: i64) -> u64 {
-    (row % PARTS_PER_OWNER).unsigned_abs()
+fn part_of(row: i64) -> u32 {
+    // The remainder is below 2^28.
+    u32::try_from(row % PARTS_PER_OWNER).unwrap_or_default()
 }
 
 fn find_owner(connection: &Connection, name: &str) -> Result<Option<i64>> {
@@ -69,7 +70,7 @@ pub(super) fn search(
 }
 
 /// For each scope the first part that holds the term.
-pub(super) fn find(connection: &Connection, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u64>>> {
+pub(super) fn find(connection: &Connection, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {
     let phrase = Phrase::new(term);
     // For a longer prefix FTS5 would go through all texts of the store, and that for each scope.
     let most = if phrase::is_longer_prefix(term) { usize::MAX } else { READ_AT_MOST };
@@ -125,7 +126,7 @@ fn first_read(connection: &Connection, phrase: &Phrase, (first, last): (i64, i64
 
 /// Replaces what is indexed for an owner's part.
 pub(super) fn index(connection: &Connection, part: &TextPart) -> Result<()> {
-    if part.part >= PARTS_PER_OWNER.unsigned_abs() {
+    if i64::from(part.part) >= PARTS_PER_OWNER {
         return Err(Error::TooLarge);
     }
     let owner = match find_owner(connection, &part.owner)? {
@@ -143,6 +144,6 @@ pub(super) fn cut(connection: &Connection, cut: &TextCut) -> Result<()> {
     let Some(owner) = find_owner(connection, &cut.owner)? else { return Ok(()) };
     connection
         .prepare_cached("DELETE FROM texts WHERE rowid BETWEEN ?1 AND ?2")?
-        .execute([row_of(owner, cut.from), first_row(owner + 1) - 1])?;
+        .execute([row_of(owner, cut.start), first_row(owner + 1) - 1])?;
     Ok(())
 }
