@@ -31,6 +31,7 @@ mod reused_ids;
 mod scenes;
 mod set_aside;
 mod silence;
+mod stand_ins;
 mod storing;
 mod subagents;
 mod titles;

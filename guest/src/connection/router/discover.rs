@@ -326,7 +326,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         for (agent_id, id) in ids {
             let is_open = self.connection.by_agent.contains_key(agent_id.as_str());
             if !is_open && !self.connection.discovery.seen.has(&agent_id) {
-                vanish::forget_if_since(&self.store, &id, &agent, since, self.now())?;
+                vanish::forget_if_since(&self.store, &id, (&agent, &agent_id), since, self.now())?;
             }
         }
         let more = next.is_some();
