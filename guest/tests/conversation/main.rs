@@ -2,6 +2,7 @@
 
 mod adoption;
 mod agents_list;
+mod agents_pages;
 mod archive;
 mod asked_for;
 mod clocks;
