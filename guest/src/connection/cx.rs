@@ -1,10 +1,14 @@
 //! What a session needs of its surroundings to handle something.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::asked::AskedFor;
 use super::client_request::ClientRequest;
 use super::effect::Effect;
+use super::key::Key;
 use super::profile::AgentProfile;
 use super::requests::{Outgoing, OwnId, OwnIds, Requests};
 use crate::environment::Environment;
@@ -30,6 +34,8 @@ pub(super) struct Cx<'a, S, E> {
     pub(super) knows_list: bool,
     /// What else is under way.
     pub(super) requests: &'a Requests,
+    /// What goes by which id of the agent's.
+    pub(super) by_agent: &'a BTreeMap<Arc<str>, Key>,
     /// When the connection last said that its open marks may be believed; never before the first of them.
     pub(super) beaten: &'a mut Option<i64>,
     pub(super) ids: &'a mut OwnIds,

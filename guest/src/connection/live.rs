@@ -159,6 +159,11 @@ impl LiveSession {
         session
     }
 
+    /// Its agent started it on behalf of this one, if of any.
+    pub(super) fn belongs_to(&mut self, parent: Option<String>) {
+        self.parent = parent;
+    }
+
     /// Whether its agent started it on behalf of this one.
     pub(super) fn is_of(&self, parent: &Key) -> bool {
         self.parent.as_deref().is_some_and(|id| parent.id() == Some(id))

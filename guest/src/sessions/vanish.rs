@@ -32,14 +32,31 @@ pub fn known_to<S: Storage>(store: &Store<S>, agent: &str, behind: &str) -> Resu
 /// Removes a session of which nothing is here but what its agent's list said, unless somebody has it open: what is said
 /// there is going to be here too.
 pub fn forget<S: Storage>(store: &Store<S>, id: &str, agent: &str, now: i64) -> Result<()> {
-    forget_if_since(store, id, agent, i64::MIN, now)
+    forget_where(store, id, agent, now, |_| true)
 }
 
-/// The same if its last activity is not before `since`.
-pub fn forget_if_since<S: Storage>(store: &Store<S>, id: &str, agent: &str, since: i64, now: i64) -> Result<()> {
+/// The same if it is the one that the agent has by this id, and its last activity is not before `since`. That the agent has
+/// the session no more that stood in for it says nothing of its own.
+pub fn forget_if_since<S: Storage>(
+    store: &Store<S>,
+    id: &str,
+    (agent, agent_id): (&str, &str),
+    since: i64,
+    now: i64,
+) -> Result<()> {
+    forget_where(store, id, agent, now, |session| session.updated >= since && session.id_at(agent) == Some(agent_id))
+}
+
+fn forget_where<S: Storage>(
+    store: &Store<S>,
+    id: &str,
+    agent: &str,
+    now: i64,
+    is_meant: impl Fn(&Session) -> bool,
+) -> Result<()> {
     store.change(id).commit(|before, expected, writes| {
         let Some(session) = before else { return Ok(None) };
-        let may_go = session.updated >= since && is_only_listed(store, session, agent)?;
+        let may_go = is_meant(session) && is_only_listed(store, session, agent)?;
         if !may_go || !open_marks::expect_closed(store, &[id], now, expected)? {
             return Ok(None);
         }

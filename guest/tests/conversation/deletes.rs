@@ -175,12 +175,13 @@ fn loads_that_show_a_live_session_are_answered_when_another_window_deletes_it() 
 
 #[test]
 fn a_session_is_deleted_though_it_was_forgotten_meanwhile_and_stays_away_when_its_agent_lists_it_again() {
-    for capabilities in [deletes(), json!({"sessionCapabilities": {"list": {}}})] {
+    for mut capabilities in [deletes(), json!({"sessionCapabilities": {"list": {}}})] {
         let (store, world) = (Memory::new(), World::default());
         let listed = [row("o1", "Old", "2025-10-09T08:53:20Z")];
+        capabilities["loadSession"] = true.into();
         let (mut desk, _) = connect(&store, &world, &capabilities, &listed);
         let out = ask_load(&mut desk, "load", "o1");
-        let refused = desk.refuse(&out.request("session/new"), -32002);
+        let refused = desk.refuse(&out.request("session/load"), -32002);
         assert_eq!(refused.answer("load")["error"]["code"], -32002);
         assert!(desk.listed().is_empty(), "the agent said that there is none");
         let out = delete(&mut desk, "o1");

@@ -1,5 +1,6 @@
 //! An agent that wants its user logged in first: nothing is shown before that.
 
+use acp_sessions_guest::engine::{Arrival, Content, Peer};
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
@@ -134,4 +135,27 @@ fn an_answer_that_names_no_new_session_does_not_say_that_the_user_is_logged_in()
     let out = opened_without_login(&mut desk, "session/load", &id);
     assert_eq!(out.answer("open")["error"]["code"], -32000);
     assert_eq!(out.client.len(), 1, "{:?}", out.client);
+}
+
+#[test]
+fn an_agent_that_wants_a_login_is_not_forgotten_to_want_it_when_the_instance_is_lost_in_its_answer() {
+    for method in ["session/load", "logout"] {
+        let (store, world) = (Memory::new(), World::default());
+        let id = told(&store, &world, &json!({}));
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let (mut answer, asked) = if method == "logout" {
+            let out = desk.client(json!({"id": "first", "method": method, "params": {}}));
+            (json!({"result": {}}), out.request("logout"))
+        } else {
+            let out = ask_load(&mut desk, "first", &id);
+            (json!({"error": {"code": -32000, "message": "Log in"}}), out.request("session/new"))
+        };
+        (answer["jsonrpc"], answer["id"]) = ("2.0".into(), asked["id"].clone());
+        let lost = Arrival { from: Peer::Agent, content: Content::Line(answer.to_string()) };
+        let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, vec![lost]);
+        assert_eq!(desk.pull().answer("first")["error"]["code"], -32603, "{method}");
+        let out = opened_without_login(&mut desk, "session/load", &id);
+        assert_eq!(out.answer("open")["error"]["code"], -32000, "{method}");
+        assert_eq!(out.client.len(), 1, "{method}: {:?}", out.client);
+    }
 }

@@ -2,6 +2,7 @@
 
 mod adoption;
 mod agents_list;
+mod agents_pages;
 mod archive;
 mod asked_for;
 mod clocks;
@@ -31,6 +32,7 @@ mod reused_ids;
 mod scenes;
 mod set_aside;
 mod silence;
+mod stand_ins;
 mod storing;
 mod subagents;
 mod titles;

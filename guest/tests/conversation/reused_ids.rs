@@ -121,3 +121,22 @@ fn what_is_open_is_deleted_at_its_agent_though_another_window_was_given_the_same
     assert_eq!(out.request("session/delete")["params"]["sessionId"], "s1");
     assert_eq!(desk.listed(), [newer.as_str()]);
 }
+
+#[test]
+fn what_is_open_keeps_its_id_when_a_session_is_opened_to_which_another_program_of_the_name_gave_the_same() {
+    for capabilities in kinds() {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        let ours = desk.new_session("s1", CWD);
+        let theirs = Desk::ready(&store, &world, &json!({})).new_session("s1", CWD);
+        let opening = ask_load(&mut desk, "load", &theirs);
+        opening.request("session/new");
+        let prompt = ask_prompt(&mut desk, "prompt", &ours, "Hello").request("session/prompt");
+        let out = desk.agent(update("s1", chunk("agent_message_chunk", "Hi")));
+        assert_eq!(out.client[0]["params"]["sessionId"], ours.as_str(), "{capabilities}");
+        desk.reply(&prompt, json!({"stopReason": "end_turn"}));
+        assert!(oblige(&mut desk, opening, &[], "s2").answer("load")["error"].is_null());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        assert_eq!(said(&load(&mut desk, &ours, &[]).client), lines(&[&[("Hello", "Hi")]]), "{capabilities}");
+    }
+}

@@ -166,3 +166,14 @@ fn whoever_waits_for_a_sub_agents_session_is_answered_though_its_parent_is_delet
         assert!(everything(&mut desk).is_empty());
     }
 }
+
+#[test]
+fn a_sub_agents_session_ends_with_its_parent_also_when_the_instance_was_lost_meanwhile() {
+    let (store, world) = (Memory::new(), World::default());
+    let desk = delegated(&store, &world);
+    assert!(desk.memos.contains_key("s/c1"), "{:?}", desk.memos);
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+    desk.pull();
+    desk.ask("session/close", json!({"sessionId": "s1"}));
+    assert_eq!(desk.memos.keys().collect::<Vec<_>>(), ["agent"], "neither is open any more");
+}

@@ -4,8 +4,8 @@ use acp_sessions_guest::engine::Peer;
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Out, World};
-use crate::scenes::{CWD, TOLD, ask_load, ask_prompt, ask_resume, lines, load, mark, oblige, said, told};
+use crate::desk::{Desk, Out, World, chunk, update};
+use crate::scenes::{CWD, TOLD, ask_load, ask_prompt, ask_resume, lines, load, mark, oblige, replay, said, set, told};
 
 fn resumes() -> Value {
     json!({"sessionCapabilities": {"resume": {}, "close": {}}})
@@ -229,4 +229,48 @@ fn what_the_client_answers_the_agent_does_not_wait_behind_what_was_sent_with_ini
     assert_eq!(out.agent[0]["id"], 7);
     let out = desk.client(json!({"method": "$/cancel_request", "params": {"requestId": "second"}}));
     assert_eq!(out.answer("second")["error"]["code"], -32800);
+}
+
+/// A session of the agent's own that is open, of which nothing is here.
+fn resumed<'a>(store: &'a Memory, world: &'a World) -> Desk<'a> {
+    let mut desk = set(store, world, &json!({"loadSession": true}), &[("agent-timeout-ms", "1000")]);
+    let out = ask_resume(&mut desk, "resume", "o1");
+    oblige(&mut desk, out, TOLD, "never").answer("resume");
+    desk
+}
+
+#[test]
+fn a_prompt_behind_a_cancelled_load_waits_until_the_agent_has_told_what_only_it_has() {
+    for is_finished in [true, false] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = resumed(&store, &world);
+        let asked = ask_load(&mut desk, "load", "o1").request("session/load");
+        assert!(ask_prompt(&mut desk, "turn", "o1", "Third question").agent.is_empty());
+        let out = cancel_request(&mut desk, "load");
+        assert_eq!(out.answer("load")["error"]["code"], -32800);
+        assert_eq!(out.request("$/cancel_request")["params"]["requestId"], asked["id"]);
+        assert!(out.asked("session/prompt").is_none(), "its answer could not be told from the history");
+        let told = replay(&mut desk, "o1", if is_finished { TOLD } else { &TOLD[..1] });
+        assert_eq!(said(&told.client), [""; 0], "nobody waits for it");
+        let out = if is_finished { desk.reply(&asked, json!({})) } else { desk.refuse(&asked, -32800) };
+        let prompt = out.request("session/prompt");
+        desk.agent(update("o1", chunk("agent_message_chunk", "Third answer")));
+        desk.reply(&prompt, json!({"stopReason": "end_turn"})).answer("turn");
+        let all: Vec<_> = TOLD.iter().copied().chain([("Third question", "Third answer")]).collect();
+        for time in ["once", "again"] {
+            let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+            assert_eq!(said(&load(&mut desk, "o1", &all).client), lines(&[&all]), "{time}, told: {is_finished}");
+        }
+    }
+}
+
+#[test]
+fn a_prompt_behind_a_cancelled_load_waits_no_longer_than_the_limit() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = resumed(&store, &world);
+    ask_load(&mut desk, "load", "o1").request("session/load");
+    ask_prompt(&mut desk, "turn", "o1", "Third question");
+    cancel_request(&mut desk, "load").answer("load");
+    assert!(desk.wait(900).asked("session/prompt").is_none());
+    desk.wait(200).request("session/prompt");
 }

@@ -13,6 +13,9 @@ pub(in crate::connection) struct Memo {
     /// The agent has heard all that was said.
     #[serde(default)]
     pub(in crate::connection) told: bool,
+    /// The session on behalf of which its agent started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::connection) parent: Option<String>,
 }
 
 impl Memo {
@@ -32,7 +35,7 @@ impl LiveSession {
             Phase::Opening(opening) => opening.was_open(),
             Phase::Gone => false,
         };
-        is_open.then(|| Memo { agent_id: self.agent_id.to_string(), told: self.is_told })
+        is_open.then(|| Memo { agent_id: self.agent_id.to_string(), told: self.is_told, parent: self.parent.clone() })
     }
 
     /// A turn that an earlier instance began.

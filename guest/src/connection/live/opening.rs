@@ -45,8 +45,7 @@ pub(super) struct Opening {
     pub(super) wanted: Wanted,
     /// The agent's id of the session, or of the one that is forked.
     asks_as: Option<String>,
-    /// It was open before and only its history is wanted: a failure leaves it open.
-    was_open: bool,
+    before: Before,
     plan: VecDeque<Step>,
     current: Option<(OwnId, Step)>,
     /// When the agent last gave a sign of life.
@@ -71,6 +70,18 @@ pub(super) struct Opening {
     pub(super) later: Vec<String>,
 }
 
+/// What the session was before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// The agent did not have it open.
+    Closed,
+    /// It was open and only its history is wanted: a failure leaves it open.
+    Open,
+    /// The same, and the client has taken its request back. The agent is telling the history all the same, which could not
+    /// be told from what it says in a turn: what is asked next waits until it has.
+    OpenForNobody,
+}
+
 /// How the agent opened it.
 #[derive(Debug)]
 pub(super) struct Attached {
@@ -84,7 +95,7 @@ pub(super) struct Attached {
 
 impl Opening {
     pub(super) fn was_open(&self) -> bool {
-        self.was_open
+        self.before != Before::Closed
     }
 
     /// The agent's id of the session, or of the one that is forked, if it has one.
@@ -161,7 +172,7 @@ impl LiveSession {
         state: State,
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Self, RpcError> {
-        let opening = Opening::planned(&key, target, asked, &state, false, cx)?;
+        let opening = Opening::planned(&key, target, asked, &state, Before::Closed, cx)?;
         let agent_id = match &opening.target {
             Target::Fork(..) => String::new(),
             Target::Known(_) | Target::Unknown(_) => opening.asks_as.clone().unwrap_or_default(),
@@ -178,7 +189,7 @@ impl LiveSession {
         asked: OpenRequest,
         cx: &mut Cx<'_, S, E>,
     ) -> Result<(), RpcError> {
-        let opening = Opening::planned(&self.key, target, asked, &self.state, true, cx)?;
+        let opening = Opening::planned(&self.key, target, asked, &self.state, Before::Open, cx)?;
         self.phase = Phase::Opening(Box::new(opening));
         self.set_out(cx);
         Ok(())

@@ -155,7 +155,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// Whether the agent works for whoever is there, or wants its user to log in first.
-    fn note_login(&mut self, outcome: Outcome<'_>) {
+    pub(super) fn note_login(&mut self, outcome: Outcome<'_>) {
         if let Outcome::Error(error) = outcome
             && agent_error(error).code == AUTH_REQUIRED
         {

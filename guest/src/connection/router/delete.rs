@@ -59,6 +59,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Outcome::Result(_) => true,
             Outcome::Error(error) => agent_error(error).code == Code::ResourceNotFound as i64,
         };
+        if is_gone {
+            self.connection.discovery.deleted_there();
+        }
         if is_gone && let Err(error) = delete::confirmed(&self.store, &self.connection.agent.name, agent_id) {
             self.warn(format!("it could not be noted that the agent has deleted a session: {error}"));
         }

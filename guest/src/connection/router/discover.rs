@@ -1,11 +1,14 @@
 //! Reading the agent's own list, after `initialize` and in the background, so that sessions made without the layer are
 //! listed too, and what the agent knows better of the others.
 
+mod seen;
+
 use std::collections::{HashSet, VecDeque};
-use std::hash::{BuildHasher as _, RandomState};
 
 use serde_json::json;
 use serde_json::value::RawValue;
+
+use seen::Seen;
 
 use crate::connection::answer::agent_error;
 use crate::connection::client_request::ClientRequest;
@@ -25,8 +28,6 @@ const MOST_PAGES: u32 = 500;
 const ROWS_AT_ONCE: usize = 32;
 /// How long the first list on a store that never had this agent's list to its end waits for it, in milliseconds.
 const PATIENCE: i64 = 1000;
-/// A list of fewer rows than this is all the agent has; a longer one may be cut off.
-const SHORT: usize = 20;
 
 /// How far the agent's list has been read.
 #[derive(Debug, Default)]
@@ -42,6 +43,8 @@ pub(super) struct Discovery {
     /// The page behind them.
     next: Option<String>,
     seen: Seen,
+    /// How often it was begun again because rows had moved while it was read.
+    repeated: u32,
     /// The agent's ids of sessions that were put away or brought back since, so that it may have said something else.
     archived_here: HashSet<String>,
     /// Archived sessions are asked for too.
@@ -64,42 +67,6 @@ enum Phase {
     /// What is not in the list any more is looked for, behind this key.
     Sifting(String),
     Done,
-}
-
-/// What was in the list, in little memory.
-#[derive(Debug, Default)]
-struct Seen {
-    hasher: RandomState,
-    ids: HashSet<u64>,
-    oldest: Option<i64>,
-    is_dated: bool,
-    is_cut_off: bool,
-}
-
-impl Seen {
-    fn note(&mut self, agent_id: &str, updated: Option<i64>) {
-        self.is_dated = (self.ids.is_empty() || self.is_dated) && updated.is_some();
-        self.ids.insert(self.hasher.hash_one(agent_id));
-        self.oldest = match (self.oldest, updated) {
-            (Some(oldest), Some(updated)) => Some(oldest.min(updated)),
-            (oldest, updated) => oldest.or(updated),
-        };
-    }
-
-    fn has(&self, agent_id: &str) -> bool {
-        self.ids.contains(&self.hasher.hash_one(agent_id))
-    }
-
-    /// Since when the list is complete; `None`: it may lack anything.
-    fn complete_since(&self) -> Option<i64> {
-        if self.is_cut_off {
-            None
-        } else if self.ids.len() < SHORT {
-            Some(i64::MIN)
-        } else {
-            self.oldest.filter(|_| self.is_dated)
-        }
-    }
 }
 
 impl Discovery {
@@ -127,6 +94,11 @@ impl Discovery {
         if self.phase == Phase::Reading {
             self.archived_here.insert(agent_id.to_owned());
         }
+    }
+
+    /// The agent has deleted a session.
+    pub(super) fn deleted_there(&mut self) {
+        self.seen.has_moved |= self.phase == Phase::Reading;
     }
 
     /// Takes a waiting list back; says whether it waited here.
@@ -220,7 +192,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         discovery.pages += 1;
         // A cursor that comes again would be followed for ever.
         let is_new = cursor.as_ref().is_some_and(|cursor| {
-            let hash = discovery.seen.hasher.hash_one(cursor);
+            let hash = discovery.seen.hash(cursor);
             discovery.cursors.insert(hash)
         });
         let goes_on = is_new && discovery.pages < MOST_PAGES && !rows.is_empty();
@@ -300,6 +272,13 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.ask_page(Some(&cursor));
             return Ok(false);
         }
+        if self.may_lack_rows() {
+            if self.connection.discovery.repeated == 0 {
+                self.read_again();
+                return Ok(false);
+            }
+            self.connection.discovery.seen.is_cut_off = true;
+        }
         let key = keys::agent_list(&self.connection.agent.name);
         let now = self.now();
         let read = Write::Put { key, value: now.to_string() };
@@ -315,6 +294,22 @@ impl<S: Storage, E: Environment> Router<S, E> {
         Ok(true)
     }
 
+    /// Whether rows may have been passed over, because others before them went while the pages were read.
+    fn may_lack_rows(&self) -> bool {
+        let Discovery { ref seen, pages, .. } = self.connection.discovery;
+        let goes_on =
+            || self.connection.requests.outgoing.values().any(|asked| matches!(asked, Outgoing::Delete { .. }));
+        pages > 1 && (seen.has_moved || goes_on())
+    }
+
+    fn read_again(&mut self) {
+        let Discovery { was_read, repeated, .. } = self.connection.discovery;
+        self.connection.discovery.phase = Phase::Idle;
+        self.begin_discovery();
+        self.connection.discovery.was_read = was_read;
+        self.connection.discovery.repeated = repeated + 1;
+    }
+
     /// Looks for sessions that the agent had and has no more, a few at a time.
     fn sift(&mut self, behind: &str) -> Result<bool> {
         let agent = self.connection.agent.name.clone();
@@ -326,7 +321,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         for (agent_id, id) in ids {
             let is_open = self.connection.by_agent.contains_key(agent_id.as_str());
             if !is_open && !self.connection.discovery.seen.has(&agent_id) {
-                vanish::forget_if_since(&self.store, &id, &agent, since, self.now())?;
+                vanish::forget_if_since(&self.store, &id, (&agent, &agent_id), since, self.now())?;
             }
         }
         let more = next.is_some();

@@ -49,6 +49,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             needs_login: connection.needs_login,
             knows_list: connection.discovery.is_read(),
             requests: &connection.requests,
+            by_agent: &connection.by_agent,
             beaten: &mut connection.beaten,
             ids: &mut connection.ids,
             effects: &mut connection.effects,

@@ -107,6 +107,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// An answer of the agent's is lost: whoever waits for it is told so.
     fn answer_lost(&mut self, id: &Id, outcome: Outcome<'_>, error: &RpcError) {
+        self.note_login(outcome);
         if let Some(stale) = self.connection.requests.stale.remove(id) {
             self.forget_step(id);
             return self.abandoned_answered(&stale, outcome);
@@ -118,6 +119,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         match self.connection.requests.incoming.get(&request) {
             // The client may send it again.
             Some(Incoming::Initialize) => self.connection.stage = Stage::New,
+            Some(Incoming::Logout) => self.logged_out(outcome),
             Some(Incoming::Prompt { .. }) => {
                 let line = rpc::failure(id, error);
                 return self.agent_line(line);
@@ -135,13 +137,15 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.outputs.push_back(Output::Keep { key: Memo::key(id), value: None });
             return;
         };
+        let Memo { agent_id, told, parent } = memo;
         let mut session = match self.store.state(id) {
-            Ok(state) => LiveSession::open(id.to_owned(), memo.agent_id, state, memo.told),
+            Ok(state) => LiveSession::open(id.to_owned(), agent_id, state, told),
             Err(error) => {
                 self.warn(format!("the mode and options of an open session could not be read yet: {error}"));
-                LiveSession::open_unread(id.to_owned(), memo.agent_id, memo.told)
+                LiveSession::open_unread(id.to_owned(), agent_id, told)
             }
         };
+        session.belongs_to(parent);
         let prompts = self.connection.requests.incoming.iter().filter_map(|(request, what)| match what {
             Incoming::Prompt { session, tag, retold } if session == id => Some((request.clone(), tag.clone(), *retold)),
             _ => None,

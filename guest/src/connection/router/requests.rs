@@ -94,7 +94,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 cx.ask(Outgoing::Ignored, "session/close", params.clone());
             }
             if delete {
-                cx.ask(Outgoing::Ignored, "session/delete", params);
+                cx.ask(Outgoing::Delete { agent_id: agent_id.to_owned() }, "session/delete", params);
             }
         });
     }

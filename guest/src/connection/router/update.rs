@@ -43,7 +43,7 @@ impl Disowned {
         self.0.push_back(agent_id);
     }
 
-    fn contains(&self, agent_id: &str) -> bool {
+    pub(super) fn contains(&self, agent_id: &str) -> bool {
         self.0.iter().any(|id| id == agent_id)
     }
 }

@@ -1,14 +1,35 @@
 //! The end of an opening that does not succeed: nothing of it stays, and nobody is left without an answer.
 
-use super::{LiveSession, Phase, Target};
+use super::{Before, LiveSession, Opening, Phase, Target, Wanted};
 use crate::connection::answer::cancelled;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
+use crate::connection::step::Step;
 use crate::environment::Environment;
-use crate::rpc::{Code, RpcError};
+use crate::rpc::{self, Code, RpcError};
 use crate::sessions::vanish;
 use crate::storage::Storage;
+
+impl Opening {
+    /// Whether the agent is telling the history of a session that it has open.
+    fn is_told_while_open(&self) -> bool {
+        self.was_open() && self.staging.is_some() && matches!(self.current, Some((_, Step::Load)))
+    }
+
+    /// The client no longer waits: the agent is told, and what it tells until it answers is taken over for nobody.
+    fn withdraw<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let Some(request) = self.request.take() else { return };
+        self.before = Before::OpenForNobody;
+        self.wanted = Wanted::Nothing;
+        self.shows_telling = false;
+        if let Some((id, _)) = self.current {
+            let params = format!("{{\"requestId\":{}}}", cx.ids.wire(id).as_json());
+            cx.push(Effect::ToAgent(rpc::notification("$/cancel_request", &params)));
+        }
+        cx.finish(&request, Err(cancelled()));
+    }
+}
 
 impl LiveSession {
     /// The session could not be opened: the request fails, and what waited for it is handled without it.
@@ -25,26 +46,29 @@ impl LiveSession {
             staging.discard(cx);
         }
         // What the agent said of its state when it had it open is not that of a session that was opened.
-        self.state_dirty &= opening.was_open;
+        self.state_dirty &= opening.was_open();
         let agent_id = Some(self.agent_id.to_string()).filter(|id| !id.is_empty());
         if let Some((id, _)) = opening.current.take() {
             cx.push(Effect::Abandon(id));
         }
-        if opening.was_open {
+        if opening.was_open() {
             self.phase = Phase::Open { turns: Vec::new(), showing: None };
         } else if let (Some(attached), Some(agent_id)) = (&opening.attached, agent_id) {
             cx.push(Effect::LetGo { agent_id, made: attached.step.makes() });
         }
         // Nothing is forgotten that somebody has open, and this connection has it open no more.
         self.unmark_unless_open(cx);
-        let is_not_found = error.code == Code::ResourceNotFound as i64;
-        if let (Target::Known(session), true, false) = (&opening.target, is_not_found, opening.was_open)
+        // An agent that was only asked for a new one says nothing of the one that it has.
+        let is_about_it = opening.asks_as.is_none() || cx.agent.reopens();
+        let is_not_found = error.code == Code::ResourceNotFound as i64 && is_about_it;
+        if let (Target::Known(session), true, false) = (&opening.target, is_not_found, opening.was_open())
             && let Err(error) = vanish::forget(cx.store, &session.id, &cx.agent.name, cx.now())
         {
             cx.push(Effect::NotRecorded(error.to_string()));
         }
         match opening.request.take() {
             Some(request) => cx.finish(&request, Err(error)),
+            None if opening.before == Before::OpenForNobody => {}
             // Whoever waited for the history cannot have it.
             None => {
                 for request in self.waiting.drain(..).filter_map(|waiting| waiting.request) {
@@ -63,7 +87,11 @@ impl LiveSession {
     ) -> bool {
         match &mut self.phase {
             Phase::Opening(opening) if opening.request.as_ref() == Some(request) => {
-                self.fail(cancelled(), cx);
+                if opening.is_told_while_open() {
+                    opening.withdraw(cx);
+                } else {
+                    self.fail(cancelled(), cx);
+                }
                 true
             }
             Phase::Open { showing, .. } if showing.as_ref().is_some_and(|(of, _)| of == request) => {

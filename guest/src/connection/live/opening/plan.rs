@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{OpenRequest, Opening};
+use super::{Before, OpenRequest, Opening};
 use crate::connection::cx::Cx;
 use crate::connection::key::Key;
 use crate::connection::live::staging::Staging;
@@ -83,9 +83,10 @@ impl Opening {
         target: Target,
         asked: OpenRequest,
         state: &State,
-        was_open: bool,
+        before: Before,
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Self, RpcError> {
+        let was_open = before != Before::Closed;
         let session = target.session();
         asked.wanted.check_layout(session)?;
         let known = match session.agents.get(&cx.agent.name) {
@@ -151,7 +152,7 @@ impl Opening {
             rest: asked.rest,
             wanted: asked.wanted,
             asks_as,
-            was_open,
+            before,
             plan,
             current: None,
             alive: cx.now(),
@@ -171,14 +172,16 @@ impl Opening {
 }
 
 /// Whether the id that the agent is said to know a session by is still that session's. An agent that has handed it out
-/// again has another session by it now.
+/// again has another session by it now, and this one may have another open by it, which its name's other program made.
 fn is_its_own<S: Storage, E: Environment>(
     cx: &Cx<'_, S, E>,
     session: &Session,
     known: &Known,
 ) -> Result<bool, StorageError> {
+    let open = cx.by_agent.get(known.id.as_str()).and_then(Key::id);
     let holder = cx.store.record(keys::agent_session(&cx.agent.name, &known.id))?;
-    Ok(holder.is_none_or(|holder| holder == session.id))
+    let is_this = |id: &str| id == session.id;
+    Ok(open.is_none_or(is_this) && holder.as_deref().is_none_or(is_this))
 }
 
 /// Where the history is, as far as can be told before the agent is asked.

@@ -1,0 +1,67 @@
+//! The pages of an agent's own list, when what is listed changes between them.
+
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, World};
+use crate::scenes::{listing, row};
+
+const LONG_AGO: &str = "2025-01-01T00:00:00Z";
+
+fn lists() -> Value {
+    json!({"sessionCapabilities": {"list": {}}})
+}
+
+#[test]
+fn a_list_that_moves_up_while_it_is_read_because_of_a_delete_is_read_again() {
+    let (store, world) = (Memory::new(), World::default());
+    let rows = ["o1", "o2", "o3", "o4"].map(|id| row(id, "Own", LONG_AGO));
+    let capabilities = json!({"sessionCapabilities": {"list": {}, "delete": {}}});
+    let mut desk = listing(&store, &world, "a", &lists(), &rows[..3]);
+    desk.ask("session/delete", json!({"sessionId": "o1"}));
+    let mut desk = Desk::open(&store, &world, &[]);
+    let out = desk.greet(Some("a"), &capabilities);
+    let (delete, first) = (out.request("session/delete"), out.request("session/list"));
+    let page = json!({"sessions": rows[..2], "nextCursor": "2"});
+    let second = desk.reply(&first, page.clone()).request("session/list");
+    desk.reply(&delete, json!({}));
+    let out = desk.reply(&second, json!({"sessions": rows[3..]}));
+    let again = out.request("session/list");
+    assert!(again["params"]["cursor"].is_null(), "from the beginning");
+    let second = desk.reply(&again, json!({"sessions": rows[1..3], "nextCursor": "2"})).request("session/list");
+    let out = desk.reply(&second, json!({"sessions": rows[3..]}));
+    assert!(out.asked("session/list").is_none(), "nothing has moved");
+    desk.wait(0);
+    let mut listed = desk.listed();
+    listed.sort_unstable();
+    assert_eq!(listed, ["o2", "o3", "o4"]);
+}
+
+#[test]
+fn of_a_list_that_moves_up_each_time_it_is_read_nothing_is_concluded() {
+    let (store, world) = (Memory::new(), World::default());
+    let rows = ["o1", "o2", "o3"].map(|id| row(id, "Own", LONG_AGO));
+    let capabilities = json!({"sessionCapabilities": {"list": {}, "delete": {}}});
+    let mut desk = listing(&store, &world, "a", &lists(), &rows);
+    desk.ask("session/delete", json!({"sessionId": "o1"}));
+    let mut desk = Desk::open(&store, &world, &[]);
+    let mut out = desk.greet(Some("a"), &capabilities);
+    for time in ["first", "second"] {
+        let (delete, first) = (out.request("session/delete"), out.request("session/list"));
+        out = desk.reply(&first, json!({"sessions": rows[..2], "nextCursor": "2"}));
+        let second = out.request("session/list");
+        desk.reply(&delete, json!({}));
+        out = desk.reply(&second, json!({"sessions": []}));
+        if time == "first" {
+            // It says that it has deleted it, and lists it again.
+            let again = out.request("session/list");
+            out = desk.reply(&again, json!({"sessions": rows[..1], "nextCursor": "1"}));
+            out.request("session/delete");
+        }
+    }
+    assert!(out.asked("session/list").is_none(), "it is not read for ever");
+    desk.wait(0);
+    let mut listed = desk.listed();
+    listed.sort_unstable();
+    assert_eq!(listed, ["o2", "o3"]);
+}
