@@ -35,19 +35,29 @@ pub mod directory;
 pub mod heading;
 mod holders;
 pub mod keys;
+mod known;
 mod layout;
 mod roster;
 mod row;
+mod segment;
 mod session;
+mod shelf;
+mod state;
+mod title;
 
 use std::cell::Cell;
 
 pub use change::{Change, Changed, derived};
 pub use holders::Holders;
+pub use known::Known;
 pub use layout::Layout;
 pub use roster::Roster;
-pub use row::{Row, Shelf, whole_info};
-pub use session::{Known, Origin, Segment, Session, State, Title};
+pub use row::{Row, whole_info};
+pub use segment::Segment;
+pub use session::{Origin, Session};
+pub use shelf::Shelf;
+pub use state::State;
+pub use title::Title;
 
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
 
