@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{Discovery, Phase};
+use crate::connection::params::Rest;
 use crate::connection::requests::Outgoing;
 use crate::connection::router::Router;
 use crate::environment::Environment;
@@ -89,7 +90,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 Found::Refused(error) => self.warn_of_list(&error),
             }
         }
-        self.delete_at_agent(&deleted);
+        self.delete_at_agent(&deleted, &Rest::default());
     }
 
     /// The list has been read to its end.
