@@ -64,7 +64,7 @@ impl<'a, S: Storage> Draft<'a, S> {
         let (revision, roster) = (values.next().flatten(), values.next().flatten());
         let (sessions, changed, expected, writes) = (BTreeMap::new(), Vec::new(), Vec::new(), Vec::new());
         let mut draft = Self { store, revision, roster, sessions, changed, expected, writes };
-        draft.take_in(ids, values)?;
+        draft.learn(ids, values)?;
         Ok(draft)
     }
 
@@ -81,11 +81,11 @@ impl<'a, S: Storage> Draft<'a, S> {
         }
         let read: Vec<String> = ids.iter().flat_map(|id| [keys::session(id), keys::tombstone(id)]).collect();
         let values = self.store.storage.get(&read)?;
-        self.take_in(&ids, values.into_iter())
+        self.learn(&ids, values.into_iter())
     }
 
     /// Takes in the records and tombstones of these sessions, one after the other.
-    fn take_in(&mut self, ids: &[&str], mut values: impl Iterator<Item = Option<String>>) -> Result<()> {
+    fn learn(&mut self, ids: &[&str], mut values: impl Iterator<Item = Option<String>>) -> Result<()> {
         for id in ids {
             let (record, tombstone) = (values.next().flatten(), values.next().flatten());
             let before = record.as_deref().filter(|_| tombstone.is_none()).map(Session::parse).transpose()?;

@@ -1,11 +1,12 @@
 //! Long lists of an agent's: taken in bit by bit, by several windows, on a store that fails.
 
+use acp_sessions_guest::engine::{Arrival, Content, Output, Peer};
 use acp_sessions_guest::storage::{Memory, Storage, StorageError};
 use acp_sessions_guest::store::Store;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World};
-use crate::scenes::{CWD, ask_prompt, row};
+use crate::scenes::{CWD, row};
 
 /// More than are taken in at a time.
 const MANY: usize = 150;
@@ -95,19 +96,34 @@ fn a_list_that_comes_while_the_store_fails_is_not_kept_waiting() {
     assert_eq!(listed(&mut desk), all_ids(3));
 }
 
+/// The agent's answer has arrived, and nothing more has been done yet.
+fn arrives<S: Storage>(desk: &mut Desk<'_, S>, from: Peer, mut message: Value) {
+    message["jsonrpc"] = "2.0".into();
+    desk.engine.receive([Arrival { from, content: Content::Line(message.to_string()) }]);
+}
+
+/// What a host sends the agent after one pull.
+fn told_agent<S: Storage>(desk: &mut Desk<'_, S>) -> Vec<Value> {
+    let outputs = desk.engine.pull(u32::MAX).into_iter();
+    let lines = outputs.filter_map(|output| match output {
+        Output::ToAgent(line) => Some(serde_json::from_str(&line).unwrap()),
+        _ => None,
+    });
+    lines.collect()
+}
+
 #[test]
 fn two_windows_that_take_in_the_same_list_at_once_make_no_twins() {
     let (store, world) = (Memory::new(), World::default());
     let mut windows = [Desk::open(&store, &world, &[]), Desk::open(&store, &world, &[])];
-    let asked: Vec<Value> =
-        windows.iter_mut().map(|desk| desk.greet(Some("a"), &lists()).request("session/list")).collect();
-    for (desk, asked) in windows.iter_mut().zip(&asked) {
-        desk.reply(asked, page(MANY));
+    for desk in &mut windows {
+        let asked = desk.greet(Some("a"), &lists()).request("session/list");
+        arrives(desk, Peer::Agent, json!({"id": asked["id"], "result": page(MANY)}));
     }
-    assert!(stored(&store) < MANY, "each has still to go on");
-    for _ in 0..10 {
+    assert!(stored(&store) < MANY && windows.iter().all(|desk| desk.engine.has_more()), "each has still to go on");
+    while windows.iter().any(|desk| desk.engine.has_more()) {
         for desk in &mut windows {
-            desk.wait(0);
+            told_agent(desk);
         }
     }
     for desk in &mut windows {
@@ -121,20 +137,38 @@ fn a_page_of_large_rows_is_taken_in_bit_by_bit_and_holds_nobody_up() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = Desk::open(&store, &world, &[]);
     let asked = desk.greet(Some("a"), &lists()).request("session/list");
-    let mut large = page(40);
+    desk.new_session("s1", CWD);
+    let (mut large, before) = (page(40), stored(&store));
     for row in large["sessions"].as_array_mut().unwrap() {
         row["_meta"] = json!({"x": "x ".repeat(50_000)});
     }
-    desk.reply(&asked, large);
-    let at_once = stored(&store);
-    assert!((1..=10).contains(&at_once), "{at_once} of 100,000 bytes each");
-    desk.new_session("s1", CWD);
-    assert!(ask_prompt(&mut desk, "turn", "s1", "Go").asked("session/prompt").is_some());
-    let cancelled = desk.client(json!({"method": "session/cancel", "params": {"sessionId": "s1"}}));
-    assert!(cancelled.asked("session/cancel").is_some());
-    assert!(stored(&store) < 40, "there is still more to take in");
-    settle(&mut desk);
+    arrives(&mut desk, Peer::Agent, json!({"id": asked["id"], "result": large}));
+    let prompt = json!({"sessionId": "s1", "prompt": [{"type": "text", "text": "Go"}]});
+    for message in [
+        json!({"id": "turn", "method": "session/prompt", "params": prompt}),
+        json!({"method": "session/cancel", "params": {"sessionId": "s1"}}),
+    ] {
+        arrives(&mut desk, Peer::Client, message.clone());
+        let told = told_agent(&mut desk);
+        assert!(told.iter().any(|told| told["method"] == message["method"]), "{told:?}");
+        let taken_in = stored(&store) - before;
+        assert!((1..=10).contains(&taken_in), "{taken_in} of 100,000 bytes each");
+    }
+    assert!(desk.engine.has_more());
+    desk.pull();
     let mut all = all_ids(40);
     all.push("s1".to_owned());
     assert_eq!(listed(&mut desk), all);
+}
+
+#[test]
+fn a_long_page_is_taken_in_without_any_time_having_to_pass() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::open(&store, &world, &[]);
+    let asked = desk.greet(Some("a"), &lists()).request("session/list");
+    let out = desk
+        .client(json!({"id": "list", "method": "session/list", "params": {"_meta": {"acp-sessions": {"limit": 500}}}}));
+    assert!(out.is_open("list"));
+    let out = desk.reply(&asked, page(MANY));
+    assert_eq!(out.answer("list")["result"]["sessions"].as_array().unwrap().len(), MANY);
 }

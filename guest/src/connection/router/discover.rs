@@ -52,6 +52,8 @@ pub(super) struct Discovery {
     paused: Option<i64>,
     /// The host was told that not all of it could be taken in.
     is_warned: bool,
+    /// There is more to do at once.
+    has_more: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -79,6 +81,11 @@ impl Discovery {
     /// Whether it is too early to try the store again.
     fn is_paused(&self, now: i64) -> bool {
         self.paused.is_some_and(|since| (0..PAUSE).contains(&(now - since)))
+    }
+
+    /// Whether there is more to do at once.
+    pub(super) fn has_more(&self) -> bool {
+        self.has_more
     }
 
     /// Whether lists wait.
@@ -172,6 +179,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Takes in some rows, or asks for the next page; says whether there is more to do at once.
     pub(crate) fn discover_some(&mut self) -> bool {
+        let has_more = self.take_step();
+        self.connection.discovery.has_more = has_more;
+        has_more
+    }
+
+    fn take_step(&mut self) -> bool {
         match &self.connection.discovery.phase {
             Phase::Idle | Phase::Done => false,
             Phase::Reading if self.connection.discovery.is_paused(self.now()) => false,
