@@ -41,7 +41,7 @@ struct Drafted {
 enum After {
     #[default]
     AsBefore,
-    Changed(Session),
+    Changed(Box<Session>),
     Removed,
 }
 
@@ -108,7 +108,7 @@ impl<'a, S: Storage> Draft<'a, S> {
     /// A session shall be so. One that has not been read is expected not to be there.
     pub fn put(&mut self, session: Session) {
         let id = session.id.clone();
-        self.set(&id, After::Changed(session));
+        self.set(&id, After::Changed(Box::new(session)));
     }
 
     /// A session shall be no more.
@@ -134,7 +134,7 @@ impl<'a, S: Storage> Draft<'a, S> {
         let Some(Drafted { before, after, .. }) = self.sessions.remove(id) else { return (None, None) };
         match after {
             After::AsBefore => (before.clone(), before),
-            After::Changed(session) => (before, Some(session)),
+            After::Changed(session) => (before, Some(*session)),
             After::Removed => (before, None),
         }
     }

@@ -51,7 +51,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// agent's list is taken in.
     pub(crate) fn pull(&mut self, client_room: u32) -> Vec<Output> {
         self.show_histories(client_room);
-        if self.connection.discovery.has_more() {
+        if self.has_more_of_list() {
             self.discover_some();
         }
         self.drain_queue();
@@ -73,7 +73,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Whether there is more to be done at once, by pulling again.
     pub(crate) fn has_more(&self) -> bool {
-        self.has_histories() || self.connection.discovery.has_more()
+        self.has_histories() || self.has_more_of_list()
     }
 
     /// That side has ended.

@@ -48,12 +48,7 @@ pub(super) struct Discovery {
     wanted: ListMeta,
     /// It was read to its end before it was begun again for other `_meta`.
     was_read: bool,
-    /// Since when the store has not taken what it says.
-    paused: Option<i64>,
-    /// The host was told that not all of it could be taken in.
-    is_warned: bool,
-    /// There is more to do at once.
-    has_more: bool,
+    trouble: Trouble,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -67,6 +62,17 @@ enum Phase {
     Done,
 }
 
+/// Whether the store takes what the list says.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Trouble {
+    #[default]
+    None,
+    /// It has not taken all of it; the host was told.
+    Told,
+    /// It takes nothing, and is left alone since then.
+    Paused { since: i64 },
+}
+
 impl Discovery {
     /// Whether the agent's list has been read to its end.
     pub(super) fn is_read(&self) -> bool {
@@ -75,17 +81,12 @@ impl Discovery {
 
     /// Whether a list would lack what the agent is about to tell.
     pub(super) fn is_worth_waiting_for(&self) -> bool {
-        self.phase == Phase::Reading && !self.was_complete && self.paused.is_none()
+        self.phase == Phase::Reading && !self.was_complete && !matches!(self.trouble, Trouble::Paused { .. })
     }
 
     /// Whether it is too early to try the store again.
     fn is_paused(&self, now: i64) -> bool {
-        self.paused.is_some_and(|since| (0..PAUSE).contains(&(now - since)))
-    }
-
-    /// Whether there is more to do at once.
-    pub(super) fn has_more(&self) -> bool {
-        self.has_more
+        matches!(self.trouble, Trouble::Paused { since } if (0..PAUSE).contains(&(now - since)))
     }
 
     /// Whether lists wait.
@@ -177,32 +178,36 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.connection.discovery.was_read = was_read;
     }
 
-    /// Takes in some rows, or asks for the next page; says whether there is more to do at once.
-    pub(crate) fn discover_some(&mut self) -> bool {
-        let has_more = self.take_step();
-        self.connection.discovery.has_more = has_more;
-        has_more
-    }
-
-    fn take_step(&mut self) -> bool {
+    /// Takes in some rows, or asks for the next page.
+    pub(crate) fn discover_some(&mut self) {
         match &self.connection.discovery.phase {
-            Phase::Idle | Phase::Done => false,
-            Phase::Reading if self.connection.discovery.is_paused(self.now()) => false,
+            Phase::Idle | Phase::Done => {}
             Phase::Reading => {
-                self.connection.discovery.paused = None;
-                self.take_in_some().unwrap_or_else(|error| {
+                if !self.connection.discovery.is_paused(self.now())
+                    && let Err(error) = self.take_in_some()
+                {
                     self.pause_intake(&error);
-                    false
-                })
+                }
             }
             Phase::Sifting(behind) => {
                 let behind = behind.clone();
-                self.sift(&behind).unwrap_or_else(|error| {
+                if let Err(error) = self.sift(&behind) {
                     self.warn(format!("the agent's sessions could not be compared with its list: {error}"));
                     self.connection.discovery.phase = Phase::Done;
-                    false
-                })
+                }
             }
+        }
+    }
+
+    /// Whether there is more of that to do at once.
+    pub(super) fn has_more_of_list(&self) -> bool {
+        let Discovery { phase, rows, trouble, .. } = &self.connection.discovery;
+        match phase {
+            Phase::Idle | Phase::Done => false,
+            Phase::Reading => {
+                !rows.is_empty() && !matches!(trouble, Trouble::Paused { .. }) && !self.is_page_asked_for()
+            }
+            Phase::Sifting(_) => true,
         }
     }
 

@@ -7,12 +7,12 @@ use crate::sessions::vanish::{self, KnownPart};
 use crate::storage::{Result, Storage};
 
 impl<S: Storage, E: Environment> Router<S, E> {
-    /// Looks for them, a few at a time; says whether there is more to do at once.
-    pub(super) fn sift(&mut self, behind: &str) -> Result<bool> {
+    /// Looks for them, a few at a time.
+    pub(super) fn sift(&mut self, behind: &str) -> Result<()> {
         let agent = self.connection.agent.name.clone();
         let Some(since) = self.connection.discovery.seen.complete_since() else {
             self.connection.discovery.phase = Phase::Done;
-            return Ok(false);
+            return Ok(());
         };
         let KnownPart { ids, next } = vanish::known_to(&self.store, &agent, behind)?;
         for (agent_id, id) in ids {
@@ -21,8 +21,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 vanish::forget_if_since(&self.store, &id, (&agent, &agent_id), since, self.now())?;
             }
         }
-        let more = next.is_some();
         self.connection.discovery.phase = next.map_or(Phase::Done, Phase::Sifting);
-        Ok(more)
+        Ok(())
     }
 }

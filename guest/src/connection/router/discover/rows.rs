@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Discovery, Phase};
+use super::{Discovery, Phase, Trouble};
 use crate::connection::params::Rest;
 use crate::connection::requests::Outgoing;
 use crate::connection::router::Router;
@@ -41,21 +41,25 @@ impl Discovery {
 }
 
 impl<S: Storage, E: Environment> Router<S, E> {
-    /// Takes in some rows, or asks for the next page; says whether there is more to do at once.
-    pub(super) fn take_in_some(&mut self) -> Result<bool> {
-        // Nothing has been asked and answered yet, or the answer is still to come.
-        if self.connection.requests.outgoing.values().any(|asked| *asked == Outgoing::List) {
-            return Ok(false);
+    /// Takes in some rows and, if there are no more, asks for the next page.
+    pub(super) fn take_in_some(&mut self) -> Result<()> {
+        if self.is_page_asked_for() {
+            return Ok(());
         }
         self.take_in_rows()?;
         if !self.connection.discovery.rows.is_empty() {
-            return Ok(true);
+            return Ok(());
         }
         if let Some(cursor) = self.connection.discovery.next.take() {
             self.ask_page(Some(&cursor));
-            return Ok(false);
+            return Ok(());
         }
         self.end_list()
+    }
+
+    /// Whether a page is still to come.
+    pub(super) fn is_page_asked_for(&self) -> bool {
+        self.connection.requests.outgoing.values().any(|asked| *asked == Outgoing::List)
     }
 
     /// Takes in the rows that come next. They stay where they are until the store has them.
@@ -70,6 +74,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let found = discovered::take_in(&self.store, &self.environment, agent, &rows, is_open, self.now())?;
         let done = ends.get(found.len().saturating_sub(1)).copied().unwrap_or_default();
         self.connection.discovery.rows.drain(..done);
+        if let Trouble::Paused { .. } = self.connection.discovery.trouble {
+            self.connection.discovery.trouble = Trouble::Told;
+        }
         self.follow(rows.into_iter().zip(found));
         Ok(())
     }
@@ -94,11 +101,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// The list has been read to its end.
-    fn end_list(&mut self) -> Result<bool> {
+    fn end_list(&mut self) -> Result<()> {
         if self.may_lack_rows() {
             if self.connection.discovery.repeated == 0 {
                 self.read_again();
-                return Ok(false);
+                return Ok(());
             }
             self.connection.discovery.seen.is_cut_off = true;
         }
@@ -112,21 +119,20 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if !wanted.asks_as(asked) {
             self.begin_discovery();
             self.connection.discovery.was_read = true;
-            return Ok(false);
         }
-        Ok(true)
+        Ok(())
     }
 
     /// The store does not take what the list says. Lists wait for it no more; it is tried again.
     pub(super) fn pause_intake(&mut self, error: &StorageError) {
-        self.connection.discovery.paused = Some(self.now());
         self.warn_of_list(error);
+        self.connection.discovery.trouble = Trouble::Paused { since: self.now() };
         self.release_lists();
     }
 
     /// Tells the host, once for each reading of the list.
     fn warn_of_list(&mut self, error: &StorageError) {
-        if !std::mem::replace(&mut self.connection.discovery.is_warned, true) {
+        if std::mem::replace(&mut self.connection.discovery.trouble, Trouble::Told) == Trouble::None {
             self.warn(format!("not all of the agent's sessions could be taken in: {error}"));
         }
     }
