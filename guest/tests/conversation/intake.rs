@@ -97,9 +97,9 @@ fn a_list_that_comes_while_the_store_fails_is_not_kept_waiting() {
 }
 
 /// The agent's answer has arrived, and nothing more has been done yet.
-fn arrives<S: Storage>(desk: &mut Desk<'_, S>, from: Peer, mut message: Value) {
+fn arrives<S: Storage>(desk: &mut Desk<'_, S>, peer: Peer, mut message: Value) {
     message["jsonrpc"] = "2.0".into();
-    desk.engine.receive([Arrival { from, content: Content::Line(message.to_string()) }]);
+    desk.engine.receive([Arrival { peer, content: Content::Line(message.to_string()) }]);
 }
 
 /// What a host sends the agent after one pull.
