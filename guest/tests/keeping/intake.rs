@@ -149,11 +149,13 @@ fn a_list_that_is_paged_through_meanwhile_has_each_session_once() {
 
 /// What happens in the store while rows are on their way in.
 type Meanwhile = fn(&Store<&Memory>);
+/// What is to be seen of it.
+type Check = fn(&Store<Between<'_>>, &[Found]);
 
 #[test]
 fn what_another_process_does_meanwhile_to_one_of_them_counts() {
     let news = || rows(&["o1", "o2", "o3", "o4"], "News");
-    let cases: [(&str, Meanwhile, fn(&Store<Between<'_>>, &[Found])); 6] = [
+    let cases: [(&str, Meanwhile, Check); 6] = [
         (
             "takes in all of them",
             |store| {
