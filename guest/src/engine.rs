@@ -36,9 +36,9 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.router.pull(client_room)
     }
 
-    /// Whether more of a replay is to be pulled, when the client has room.
+    /// Whether more is to be pulled, when the client has room: of a replay, or what follows from the agent's list.
     pub fn has_more(&self) -> bool {
-        self.router.has_histories()
+        self.router.has_more()
     }
 
     /// Whether lines of the client's wait for something that the agent has to say first.

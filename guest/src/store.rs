@@ -10,7 +10,7 @@
 //! | `e/<created>/<id>` | sessions that never got a prompt |
 //! | `v` | the layout of what is derived, or how far a store of an earlier version is on the way to it |
 //! | `k` | which store this is: a random number |
-//! | `r` | the revision: one number, raised by every commit that changes a session |
+//! | `r` | the revision: one number, raised for every session that a commit changes |
 //! | `t/<revision>/<id>` | each session under the revision that last changed it |
 //! | `a/<agent>/<agent's id>` | which session an agent knows by this id |
 //! | `x/<id>`, `y/<agent>/<agent's id>` | tombstones |
@@ -31,23 +31,37 @@
 //! of all sessions beside those of each agent's would make every commit write twice as much for the rarer question.
 
 mod change;
+mod derived;
 pub mod directory;
+mod draft;
 pub mod heading;
 mod holders;
 pub mod keys;
+mod known;
 mod layout;
 mod roster;
 mod row;
+mod segment;
 mod session;
+mod shelf;
+mod state;
+mod title;
 
 use std::cell::Cell;
 
-pub use change::{Change, Changed, derived};
+pub use change::{Change, Changed};
+pub use derived::derived;
+pub use draft::Draft;
 pub use holders::Holders;
+pub use known::Known;
 pub use layout::Layout;
 pub use roster::Roster;
-pub use row::{Row, Shelf, whole_info};
-pub use session::{Known, Origin, Segment, Session, State, Title};
+pub use row::{Row, whole_info};
+pub use segment::Segment;
+pub use session::{Origin, Session};
+pub use shelf::Shelf;
+pub use state::State;
+pub use title::Title;
 
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
 
@@ -112,7 +126,7 @@ impl<S: Storage> Store<S> {
     /// The number of the last change to any session.
     pub fn revision(&self) -> Result<u64> {
         let (_, _, revision) = self.look()?;
-        change::parse_revision(revision.as_deref())
+        draft::parse_revision(revision.as_deref())
     }
 
     /// Which layout its indexes have. Read until it is the present one.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::client_request::ClientRequest;
 use super::key::Key;
+use super::params::Rest;
 use super::requests::{Outgoing, OwnId};
 use crate::rpc::RpcError;
 
@@ -49,9 +50,9 @@ pub(super) enum Effect {
     /// These sessions are deleted; those of sub-agents may still be open.
     Deleted(Vec<String>),
     /// These deletes are to be asked of the agent: its ids.
-    DeleteAtAgent(Vec<String>),
+    DeleteAtAgent { ids: Vec<String>, rest: Rest },
     /// The agent is to put its copy of this session away too.
-    ArchiveAtAgent(String),
+    ArchiveAtAgent { session: String, rest: Rest },
     /// The agent is asked to let go of a session that it was made to open in vain.
     LetGo { agent_id: String, made: bool },
 }

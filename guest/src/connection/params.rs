@@ -8,6 +8,19 @@ use crate::store::directory;
 /// The member of `_meta` that is the layer's.
 const OWN: &str = "acp-sessions";
 
+/// What a request says to the agent besides which session it is for.
+#[derive(Debug, Clone, Default)]
+pub(in crate::connection) struct Rest(Option<String>);
+
+impl Rest {
+    /// The params of a request to the agent for the session that it knows by this id.
+    pub(in crate::connection) fn naming(&self, agent_id: &str) -> String {
+        let mut params = Object::parse_or_empty(self.0.as_deref().unwrap_or("{}"));
+        params.set("sessionId", Value::from(agent_id).to_string());
+        params.to_json()
+    }
+}
+
 /// The members of a request's params.
 #[derive(Debug)]
 pub(in crate::connection) struct Params<'a>(Object<'a>);
@@ -50,6 +63,11 @@ impl<'a> Params<'a> {
             rest.set("additionalDirectories", Value::from(directories).to_string());
         }
         rest.to_json()
+    }
+
+    /// Everything but the session's id and what is meant for the layer, for another request about it.
+    pub(in crate::connection) fn rest(&self) -> Rest {
+        Rest(Some(self.to_open(None)))
     }
 
     /// `_meta` without what is meant for the layer: a layer behind this one would take it for itself. None where nothing

@@ -1,7 +1,9 @@
 //! What closing, deleting and archiving do to the store, once a session is open no more or never was.
 
+use super::client_request::ClientRequest;
 use super::cx::Cx;
 use super::effect::Effect;
+use super::params::Rest;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::sessions::{archive, delete};
@@ -16,14 +18,23 @@ pub(super) enum Then {
     Archive,
 }
 
+/// What a client asks for.
+#[derive(Debug)]
+pub(super) struct PutAway {
+    pub(super) request: ClientRequest,
+    pub(super) then: Then,
+    /// What else it says to the agent.
+    pub(super) rest: Rest,
+}
+
 /// Does it; the result is the answer to the request. `open_as`: the agent had it open by this id.
 pub(super) fn put_away<S: Storage, E: Environment>(
     session: &str,
     open_as: Option<&str>,
-    then: Then,
+    away: &PutAway,
     cx: &mut Cx<'_, S, E>,
 ) -> Result<String, RpcError> {
-    match then {
+    match away.then {
         Then::Nothing => {
             if cx.store.session(session)?.is_none() {
                 return Err(RpcError::session_not_found(session));
@@ -33,7 +44,7 @@ pub(super) fn put_away<S: Storage, E: Environment>(
             if !archive::set_archived(cx.store, session, true)? {
                 return Err(RpcError::session_not_found(session));
             }
-            cx.push(Effect::ArchiveAtAgent(session.to_owned()));
+            cx.push(Effect::ArchiveAtAgent { session: session.to_owned(), rest: away.rest.clone() });
         }
         Then::Delete => {
             let deleted = delete::delete(cx.store, session, cx.now())?;
@@ -49,7 +60,7 @@ pub(super) fn put_away<S: Storage, E: Environment>(
             if deleted.is_empty() && delete::unknown(cx.store, &cx.agent.name, session, cx.now())? {
                 ids.push(session.to_owned());
             }
-            cx.push(Effect::DeleteAtAgent(ids));
+            cx.push(Effect::DeleteAtAgent { ids, rest: away.rest.clone() });
         }
     }
     Ok("{}".to_owned())

@@ -1,12 +1,7 @@
 //! Changing a session: read, decide, commit with everything that is derived from it; again if somebody was faster.
 
-use super::{Layout, Roster, Row, Session, Store, keys};
-use crate::index::Owner;
-use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
-use crate::store::{directory, heading};
-
-/// How often a change is tried. Somebody wins every round, so this many losses mean a broken store.
-const ATTEMPTS: usize = 10_000;
+use super::{Session, Store};
+use crate::storage::{Durability, Expectation, Result, Storage, Write};
 
 /// A change of one session, its record and its indexes in one commit.
 #[derive(Debug)]
@@ -57,103 +52,24 @@ impl<'a, S: Storage> Change<'a, S> {
         self,
         mut decide: impl FnMut(Option<&Session>, &mut Vec<Expectation>, &mut Vec<Write>) -> Result<Option<Option<Session>>>,
     ) -> Result<Changed> {
-        for _ in 0..ATTEMPTS {
-            let record = keys::session(self.id);
-            let read = [record.clone(), keys::REVISION.to_owned(), keys::tombstone(self.id), keys::ROSTER.to_owned()];
-            let mut values = self.store.storage.get(&read)?.into_iter();
-            let mut value = || values.next().flatten();
-            let (text, revision, tombstone, roster) = (value(), value(), value(), value());
-            let before = text.as_deref().filter(|_| tombstone.is_none()).map(Session::parse).transpose()?;
-            let [_, revision_key, tombstone_key, roster_key] = read;
-            let next = parse_revision(revision.as_deref())? + 1;
-            let is_first = revision.is_none();
-            let mut expected = vec![
-                Expectation { key: record, value: text },
-                Expectation { key: revision_key, value: revision },
-                Expectation { key: tombstone_key, value: tombstone },
-            ];
-            let mut writes = Vec::new();
-            let Some(mut after) = decide(before.as_ref(), &mut expected, &mut writes)? else {
-                return Ok(Changed::Nothing);
-            };
-            if let Some(session) = &mut after {
-                session.revision = next;
-                if before.is_none() {
-                    session.born = next;
-                }
-                let mut names = Roster::parse(roster.as_deref())?;
-                if names.add(session) {
-                    writes.push(Write::Put { key: roster_key.clone(), value: names.to_text() });
-                    expected.push(Expectation { key: roster_key, value: roster });
-                }
+        let id = self.id;
+        let (is_wanted, draft) = self.store.change_all(&[id], self.durability, |draft| {
+            let (mut expected, mut writes) = (Vec::new(), Vec::new());
+            let decided = decide(draft.session(id), &mut expected, &mut writes)?;
+            draft.expected.append(&mut expected);
+            draft.writes.append(&mut writes);
+            let is_wanted = decided.is_some();
+            match decided {
+                Some(Some(after)) => draft.put(after),
+                Some(None) => draft.remove(id),
+                None => {}
             }
-            writes.push(Write::Put { key: keys::REVISION.to_owned(), value: next.to_string() });
-            if is_first {
-                writes.push(Layout::Present.write());
-            }
-            writes.extend(derived(before.as_ref(), after.as_ref()));
-            match self.store.commit(&expected, writes, self.durability) {
-                Ok(()) => return Ok(Changed::Done { before: before.map(Box::new), after: after.map(Box::new) }),
-                Err(StorageError::Conflict) => {}
-                Err(error) => return Err(error),
-            }
+            Ok(is_wanted)
+        })?;
+        if !is_wanted {
+            return Ok(Changed::Nothing);
         }
-        Err(StorageError::Unavailable("other processes keep changing it; try again".to_owned()))
-    }
-}
-
-pub(super) fn parse_revision(text: Option<&str>) -> Result<u64> {
-    text.map_or(Ok(0), |text| text.parse().map_err(|_| StorageError::Corrupt("the revision".to_owned())))
-}
-
-/// The record and every index entry of a session: what goes with its old shape, what comes with the new. For whoever
-/// makes many sessions at once; [`Change`] is for everybody else.
-pub fn derived(before: Option<&Session>, after: Option<&Session>) -> Vec<Write> {
-    let mut writes = Vec::new();
-    let old_keys = before.map(Session::index_keys).unwrap_or_default();
-    let new_keys = after.map(Session::index_keys).unwrap_or_default();
-    writes.extend(old_keys.into_iter().filter(|key| !new_keys.contains(key)).map(|key| Write::Remove { key }));
-    if let Some(session) = after {
-        writes.push(Write::Put { key: keys::session(&session.id), value: session.to_text() });
-        writes.extend(session.index_entries());
-        let tokens = heading::tokens(session);
-        if before.is_none_or(|before| heading::tokens(before) != tokens) {
-            let owner = Owner::Heading(&session.id).name();
-            writes.push(Write::IndexText { owner, part: 0, tokens });
-        }
-    } else if let Some(session) = before {
-        writes.push(Write::Remove { key: keys::session(&session.id) });
-        writes.push(Write::DropText { owner: Owner::Heading(&session.id).name(), start: 0 });
-    }
-    writes
-}
-
-impl Session {
-    /// The session's index entries.
-    pub fn index_entries(&self) -> impl Iterator<Item = Write> {
-        let row = Row::text(self);
-        self.index_keys().into_iter().map(move |key| {
-            let value = if key.starts_with("i/") { row.clone() } else { String::new() };
-            Write::Put { key, value }
-        })
-    }
-
-    /// The keys of the session's index entries.
-    pub fn index_keys(&self) -> Vec<String> {
-        let letter = self.shelf().letter();
-        let place = keys::row_place(self.updated, &self.id);
-        let cwd = directory::normalise(&self.cwd);
-        let mut index = vec![keys::changed(self.revision, &self.id)];
-        for agent in self.row_sets() {
-            index.push(keys::rows(letter, agent, None) + &place);
-            index.extend(cwd.as_ref().map(|cwd| keys::rows(letter, agent, Some(cwd)) + &place));
-        }
-        if self.is_unprompted() {
-            index.push(keys::unprompted(self.created, &self.id));
-        }
-        if let Some(parent) = &self.parent {
-            index.push(keys::subagent(parent, &self.id));
-        }
-        index
+        let (before, after) = draft.into_change(id);
+        Ok(Changed::Done { before: before.map(Box::new), after: after.map(Box::new) })
     }
 }

@@ -1,4 +1,4 @@
-//! The session's record, and its state.
+//! The session's record.
 
 use std::collections::BTreeMap;
 
@@ -6,35 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::directory;
-use super::row::Shelf;
+use super::known::Known;
+use super::segment::Segment;
+use super::shelf::Shelf;
+use super::title::Title;
 use crate::storage::{Result, StorageError};
-
-/// Where a session's title comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Title {
-    /// It has none.
-    #[default]
-    None,
-    /// Made from the first prompt.
-    Auto(String),
-    /// Given by the agent, in an update or in its own list; replaces an automatic one.
-    Agent(String),
-    /// Set by the user; nobody else replaces it.
-    Set(String),
-    /// Cleared by the agent (`title: null`): stays empty until the agent or the user sets one.
-    Cleared,
-}
-
-impl Title {
-    /// The title as shown.
-    pub fn text(&self) -> Option<&str> {
-        match self {
-            Self::Auto(text) | Self::Agent(text) | Self::Set(text) => Some(text),
-            Self::None | Self::Cleared => None,
-        }
-    }
-}
 
 /// How the layer came to know a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -45,76 +21,6 @@ pub enum Origin {
     Layer,
     /// Read from the agent's own list; its history is still with the agent only.
     Agent,
-}
-
-/// A part of a log that belongs to a transcript: of the log of a session this one was forked from, of a history that was
-/// taken over from an agent, or of the session's own log.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Segment {
-    /// The log.
-    pub log: String,
-    /// Its first entry that counts.
-    #[serde(default = "first")]
-    pub from: u32,
-    /// Its last entry that counts.
-    pub until: u32,
-}
-
-impl Segment {
-    /// How many entries it has.
-    pub fn length(&self) -> u64 {
-        (u64::from(self.until) + 1).saturating_sub(u64::from(self.from))
-    }
-
-    /// The number in the log of the entry that so many others of the segment stand before; the last where it has fewer.
-    pub fn seq(&self, place: u64) -> u32 {
-        u32::try_from(u64::from(self.from) + place).map_or(self.until, |seq| seq.min(self.until))
-    }
-}
-
-fn first() -> u32 {
-    1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]
-fn is_none_yet(number: &u64) -> bool {
-    *number == 0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]
-fn is_first(number: &u32) -> bool {
-    *number == 1
-}
-
-/// What an agent knows of a session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Known {
-    /// The id it knows the session by.
-    pub id: String,
-    /// Ids it knew the session by before it forgot it; the last few of them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub former: Vec<String>,
-    /// Ids of sessions of its own that this one was forked from, whose conversation it remembers.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lineage: Vec<String>,
-    /// How many entries of the transcript there were when its session began. It was told of them at most, and took no part.
-    #[serde(default, skip_serializing_if = "is_none_yet")]
-    pub since: u64,
-    /// How many entries of the transcript it has heard, counted from the beginning over all segments. `u64::MAX`: all
-    /// there are (records of an earlier version).
-    pub heard: u64,
-    /// When the last turn of it through the layer began and ended; milliseconds since 1970.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_turn: Option<(i64, i64)>,
-    /// What [`Self::listed`] was when the transcript was last compared with its replay.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub compared: Option<i64>,
-    /// The time of last activity that its own list gave last; milliseconds since 1970.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub listed: Option<i64>,
-    /// Whether it has put the session away, as its own list said last or as it was told to since.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub archived: bool,
 }
 
 /// All that is known about a session but its state and its transcript. Times are milliseconds since 1970, UTC.
@@ -171,7 +77,7 @@ pub struct Session {
     #[serde(default, alias = "inherited", skip_serializing_if = "Vec::is_empty")]
     pub segments: Vec<Segment>,
     /// The first entry of its own log that follows the segments.
-    #[serde(default = "first", skip_serializing_if = "is_first")]
+    #[serde(default = "Segment::first", skip_serializing_if = "is_first")]
     pub tail: u32,
     /// How often places in the transcript have moved: by something put in before its end, or taken out. A cursor into the
     /// transcript holds for one layout.
@@ -181,51 +87,6 @@ pub struct Session {
     /// transcript.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aside: Vec<Segment>,
-}
-
-/// How many ids are remembered that an agent knew a session by.
-const MOST_FORMER: usize = 16;
-
-impl Known {
-    /// What an agent knows that has heard this much.
-    pub fn new(id: String, heard: u64) -> Self {
-        Self {
-            id,
-            former: Vec::new(),
-            lineage: Vec::new(),
-            since: 0,
-            heard,
-            last_turn: None,
-            compared: None,
-            listed: None,
-            archived: false,
-        }
-    }
-
-    /// Remembers an id that the session is not to be asked for by.
-    pub fn forget(&mut self, id: String) {
-        self.former.retain(|former| *former != id);
-        self.former.push(id);
-        let surplus = self.former.len().saturating_sub(MOST_FORMER);
-        self.former.drain(..surplus);
-    }
-
-    /// Whether its own list says that nothing was said in the session without the layer: its time is that of the last
-    /// comparison, or one during the last turn. The clock may have been set back, so later is not all that matters.
-    pub fn agrees(&self) -> bool {
-        let Some(listed) = self.listed else { return self.last_turn.is_some() || self.compared.is_some() };
-        self.compared == Some(listed) || self.last_turn.is_some_and(|(begun, ended)| (begun..ended).contains(&listed))
-    }
-
-    /// Whether a prompt went to its session, or to one that it remembers; `id` is the agent's.
-    pub fn has_taken(&self, id: &str) -> bool {
-        self.id == id || self.lineage.iter().any(|earlier| earlier == id)
-    }
-
-    /// Every id it knows, or knew, the session by.
-    pub fn ids(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.id.as_str()).chain(self.former.iter().map(String::as_str))
-    }
 }
 
 impl Session {
@@ -336,65 +197,7 @@ impl Session {
     }
 }
 
-/// What is state rather than history: each kind of it as it last was.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct State {
-    /// `modes` as the agent last gave them on new, load or resume.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub modes: Option<Box<RawValue>>,
-    /// The current mode, where it was set or reported after that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mode: Option<String>,
-    /// The model set by `session/set_model`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// The complete configuration options as last seen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub options: Option<Box<RawValue>>,
-    /// What the client has set: option id to value.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub chosen: BTreeMap<String, Box<RawValue>>,
-    /// What the agent last answered to new, load, resume or fork beside modes and options, by member.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub beside: BTreeMap<String, Box<RawValue>>,
-    /// The name of the agent that answered so.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub beside_of: String,
-    /// The last update of each other kind of state (plan, commands, usage), by its `sessionUpdate`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub updates: BTreeMap<String, Box<RawValue>>,
-}
-
-impl State {
-    /// This over what was in force before it.
-    #[must_use]
-    pub fn over(self, mut earlier: Self) -> Self {
-        earlier.chosen.extend(self.chosen);
-        earlier.updates.extend(self.updates);
-        if self.beside_of != earlier.beside_of && !self.beside_of.is_empty() {
-            earlier.beside.clear();
-            earlier.beside_of = self.beside_of;
-        }
-        earlier.beside.extend(self.beside);
-        Self {
-            modes: self.modes.or(earlier.modes),
-            mode: self.mode.or(earlier.mode),
-            model: self.model.or(earlier.model),
-            options: self.options.or(earlier.options),
-            chosen: earlier.chosen,
-            beside: earlier.beside,
-            beside_of: earlier.beside_of,
-            updates: earlier.updates,
-        }
-    }
-
-    /// Reads a record.
-    pub fn parse(text: &str) -> Result<Self> {
-        serde_json::from_str(text).map_err(|error| StorageError::Corrupt(format!("a session's state: {error}")))
-    }
-
-    /// The record's text.
-    pub fn to_text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]
+fn is_first(number: &u32) -> bool {
+    *number == 1
 }

@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World};
-use crate::scenes::{CWD, TOLD, ask_load, ask_resume, listing, load, oblige, row, told};
+use crate::scenes::{CWD, TOLD, ask_load, ask_prompt, ask_resume, listing, load, oblige, row, told};
 
 fn lists() -> Value {
     json!({"sessionCapabilities": {"list": {}, "resume": {}}})
@@ -209,4 +209,80 @@ fn a_load_of_a_live_session_has_all_that_the_agent_answered() {
     oblige(&mut other, out, &[], "b1");
     let out = load(&mut other, "s1", &[]);
     assert_eq!(out.answer("load")["result"].get("models"), None);
+}
+
+/// A session's id at the agent is another than the client's, so that the one has to be put in place of the other.
+fn begun_anew<'a>(store: &'a Memory, world: &'a World, capabilities: &Value) -> Desk<'a> {
+    told(store, world, capabilities);
+    let mut desk = Desk::ready(store, world, capabilities);
+    let out = ask_load(&mut desk, "load", "s1");
+    oblige(&mut desk, out, &[], "s2");
+    desk
+}
+
+#[test]
+fn what_a_client_says_when_it_puts_a_session_away_reaches_the_agent_whole() {
+    let capabilities = json!({"sessionCapabilities": {"close": {}, "delete": {}, "archive": {}, "title": {}}});
+    let said = json!({"x": 1, "_meta": {"acp-sessions": {"y": 1}, "vendor.dev": {"keep": true}}});
+    for (methods, asked) in [
+        (&["session/close"][..], &[("session/close", true)][..]),
+        // What the layer has the agent do before, on its own account, is not what the client speaks of.
+        (&["session/delete"], &[("session/close", false), ("session/delete", true)]),
+        (&["session/archive"], &[("session/close", false), ("session/archive", true)]),
+        (&["session/archive", "session/unarchive"], &[("session/unarchive", true)]),
+        (&["session/set_title"], &[("session/set_title", true)]),
+    ] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = begun_anew(&store, &world, &capabilities);
+        let mut params = said.clone();
+        params["sessionId"] = "s1".into();
+        params["title"] = "Mine".into();
+        let mut out = Out::default();
+        for method in methods {
+            out = desk.client(json!({"id": "away", "method": method, "params": params}));
+            out = oblige(&mut desk, out, &[], "never");
+            assert!(out.answer("away")["error"].is_null(), "{method}");
+        }
+        for (method, is_whole) in asked {
+            let whole = json!({"sessionId": "s2", "x": 1, "title": "Mine", "_meta": {"vendor.dev": {"keep": true}}});
+            let expected = if *is_whole { whole } else { json!({"sessionId": "s2"}) };
+            let asked: Vec<_> = out.agent.iter().filter(|asked| asked["method"] == *method).collect();
+            let own = asked.iter().find(|asked| asked["params"]["sessionId"] == "s2");
+            assert_eq!(own.map(|asked| &asked["params"]), Some(&expected), "{methods:?}: {:?}", out.agent);
+        }
+    }
+}
+
+#[test]
+fn what_a_client_says_with_a_delete_is_said_of_all_that_goes_with_it_and_of_what_only_the_agent_has() {
+    let meta = json!({"vendor.dev": {"keep": true}});
+    let capabilities = json!({"sessionCapabilities": {"delete": {}}});
+    for session in ["s1", "of-the-agents"] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = begun_anew(&store, &world, &capabilities);
+        let params = json!({"sessionId": session, "_meta": meta});
+        let out = desk.client(json!({"id": "away", "method": "session/delete", "params": params}));
+        let asked: Vec<_> = out.agent.iter().filter(|asked| asked["method"] == "session/delete").collect();
+        let ids: Vec<_> = asked.iter().map(|asked| asked["params"]["sessionId"].as_str().unwrap()).collect();
+        assert_eq!(ids, if session == "s1" { vec!["s2", "s1"] } else { vec![session] });
+        assert!(asked.iter().all(|asked| asked["params"]["_meta"] == meta), "{asked:?}");
+        // It is not confirmed, and asked for again on the next connection.
+        let mut desk = Desk::open(&store, &world, &[]);
+        let out = desk.greet(Some("a"), &capabilities);
+        assert!(out.request("session/delete")["params"]["_meta"].is_null(), "{:?}", out.agent);
+    }
+}
+
+#[test]
+fn a_close_that_waits_for_a_turn_to_end_says_what_its_client_said() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"close": {}}}));
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    let ask = |method: &str, meta: Value| json!({"id": method, "method": method, "params": {"sessionId": "s1", "_meta": meta}});
+    desk.client(ask("session/archive", json!({"x": 1})));
+    let out = desk.client(ask("session/close", json!({"x": 2})));
+    assert!(out.agent.is_empty(), "{:?}", out.agent);
+    let out = desk.agent(json!({"id": "turn", "result": {"stopReason": "cancelled"}}));
+    assert_eq!(out.request("session/close")["params"], json!({"sessionId": "s1", "_meta": {"x": 2}}));
 }

@@ -4,7 +4,8 @@
 use std::cell::{Cell, RefCell};
 
 use acp_sessions_guest::storage::{
-    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, TextHit, TextScope, TextTerm, Write,
+    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextScope,
+    TextTerm, Write,
 };
 
 type Meanwhile<'a> = Box<dyn FnOnce(&Memory) + 'a>;
@@ -17,6 +18,8 @@ pub(crate) struct Between<'a> {
     meanwhile: RefCell<Option<(usize, Meanwhile<'a>)>>,
     /// The same before a scan, each time again.
     at_scans: RefCell<Option<Often<'a>>>,
+    /// How many bytes of values a commit may have at most, if that is limited.
+    pub(crate) most: Cell<Option<usize>>,
     pub(crate) calls: Cell<usize>,
     pub(crate) commits: Cell<usize>,
     pub(crate) writes: Cell<usize>,
@@ -106,6 +109,9 @@ impl Storage for Between<'_> {
             Some((0, meanwhile)) => meanwhile(&self.memory),
             Some((nth, meanwhile)) => *self.meanwhile.borrow_mut() = Some((nth - 1, meanwhile)),
             None => {}
+        }
+        if self.most.get().is_some_and(|most| writes.iter().map(size).sum::<usize>() > most) {
+            return Err(StorageError::TooLarge);
         }
         self.commits.set(self.commits.get() + 1);
         self.writes.set(self.writes.get() + writes.len());

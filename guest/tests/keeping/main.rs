@@ -5,6 +5,7 @@ mod between;
 mod deletes;
 mod fork_cost;
 mod forks;
+mod intake;
 mod open_marks;
 mod pruning;
 mod rebuilding;

@@ -4,10 +4,9 @@ use serde_json::json;
 
 use super::{LiveSession, Phase};
 use crate::connection::answer::{CANCELLED, cancelled, marked};
-use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
-use crate::connection::put_away::{Then, put_away};
+use crate::connection::put_away::{PutAway, Then, put_away};
 use crate::connection::requests::{Outgoing, OwnId};
 use crate::connection::turn::Turn;
 use crate::environment::Environment;
@@ -18,7 +17,7 @@ use crate::storage::Storage;
 #[derive(Debug)]
 pub(super) struct Closing {
     pub(super) turns: Vec<Turn>,
-    requests: Vec<(ClientRequest, Then)>,
+    requests: Vec<PutAway>,
     /// The agent was asked to close it.
     asked: Option<OwnId>,
     /// When the agent last gave a sign of life.
@@ -34,24 +33,19 @@ impl Closing {
 
 impl LiveSession {
     /// Closes it, for a request.
-    pub(in crate::connection) fn close<S: Storage, E: Environment>(
-        &mut self,
-        request: ClientRequest,
-        then: Then,
-        cx: &mut Cx<'_, S, E>,
-    ) {
+    pub(in crate::connection) fn close<S: Storage, E: Environment>(&mut self, away: PutAway, cx: &mut Cx<'_, S, E>) {
         if let Phase::Opening(_) = self.phase {
             self.cancel(cx);
             // Whoever waits for it to open learns that it will not; a session that was open before stays so.
             self.fail(RpcError::new(Code::RequestCancelled, "Request cancelled: the session was closed meanwhile"), cx);
         }
         match &mut self.phase {
-            Phase::Closing(closing) => closing.requests.push((request, then)),
-            Phase::Open { .. } | Phase::Deleted { .. } => self.begin_closing(vec![(request, then)], cx),
+            Phase::Closing(closing) => closing.requests.push(away),
+            Phase::Open { .. } | Phase::Deleted { .. } => self.begin_closing(vec![away], cx),
             // It was only being opened. What waited for that is handled behind this.
             Phase::Opening(_) | Phase::Gone => {
-                let result = put_away(self.key.id().unwrap_or_default(), None, then, cx);
-                cx.finish(&request, result);
+                let result = put_away(self.key.id().unwrap_or_default(), None, &away, cx);
+                cx.finish(&away.request, result);
             }
         }
     }
@@ -88,11 +82,7 @@ impl LiveSession {
         }
     }
 
-    fn begin_closing<S: Storage, E: Environment>(
-        &mut self,
-        requests: Vec<(ClientRequest, Then)>,
-        cx: &mut Cx<'_, S, E>,
-    ) {
+    fn begin_closing<S: Storage, E: Environment>(&mut self, requests: Vec<PutAway>, cx: &mut Cx<'_, S, E>) {
         // It is cancelled as if the client had asked for that: prompts that still wait are answered first.
         self.cancel(cx);
         let (turns, showing) = match std::mem::replace(&mut self.phase, Phase::Gone) {
@@ -122,7 +112,10 @@ impl LiveSession {
         if !cx.agent.close {
             return self.closed(cx);
         }
-        let params = json!({ "sessionId": &*self.agent_id }).to_string();
+        // What a client that deletes or archives it says besides is not about this.
+        let asked_for = closing.requests.iter().find(|away| away.then == Then::Nothing);
+        let rest = asked_for.map(|away| away.rest.clone()).unwrap_or_default();
+        let params = rest.naming(&self.agent_id);
         closing.asked = Some(cx.ask(Outgoing::Close { of: key }, "session/close", params));
         closing.alive = cx.now();
     }
@@ -145,12 +138,12 @@ impl LiveSession {
         self.unmark_unless_open(cx);
         let id = self.key.id().unwrap_or_default().to_owned();
         let open_as = Some(self.agent_id.clone()).filter(|id| !id.is_empty());
-        for (request, then) in closing.requests {
+        for away in closing.requests {
             let result = match &written {
-                Err(error) if then == Then::Nothing => Err(RpcError::from(error.clone())),
-                _ => put_away(&id, open_as.as_deref(), then, cx),
+                Err(error) if away.then == Then::Nothing => Err(RpcError::from(error.clone())),
+                _ => put_away(&id, open_as.as_deref(), &away, cx),
             };
-            cx.finish(&request, result);
+            cx.finish(&away.request, result);
         }
         self.release(cx);
     }

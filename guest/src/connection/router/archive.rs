@@ -1,11 +1,9 @@
 //! `session/unarchive`, and having the agent follow in what is put away (unstable: `session/archive`). What the agent has
 //! not followed in shows in its own list, and is asked for again then.
 
-use serde_json::json;
-
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
-use crate::connection::params::Params;
+use crate::connection::params::{Params, Rest};
 use crate::connection::requests::Outgoing;
 use crate::connection::router::Router;
 use crate::environment::Environment;
@@ -23,13 +21,13 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return Err(RpcError::session_not_found(&session));
         }
         self.finish(request, Ok("{}".to_owned()));
-        self.tell_archived(&session, false);
+        self.tell_archived(&session, false, &params.rest());
         Ok(Handled::Done)
     }
 
     /// The user has put a session away, or brought it back: the agent is told, and what its list said before counts no
     /// more.
-    pub(super) fn tell_archived(&mut self, session: &str, archived: bool) {
+    pub(super) fn tell_archived(&mut self, session: &str, archived: bool, rest: &Rest) {
         let stored = match self.store.session(session) {
             Ok(stored) => stored,
             Err(error) => return self.warn(format!("the agent is not told what was archived: {error}")),
@@ -37,17 +35,17 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let agent_id = stored.and_then(|stored| stored.id_at(&self.connection.agent.name).map(str::to_owned));
         if let Some(agent_id) = agent_id {
             self.connection.discovery.archived_here(&agent_id);
-            self.archive_at_agent(session.to_owned(), agent_id, archived);
+            self.archive_at_agent(session.to_owned(), agent_id, archived, rest);
         }
     }
 
     /// Has the agent put a session away that is archived here, or bring it back.
-    pub(super) fn archive_at_agent(&mut self, session: String, agent_id: String, archived: bool) {
+    fn archive_at_agent(&mut self, session: String, agent_id: String, archived: bool, rest: &Rest) {
         if !self.connection.agent.archive || self.connection.agent_gone {
             return;
         }
         let method = if archived { "session/archive" } else { "session/unarchive" };
-        let params = json!({ "sessionId": agent_id }).to_string();
+        let params = rest.naming(&agent_id);
         self.run(|cx| cx.ask(Outgoing::Archive { session, agent_id, archived }, method, params));
     }
 
@@ -63,7 +61,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             is_asked |= *asked == agent_id;
         }
         if count < REPEATED && !is_asked {
-            self.archive_at_agent(session, agent_id, archived);
+            self.archive_at_agent(session, agent_id, archived, &Rest::default());
         }
     }
 

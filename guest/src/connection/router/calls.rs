@@ -45,12 +45,15 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.drain_queue();
         }
         self.flush_full();
-        self.discover_some();
     }
 
-    /// What to send and keep: all that is ready and, of replays, about as much as the client has room for.
+    /// What to send and keep: all that is ready and, of replays, about as much as the client has room for. A little of the
+    /// agent's list is taken in.
     pub(crate) fn pull(&mut self, client_room: u32) -> Vec<Output> {
         self.show_histories(client_room);
+        if self.has_more_of_list() {
+            self.discover_some();
+        }
         self.drain_queue();
         let outputs = self.outputs.drain(..);
         if self.in_chain { outputs.map(chain::leave).collect() } else { outputs.collect() }
@@ -66,6 +69,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.outputs.push_back(Output::Keep { key: CHAIN.to_owned(), value: Some("proxy".to_owned()) });
         }
         chain::enter(arrival, |id| self.is_clients(id))
+    }
+
+    /// Whether there is more to be done at once, by pulling again.
+    pub(crate) fn has_more(&self) -> bool {
+        self.has_histories() || self.has_more_of_list()
     }
 
     /// That side has ended.

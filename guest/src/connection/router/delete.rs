@@ -1,15 +1,12 @@
 //! `session/close`, `session/delete` and `session/archive`, and having the agent delete its own copy.
 
-use serde_json::json;
-
 use crate::connection::answer::agent_error;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
 use crate::connection::live::LiveSession;
-use crate::connection::params::Params;
-use crate::connection::put_away::Then;
-use crate::connection::put_away::put_away;
+use crate::connection::params::{Params, Rest};
+use crate::connection::put_away::{PutAway, Then, put_away};
 use crate::connection::requests::Outgoing;
 use crate::connection::router::Router;
 use crate::environment::Environment;
@@ -24,16 +21,19 @@ impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn close(&mut self, request: &ClientRequest, params: &Params<'_>, then: Then) -> Handling {
         let id = params.session_id()?;
         let key = Key::Session(id.clone());
-        let is_here = self.with(&key, |session, cx| session.close(request.clone(), then, cx)).is_some();
-        if !is_here {
-            let result = self.run(|cx| put_away(&id, None, then, cx));
+        let away = PutAway { request: request.clone(), then, rest: params.rest() };
+        if self.connection.sessions.contains_key(&key) {
+            self.with(&key, |session, cx| session.close(away, cx));
+        } else {
+            let result = self.run(|cx| put_away(&id, None, &away, cx));
             self.finish(request, result);
         }
         Ok(Handled::Done)
     }
 
-    /// Has the agent delete what is deleted here. What it does not confirm is asked again another time.
-    pub(super) fn delete_at_agent(&mut self, ids: &[String]) {
+    /// Has the agent delete what is deleted here; `rest` is what the client says to it besides. What it does not confirm is
+    /// asked again another time.
+    pub(super) fn delete_at_agent(&mut self, ids: &[String], rest: &Rest) {
         let can_delete = self.connection.agent.delete && !self.connection.agent_gone;
         for id in ids {
             if !can_delete {
@@ -49,8 +49,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             {
                 self.with(&key, LiveSession::deleted);
             }
-            let params = json!({ "sessionId": id }).to_string();
-            self.run(|cx| cx.ask(asked, "session/delete", params));
+            self.run(|cx| cx.ask(asked, "session/delete", rest.naming(id)));
         }
     }
 
@@ -67,13 +66,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
     }
 
-    /// Asks the agent again for the deletes that it has not confirmed.
+    /// Asks the agent again for the deletes that it has not confirmed, without what the client said besides: that was
+    /// about the moment when it asked, and is not kept.
     pub(super) fn repeat_deletes(&mut self) {
         if !self.connection.agent.delete {
             return;
         }
         match delete::pending(&self.store, &self.connection.agent.name, self.now(), REPEATED) {
-            Ok(ids) => self.delete_at_agent(&ids),
+            Ok(ids) => self.delete_at_agent(&ids, &Rest::default()),
             Err(error) => self.warn(format!("the deletes to be repeated could not be read: {error}")),
         }
     }

@@ -184,8 +184,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
                     self.with(&Key::Session(id), LiveSession::deleted_with_parent);
                 }
             }
-            Effect::DeleteAtAgent(ids) => self.delete_at_agent(&ids),
-            Effect::ArchiveAtAgent(id) => self.tell_archived(&id, true),
+            Effect::DeleteAtAgent { ids, rest } => self.delete_at_agent(&ids, &rest),
+            Effect::ArchiveAtAgent { session, rest } => self.tell_archived(&session, true, &rest),
             Effect::LetGo { agent_id, made } => self.let_go(&agent_id, made),
         }
     }

@@ -9,7 +9,7 @@ use crate::connection::params::Params;
 use crate::connection::requests::Outgoing;
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::rpc::RpcError;
+use crate::rpc::{Object, RpcError};
 use crate::sessions::open_marks;
 use crate::sessions::rename::{self, RenameError};
 use crate::storage::Storage;
@@ -51,8 +51,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let known = self.store.session(session)?;
         let id = known.as_ref().and_then(|session| session.id_at(&self.connection.agent.name));
         if let Some(id) = id {
-            let mut params = params.object().clone();
-            params.set("sessionId", json!(id).to_string());
+            let params = params.rest().naming(id);
+            let mut params = Object::parse_or_empty(&params);
             params.set("title", json!(title).to_string());
             let params = params.to_json();
             self.run(|cx| cx.ask(Outgoing::Ignored, "session/set_title", params));

@@ -35,7 +35,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// Whether there is a history that goes on when there is room, or one to be marked.
-    pub(crate) fn has_histories(&self) -> bool {
+    pub(super) fn has_histories(&self) -> bool {
         !self.connection.showing.is_empty() || self.connection.to_mark.is_some()
     }
 

@@ -60,7 +60,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.beat();
         self.sweep(now);
         let is_upgrading = self.upgrade_some();
-        if self.discover_some() || is_upgrading {
+        self.discover_some();
+        if self.has_more_of_list() || is_upgrading {
             return 0;
         }
         let is_dirty = self.connection.sessions.values().any(crate::connection::live::LiveSession::is_dirty);

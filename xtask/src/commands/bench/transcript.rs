@@ -1,9 +1,10 @@
-//! What recording costs while a conversation goes on, and how fast it comes back.
+//! What recording costs while a conversation goes on, how fast it comes back, and how fast an agent's own sessions are listed.
 
 mod client;
 mod contender;
 mod fork;
 mod history;
+mod intake;
 mod load;
 mod memory;
 mod overhead;
@@ -42,6 +43,8 @@ enum Part {
     Load,
     /// How long a fork takes
     Fork,
+    /// How long it takes to list the sessions that an agent has already
+    Intake,
     /// The engine as a component, against the same engine in machine code
     Sandbox,
 }
@@ -67,6 +70,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     if is_wanted(Part::Fork) {
         done(fork::measure(&sizes, folder.path())?);
+    }
+    if is_wanted(Part::Intake) {
+        done(intake::measure(&sizes, folder.path())?);
     }
     if is_wanted(Part::Sandbox) {
         done(sandbox::measure(&sizes)?);

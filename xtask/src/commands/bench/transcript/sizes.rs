@@ -17,6 +17,12 @@ pub(super) struct Sizes {
     pub(super) forked: [usize; 2],
     /// How often each is forked.
     pub(super) forks: usize,
+    /// Sessions of an agent's own that are taken in.
+    pub(super) listed: usize,
+    /// How many of them a page has.
+    pub(super) pages: [usize; 2],
+    /// How often they are taken in, each time into a new store.
+    pub(super) intakes: usize,
     /// Updates that the engine takes in the comparison with itself in machine code.
     pub(super) sandboxed: usize,
 }
@@ -47,6 +53,9 @@ impl Sizes {
             ],
             forked: [10, 100_000],
             forks: 21,
+            listed: 10_000,
+            pages: [50, 1_000],
+            intakes: 5,
             sandboxed: 100_000,
         }
     }
@@ -65,6 +74,9 @@ impl Sizes {
             ],
             forked: [10, 1_000],
             forks: 3,
+            listed: 200,
+            pages: [20, 200],
+            intakes: 1,
             sandboxed: 1_000,
         }
     }

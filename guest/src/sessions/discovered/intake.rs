@@ -1,0 +1,134 @@
+//! Rows on their way into one commit.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::refresh::refresh;
+use super::{Found, Row};
+use crate::environment::Environment;
+use crate::sessions::{create, info};
+use crate::storage::{Expectation, Result, Storage};
+use crate::store::{Draft, Origin, Session, Title, keys};
+
+/// So many bytes of metadata are enough for one commit.
+const ENOUGH: usize = 1024 * 1024;
+
+/// Whose an id of the agent's is.
+#[derive(Debug, Clone)]
+enum Owner {
+    /// A session of ours.
+    Session(String),
+    /// One that was deleted here.
+    Deleted,
+    Nobody,
+}
+
+/// The sessions as they are being changed, and whose the agent's ids are: an agent may list one twice.
+pub(super) struct Intake<'d, 'a, S, E> {
+    draft: &'d mut Draft<'a, S>,
+    environment: &'d E,
+    agent: &'d str,
+    now: i64,
+    owners: BTreeMap<String, Owner>,
+}
+
+impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
+    pub(super) fn new(draft: &'d mut Draft<'a, S>, environment: &'d E, agent: &'d str, now: i64) -> Self {
+        Self { draft, environment, agent, now, owners: BTreeMap::new() }
+    }
+
+    /// Takes rows in until it is enough for a commit; returns what those were, at least one of them.
+    pub(super) fn take_in(mut self, rows: &[Row], is_open: impl Fn(&str) -> bool) -> Result<Vec<Found>> {
+        self.read(rows)?;
+        let (mut found, mut size) = (Vec::new(), 0);
+        for row in rows {
+            if size > ENOUGH {
+                break;
+            }
+            found.push(match self.owners.get(&row.agent_id) {
+                Some(Owner::Session(id)) => {
+                    let id = id.clone();
+                    self.refresh(&id, row, is_open(&row.agent_id), &mut size)
+                }
+                Some(Owner::Deleted) => Found::Deleted,
+                Some(Owner::Nobody) | None => self.begin(row, &mut size),
+            });
+        }
+        Ok(found)
+    }
+
+    /// Reads whose the rows are, and these sessions or, for new ones, what has the id that they ask for.
+    fn read(&mut self, rows: &[Row]) -> Result<()> {
+        let keys: Vec<String> = rows.iter().flat_map(|row| self.owner_keys(&row.agent_id)).collect();
+        let mut values = self.draft.storage().get(&keys)?.into_iter();
+        for row in rows {
+            let (mapped, tombstone) = (values.next().flatten(), values.next().flatten());
+            let owner = match (mapped, tombstone) {
+                // One that has the id by now was given it after another was deleted that had it.
+                (Some(id), _) => Owner::Session(id),
+                (None, Some(_)) => Owner::Deleted,
+                (None, None) => Owner::Nobody,
+            };
+            self.owners.insert(row.agent_id.clone(), owner);
+        }
+        let ids: BTreeSet<&str> = self
+            .owners
+            .iter()
+            .filter_map(|(agent_id, owner)| match owner {
+                Owner::Session(id) => Some(id.as_str()),
+                Owner::Nobody => Some(agent_id.as_str()),
+                Owner::Deleted => None,
+            })
+            .collect();
+        self.draft.read(&ids.into_iter().collect::<Vec<_>>())
+    }
+
+    /// Where it stands whose an id of the agent's is.
+    fn owner_keys(&self, agent_id: &str) -> [String; 2] {
+        [keys::agent_session(self.agent, agent_id), keys::agent_tombstone(self.agent, agent_id)]
+    }
+
+    fn refresh(&mut self, id: &str, row: &Row, is_open: bool, size: &mut usize) -> Found {
+        let Some(session) = self.draft.session(id) else { return Found::Known };
+        let (found, fresh) = refresh(session, self.agent, row, is_open, self.now);
+        if let Some(fresh) = fresh {
+            *size += weight(&fresh);
+            self.draft.put(fresh);
+        }
+        found
+    }
+
+    /// A session that the layer did not know.
+    fn begin(&mut self, row: &Row, size: &mut usize) -> Found {
+        let session = self.new_session(row);
+        *size += weight(&session);
+        // Another process may be deleting it that has no session of it either, or take it in.
+        let unowned = self.owner_keys(&row.agent_id).map(|key| Expectation { key, value: None });
+        self.draft.expected.extend(unowned);
+        let id = create::add(self.draft, self.environment, session);
+        self.owners.insert(row.agent_id.clone(), Owner::Session(id));
+        Found::New
+    }
+
+    fn new_session(&self, row: &Row) -> Session {
+        let updated = row.updated.or(row.created).unwrap_or(self.now);
+        let mut session = Session::new(row.agent_id.clone(), row.cwd.clone(), updated);
+        session.create_at(row.created);
+        session.give_to(self.agent, &row.agent_id, 0);
+        session.origin = Origin::Agent;
+        session.undated = row.updated.is_none();
+        session.directories = row.directories.clone().unwrap_or_default();
+        session.archived = row.archived.unwrap_or_default();
+        session.title = row.title.clone().map_or(Title::None, Title::Agent);
+        if let Some(known) = session.agents.get_mut(self.agent) {
+            known.listed = row.updated;
+            known.archived = session.archived;
+        }
+        info::merge(&mut session, &format!("{{\"_meta\":{}}}", row.meta), self.now);
+        session
+    }
+}
+
+/// How many bytes of metadata it has, which is what can make it large.
+fn weight(session: &Session) -> usize {
+    session.meta.iter().map(|(name, value)| name.len() + value.get().len()).sum()
+}

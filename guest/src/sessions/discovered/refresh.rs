@@ -1,0 +1,55 @@
+//! What an agent knows better of a session that is listed already.
+
+use super::{Found, Row};
+use crate::store::{Origin, Session, Title};
+
+/// Its title, unless a user has set one, a later activity, its further directories, unless it has just been opened here
+/// with others, and whether it is put away. Of the last two changes to that, one here and one at the agent, the later one
+/// counts: the agent has made one where its list says another thing than it said, or was told, before.
+///
+/// Returns the session as it shall be, if that is another than it is.
+pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, now: i64) -> (Found, Option<Session>) {
+    let mut found = Found::Known;
+    let mut fresh = session.clone();
+    // What it says of one that it began anew since is not about this one any more.
+    let is_current = session.id_at(agent) == Some(&row.agent_id);
+    let title = row.title.as_ref().filter(|_| is_current);
+    if let (Title::None | Title::Auto(_) | Title::Agent(_), Some(title)) = (&session.title, title) {
+        fresh.title = Title::Agent(title.clone());
+    }
+    if let Title::Set(title) = &session.title
+        && is_current
+        && !row.is_named(title)
+    {
+        found = Found::Named(title.clone());
+    }
+    if session.origin == Origin::Agent {
+        fresh.create_at(row.created);
+    }
+    if let Some(updated) = row.updated.filter(|_| is_current) {
+        // A time to come orders nothing, but that it is another one says that something was said.
+        if updated <= now && (updated > session.updated || session.origin == Origin::Agent) {
+            fresh.touch(updated);
+        }
+        if let Some(known) = fresh.agents.get_mut(agent) {
+            known.listed = Some(updated);
+        }
+    }
+    if let Some(directories) = row.directories.as_ref().filter(|_| is_current && !is_open) {
+        fresh.directories.clone_from(directories);
+    }
+    if let (Some(archived), Some(known)) = (row.archived.filter(|_| is_current), fresh.agents.get_mut(agent)) {
+        if known.archived != archived {
+            known.archived = archived;
+            fresh.archived = archived;
+        } else if fresh.archived != archived {
+            found = Found::Archived { id: session.id.clone(), archived: fresh.archived };
+        }
+    }
+    let is_same = fresh.title == session.title
+        && (fresh.updated, fresh.undated) == (session.updated, session.undated)
+        && (fresh.archived, &fresh.directories) == (session.archived, &session.directories)
+        && fresh.created == session.created
+        && fresh.agents == session.agents;
+    (found, (!is_same).then_some(fresh))
+}

@@ -1,0 +1,61 @@
+//! A row of an agent's own list, as read.
+
+use crate::rpc::Object;
+use crate::sessions::info;
+use crate::store::directory;
+use crate::time;
+use crate::transcript::own_words;
+
+/// A row of an agent's list (protocol v1, `SessionInfo`).
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The id that the agent knows the session by.
+    pub agent_id: String,
+    /// The directory, absolute.
+    pub cwd: String,
+    /// Its title, unless it is empty or of the layer's own words.
+    pub title: Option<String>,
+    /// Milliseconds since 1970.
+    pub updated: Option<i64>,
+    /// When it was created, where the agent says so: as the draft had it, or as a layer in front of it does.
+    pub created: Option<i64>,
+    /// The further directories, if the row says which: an agent that leaves them out says nothing of them.
+    pub directories: Option<Vec<String>>,
+    /// Whether it is put away, if the row says so (unstable).
+    pub archived: Option<bool>,
+    /// `_meta` as JSON.
+    pub meta: String,
+}
+
+impl Row {
+    /// Reads a row; `None` where it lacks what every row must have.
+    pub fn read(json: &str) -> Option<Self> {
+        let row = Object::parse(json)?;
+        let (agent_id, cwd) = (row.get_string("sessionId")?, row.get_string("cwd")?);
+        directory::normalise(&cwd)?;
+        let title = row.get_string("title").filter(|title| !own_words::is_ours(title));
+        let meta = Object::parse_or_empty(row.get_some("_meta").unwrap_or("{}"));
+        let layers = Object::parse_or_empty(meta.get("acp-sessions").unwrap_or("{}"));
+        let created = row.get_string("createdAt").or_else(|| layers.get_string("createdAt"));
+        let directories = row.get_some("additionalDirectories").and_then(|json| serde_json::from_str(json).ok());
+        let directories =
+            directories.filter(|all: &Vec<String>| all.iter().all(|one| directory::normalise(one).is_some()));
+        (!agent_id.is_empty()).then(|| Self {
+            agent_id,
+            cwd,
+            title: title.as_deref().and_then(info::agents_title),
+            updated: row.get_string("updatedAt").and_then(|text| time::parse(&text)),
+            created: created.and_then(|text| time::parse(&text)),
+            directories,
+            archived: row.get_some("archived").and_then(|json| serde_json::from_str(json).ok()),
+            meta: meta.to_json(),
+        })
+    }
+
+    /// Whether the agent has this title for it, or as much of it as it has room for.
+    pub(super) fn is_named(&self, title: &str) -> bool {
+        let Some(theirs) = &self.title else { return false };
+        let kept = theirs.strip_suffix('…').or_else(|| theirs.strip_suffix("...")).map(str::trim_end);
+        theirs == title || kept.is_some_and(|kept| !kept.is_empty() && title.starts_with(kept))
+    }
+}

@@ -1,0 +1,214 @@
+//! Sessions that are read, changed and written together: in one commit, with everything that is derived from them.
+
+use std::collections::BTreeMap;
+
+use super::{Layout, Roster, Session, Store, derived, keys};
+use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
+
+/// How often a change is tried. Somebody wins every round, so this many losses mean a broken store.
+const ATTEMPTS: usize = 10_000;
+
+/// Sessions as the store has them, and as they shall be.
+///
+/// The commit expects the revision and every session that it changes, as they were read. Each session that it changes
+/// gets a revision of its own, in the order in which they were changed first: the place that a cursor names, of which no
+/// two sessions may ever have the same.
+#[derive(Debug)]
+pub struct Draft<'a, S> {
+    store: &'a Store<S>,
+    revision: Option<String>,
+    roster: Option<String>,
+    sessions: BTreeMap<String, Drafted>,
+    /// Those that are changed, in the order of their revisions.
+    changed: Vec<String>,
+    /// What else the commit is to expect.
+    pub expected: Vec<Expectation>,
+    /// What else it is to write, before the sessions.
+    pub writes: Vec<Write>,
+}
+
+/// One of them.
+#[derive(Debug, Default)]
+struct Drafted {
+    record: Option<String>,
+    tombstone: Option<String>,
+    before: Option<Session>,
+    after: After,
+}
+
+/// What is to become of it.
+#[derive(Debug, Default)]
+enum After {
+    #[default]
+    AsBefore,
+    Changed(Box<Session>),
+    Removed,
+}
+
+impl Drafted {
+    fn after(&self) -> Option<&Session> {
+        match &self.after {
+            After::AsBefore => self.before.as_ref(),
+            After::Changed(session) => Some(session),
+            After::Removed => None,
+        }
+    }
+}
+
+impl<'a, S: Storage> Draft<'a, S> {
+    /// Reads what every change needs, and these sessions.
+    fn begin(store: &'a Store<S>, ids: &[&str]) -> Result<Self> {
+        let mut read = vec![keys::REVISION.to_owned(), keys::ROSTER.to_owned()];
+        read.extend(ids.iter().flat_map(|id| [keys::session(id), keys::tombstone(id)]));
+        let mut values = store.storage.get(&read)?.into_iter();
+        let (revision, roster) = (values.next().flatten(), values.next().flatten());
+        let (sessions, changed, expected, writes) = (BTreeMap::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut draft = Self { store, revision, roster, sessions, changed, expected, writes };
+        draft.learn(ids, values)?;
+        Ok(draft)
+    }
+
+    /// The storage, for reading.
+    pub fn storage(&self) -> &'a S {
+        &self.store.storage
+    }
+
+    /// Reads those of these sessions that it has not read yet.
+    pub fn read(&mut self, ids: &[&str]) -> Result<()> {
+        let ids: Vec<&str> = ids.iter().copied().filter(|id| !self.sessions.contains_key(*id)).collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let read: Vec<String> = ids.iter().flat_map(|id| [keys::session(id), keys::tombstone(id)]).collect();
+        let values = self.store.storage.get(&read)?;
+        self.learn(&ids, values.into_iter())
+    }
+
+    /// Takes in the records and tombstones of these sessions, one after the other.
+    fn learn(&mut self, ids: &[&str], mut values: impl Iterator<Item = Option<String>>) -> Result<()> {
+        for id in ids {
+            let (record, tombstone) = (values.next().flatten(), values.next().flatten());
+            let before = record.as_deref().filter(|_| tombstone.is_none()).map(Session::parse).transpose()?;
+            self.sessions.insert((*id).to_owned(), Drafted { record, tombstone, before, after: After::AsBefore });
+        }
+        Ok(())
+    }
+
+    /// A session as it shall be, if it has been read and is there and not deleted.
+    pub fn session(&self, id: &str) -> Option<&Session> {
+        self.sessions.get(id)?.after()
+    }
+
+    /// Whether no session has this id, or had it and was deleted, as far as has been read.
+    pub fn is_free(&self, id: &str) -> bool {
+        let is_free = |known: &Drafted| known.record.is_none() && known.tombstone.is_none() && known.after().is_none();
+        self.sessions.get(id).is_none_or(is_free)
+    }
+
+    /// A session shall be so. One that has not been read is expected not to be there.
+    pub fn put(&mut self, session: Session) {
+        let id = session.id.clone();
+        self.set(&id, After::Changed(Box::new(session)));
+    }
+
+    /// A session shall be no more.
+    pub fn remove(&mut self, id: &str) {
+        self.set(id, After::Removed);
+    }
+
+    fn set(&mut self, id: &str, after: After) {
+        let known = self.sessions.entry(id.to_owned()).or_default();
+        if matches!(known.after, After::AsBefore) {
+            self.changed.push(id.to_owned());
+        }
+        known.after = after;
+    }
+
+    /// Whether it changes any session.
+    pub fn is_changed(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
+    /// A session as it was and as it is now.
+    pub fn into_change(mut self, id: &str) -> (Option<Session>, Option<Session>) {
+        let Some(Drafted { before, after, .. }) = self.sessions.remove(id) else { return (None, None) };
+        match after {
+            After::AsBefore => (before.clone(), before),
+            After::Changed(session) => (before, Some(*session)),
+            After::Removed => (before, None),
+        }
+    }
+
+    fn commit(&mut self, durability: Durability) -> Result<()> {
+        self.name_agents()?;
+        let mut revision = parse_revision(self.revision.as_deref())?;
+        let mut sessions = Vec::new();
+        for id in &self.changed {
+            let Some(known) = self.sessions.get_mut(id) else { continue };
+            revision += 1;
+            if let After::Changed(session) = &mut known.after {
+                session.revision = revision;
+                if known.before.is_none() {
+                    session.born = revision;
+                }
+            }
+            self.expected.push(Expectation { key: keys::session(id), value: known.record.take() });
+            self.expected.push(Expectation { key: keys::tombstone(id), value: known.tombstone.take() });
+            sessions.extend(derived(known.before.as_ref(), known.after()));
+        }
+        self.writes.push(Write::Put { key: keys::REVISION.to_owned(), value: revision.to_string() });
+        if self.revision.is_none() {
+            self.writes.push(Layout::Present.write());
+        }
+        self.expected.push(Expectation { key: keys::REVISION.to_owned(), value: self.revision.take() });
+        self.writes.extend(sessions);
+        self.store.commit(&self.expected, std::mem::take(&mut self.writes), durability)
+    }
+
+    /// Where a session becomes known to an agent that none was known to before, the agent's name is noted.
+    fn name_agents(&mut self) -> Result<()> {
+        let mut stay = self.changed.iter().filter_map(|id| self.sessions.get(id)?.after()).peekable();
+        if stay.peek().is_none() {
+            return Ok(());
+        }
+        let mut names = Roster::parse(self.roster.as_deref())?;
+        // Each of them is to be added, so this is no `any`.
+        if stay.filter(|session| names.add(session)).count() > 0 {
+            self.writes.push(Write::Put { key: keys::ROSTER.to_owned(), value: names.to_text() });
+            self.expected.push(Expectation { key: keys::ROSTER.to_owned(), value: self.roster.take() });
+        }
+        Ok(())
+    }
+}
+
+impl<S: Storage> Store<S> {
+    /// Changes sessions in one commit: reads these, has it decided what becomes of them and of others that are read for
+    /// that, and commits if any is changed. Returns what was decided and the sessions as they are now.
+    ///
+    /// `decide` may be called several times, each time with what the store holds by then.
+    pub fn change_all<T>(
+        &self,
+        ids: &[&str],
+        durability: Durability,
+        mut decide: impl FnMut(&mut Draft<'_, S>) -> Result<T>,
+    ) -> Result<(T, Draft<'_, S>)> {
+        for _ in 0..ATTEMPTS {
+            let mut draft = Draft::begin(self, ids)?;
+            let decided = decide(&mut draft)?;
+            if !draft.is_changed() {
+                return Ok((decided, draft));
+            }
+            match draft.commit(durability) {
+                Ok(()) => return Ok((decided, draft)),
+                Err(StorageError::Conflict) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(StorageError::Unavailable("other processes keep changing it; try again".to_owned()))
+    }
+}
+
+/// Reads the record of the revision; 0 where nothing was ever changed.
+pub(super) fn parse_revision(text: Option<&str>) -> Result<u64> {
+    text.map_or(Ok(0), |text| text.parse().map_err(|_| StorageError::Corrupt("the revision".to_owned())))
+}

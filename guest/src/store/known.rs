@@ -1,0 +1,84 @@
+//! What each agent knows of a session.
+
+use serde::{Deserialize, Serialize};
+
+/// How many ids are remembered that an agent knew a session by.
+const MOST_FORMER: usize = 16;
+
+/// What an agent knows of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Known {
+    /// The id it knows the session by.
+    pub id: String,
+    /// Ids it knew the session by before it forgot it; the last few of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub former: Vec<String>,
+    /// Ids of sessions of its own that this one was forked from, whose conversation it remembers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lineage: Vec<String>,
+    /// How many entries of the transcript there were when its session began. It was told of them at most, and took no part.
+    #[serde(default, skip_serializing_if = "is_none_yet")]
+    pub since: u64,
+    /// How many entries of the transcript it has heard, counted from the beginning over all segments. `u64::MAX`: all
+    /// there are (records of an earlier version).
+    pub heard: u64,
+    /// When the last turn of it through the layer began and ended; milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_turn: Option<(i64, i64)>,
+    /// What [`Self::listed`] was when the transcript was last compared with its replay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared: Option<i64>,
+    /// The time of last activity that its own list gave last; milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listed: Option<i64>,
+    /// Whether it has put the session away, as its own list said last or as it was told to since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub archived: bool,
+}
+
+impl Known {
+    /// What an agent knows that has heard this much.
+    pub fn new(id: String, heard: u64) -> Self {
+        Self {
+            id,
+            former: Vec::new(),
+            lineage: Vec::new(),
+            since: 0,
+            heard,
+            last_turn: None,
+            compared: None,
+            listed: None,
+            archived: false,
+        }
+    }
+
+    /// Remembers an id that the session is not to be asked for by.
+    pub fn forget(&mut self, id: String) {
+        self.former.retain(|former| *former != id);
+        self.former.push(id);
+        let surplus = self.former.len().saturating_sub(MOST_FORMER);
+        self.former.drain(..surplus);
+    }
+
+    /// Whether its own list says that nothing was said in the session without the layer: its time is that of the last
+    /// comparison, or one during the last turn. The clock may have been set back, so later is not all that matters.
+    pub fn agrees(&self) -> bool {
+        let Some(listed) = self.listed else { return self.last_turn.is_some() || self.compared.is_some() };
+        self.compared == Some(listed) || self.last_turn.is_some_and(|(begun, ended)| (begun..ended).contains(&listed))
+    }
+
+    /// Whether a prompt went to its session, or to one that it remembers; `id` is the agent's.
+    pub fn has_taken(&self, id: &str) -> bool {
+        self.id == id || self.lineage.iter().any(|earlier| earlier == id)
+    }
+
+    /// Every id it knows, or knew, the session by.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.id.as_str()).chain(self.former.iter().map(String::as_str))
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]
+fn is_none_yet(number: &u64) -> bool {
+    *number == 0
+}
