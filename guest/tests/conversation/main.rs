@@ -15,6 +15,7 @@ mod directories;
 mod files;
 mod forks;
 mod identity;
+mod imports;
 mod joined;
 mod layers;
 mod life;
