@@ -42,7 +42,7 @@ mod session;
 
 use std::cell::Cell;
 
-pub use change::{Change, Changed, derived};
+pub use change::{Change, Changed, Decision, derived};
 pub use holders::Holders;
 pub use layout::Layout;
 pub use roster::Roster;

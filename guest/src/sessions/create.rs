@@ -2,7 +2,7 @@
 
 use crate::environment::Environment;
 use crate::storage::{Durability, Result, Storage, Write};
-use crate::store::{Changed, Session, Store, keys};
+use crate::store::{Changed, Decision, Session, Store, keys};
 
 /// Stores a session under the id it asks for or, where that is taken or was once deleted, under a new one. Returns it
 /// as stored.
@@ -29,13 +29,13 @@ pub fn create_with<S: Storage, E: Environment>(
         created.id.clone_from(&wanted);
         let changed = store.change(&wanted).with(durability).commit(|before, _, also| {
             if before.is_some() || wanted.is_empty() || store.is_deleted(&wanted)? {
-                return Ok(None);
+                return Ok(Decision::Keep);
             }
             for (agent, known) in &created.agents {
                 also.push(Write::Put { key: keys::agent_session(agent, &known.id), value: wanted.clone() });
             }
             also.extend(writes(&wanted)?);
-            Ok(Some(Some(created.clone())))
+            Ok(Decision::put(created.clone()))
         })?;
         if let Changed::Done { after: Some(after), .. } = changed {
             created = *after;

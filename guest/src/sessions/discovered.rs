@@ -5,7 +5,7 @@ use super::{create, info};
 use crate::environment::Environment;
 use crate::rpc::Object;
 use crate::storage::{Durability, Result, Storage};
-use crate::store::{Origin, Session, Store, Title, directory, keys};
+use crate::store::{Decision, Origin, Session, Store, Title, directory, keys};
 use crate::time;
 use crate::transcript::own_words;
 
@@ -121,7 +121,7 @@ fn refresh<S: Storage>(store: &Store<S>, id: &str, agent: &str, row: &Row, is_op
     let mut found = Found::Known;
     store.change(id).commit(|before, _, _| {
         found = Found::Known;
-        let Some(session) = before else { return Ok(None) };
+        let Some(session) = before else { return Ok(Decision::Keep) };
         let mut fresh = session.clone();
         // What it says of one that it began anew since is not about this one any more.
         let is_current = session.id_at(agent) == Some(&row.agent_id);
@@ -163,7 +163,7 @@ fn refresh<S: Storage>(store: &Store<S>, id: &str, agent: &str, row: &Row, is_op
             && (fresh.archived, &fresh.directories) == (session.archived, &session.directories)
             && fresh.created == session.created
             && fresh.agents == session.agents;
-        Ok((!same).then_some(Some(fresh)))
+        Ok(if same { Decision::Keep } else { Decision::put(fresh) })
     })?;
     Ok(found)
 }

@@ -16,6 +16,24 @@ pub struct Change<'a, S> {
     durability: Durability,
 }
 
+/// What becomes of a session.
+#[derive(Debug, Clone)]
+pub enum Decision {
+    /// It is left alone, with all that is derived from it.
+    Keep,
+    /// It is to be this one.
+    Put(Box<Session>),
+    /// It goes, if it is there at all.
+    Remove,
+}
+
+impl Decision {
+    /// It is to be this one.
+    pub fn put(session: Session) -> Self {
+        Self::Put(Box::new(session))
+    }
+}
+
 /// What a change came to.
 #[derive(Debug, Clone)]
 pub enum Changed {
@@ -51,11 +69,11 @@ impl<'a, S: Storage> Change<'a, S> {
     /// Decides and commits.
     ///
     /// `decide` gets the session as it is, if it is there and not deleted, and what else the commit is to write or
-    /// expect. It returns the session as it shall be (`None` removes it), or `None` to leave everything alone.
+    /// expect, which counts for nothing where the session is kept.
     /// It may be called several times, each time with what the store holds by then.
     pub fn commit(
         self,
-        mut decide: impl FnMut(Option<&Session>, &mut Vec<Expectation>, &mut Vec<Write>) -> Result<Option<Option<Session>>>,
+        mut decide: impl FnMut(Option<&Session>, &mut Vec<Expectation>, &mut Vec<Write>) -> Result<Decision>,
     ) -> Result<Changed> {
         for _ in 0..ATTEMPTS {
             let record = keys::session(self.id);
@@ -73,8 +91,10 @@ impl<'a, S: Storage> Change<'a, S> {
                 Expectation { key: tombstone_key, value: tombstone },
             ];
             let mut writes = Vec::new();
-            let Some(mut after) = decide(before.as_ref(), &mut expected, &mut writes)? else {
-                return Ok(Changed::Nothing);
+            let mut after = match decide(before.as_ref(), &mut expected, &mut writes)? {
+                Decision::Keep => return Ok(Changed::Nothing),
+                Decision::Put(session) => Some(session),
+                Decision::Remove => None,
             };
             if let Some(session) = &mut after {
                 session.revision = next;
@@ -91,9 +111,9 @@ impl<'a, S: Storage> Change<'a, S> {
             if is_first {
                 writes.push(Layout::Present.write());
             }
-            writes.extend(derived(before.as_ref(), after.as_ref()));
+            writes.extend(derived(before.as_ref(), after.as_deref()));
             match self.store.commit(&expected, writes, self.durability) {
-                Ok(()) => return Ok(Changed::Done { before: before.map(Box::new), after: after.map(Box::new) }),
+                Ok(()) => return Ok(Changed::Done { before: before.map(Box::new), after }),
                 Err(StorageError::Conflict) => {}
                 Err(error) => return Err(error),
             }

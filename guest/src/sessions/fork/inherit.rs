@@ -87,7 +87,7 @@ fn read<S: Storage>(storage: &S, part: &Segment, bytes: &mut u64) -> Result<Opti
     let mut entries = Vec::new();
     let mut next = part.from;
     while next <= part.until {
-        let limit = u32::try_from(part.until - next + 1).unwrap_or(u32::MAX);
+        let limit = (part.until - next).saturating_add(1);
         let bounds = Bounds { limit, max_bytes: u32::try_from(*bytes).unwrap_or(u32::MAX) };
         let page = storage.read_log(&part.log, next, bounds)?;
         if page.entries.is_empty() {
