@@ -77,20 +77,21 @@ fn names(resolve: &Resolve, package: PackageId) -> Vec<(String, String, Use)> {
         let interface = &resolve.interfaces[*id];
         for (name, id) in &interface.types {
             add("a type", name, Use::Type);
-            match &resolve.types[*id].kind {
-                TypeDefKind::Record(record) => {
-                    record.fields.iter().for_each(|field| add(name, &field.name, Use::Within))
-                }
-                TypeDefKind::Variant(variant) => {
-                    variant.cases.iter().for_each(|case| add(name, &case.name, Use::Within))
-                }
-                TypeDefKind::Enum(cases) => cases.cases.iter().for_each(|case| add(name, &case.name, Use::Within)),
+            let members: Vec<&String> = match &resolve.types[*id].kind {
+                TypeDefKind::Record(record) => record.fields.iter().map(|field| &field.name).collect(),
+                TypeDefKind::Variant(variant) => variant.cases.iter().map(|case| &case.name).collect(),
+                TypeDefKind::Enum(cases) => cases.cases.iter().map(|case| &case.name).collect(),
                 kind => panic!("{name} is a {}, of which this test knows nothing", kind.as_str()),
+            };
+            for member in members {
+                add(name, member, Use::Within);
             }
         }
         for (name, Function { params, .. }) in &interface.functions {
             add("a function", name, Use::Alone);
-            params.iter().for_each(|param| add(name, &param.name, Use::Alone));
+            for param in params {
+                add(name, &param.name, Use::Alone);
+            }
         }
     }
     names

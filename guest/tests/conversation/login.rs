@@ -151,7 +151,7 @@ fn an_agent_that_wants_a_login_is_not_forgotten_to_want_it_when_the_instance_is_
             (json!({"error": {"code": -32000, "message": "Log in"}}), out.request("session/new"))
         };
         (answer["jsonrpc"], answer["id"]) = ("2.0".into(), asked["id"].clone());
-        let lost = Arrival { from: Peer::Agent, content: Content::Line(answer.to_string()) };
+        let lost = Arrival { peer: Peer::Agent, content: Content::Line(answer.to_string()) };
         let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, vec![lost]);
         assert_eq!(desk.pull().answer("first")["error"]["code"], -32603, "{method}");
         let out = opened_without_login(&mut desk, "session/load", &id);

@@ -19,7 +19,7 @@ fn stood_in<'a>(store: &'a Memory, world: &'a World, capabilities: &Value) -> De
 }
 
 fn leave(mut desk: Desk<'_>) {
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     desk.pull();
 }
 
