@@ -7,7 +7,7 @@ mod connection;
 mod sessions;
 mod storage;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 use crate::environment::Environment;
 
@@ -25,14 +25,7 @@ export!(Component);
 const RANDOM_AT_ONCE: usize = 16;
 
 thread_local! {
-    /// The time of the call that is being served: to the engine all that happens in one call happens at once.
-    static NOW: Cell<Option<i64>> = const { Cell::new(None) };
     static RANDOM: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
-}
-
-/// A call into the component begins: the clock is asked again where the time matters to it.
-fn begin_call() {
-    NOW.set(None);
 }
 
 /// The clock and randomness imports.
@@ -41,12 +34,8 @@ struct HostEnvironment;
 
 impl Environment for HostEnvironment {
     fn now(&self) -> i64 {
-        let now = NOW.get().unwrap_or_else(|| {
-            let now = wasi::clocks::wall_clock::now();
-            i64::try_from(now.seconds).unwrap_or(i64::MAX / 2000) * 1000 + i64::from(now.nanoseconds / 1_000_000)
-        });
-        NOW.set(Some(now));
-        now
+        let now = wasi::clocks::wall_clock::now();
+        i64::try_from(now.seconds).unwrap_or(i64::MAX / 2000) * 1000 + i64::from(now.nanoseconds / 1_000_000)
     }
 
     fn random(&self) -> u64 {

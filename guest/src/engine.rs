@@ -4,14 +4,16 @@ pub use crate::exchange::{Arrival, ConnectError, Content, Output, Peer};
 pub use crate::settings::Settings;
 
 use crate::connection::Router;
-use crate::environment::Environment;
+use crate::environment::{Environment, Moment};
 use crate::storage::Storage;
 use crate::store::Store;
 
 /// One connection's engine. See the `connection` interface of `wit/world.wit` for how a host drives it.
 #[derive(Debug)]
 pub struct Engine<S, E> {
-    router: Router<S, E>,
+    router: Router<S, Moment<E>>,
+    /// Something was received, and what follows was not pulled yet: it belongs to the same moment.
+    has_received: bool,
 }
 
 impl<S: Storage, E: Environment> Engine<S, E> {
@@ -23,16 +25,22 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         kept: Vec<(String, String)>,
         lost: Vec<Arrival>,
     ) -> Result<Self, ConnectError> {
-        Ok(Self { router: Router::connect(storage, environment, settings, kept, lost)? })
+        let router = Router::connect(storage, Moment::new(environment), settings, kept, lost)?;
+        Ok(Self { router, has_received: false })
     }
 
     /// Takes what arrived, in order.
     pub fn receive(&mut self, arrivals: impl IntoIterator<Item = Arrival>) {
+        self.router.environment().pass();
+        self.has_received = true;
         self.router.receive(arrivals);
     }
 
     /// What to send and keep: all that is ready and, of replays, about as much as the client has room for, in bytes.
     pub fn pull(&mut self, client_room: u32) -> Vec<Output> {
+        if !std::mem::take(&mut self.has_received) {
+            self.router.environment().pass();
+        }
         self.router.pull(client_room)
     }
 
@@ -48,11 +56,13 @@ impl<S: Storage, E: Environment> Engine<S, E> {
 
     /// That side has ended.
     pub fn peer_closed(&mut self, peer: Peer) {
+        self.router.environment().pass();
         self.router.peer_closed(peer);
     }
 
     /// Time has passed; after how many milliseconds to call again.
     pub fn idle(&mut self) -> Option<u32> {
+        self.router.environment().pass();
         Some(self.router.tick())
     }
 

@@ -49,7 +49,7 @@ mod title;
 
 use std::cell::Cell;
 
-pub use change::{Change, Changed};
+pub use change::{Change, Changed, Decision};
 pub use derived::derived;
 pub use draft::Draft;
 pub use holders::Holders;

@@ -4,7 +4,7 @@
 
 use acp_sessions_guest::sessions::list::{self, Agents, ListError, Options};
 use acp_sessions_guest::storage::Memory;
-use acp_sessions_guest::store::{Session, Store, Title};
+use acp_sessions_guest::store::{Decision, Session, Store, Title};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn store() -> Store<Memory> {
         session.title = Title::Set(format!("Fix the Café 東京都 {nth}"));
         session.archived = nth % 4 == 0;
         session.parent = (nth % 5 == 0).then(|| "s1".to_owned());
-        let written = store.change(&session.id).commit(|_, _, _| Ok(Some(Some(session.clone()))));
+        let written = store.change(&session.id).commit(|_, _, _| Ok(Decision::put(session.clone())));
         written.expect("the store in memory takes it");
     }
     store

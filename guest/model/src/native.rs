@@ -5,7 +5,7 @@ use acp_sessions_guest::rpc::RpcError;
 use acp_sessions_guest::sessions::list::{self, Agents, ListError, Options};
 use acp_sessions_guest::sessions::{archive, delete, rename};
 use acp_sessions_guest::storage::{Storage, Write};
-use acp_sessions_guest::store::{self, Known, Store, Title};
+use acp_sessions_guest::store::{self, Decision, Known, Store, Title};
 use acp_sessions_guest::transcript::{Entry, Kind, text};
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ impl<S: Storage> Native<S> {
                 writes.push(Write::Append { log: session.id.clone(), seq, value });
                 writes.push(Write::IndexText { owner: Owner::Log(&session.id).name(), part: seq, tokens });
             }
-            Ok(Some(Some(record.clone())))
+            Ok(Decision::put(record.clone()))
         });
         changed.expect("a new session");
     }
@@ -86,7 +86,7 @@ impl<S: Storage> Native<S> {
         let changed = self.store.change(id).commit(|before, _, _| {
             let mut session = before.expect("a session that is there").clone();
             change(&mut session);
-            Ok(Some(Some(session)))
+            Ok(Decision::put(session))
         });
         changed.expect("a change");
     }

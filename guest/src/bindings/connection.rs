@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use super::exports::acp::sessions::connection as wit;
 use super::storage::HostStorage;
-use super::{Component, HostEnvironment, begin_call};
+use super::{Component, HostEnvironment};
 use crate::engine;
 
 thread_local! {
@@ -13,7 +13,6 @@ thread_local! {
 
 /// Runs with the open engine. Without one the host broke the contract, and a trap says so.
 fn with_engine<T>(run: impl FnOnce(&mut engine::Engine<HostStorage, HostEnvironment>) -> T) -> T {
-    begin_call();
     ENGINE.with_borrow_mut(|engine| run(engine.as_mut().expect("`connect` was not called")))
 }
 
@@ -53,7 +52,6 @@ impl wit::Guest for Component {
         kept: Vec<wit::Memo>,
         lost: Vec<wit::Arrival>,
     ) -> Result<(), wit::ConnectError> {
-        begin_call();
         let settings = settings.into_iter().map(|setting| (setting.name, setting.value));
         let kept = kept.into_iter().filter_map(|memo| memo.value.map(|value| (memo.key, value)));
         let lost = lost.into_iter().map(from_arrival).collect();

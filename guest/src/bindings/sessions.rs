@@ -2,19 +2,18 @@
 
 use super::exports::acp::sessions::sessions as wit;
 use super::storage::HostStorage;
-use super::{Component, HostEnvironment, begin_call};
+use super::{Component, HostEnvironment};
 use crate::environment::Environment as _;
 use crate::sessions::filter::Request;
 use crate::sessions::rebuild::RebuildError;
 use crate::sessions::rename::RenameError;
-use crate::sessions::retention::Prune;
+use crate::sessions::retention::{Prune, PruneError};
 use crate::sessions::transcript::{TranscriptError, TranscriptPage};
 use crate::sessions::{archive, delete, list, rebuild, rename, retention, transcript};
 use crate::storage::StorageError;
 
 /// The store for the operations that need no connection.
 fn store() -> crate::store::Store<HostStorage> {
-    begin_call();
     crate::store::Store::new(HostStorage)
 }
 
@@ -38,13 +37,13 @@ fn to_session(row: &str) -> wit::Session {
         cwd: text(&row["cwd"]).unwrap_or_default(),
         title: text(&row["title"]),
         created_at: text(&own["createdAt"]).unwrap_or_default(),
-        updated_at: text(&row["updatedAt"]).unwrap_or_default(),
+        updated_at: text(&row["updatedAt"]),
         archived: row["archived"].as_bool().unwrap_or_default(),
         agent: text(&own["agent"]),
         meta: (!meta.is_empty()).then(|| serde_json::Value::Object(meta).to_string()),
         snippet: text(&own["match"]["snippet"]),
         matched_in: text(&own["match"]["in"]),
-        set_aside: own["setAside"].as_u64().and_then(|count| u32::try_from(count).ok()).unwrap_or_default(),
+        set_aside: own["setAside"].as_u64().map_or(0, |count| u32::try_from(count).unwrap_or(u32::MAX)),
     }
 }
 
@@ -153,7 +152,10 @@ impl wit::Guest for Component {
         let idle_since = crate::time::parse(&idle_since)
             .ok_or_else(|| wit::SessionError::Invalid("`idle-since` must be an RFC 3339 time".to_owned()))?;
         let prune = Prune { idle_since, cwd: read_directory(cwd)?, limit, dry_run, after: cursor };
-        retention::prune(&store(), &prune, HostEnvironment.now()).map(to_page).map_err(storage_error)
+        retention::prune(&store(), &prune, HostEnvironment.now()).map(to_page).map_err(|error| match error {
+            PruneError::Cursor => wit::SessionError::Invalid(error.to_string()),
+            PruneError::Storage(error) => storage_error(error),
+        })
     }
 
     fn rebuild_indexes(cursor: Option<String>, limit: u32) -> Result<wit::Rebuilt, wit::SessionError> {

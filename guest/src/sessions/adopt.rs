@@ -13,7 +13,7 @@ use crate::environment::Environment;
 use crate::index;
 use crate::reconcile::Plan;
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write, next_seq};
-use crate::store::{Changed, Holders, Known, Origin, Session, Store, keys};
+use crate::store::{Changed, Decision, Holders, Known, Origin, Session, Store, keys};
 use crate::transcript::{Entry, Kind};
 
 use layout::{Layout, append};
@@ -61,15 +61,17 @@ pub fn adopt<S: Storage>(store: &Store<S>, adoption: &Adoption<'_>) -> Result<Ad
     let changed = store.change(&base.id).durable().commit(|before, expected, writes| {
         let Some(current) = before else {
             otherwise = Adopted::Deleted;
-            return Ok(None);
+            return Ok(Decision::Keep);
         };
         otherwise = Adopted::Outrun;
         if !is_same_transcript(current, base) {
-            return Ok(None);
+            return Ok(Decision::Keep);
         }
         let mut session = current.clone();
         if adoption.plan.tells {
-            let Some(placed) = place(store, adoption, &mut session, expected, writes)? else { return Ok(None) };
+            let Some(placed) = place(store, adoption, &mut session, expected, writes)? else {
+                return Ok(Decision::Keep);
+            };
             let known = current.agents.get(agent);
             // What the agent heard through another connection since the transcript was read.
             let since = known.map_or(0, |known| if known.heard == u64::MAX { 0 } else { known.heard });
@@ -93,11 +95,11 @@ pub fn adopt<S: Storage>(store: &Store<S>, adoption: &Adoption<'_>) -> Result<Ad
                 writes.push(Write::Put { key: keys::agent_session(agent, agent_id), value: session.id.clone() });
             }
             if placed || session.to_text() != current.to_text() {
-                return Ok(Some(Some(session)));
+                return Ok(Decision::put(session));
             }
         }
         otherwise = Adopted::Done(Box::new(session));
-        Ok(None)
+        Ok(Decision::Keep)
     })?;
     if let Changed::Done { after: Some(after), .. } = changed {
         return Ok(Adopted::Done(after));
@@ -127,7 +129,7 @@ pub fn create<S: Storage, E: Environment>(
                 None
             };
             if otherwise.is_some() || before.is_some() || wanted.is_empty() || store.is_deleted(&wanted)? {
-                return Ok(None);
+                return Ok(Decision::Keep);
             }
             expected.extend([&tombstone, &mapping].map(|key| Expectation { key: key.clone(), value: None }));
             writes.push(Write::Put { key: mapping.clone(), value: wanted.clone() });
@@ -143,9 +145,9 @@ pub fn create<S: Storage, E: Environment>(
             }
             if place(store, adoption, &mut session, expected, writes)?.is_none() {
                 otherwise = Some(Adopted::Outrun);
-                return Ok(None);
+                return Ok(Decision::Keep);
             }
-            Ok(Some(Some(session)))
+            Ok(Decision::put(session))
         })?;
         match (changed, otherwise) {
             (Changed::Done { after: Some(after), .. }, _) => return Ok(Adopted::Done(after)),

@@ -10,8 +10,8 @@ use siphasher::sip::SipHasher13;
 use crate::store::keys;
 use crate::time;
 
-/// The version this module writes and reads.
-const VERSION: &str = "1";
+/// The version this module writes and reads. In version 1 the filter's number was made of its text for debugging.
+const VERSION: &str = "2";
 /// Longer text than any cursor of ours is not even decoded.
 const LONGEST: usize = 64 * 1024;
 
@@ -110,5 +110,15 @@ mod tests {
         for text in ["", "x", "MTIz", "eyJwYWdlIjogMn0=", &"A".repeat(1 << 20)] {
             assert_eq!(Cursor::decode(text), None);
         }
+    }
+
+    #[test]
+    fn a_cursor_of_an_earlier_version_is_none() {
+        let of = |version: &str| {
+            let text = format!("{version}.7.3.c.5");
+            URL_SAFE_NO_PAD.encode(format!("{text}.{:016x}", checksum(&text)))
+        };
+        assert!(Cursor::decode(&of(VERSION)).is_some());
+        assert_eq!(Cursor::decode(&of("1")), None);
     }
 }

@@ -11,7 +11,7 @@ pub use pending::{confirmed, pending, unconfirmed};
 pub use unknown::unknown;
 
 use crate::storage::{Bounds, Expectation, Result, Storage, StorageError, Write};
-use crate::store::{Changed, Session, Store, derived, keys};
+use crate::store::{Changed, Decision, Session, Store, derived, keys};
 use logs::Release;
 
 /// How many sub-agents' sessions are read at a time.
@@ -37,11 +37,11 @@ pub(super) fn delete_if<S: Storage>(
     let mut deleted = Vec::new();
     let changed = store.change(id).durable().commit(|before, expected, writes| {
         deleted.clear();
-        let Some(session) = before else { return Ok(None) };
+        let Some(session) = before else { return Ok(Decision::Keep) };
         // The commit expects the revision, so none of these records can change before it.
         let family = family(store, session)?;
         if !wanted(&family, expected, writes)? {
-            return Ok(None);
+            return Ok(Decision::Keep);
         }
         let mut logs = Release::default();
         for member in &family {
@@ -53,7 +53,7 @@ pub(super) fn delete_if<S: Storage>(
         }
         writes.extend(logs.into_writes());
         deleted = family;
-        Ok(Some(None))
+        Ok(Decision::Remove)
     })?;
     Ok(match changed {
         Changed::Done { .. } => deleted,

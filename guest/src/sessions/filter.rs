@@ -3,10 +3,9 @@
 //! Three dialects in one method: the stable protocol's `cwd` and `cursor`, the draft that preceded it (its fields at
 //! the root of params), and the same options under `_meta["acp-sessions"]` for clients that keep to the schema.
 
-use std::hash::Hasher as _;
+mod fingerprint;
 
 use serde_json::Value;
-use siphasher::sip::SipHasher13;
 
 use super::list::{ListError, Options};
 use crate::rpc;
@@ -115,13 +114,6 @@ impl Filter {
             && self.admits_undated(session.undated)
             && self.agents.admit(session)
             && self.cwd.as_ref().is_none_or(|cwd| directory::normalise(&session.cwd).as_ref() == Some(cwd))
-    }
-
-    /// A number that differs for different filters, for cursors.
-    pub fn fingerprint(&self) -> u64 {
-        let mut hasher = SipHasher13::new();
-        hasher.write(format!("{self:?}").as_bytes());
-        hasher.finish()
     }
 }
 

@@ -10,7 +10,7 @@ use super::create;
 use crate::environment::Environment;
 use crate::index;
 use crate::storage::{Expectation, Result, Storage, Write, next_seq};
-use crate::store::{Changed, Holders, Segment, Session, Store, Title, keys};
+use crate::store::{Changed, Decision, Holders, Segment, Session, Store, Title, keys};
 use crate::transcript::{Entry, Kind, text};
 use inherit::Inheritance;
 
@@ -51,8 +51,8 @@ pub fn fork<S: Storage, E: Environment>(store: &Store<S>, environment: &E, fork:
             taken = before.is_some();
             // Read anew in each round: the parent may have grown, or be gone. Its record stays as it is up to the
             // commit, which expects the revision.
-            let Some(parent) = store.session(fork.parent)?.filter(|_| !taken) else { return Ok(None) };
-            forked(store, fork, &parent, &id, expected, writes).map(|session| Some(Some(session)))
+            let Some(parent) = store.session(fork.parent)?.filter(|_| !taken) else { return Ok(Decision::Keep) };
+            forked(store, fork, &parent, &id, expected, writes).map(Decision::put)
         })?;
         match changed {
             Changed::Done { after, .. } => return Ok(after.map(|session| *session)),

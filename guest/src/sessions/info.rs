@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::rpc::Object;
 use crate::storage::{Result, Storage};
-use crate::store::{Session, Store, Title};
+use crate::store::{Decision, Session, Store, Title};
 use crate::time;
 use crate::transcript::own_words;
 
@@ -50,9 +50,9 @@ fn without_title(update: &str) -> Option<String> {
 pub fn store<S: Storage>(store: &Store<S>, id: &str, update: &str, now: i64) -> Result<Option<String>> {
     let mut is_named = false;
     store.change(id).commit(|before, _, _| {
-        let Some(mut session) = before.cloned() else { return Ok(None) };
+        let Some(mut session) = before.cloned() else { return Ok(Decision::Keep) };
         is_named = matches!(session.title, Title::Set(_));
-        Ok(merge(&mut session, update, now).then_some(Some(session)))
+        Ok(if merge(&mut session, update, now) { Decision::put(session) } else { Decision::Keep })
     })?;
     Ok(if is_named { without_title(update) } else { Some(update.to_owned()) })
 }

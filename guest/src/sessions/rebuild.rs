@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::upgrade;
 use crate::index;
 use crate::storage::{Bounds, Result, Storage, StorageError, Write};
-use crate::store::{Holders, Session, Store, heading, keys};
+use crate::store::{Decision, Holders, Session, Store, heading, keys};
 
 /// How much is read at a time.
 const BATCH: Bounds = Bounds { limit: 256, max_bytes: 1024 * 1024 };
@@ -117,14 +117,14 @@ fn write_one<S: Storage>(store: &Store<S>, key: &str) -> Result<()> {
     let mut written: Option<Session> = None;
     // A change that changes nothing writes everything that is derived.
     store.change(&id).commit(|before, _, writes| {
-        let Some(session) = before else { return Ok(None) };
+        let Some(session) = before else { return Ok(Decision::Keep) };
         if session.id != id {
             return Err(StorageError::Corrupt("a session's record: it is another session's".to_owned()));
         }
         let owner = index::Owner::Heading(&id).name();
         writes.push(Write::IndexText { owner, part: 0, tokens: heading::tokens(session) });
         written = Some(session.clone());
-        Ok(Some(Some(session.clone())))
+        Ok(Decision::put(session.clone()))
     })?;
     // Deleted meanwhile, with all that is derived.
     let Some(session) = written else { return Ok(()) };

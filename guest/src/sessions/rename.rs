@@ -1,7 +1,7 @@
 //! Setting a title by hand (unstable: `session/set_title`).
 
 use crate::storage::{Storage, StorageError};
-use crate::store::{Changed, Store, Title};
+use crate::store::{Changed, Decision, Store, Title};
 
 /// The longest title, in characters.
 pub const LONGEST: usize = 500;
@@ -30,9 +30,9 @@ pub fn rename<S: Storage>(store: &Store<S>, id: &str, title: &str) -> Result<Str
         return Err(RenameError::Invalid(format!("must not be longer than {LONGEST} characters")));
     }
     let changed = store.change(id).durable().commit(|before, _, _| {
-        let Some(mut session) = before.cloned() else { return Ok(None) };
+        let Some(mut session) = before.cloned() else { return Ok(Decision::Keep) };
         session.title = Title::Set(title.to_owned());
-        Ok(Some(Some(session)))
+        Ok(Decision::put(session))
     })?;
     match changed {
         Changed::Done { .. } => Ok(title.to_owned()),

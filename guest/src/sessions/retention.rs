@@ -5,7 +5,7 @@
 mod prune;
 mod rule;
 
-pub use prune::{Prune, prune};
+pub use prune::{Prune, PruneError, prune};
 
 use super::open_marks;
 use crate::storage::{Bounds, Result, Storage};

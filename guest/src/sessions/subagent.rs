@@ -1,7 +1,7 @@
 //! Sessions that an agent starts on behalf of another (unstable: `subagent_update`).
 
 use crate::storage::{Durability, Result, Storage, Write};
-use crate::store::{Changed, Session, Store, Title, keys};
+use crate::store::{Changed, Decision, Session, Store, Title, keys};
 
 use super::info;
 
@@ -35,7 +35,7 @@ pub fn announced<S: Storage>(store: &Store<S>, announced: &Announced<'_>) -> Res
         let tombstones = [keys::tombstone(agent_id), keys::agent_tombstone(agent, agent_id)];
         let is_deleted = store.storage().get(&tombstones)?.iter().any(Option::is_some);
         if before.is_some() || is_deleted || store.record(keys::agent_session(agent, agent_id))?.is_some() {
-            return Ok(None);
+            return Ok(Decision::Keep);
         }
         let mut session = Session::new(agent_id.to_owned(), cwd.clone(), announced.now);
         session.parent = Some(parent.to_owned());
@@ -46,7 +46,7 @@ pub fn announced<S: Storage>(store: &Store<S>, announced: &Announced<'_>) -> Res
             session.title = Title::Agent(title);
         }
         writes.push(Write::Put { key: keys::agent_session(agent, agent_id), value: agent_id.to_owned() });
-        Ok(Some(Some(session)))
+        Ok(Decision::put(session))
     })?;
     Ok(match changed {
         Changed::Done { after, .. } => after.map(|session| *session),

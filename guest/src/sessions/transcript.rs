@@ -98,13 +98,13 @@ fn page<S: Storage>(
 mod tests {
     use super::*;
     use crate::storage::{Durability, Memory, Write};
-    use crate::store::Session;
+    use crate::store::{Decision, Session};
     use crate::transcript::Kind;
 
     /// A session with this many updates of so many bytes, and a store that holds it.
     fn stored(updates: u32, bytes: usize) -> Store<Memory> {
         let store = Store::new(Memory::new());
-        store.change("s").commit(|_, _, _| Ok(Some(Some(Session::new("s".into(), "/w".into(), 1))))).unwrap();
+        store.change("s").commit(|_, _, _| Ok(Decision::put(Session::new("s".into(), "/w".into(), 1)))).unwrap();
         let pad = "x".repeat(bytes);
         let text = |at| Entry::text(Kind::Update, 1, &format!("{{\"update\":{{\"at\":{at},\"pad\":\"{pad}\"}}}}"));
         let writes = (1..=updates).map(|seq| Write::Append { log: "s".into(), seq, value: text(seq) });

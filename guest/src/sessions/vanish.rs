@@ -4,7 +4,7 @@
 
 use super::open_marks;
 use crate::storage::{Bounds, Result, Storage, Write};
-use crate::store::{Origin, Session, Store, Title, keys};
+use crate::store::{Decision, Origin, Session, Store, Title, keys};
 
 /// How many of an agent's sessions are looked at in one call.
 const LOOKED: Bounds = Bounds { limit: 64, max_bytes: 64 * 1024 };
@@ -55,10 +55,10 @@ fn forget_where<S: Storage>(
     is_meant: impl Fn(&Session) -> bool,
 ) -> Result<()> {
     store.change(id).commit(|before, expected, writes| {
-        let Some(session) = before else { return Ok(None) };
+        let Some(session) = before else { return Ok(Decision::Keep) };
         let may_go = is_meant(session) && is_only_listed(store, session, agent)?;
         if !may_go || !open_marks::expect_closed(store, &[id], now, expected)? {
-            return Ok(None);
+            return Ok(Decision::Keep);
         }
         for (agent, id) in session.agents.iter().flat_map(|(agent, known)| known.ids().map(move |id| (agent, id))) {
             let mapping = keys::agent_session(agent, id);
@@ -68,7 +68,7 @@ fn forget_where<S: Storage>(
             }
         }
         writes.push(Write::Remove { key: keys::state(id) });
-        Ok(Some(None))
+        Ok(Decision::Remove)
     })?;
     Ok(())
 }

@@ -34,6 +34,14 @@ impl Memory {
         Self { without_text: true, ..Self::default() }
     }
 
+    /// An empty store but for a log that ends with this number, as if all before it had been there.
+    #[cfg(test)]
+    pub(crate) fn with_log_end(log: &str, end: u32) -> Self {
+        let memory = Self::new();
+        memory.data.borrow_mut().logs.insert(log.to_owned(), BTreeMap::from([(end, String::new())]));
+        memory
+    }
+
     /// How many records, log entries and texts there are.
     pub fn counts(&self) -> (usize, usize, usize) {
         let data = self.data.borrow();
@@ -203,5 +211,32 @@ impl Storage for Memory {
             data.apply(write);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::LAST_SEQ;
+
+    #[test]
+    fn a_log_without_a_number_left_takes_no_more() {
+        let store = Memory::with_log_end("l", LAST_SEQ - 1);
+        let append = |seq| Write::Append { log: "l".to_owned(), seq, value: String::new() };
+        let amend = |seq| Write::Amend { log: "l".to_owned(), seq, value: "amended".to_owned() };
+        let cut = |start| Write::CutLog { log: "l".to_owned(), start };
+        for (writes, outcome) in [
+            (vec![append(LAST_SEQ), append(u32::MAX)], Err(StorageError::TooLarge)),
+            (vec![append(LAST_SEQ)], Ok(())),
+            (vec![append(u32::MAX)], Err(StorageError::TooLarge)),
+            (vec![append(0)], Err(StorageError::TooLarge)),
+            (vec![amend(LAST_SEQ)], Ok(())),
+            (vec![cut(LAST_SEQ), append(LAST_SEQ)], Ok(())),
+            (vec![cut(u32::MAX)], Ok(())),
+        ] {
+            let said = format!("{writes:?}");
+            assert_eq!(store.commit(&[], writes, Durability::Relaxed), outcome, "{said}");
+        }
+        assert_eq!(store.log_end("l"), Ok(LAST_SEQ));
     }
 }

@@ -11,6 +11,24 @@ pub struct Change<'a, S> {
     durability: Durability,
 }
 
+/// What becomes of a session.
+#[derive(Debug, Clone)]
+pub enum Decision {
+    /// It is left alone, with all that is derived from it.
+    Keep,
+    /// It is to be this one.
+    Put(Box<Session>),
+    /// It goes, if it is there at all.
+    Remove,
+}
+
+impl Decision {
+    /// It is to be this one.
+    pub fn put(session: Session) -> Self {
+        Self::Put(Box::new(session))
+    }
+}
+
 /// What a change came to.
 #[derive(Debug, Clone)]
 pub enum Changed {
@@ -46,11 +64,10 @@ impl<'a, S: Storage> Change<'a, S> {
     /// Decides and commits.
     ///
     /// `decide` gets the session as it is, if it is there and not deleted, and what else the commit is to write or
-    /// expect. It returns the session as it shall be (`None` removes it), or `None` to leave everything alone.
-    /// It may be called several times, each time with what the store holds by then.
+    /// expect, which counts for nothing where the session is kept. It may be called several times, each time with what the store holds by then.
     pub fn commit(
         self,
-        mut decide: impl FnMut(Option<&Session>, &mut Vec<Expectation>, &mut Vec<Write>) -> Result<Option<Option<Session>>>,
+        mut decide: impl FnMut(Option<&Session>, &mut Vec<Expectation>, &mut Vec<Write>) -> Result<Decision>,
     ) -> Result<Changed> {
         let id = self.id;
         let (is_wanted, draft) = self.store.change_all(&[id], self.durability, |draft| {
@@ -58,13 +75,12 @@ impl<'a, S: Storage> Change<'a, S> {
             let decided = decide(draft.session(id), &mut expected, &mut writes)?;
             draft.expected.append(&mut expected);
             draft.writes.append(&mut writes);
-            let is_wanted = decided.is_some();
             match decided {
-                Some(Some(after)) => draft.put(after),
-                Some(None) => draft.remove(id),
-                None => {}
+                Decision::Keep => return Ok(false),
+                Decision::Put(after) => draft.put(*after),
+                Decision::Remove => draft.remove(id),
             }
-            Ok(is_wanted)
+            Ok(true)
         })?;
         if !is_wanted {
             return Ok(Changed::Nothing);

@@ -24,14 +24,20 @@ const MOST_IN_VAIN: usize = 100;
 pub(crate) struct World {
     pub(crate) now: Cell<i64>,
     random: Cell<u64>,
+    /// How often the time was asked for.
+    pub(crate) clock_calls: Cell<u32>,
+    /// How often a random number was.
+    pub(crate) random_calls: Cell<u32>,
 }
 
 impl Environment for &World {
     fn now(&self) -> i64 {
+        self.clock_calls.set(self.clock_calls.get() + 1);
         1_760_000_000_000 + self.now.get()
     }
 
     fn random(&self) -> u64 {
+        self.random_calls.set(self.random_calls.get() + 1);
         self.random.set(self.random.get().wrapping_add(0x9e37_79b9_7f4a_7c15));
         self.random.get()
     }
@@ -288,7 +294,7 @@ impl<'a, S: Storage> Desk<'a, S> {
     }
 }
 
-fn envelope(mut message: Value) -> String {
+pub(crate) fn envelope(mut message: Value) -> String {
     message["jsonrpc"] = "2.0".into();
     message.to_string()
 }

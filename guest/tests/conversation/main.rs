@@ -15,6 +15,7 @@ mod directories;
 mod files;
 mod forks;
 mod identity;
+mod imports;
 mod intake;
 mod joined;
 mod layers;

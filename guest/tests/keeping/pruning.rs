@@ -1,6 +1,6 @@
 //! Removing by hand.
 
-use acp_sessions_guest::sessions::retention::{Prune, prune};
+use acp_sessions_guest::sessions::retention::{Prune, PruneError, prune};
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Origin, Session, Store};
 
@@ -65,10 +65,34 @@ fn only_what_is_in_the_directory_goes() {
 #[test]
 fn a_limit_of_nothing_removes_nothing_and_ends() {
     let store = store();
-    for after in [None, Some("i/m/u/".to_owned())] {
+    for after in [None, Some("i/m/-/u/".to_owned())] {
         let request = Prune { idle_since: 500, cwd: None, limit: 0, dry_run: false, after };
         let page = prune(&store, &request, NOW).unwrap();
         assert_eq!((page.rows.len(), page.next_cursor), (0, None));
     }
     assert!(ALL.iter().all(|id| is_there(&store, id)));
+}
+
+#[test]
+fn a_cursor_that_no_removal_gave_is_refused() {
+    let store = Store::new(Memory::new());
+    for nth in 0..3 {
+        put(&store, &Session::new(format!("s{nth}"), "/w".to_owned(), nth));
+    }
+    let request = |cwd: Option<&str>, after: Option<String>| Prune {
+        idle_since: NOW,
+        cwd: cwd.map(str::to_owned),
+        limit: 1,
+        dry_run: true,
+        after,
+    };
+    for cwd in [None, Some("/w")] {
+        let cursor = prune(&store, &request(cwd, None), NOW).unwrap().next_cursor;
+        assert_eq!(prune(&store, &request(cwd, cursor.clone()), NOW).unwrap().rows.len(), 1);
+        let other = if cwd.is_none() { Some("/w") } else { None };
+        for (cwd, after) in [(other, cursor), (cwd, Some(String::new())), (cwd, Some("s1".to_owned()))] {
+            let refused = prune(&store, &request(cwd, after.clone()), NOW);
+            assert!(matches!(refused, Err(PruneError::Cursor)), "{cwd:?} {after:?}");
+        }
+    }
 }

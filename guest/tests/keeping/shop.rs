@@ -5,7 +5,7 @@ use acp_sessions_guest::index::{self, Owner};
 use acp_sessions_guest::sessions::fork::{Fork, fork};
 use acp_sessions_guest::sessions::{list, open_marks};
 use acp_sessions_guest::storage::{Bounds, Durability, Storage, Write};
-use acp_sessions_guest::store::{Session, Store};
+use acp_sessions_guest::store::{Decision, Session, Store};
 use acp_sessions_guest::transcript::{Entry, Kind, Progress, Replay, Start};
 use serde_json::json;
 
@@ -40,7 +40,7 @@ pub(crate) fn with(mut session: Session, change: impl FnOnce(&mut Session)) -> S
 }
 
 pub(crate) fn put<S: Storage>(store: &Store<S>, session: &Session) {
-    store.change(&session.id).commit(|_, _, _| Ok(Some(Some(session.clone())))).unwrap();
+    store.change(&session.id).commit(|_, _, _| Ok(Decision::put(session.clone()))).unwrap();
 }
 
 pub(crate) fn is_there<S: Storage>(store: &Store<S>, id: &str) -> bool {

@@ -13,7 +13,7 @@ use acp_sessions_guest::sessions::rename::rename;
 use acp_sessions_guest::sessions::retention::{Prune, prune};
 use acp_sessions_guest::sessions::upgrade;
 use acp_sessions_guest::storage::{Bounds, Memory, Storage, Write};
-use acp_sessions_guest::store::{Layout, Session, Store, Title, keys};
+use acp_sessions_guest::store::{Decision, Layout, Session, Store, Title, keys};
 use serde_json::{Value, json};
 
 use crate::before::{self, Before};
@@ -173,9 +173,9 @@ fn what_changes_meanwhile_is_not_lost() {
         ("archiving", |store| assert!(set_archived(store, "s/150", true).unwrap())),
         ("activity", |store| {
             let changed = store.change("s/150").commit(|before, _, _| {
-                let Some(mut session) = before.cloned() else { return Ok(None) };
+                let Some(mut session) = before.cloned() else { return Ok(Decision::Keep) };
                 session.touch(NOW + 7);
-                Ok(Some(Some(session)))
+                Ok(Decision::put(session))
             });
             drop(changed.unwrap());
         }),

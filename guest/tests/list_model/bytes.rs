@@ -2,7 +2,7 @@
 
 use acp_sessions_guest::sessions::list::{self, Agents, Options};
 use acp_sessions_guest::storage::Memory;
-use acp_sessions_guest::store::{Session, Store, Title};
+use acp_sessions_guest::store::{Decision, Session, Store, Title};
 use serde_json::{Value, json};
 
 const OPTIONS: Options = Options { page_size: 100, agents: Agents::All, agent: None, draft: false };
@@ -12,7 +12,7 @@ fn store(sessions: impl Iterator<Item = Session>) -> Store<Memory> {
     let store = Store::new(Memory::new());
     for session in sessions {
         let id = session.id.clone();
-        store.change(&id).commit(|_, _, _| Ok(Some(Some(session.clone())))).expect("a new session");
+        store.change(&id).commit(|_, _, _| Ok(Decision::put(session.clone()))).expect("a new session");
     }
     store
 }
@@ -90,7 +90,9 @@ fn what_changed_while_the_list_was_read_is_bounded_too() {
     let first = list::list(&store, &OPTIONS, Some(r#"{"limit":1}"#)).expect("a page");
     let first: Value = serde_json::from_str(&first).expect("JSON");
     for nth in 0..60 {
-        let changed = store.change(&format!("s{nth}")).commit(|before, _, _| Ok(Some(before.cloned())));
+        let changed = store
+            .change(&format!("s{nth}"))
+            .commit(|before, _, _| Ok(before.cloned().map_or(Decision::Remove, Decision::put)));
         changed.expect("a change");
     }
     let pages = pages(&store, &json!({"cursor": first["nextCursor"], "limit": 1000}));

@@ -7,7 +7,7 @@ use acp_sessions_guest::sessions::rebuild;
 use acp_sessions_guest::storage::{
     Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, TextHit, TextScope, TextTerm, Write,
 };
-use acp_sessions_guest::store::{Session, Store, keys};
+use acp_sessions_guest::store::{Decision, Session, Store, keys};
 use serde_json::Value;
 
 /// A storage that counts.
@@ -74,7 +74,7 @@ fn session(nth: usize, agents: impl IntoIterator<Item = String>) -> Session {
 }
 
 fn put(store: &Store<Counting>, session: &Session) {
-    let changed = store.change(&session.id).commit(|_, _, _| Ok(Some(Some(session.clone()))));
+    let changed = store.change(&session.id).commit(|_, _, _| Ok(Decision::put(session.clone())));
     changed.expect("a commit");
 }
 
@@ -148,7 +148,7 @@ fn a_session_leaves_no_row_behind_when_its_agents_change_or_it_goes() {
         put(&store, &session(0, agents.iter().map(|agent| (*agent).to_owned())));
         assert_eq!(rows(), expected, "{agents:?}");
     }
-    store.change("s00000").commit(|_, _, _| Ok(Some(None))).expect("a commit");
+    store.change("s00000").commit(|_, _, _| Ok(Decision::Remove)).expect("a commit");
     assert_eq!(rows(), 0);
 }
 

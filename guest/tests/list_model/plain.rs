@@ -4,7 +4,7 @@ use acp_sessions_guest::sessions::cursor::{Cursor, Place};
 use acp_sessions_guest::sessions::filter::Request;
 use acp_sessions_guest::sessions::list::{self, Agents, ListError, Options};
 use acp_sessions_guest::storage::Memory;
-use acp_sessions_guest::store::{Session, Store, Title};
+use acp_sessions_guest::store::{Decision, Session, Store, Title};
 use serde_json::{Value, json};
 
 fn store() -> Store<Memory> {
@@ -18,7 +18,7 @@ fn store() -> Store<Memory> {
         let mut session = Session::new(id.to_owned(), cwd.to_owned(), created);
         session.touch(updated);
         session.title = Title::Set(title.to_owned());
-        store.change(id).commit(|_, _, _| Ok(Some(Some(session.clone())))).expect("a new session");
+        store.change(id).commit(|_, _, _| Ok(Decision::put(session.clone()))).expect("a new session");
     }
     store
 }
@@ -74,7 +74,7 @@ fn in_the_draft_dialect_every_list_is_a_drafts() {
     let store = store();
     for serial in 0..60 {
         let session = Session::new(format!("{serial}"), "/x".to_owned(), 5);
-        store.change(&session.id).commit(|_, _, _| Ok(Some(Some(session.clone())))).expect("a new session");
+        store.change(&session.id).commit(|_, _, _| Ok(Decision::put(session.clone()))).expect("a new session");
     }
     for (draft, params, rows, has_created) in [
         (true, json!({}), 50, true),
@@ -116,7 +116,7 @@ fn a_list_is_of_one_agents_sessions_or_of_all() {
             for agent in &agents {
                 session.give_to(agent, id, 0);
             }
-            Ok(Some(Some(session)))
+            Ok(Decision::put(session))
         });
         changed.expect("a change");
     }
@@ -159,7 +159,7 @@ fn a_session_without_a_date_is_updated_after_nothing() {
         let changed = store.change(id).commit(|before, _, _| {
             let mut session = before.expect("a session").clone();
             session.undated = true;
-            Ok(Some(Some(session)))
+            Ok(Decision::put(session))
         });
         changed.expect("a change");
     };
@@ -188,7 +188,7 @@ fn what_moves_ahead_of_the_reader_is_given_at_the_end() {
         let changed = store.change(id).commit(|before, _, _| {
             let mut session = before.expect("a session").clone();
             session.touch(at);
-            Ok(Some(Some(session)))
+            Ok(Decision::put(session))
         });
         changed.expect("activity");
     };

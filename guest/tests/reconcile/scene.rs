@@ -6,7 +6,7 @@ use acp_sessions_guest::reconcile::{Plan, Turn, plan, turns};
 use acp_sessions_guest::rpc::Object;
 use acp_sessions_guest::sessions::adopt::{self, Adopted, Adoption};
 use acp_sessions_guest::storage::{Bounds, Durability, Memory, Storage};
-use acp_sessions_guest::store::{Session, Store};
+use acp_sessions_guest::store::{Decision, Session, Store};
 use acp_sessions_guest::transcript::{Entry, Kind, Recorder, Replay, Start};
 use serde_json::{Value, json};
 
@@ -88,7 +88,7 @@ impl Scene {
             .commit(|before, _, _| {
                 let mut session = before.unwrap_or(&new).clone();
                 change(&mut session);
-                Ok(Some(Some(session)))
+                Ok(Decision::put(session))
             })
             .unwrap();
     }

@@ -48,7 +48,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         let page = plain(engine.prune_sessions(&since, cwd.as_deref(), STEP, cursor.as_deref(), arguments.dry_run))?;
         for session in &page.sessions {
             let title = one_line(session.title.as_deref().unwrap_or("-"));
-            writeln!(out, "{}  {}  {}  {title}", session.id, session.updated_at, session.cwd)?;
+            let updated = session.updated_at.as_deref().unwrap_or("-");
+            writeln!(out, "{}  {updated}  {}  {title}", session.id, session.cwd)?;
         }
         out.flush()?;
         count += page.sessions.len();

@@ -13,7 +13,7 @@ pub(super) fn write(out: &mut impl Write, sessions: &[Session]) -> io::Result<()
     writeln!(out, "{:<id_width$}  {:<20}  {:<TITLE_WIDTH$}  FOLDER", "ID", "LAST ACTIVE", "TITLE")?;
     for session in sessions {
         let title = shorten(session.title.as_deref().unwrap_or("-"));
-        let updated = seconds(&session.updated_at);
+        let updated = session.updated_at.as_deref().map_or_else(|| "-".into(), seconds);
         let mark = if session.archived { " (archived)" } else { "" };
         writeln!(out, "{:<id_width$}  {updated:<20}  {title:<TITLE_WIDTH$}  {}{mark}", session.id, session.cwd)?;
         if let Some(snippet) = &session.snippet {
@@ -57,7 +57,7 @@ mod tests {
             cwd: "/work".into(),
             title: Some(format!("a\x1b[31m\n{}", "ä".repeat(100))),
             created_at: "2026-01-02T03:04:05.678Z".into(),
-            updated_at: "2026-01-02T03:04:05.678Z".into(),
+            updated_at: Some("2026-01-02T03:04:05.678Z".into()),
             archived: true,
             agent: None,
             meta: None,

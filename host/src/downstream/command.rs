@@ -109,6 +109,8 @@ impl Drop for Command {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
     use crate::component::connection::Content;
     use crate::transport::readiness::{self, Watch};
@@ -169,7 +171,8 @@ mod tests {
         side.to.extend(["end"]);
         side.to.write();
         let exit = command.exit().expect("a process has one");
-        assert!(readiness::wait(&[(exit, Watch::HangUp)], None).expect("polled")[0].hung_up);
+        let deadline = Instant::now() + Duration::from_mins(1);
+        assert_eq!(readiness::wait(&[(exit, Watch::HangUp)], Some(deadline)).expect("polled"), [true]);
         assert_eq!(command.ended(Duration::from_mins(1)).as_deref(), Some("exit status: 0"));
         assert!(!side.from.has_ended());
         let loose = said[0].parse().ok().and_then(rustix::process::Pid::from_raw).expect("a process");

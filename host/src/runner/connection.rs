@@ -176,7 +176,7 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
             *quiet = Instant::now() + LAST_OUTPUT;
         }
         self.timer.get_or_insert_with(|| Instant::now() + self.timing.flush_after);
-        let arrivals = lines.into_iter().map(|content| Arrival { peer: peer, content }).collect();
+        let arrivals = lines.into_iter().map(|content| Arrival { peer, content }).collect();
         let step = self.engine.receive(arrivals, self.room())?;
         self.take(&step);
         Ok(())

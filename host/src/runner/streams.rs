@@ -69,7 +69,7 @@ impl Streams {
         let watched: Vec<_> = slots.iter().flatten().copied().collect();
         let mut ready = readiness::wait(&watched, deadline)?.into_iter();
         let [stop, client, agent, to_client, to_agent, exit] =
-            slots.map(|slot| slot.and_then(|_| ready.next()).is_some_and(|ready| ready.now));
+            slots.map(|slot| slot.and_then(|_| ready.next()).unwrap_or_default());
         if stop {
             rustix::io::read(&self.stop, &mut [0; 16])?;
         }

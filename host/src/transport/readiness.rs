@@ -18,21 +18,13 @@ pub enum Watch {
     HangUp,
 }
 
-/// What a descriptor is ready for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Ready {
-    /// What it was watched for can be done without waiting, if only to find an error or the end.
-    pub now: bool,
-    /// The other end has gone; there may be bytes left to read.
-    pub hung_up: bool,
-}
-
-/// Waits until one of the descriptors is ready, or until the deadline. What was watched comes back in its order.
-pub fn wait(watched: &[(BorrowedFd<'_>, Watch)], deadline: Option<Instant>) -> io::Result<Vec<Ready>> {
+/// Waits until one of the descriptors is ready, or until the deadline. Says of each, in their order, whether what it was
+/// watched for can be done without waiting, if only to find an error or the end.
+pub fn wait(watched: &[(BorrowedFd<'_>, Watch)], deadline: Option<Instant>) -> io::Result<Vec<bool>> {
     let mut polled: Vec<_> = watched.iter().map(|(descriptor, watch)| to_poll(*descriptor, *watch)).collect();
     loop {
         match poll(&mut polled, deadline.map(left_until).as_ref()) {
-            Ok(_) => return Ok(polled.iter().map(to_ready).collect()),
+            Ok(_) => return Ok(polled.iter().map(is_found).collect()),
             Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
@@ -43,7 +35,7 @@ pub fn wait(watched: &[(BorrowedFd<'_>, Watch)], deadline: Option<Instant>) -> i
 pub fn is_ready(descriptor: BorrowedFd<'_>, watch: Watch) -> bool {
     let mut polled = [to_poll(descriptor, watch)];
     let no_time = Timespec { tv_sec: 0, tv_nsec: 0 };
-    poll(&mut polled, Some(&no_time)).is_ok() && to_ready(&polled[0]).now
+    poll(&mut polled, Some(&no_time)).is_ok() && is_found(&polled[0])
 }
 
 fn to_poll(descriptor: BorrowedFd<'_>, watch: Watch) -> PollFd<'_> {
@@ -55,9 +47,8 @@ fn to_poll(descriptor: BorrowedFd<'_>, watch: Watch) -> PollFd<'_> {
     PollFd::from_borrowed_fd(descriptor, flags)
 }
 
-fn to_ready(polled: &PollFd<'_>) -> Ready {
-    let found = polled.revents();
-    Ready { now: !found.is_empty(), hung_up: found.intersects(PollFlags::HUP | PollFlags::ERR) }
+fn is_found(polled: &PollFd<'_>) -> bool {
+    !polled.revents().is_empty()
 }
 
 /// Rounded up, so that a deadline is not met a moment too early and then waited for again.
@@ -86,21 +77,23 @@ mod tests {
             (speaker.as_fd(), Watch::Write),
         ];
         let ready = wait(&watched, None).expect("polled");
-        assert_eq!(ready.iter().map(|ready| ready.now).collect::<Vec<_>>(), [false, true, false, true]);
+        assert_eq!(ready, [false, true, false, true]);
     }
 
     #[test]
     fn that_the_other_end_has_gone_is_always_told() {
         let (left, gone) = pipe().expect("a pipe");
         drop(gone);
-        let ready = wait(&[(left.as_fd(), Watch::HangUp)], None).expect("polled");
-        assert!(ready[0].hung_up);
+        for watch in [Watch::HangUp, Watch::Read] {
+            let ready = wait(&[(left.as_fd(), watch)], Some(Instant::now())).expect("polled");
+            assert_eq!(ready, [true], "{watch:?}");
+        }
     }
 
     #[test]
     fn a_deadline_ends_the_waiting() {
         let (silent, _held) = pipe().expect("a pipe");
         let ready = wait(&[(silent.as_fd(), Watch::Read)], Some(Instant::now())).expect("polled");
-        assert_eq!(ready, [Ready::default()]);
+        assert_eq!(ready, [false]);
     }
 }

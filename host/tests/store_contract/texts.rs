@@ -1,8 +1,9 @@
 //! Search: the engine has folded and split what it gives; a store finds exactly that.
 
+use acp_sessions_host::component::storage::StorageError;
 use acp_sessions_host::component::storage::{Host, TextCut, TextHit, TextPart, TextScope, TextTerm, Write};
 
-use super::{on_every_store, write};
+use super::{on_every_store, try_write, write};
 
 fn index(owner: &str, part: u32, tokens: &str) -> Write {
     Write::IndexText(TextPart { owner: owner.into(), part, tokens: tokens.into() })
@@ -208,5 +209,22 @@ fn texts_are_replaced_and_dropped() {
         );
         assert_eq!(search(store, "old", None, 9), [("o2".to_owned(), 0)]);
         assert_eq!(search(store, "again", None, 9), [("o1".to_owned(), 0)]);
+    });
+}
+
+#[test]
+fn the_number_of_a_part_has_a_bound() {
+    on_every_store(|store| {
+        let last = (1 << 28) - 1;
+        write(store, vec![index("o1", last, "last"), index("o2", 0, "first")]);
+        for beyond in [last + 1, u32::MAX] {
+            assert_eq!(try_write(store, vec![index("o1", beyond, "beyond")]), Err(StorageError::TooLarge), "{beyond}");
+        }
+        assert_eq!(search(store, "last", None, 9), [("o1".to_owned(), last)]);
+        let scope = |owner: &str| TextScope { owner: owner.into(), until: u32::MAX };
+        let found = store.find_text(term("last"), vec![scope("o1"), scope("o2")]).expect("no trap");
+        assert_eq!(found, Ok(vec![Some(last), None]));
+        write(store, vec![Write::DropText(TextCut { owner: "o1".into(), start: u32::MAX })]);
+        assert_eq!(search(store, "last", None, 9), [("o1".to_owned(), last)]);
     });
 }

@@ -15,7 +15,7 @@ use crate::rpc::{Object, RpcError};
 use crate::sessions::fork::{Fork, fork};
 use crate::sessions::open_marks;
 use crate::storage::{Durability, Storage, Write};
-use crate::store::{Changed, Origin, Session, Title, keys};
+use crate::store::{Changed, Decision, Origin, Session, Title, keys};
 use crate::transcript::{Position, digest, length};
 
 impl LiveSession {
@@ -173,7 +173,7 @@ impl LiveSession {
         let changed = cx.store.change(&session.id).commit(|before, _, writes| {
             // It may have been deleted meanwhile, before anything of it was here.
             let is_deleted = before.is_none() && cx.store.is_deleted(&session.id)?;
-            let Some(before) = before.or(unknown.as_ref()).filter(|_| !is_deleted) else { return Ok(None) };
+            let Some(before) = before.or(unknown.as_ref()).filter(|_| !is_deleted) else { return Ok(Decision::Keep) };
             let mut changed = before.clone();
             match changed.agents.get_mut(&agent) {
                 // Only the agent has what was said before, under the id it had: that stays the one to ask for.
@@ -199,11 +199,11 @@ impl LiveSession {
                 && changed.directories == before.directories
                 && changed.cwd == before.cwd;
             if unknown.is_none() && same {
-                return Ok(None);
+                return Ok(Decision::Keep);
             }
             let key = keys::agent_session(&agent, &self.agent_id);
             writes.push(Write::Put { key, value: session.id.clone() });
-            Ok(Some(Some(changed)))
+            Ok(Decision::put(changed))
         })?;
         match changed {
             Changed::Done { after: Some(after), .. } => Ok(*after),

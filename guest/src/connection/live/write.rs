@@ -9,7 +9,7 @@ use crate::connection::effect::Effect;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::storage::{Durability, Storage, StorageError, Write};
-use crate::store::{Changed, Session, Title, keys};
+use crate::store::{Changed, Decision, Session, Title, keys};
 use crate::transcript::Flushed;
 
 impl LiveSession {
@@ -61,9 +61,9 @@ impl LiveSession {
         let agent_id = &*self.agent_id;
         let (flushed, changed) = self.recorder.flush_with_end(cx.store, durability, |before, end, _, writes| {
             writes.extend(state.iter().cloned());
-            let Some(mut session) = before.cloned() else { return Ok(None) };
+            let Some(mut session) = before.cloned() else { return Ok(Decision::Keep) };
             activity.note(&mut session, agent, agent_id, end, now);
-            Ok(Some(Some(session)))
+            Ok(Decision::put(session))
         })?;
         self.state_dirty &= !writes_state;
         self.activity = super::Activity::default();

@@ -84,6 +84,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
     }
 
+    /// The clock and randomness.
+    pub(crate) fn environment(&self) -> &E {
+        &self.environment
+    }
+
     /// The store, for the operations that need no connection.
     pub(crate) fn store(&self) -> &Store<S> {
         &self.store

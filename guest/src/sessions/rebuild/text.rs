@@ -2,7 +2,7 @@
 
 use super::{ATTEMPTS, BATCH};
 use crate::index;
-use crate::storage::{Bounds, Durability, Expectation, Result, Storage, StorageError, Write};
+use crate::storage::{Bounds, Durability, Expectation, LAST_PART, Result, Storage, StorageError, Write};
 use crate::store::{Store, keys};
 use crate::transcript::text;
 
@@ -21,7 +21,8 @@ pub(super) fn index_log<S: Storage>(store: &Store<S>, log: &str) -> Result<()> {
         let expected = whoever_needs_it(store, log)?;
         let page = store.storage().read_log(log, start, BATCH)?;
         let Some(last) = page.entries.last() else { return Ok(()) };
-        let texts = page.entries.iter().map(|entry| Write::IndexText {
+        let indexed = page.entries.iter().filter(|entry| entry.seq <= LAST_PART);
+        let texts = indexed.map(|entry| Write::IndexText {
             owner: owner.clone(),
             part: entry.seq,
             tokens: index::tokenise(&text::of_entry(&entry.value)),

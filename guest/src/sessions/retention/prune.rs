@@ -4,7 +4,7 @@ use super::BATCH_BYTES;
 use super::rule::{self, Kind, Rule};
 use crate::sessions::list::Page;
 use crate::sessions::upgrade;
-use crate::storage::{Bounds, Entry, Result, Storage};
+use crate::storage::{Bounds, Entry, Result, Storage, StorageError};
 use crate::store::{Layout, Row, Session, Shelf, Store, keys};
 
 /// How many rows are read at a time.
@@ -28,13 +28,27 @@ pub struct Prune {
     pub after: Option<String>,
 }
 
+/// Why nothing was removed.
+#[derive(Debug, thiserror::Error)]
+pub enum PruneError {
+    /// The cursor is not one of a removal's, or one from another directory's.
+    #[error("the cursor is not one that a removal with the same folder gave")]
+    Cursor,
+    /// The store failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
 /// Removes what has been idle for too long and returns the rows of what it removed, with a cursor while there may be
 /// more. The same sessions are kept as by a sweep, but for those made a moment ago: who prunes says since when.
-pub fn prune<S: Storage>(store: &Store<S>, prune: &Prune, now: i64) -> Result<Page> {
+pub fn prune<S: Storage>(store: &Store<S>, prune: &Prune, now: i64) -> std::result::Result<Page, PruneError> {
     let mut rows = Vec::new();
     // The cursor is the key of the last entry that was looked at: it names the shelf too.
     let mut after = prune.after.clone();
     let rule = Rule { kind: Kind::Idle, since: prune.idle_since, settled_since: None };
+    if after.as_deref().is_some_and(|after| after != UPGRADING && !is_place(after, prune.cwd.as_deref())) {
+        return Err(PruneError::Cursor);
+    }
     if prune.limit == 0 {
         return Ok(Page { rows, next_cursor: None });
     }
@@ -68,6 +82,18 @@ pub fn prune<S: Storage>(store: &Store<S>, prune: &Prune, now: i64) -> Result<Pa
             after = Some(entry.key);
         }
     }
+}
+
+/// Whether a row of some shelf and agent can have this key, among all or those of one directory.
+fn is_place(key: &str, cwd: Option<&str>) -> bool {
+    Shelf::ALL.into_iter().any(|shelf| {
+        let [begin, end] = [None, cwd].map(|cwd| keys::rows(shelf.letter(), None, cwd));
+        let (Some(shelf_at), Some(end)) = (begin.find("-/"), end.find("-/").map(|at| &end[at + 1..])) else {
+            return false;
+        };
+        let agents = key.strip_prefix(&begin[..shelf_at]);
+        agents.and_then(|rest| rest.find('/').map(|at| &rest[at..])).is_some_and(|rest| rest.starts_with(end))
+    })
 }
 
 /// Whether a row is the first of its session's.

@@ -3,7 +3,7 @@
 use super::Recorder;
 use crate::index;
 use crate::storage::{Durability, Expectation, LAST_PART, Result, Storage, StorageError, Write, next_seq};
-use crate::store::{Changed, Session, Store, keys};
+use crate::store::{Changed, Decision, Session, Store, keys};
 
 /// How often a batch is tried again after another process wrote to the same log.
 const ATTEMPTS: usize = 1000;
@@ -49,7 +49,7 @@ impl Recorder {
         &mut self,
         store: &Store<S>,
         durability: Durability,
-        mut decide: impl FnMut(Option<&Session>, &mut Vec<Expectation>, &mut Vec<Write>) -> Result<Option<Option<Session>>>,
+        mut decide: impl FnMut(Option<&Session>, &mut Vec<Expectation>, &mut Vec<Write>) -> Result<Decision>,
     ) -> Result<(Flushed, Changed)> {
         self.flush_with_end(store, durability, |before, _, expected, writes| decide(before, expected, writes))
     }
@@ -59,12 +59,7 @@ impl Recorder {
         &mut self,
         store: &Store<S>,
         durability: Durability,
-        mut decide: impl FnMut(
-            Option<&Session>,
-            u32,
-            &mut Vec<Expectation>,
-            &mut Vec<Write>,
-        ) -> Result<Option<Option<Session>>>,
+        mut decide: impl FnMut(Option<&Session>, u32, &mut Vec<Expectation>, &mut Vec<Write>) -> Result<Decision>,
     ) -> Result<(Flushed, Changed)> {
         let result = self.try_flush_with(store, durability, &mut decide);
         match result {
@@ -77,12 +72,7 @@ impl Recorder {
         &mut self,
         store: &Store<S>,
         durability: Durability,
-        decide: &mut impl FnMut(
-            Option<&Session>,
-            u32,
-            &mut Vec<Expectation>,
-            &mut Vec<Write>,
-        ) -> Result<Option<Option<Session>>>,
+        decide: &mut impl FnMut(Option<&Session>, u32, &mut Vec<Expectation>, &mut Vec<Write>) -> Result<Decision>,
     ) -> Result<(Flushed, Changed)> {
         if self.drain(store, durability)? == Flushed::Deleted {
             return Ok((Flushed::Deleted, Changed::Nothing));
@@ -98,7 +88,7 @@ impl Recorder {
                 is_gone = false;
                 if before.is_none() && store.is_deleted(&log)? {
                     is_gone = true;
-                    return Ok(None);
+                    return Ok(Decision::Keep);
                 }
                 if std::mem::replace(&mut is_again, true) {
                     self.check_places(store)?;
@@ -107,9 +97,9 @@ impl Recorder {
                 let read = expected.len();
                 let after = decide(before, gathered.end, expected, writes)?;
                 match &after {
-                    Some(Some(_)) => writes.extend(gathered.writes.iter().cloned()),
-                    Some(None) => is_gone = true,
-                    None => alone = (expected.split_off(read), std::mem::take(writes)),
+                    Decision::Put(_) => writes.extend(gathered.writes.iter().cloned()),
+                    Decision::Remove => is_gone = true,
+                    Decision::Keep => alone = (expected.split_off(read), std::mem::take(writes)),
                 }
                 batch = Some(gathered);
                 Ok(after)

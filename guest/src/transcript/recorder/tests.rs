@@ -2,10 +2,10 @@ use std::cell::RefCell;
 
 use super::*;
 use crate::storage::{
-    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextScope,
-    TextTerm, Write,
+    Bounds, Durability, Expectation, LAST_PART, LAST_SEQ, LogPage, Memory, RecordPage, Result, Storage, StorageError,
+    TextHit, TextScope, TextTerm, Write,
 };
-use crate::store::{Changed, Session, Store, keys};
+use crate::store::{Changed, Decision, Session, Store, keys};
 
 fn chunk(kind: &str, text: &str, id: Option<&str>) -> String {
     let mut update = serde_json::json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}});
@@ -168,7 +168,7 @@ fn texts(store: &Store<Scripted>) -> Vec<String> {
 }
 
 fn session(store: &Store<Scripted>) {
-    store.change("s").commit(|_, _, _| Ok(Some(Some(Session::new("s".into(), "/w".into(), 1))))).unwrap();
+    store.change("s").commit(|_, _, _| Ok(Decision::put(Session::new("s".into(), "/w".into(), 1)))).unwrap();
     store.storage().commits.borrow_mut().clear();
 }
 
@@ -302,7 +302,7 @@ fn a_turns_end_is_one_commit() {
     let mut end = |store: &Store<Scripted>| {
         recorder.flush_with_end(store, Durability::Durable, |before, end, _, writes| {
             writes.push(Write::Put { key: "g/s".into(), value: end.to_string() });
-            Ok(count_prompt(before).map(Some))
+            Ok(count_prompt(before).map_or(Decision::Keep, Decision::put))
         })
     };
     assert!(end(&store).is_err());
@@ -329,7 +329,9 @@ fn a_turns_end_finds_its_place_again_whoever_was_faster() {
         push(&mut recorder, &chunk("agent_message_chunk", "two", Some("1")));
         recorder.push(Kind::TurnEnd, 2, "{}");
         store.storage().next.borrow_mut().push(Next::Race(theirs));
-        let decide = |before: Option<&Session>, _: &mut Vec<_>, _: &mut Vec<_>| Ok(count_prompt(before).map(Some));
+        let decide = |before: Option<&Session>, _: &mut Vec<_>, _: &mut Vec<_>| {
+            Ok(count_prompt(before).map_or(Decision::Keep, Decision::put))
+        };
         recorder.flush_with(&store, Durability::Relaxed, decide).unwrap();
         let found = texts(&store);
         assert_eq!(found.len(), rows, "{found:?}");
@@ -356,7 +358,7 @@ fn entries_are_written_where_the_record_stays_as_it_is() {
         let (flushed, changed) = recorder
             .flush_with(&store, Durability::Relaxed, |_, _, writes| {
                 writes.push(Write::Put { key: "g/s".into(), value: "state".into() });
-                Ok(None)
+                Ok(Decision::Keep)
             })
             .unwrap();
         assert!(matches!((flushed, changed), (Flushed::Written, Changed::Nothing)));
@@ -379,9 +381,28 @@ fn the_turn_of_a_session_that_was_deleted_meanwhile_leaves_nothing() {
         }
         let mut recorder = Recorder::new("s");
         recorder.push(Kind::TurnEnd, 2, "{}");
-        let decide = |before: Option<&Session>, _: &mut Vec<_>, _: &mut Vec<_>| Ok(count_prompt(before).map(Some));
+        let decide = |before: Option<&Session>, _: &mut Vec<_>, _: &mut Vec<_>| {
+            Ok(count_prompt(before).map_or(Decision::Keep, Decision::put))
+        };
         let (flushed, changed) = recorder.flush_with(&store, Durability::Relaxed, decide).unwrap();
         assert!(matches!((flushed, changed), (Flushed::Deleted, Changed::Nothing)));
         assert!(texts(&store).is_empty() && !recorder.is_dirty());
+    }
+}
+
+#[test]
+fn numbers_that_run_out_are_refused_and_never_begin_anew() {
+    for (end, written, texts) in [
+        (LAST_PART - 1, Ok(Flushed::Written), 1),
+        (LAST_PART, Ok(Flushed::Written), 0),
+        (LAST_SEQ - 1, Ok(Flushed::Written), 0),
+        (LAST_SEQ, Err(StorageError::TooLarge), 0),
+    ] {
+        let store = Store::new(Memory::with_log_end("s", end));
+        let mut recorder = Recorder::new("s");
+        push(&mut recorder, &chunk("agent_message_chunk", "words", None));
+        assert_eq!(recorder.flush(&store, &[], Durability::Relaxed), written, "{end}");
+        assert_eq!(store.storage().log_end("s"), Ok(end + u32::from(written.is_ok())));
+        assert_eq!(store.storage().counts().2, texts, "{end}");
     }
 }

@@ -193,6 +193,33 @@ fn holds(folder: &Path, bytes: &[u8]) -> bool {
 }
 
 #[test]
+fn a_log_without_a_number_left_takes_no_more() {
+    const LAST: u32 = u32::MAX - 1;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.db");
+    let mut store = open(&path);
+    let row = |seq| LogRow { log: "l".into(), seq, value: "x".into() };
+    let other = Write::Append(LogRow { log: "m".into(), seq: 1, value: "stays".into() });
+    store.commit(vec![], vec![Write::Append(row(1)), other], Durability::Relaxed).expect("no trap").expect("written");
+    let connection = Connection::open(&path).expect("a database");
+    connection.execute("UPDATE entries SET id = id + ?1 WHERE value = 'x'", [LAST - 2]).expect("moved");
+    for (write, outcome) in [
+        (Write::Append(row(LAST)), Ok(())),
+        (Write::Append(row(u32::MAX)), Err(StorageError::TooLarge)),
+        (Write::Append(row(0)), Err(StorageError::TooLarge)),
+        (Write::Amend(row(LAST)), Ok(())),
+        (Write::CutLog(LogCut { log: "l".into(), start: u32::MAX }), Ok(())),
+    ] {
+        let said = format!("{write:?}");
+        assert_eq!(store.commit(vec![], vec![write], Durability::Relaxed).expect("no trap"), outcome, "{said}");
+    }
+    assert_eq!(store.log_end("l".into()).expect("no trap"), Ok(LAST));
+    let page = store.read_log("l".into(), LAST, 10, 1000).expect("no trap").expect("read");
+    assert_eq!((page.entries.len(), page.more), (1, false));
+    assert_eq!(store.log_end("m".into()).expect("no trap"), Ok(1));
+}
+
+#[test]
 fn a_check_counts_and_finds_nothing_wrong() {
     let mut store = Sqlite::builder().in_memory().build().expect("a store");
     let writes = vec![
