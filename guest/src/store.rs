@@ -6,6 +6,7 @@
 //! | `g/<id>` | its state: mode, model, configuration, plan, commands, usage, as last seen |
 //! | `i/<shelf>/<agent>/u/<updated>/<id>` | list row, by last activity: one for each agent that knows the session, or one under `-` where none does |
 //! | `i/<shelf>/<agent>/c/<directory>/<updated>/<id>` | the same row, by directory |
+//! | `i/<shelf>/<agent>/b/<span>/<updated>/<id>` | the beginning of the same row, by how long there was activity |
 //! | `i` | the agents that have rows: their names |
 //! | `e/<created>/<id>` | sessions that never got a prompt |
 //! | `v` | the layout of what is derived, or how far a store of an earlier version is on the way to it |
@@ -29,6 +30,10 @@
 //! of ready rows, and as a session mostly is of one agent too, a commit writes each row once, as it would without
 //! agents. A list of all sessions merges the few agents' ranges and gives what stands in several of them once. Rows
 //! of all sessions beside those of each agent's would make every commit write twice as much for the rarer question.
+//!
+//! How long there was activity, to a power of two, tells how far a session may stand ahead of its creation: what was
+//! created before a time stands behind that time and the span, and most of what stands there was. So a list of what was
+//! created before a time is read from as many ranges as there are spans, and costs its page too.
 
 mod change;
 pub mod directory;
@@ -39,6 +44,7 @@ mod layout;
 mod roster;
 mod row;
 mod session;
+mod span;
 
 use std::cell::Cell;
 
@@ -46,8 +52,9 @@ pub use change::{Change, Changed, derived};
 pub use holders::Holders;
 pub use layout::Layout;
 pub use roster::Roster;
-pub use row::{Row, Shelf, whole_info};
+pub use row::{Row, RowHead, Shelf, whole_info};
 pub use session::{Known, Origin, Segment, Session, State, Title};
+pub use span::Span;
 
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
 

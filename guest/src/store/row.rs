@@ -48,14 +48,21 @@ const LARGEST: usize = 64 * 1024;
 /// braces, so that members can be added at the root and in there without parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row<'a> {
+    /// What it begins with.
+    pub head: RowHead,
+    /// `SessionInfo`.
+    pub json: &'a str,
+}
+
+/// What a row begins with, which decides whether it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowHead {
     /// When the session was created.
     pub created: i64,
     /// The revision that last changed the session.
     pub revision: u64,
     /// Whether its last activity only orders it; see [`Session::undated`].
     pub undated: bool,
-    /// `SessionInfo`.
-    pub json: &'a str,
 }
 
 const CREATED: usize = 15;
@@ -72,6 +79,20 @@ impl<'a> Row<'a> {
 
     /// Reads a stored row; `None` where it is damaged.
     pub fn parse(text: &'a str) -> Option<Self> {
+        let head = RowHead::parse(text)?;
+        let json = text.get(JSON..)?;
+        (json.starts_with("{\"sessionId\":") && json.ends_with("}}}")).then_some(Self { head, json })
+    }
+}
+
+impl RowHead {
+    /// What a stored row begins with.
+    pub fn text(row: &str) -> &str {
+        row.get(..JSON).unwrap_or(row)
+    }
+
+    /// Reads what a stored row begins with; `None` where it is damaged.
+    pub fn parse(text: &str) -> Option<Self> {
         let created = text.get(..CREATED)?.parse().ok()?;
         let revision = text.get(CREATED + 1..CREATED + 1 + REVISION)?.parse().ok()?;
         let undated = match text.get(CREATED + 1 + REVISION..JSON)? {
@@ -79,13 +100,7 @@ impl<'a> Row<'a> {
             " u " => true,
             _ => return None,
         };
-        let json = text.get(JSON..)?;
-        (json.starts_with("{\"sessionId\":") && json.ends_with("}}}")).then_some(Self {
-            created,
-            revision,
-            undated,
-            json,
-        })
+        Some(Self { created, revision, undated })
     }
 }
 
@@ -211,7 +226,7 @@ mod tests {
     fn shown(session: &Session) -> Value {
         let text = Row::text(session);
         let row = Row::parse(&text).unwrap();
-        assert!(row.undated == session.undated && row.created == session.created);
+        assert!(row.head.undated == session.undated && row.head.created == session.created);
         serde_json::from_str(row.json).unwrap()
     }
 

@@ -6,9 +6,9 @@ use crate::search::find::{self, Hit, Match, Plan};
 use crate::search::query::Query;
 use crate::sessions::cursor::Place;
 use crate::sessions::filter::{Filter, Request};
-use crate::sessions::walk::Walk;
+use crate::sessions::walk::{self, Walk};
 use crate::storage::{Bounds, Result, Storage};
-use crate::store::{Row, Session, Store, keys};
+use crate::store::{Row, RowHead, Session, Store, keys};
 
 /// How many sessions a search tries at a time.
 const TRIED_AT_ONCE: usize = 200;
@@ -83,18 +83,31 @@ impl<'a, S: Storage> Gather<'a, S> {
     fn unsearched(&mut self, behind: Option<(i64, &str)>) -> Result<()> {
         let batch = u32::try_from(self.wanted).unwrap_or(u32::MAX);
         let mut walk = Walk::new(self.store, self.filter, behind, batch)?;
-        while !self.is_full()
-            && let Some(found) = walk.next(self.store)?
-        {
-            let Some(row) = found.row() else { continue };
-            if row.revision > self.started || !self.filter.admits_row(&row) {
-                continue;
+        let mut exhausted = false;
+        while !self.is_full() && !exhausted {
+            let mut batch = Vec::new();
+            while batch.len() < self.wanted - self.rows.len() {
+                let Some(found) = walk.next(self.store)? else {
+                    exhausted = true;
+                    break;
+                };
+                if found.head().is_some_and(|head| self.admits(&head)) {
+                    batch.push(found);
+                }
             }
-            let Some((updated, id)) = found.place() else { continue };
-            let json = shown(row, None, self.draft);
-            self.push(Place::Row { updated, id }, json);
+            walk::read_rows(self.store, &mut batch)?;
+            for found in &batch {
+                let Some(row) = found.row().filter(|row| self.admits(&row.head)) else { continue };
+                let Some((updated, id)) = found.place().filter(|_| !self.is_full()) else { continue };
+                self.push(Place::Row { updated, id }, shown(row, None, self.draft));
+            }
         }
         Ok(())
+    }
+
+    /// Whether a row is to be shown where it stands. What has changed since the first page is given at the end.
+    fn admits(&self, head: &RowHead) -> bool {
+        head.revision <= self.started && self.filter.admits_row(head)
     }
 
     /// The few sessions that can match, brought into order.
@@ -140,8 +153,7 @@ impl<'a, S: Storage> Gather<'a, S> {
                     exhausted = true;
                     break;
                 };
-                let Some(row) = found.row() else { continue };
-                if row.revision <= self.started && self.filter.admits_row(&row) {
+                if found.head().is_some_and(|head| self.admits(&head)) {
                     ids.extend(found.place().map(|(_, id)| id));
                 }
             }
@@ -236,7 +248,7 @@ fn shown(row: Row<'_>, found: Option<&Match>, draft: bool) -> String {
         json.push_str("}}}");
     }
     if draft {
-        let created = crate::time::format(row.created);
+        let created = crate::time::format(row.head.created);
         json.insert_str(1, &format!("\"createdAt\":\"{created}\","));
     }
     json
