@@ -41,16 +41,18 @@ pub mod heading;
 mod holders;
 pub mod keys;
 mod layout;
+mod remembered;
 mod roster;
 mod row;
 mod session;
 mod span;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 pub use change::{Change, Changed, derived};
 pub use holders::Holders;
 pub use layout::Layout;
+pub use remembered::Remembered;
 pub use roster::Roster;
 pub use row::{Row, RowHead, Shelf, whole_info};
 pub use session::{Known, Origin, Segment, Session, State, Title};
@@ -66,17 +68,29 @@ pub struct Store<S> {
     texts: Cell<bool>,
     /// Whether its layout is known to be the present one.
     is_present: Cell<bool>,
+    /// Of the list that was searched last.
+    remembered: RefCell<Option<Remembered>>,
 }
 
 impl<S: Storage> Store<S> {
     /// Uses this storage.
     pub fn new(storage: S) -> Self {
-        Self { storage, texts: Cell::new(true), is_present: Cell::new(false) }
+        Self { storage, texts: Cell::new(true), is_present: Cell::new(false), remembered: RefCell::new(None) }
     }
 
     /// The storage itself, for reading.
     pub fn storage(&self) -> &S {
         &self.storage
+    }
+
+    /// Keeps what a list was found to be for its next page.
+    pub fn remember(&self, list: Remembered) {
+        self.remembered.replace(Some(list));
+    }
+
+    /// What [`Remembered::rest`] is left of a list, if it is known.
+    pub fn remembered(&self, list: (u64, u64), behind: &str) -> Option<Vec<(String, String)>> {
+        self.remembered.borrow().as_ref()?.rest(list, behind).map(<[_]>::to_vec)
     }
 
     /// One record.

@@ -138,13 +138,13 @@ impl Found {
 
 /// Reads the rows of which only the beginning was read. What has changed meanwhile has no row there any more, or a
 /// newer one.
-pub fn read_rows<S: Storage>(store: &Store<S>, found: &mut [Found]) -> Result<()> {
-    let keys: Vec<String> = found.iter().filter_map(|found| found.row.clone()).collect();
+pub fn read_rows<'f, S: Storage>(store: &Store<S>, found: impl IntoIterator<Item = &'f mut Found>) -> Result<()> {
+    let (keys, found): (Vec<String>, Vec<&mut Found>) =
+        found.into_iter().filter_map(|found| Some((found.row.take()?, found))).unzip();
     if keys.is_empty() {
         return Ok(());
     }
-    let rows = store.storage().get(&keys)?;
-    for (found, row) in found.iter_mut().filter(|found| found.row.is_some()).zip(rows) {
+    for (found, row) in found.into_iter().zip(store.storage().get(&keys)?) {
         found.entry.value = row.unwrap_or_default();
     }
     Ok(())

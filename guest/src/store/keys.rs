@@ -105,9 +105,12 @@ pub fn staging(connection: &str, log: &str) -> String {
     format!("{STAGINGS}{}/{}", encode(connection), encode(log))
 }
 
+/// Where the records are of who shares a log.
+pub const SHARES: &str = "l/";
+
 /// Who shares a log.
 pub fn log_holders(log: &str) -> String {
-    format!("l/{}", encode(log))
+    format!("{SHARES}{}", encode(log))
 }
 
 /// A connection that has a session open.

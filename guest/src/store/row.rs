@@ -41,8 +41,8 @@ impl Shelf {
 /// The most bytes of a row that holds any of its session's own metadata.
 const LARGEST: usize = 64 * 1024;
 
-/// A row as stored: `<created, 15 digits> <revision, 16 digits> <d or u> <SessionInfo as JSON>`, where `u` stands for a
-/// session without a date.
+/// A row as stored: `<created, 15 digits> <revision, 16 digits> <letter> <SessionInfo as JSON>`. The letter is `d`, or `u`
+/// for a session without a date; a capital where [`RowHead::plain`] holds.
 ///
 /// The JSON begins with `{"sessionId":` and ends with the members of `_meta["acp-sessions"]` and three closing
 /// braces, so that members can be added at the root and in there without parsing.
@@ -63,6 +63,8 @@ pub struct RowHead {
     pub revision: u64,
     /// Whether its last activity only orders it; see [`Session::undated`].
     pub undated: bool,
+    /// Whether its texts are known to be its heading and all of its own log, and nothing else.
+    pub plain: bool,
 }
 
 const CREATED: usize = 15;
@@ -73,7 +75,12 @@ const JSON: usize = CREATED + 1 + REVISION + 1 + 1 + 1;
 impl<'a> Row<'a> {
     /// The row of a session, as stored: of its metadata as much as [`LARGEST`] leaves room for.
     pub fn text(session: &Session) -> String {
-        let date = if session.undated { 'u' } else { 'd' };
+        let date = match (session.undated, session.is_plain()) {
+            (false, false) => 'd',
+            (false, true) => 'D',
+            (true, false) => 'u',
+            (true, true) => 'U',
+        };
         format!("{:015} {:016} {date} {}", session.created, session.revision, info(session, LARGEST))
     }
 
@@ -95,12 +102,14 @@ impl RowHead {
     pub fn parse(text: &str) -> Option<Self> {
         let created = text.get(..CREATED)?.parse().ok()?;
         let revision = text.get(CREATED + 1..CREATED + 1 + REVISION)?.parse().ok()?;
-        let undated = match text.get(CREATED + 1 + REVISION..JSON)? {
-            " d " => false,
-            " u " => true,
+        let (undated, plain) = match text.get(CREATED + 1 + REVISION..JSON)? {
+            " d " => (false, false),
+            " D " => (false, true),
+            " u " => (true, false),
+            " U " => (true, true),
             _ => return None,
         };
-        Some(Self { created, revision, undated })
+        Some(Self { created, revision, undated, plain })
     }
 }
 
@@ -294,6 +303,6 @@ mod tests {
         for at in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
             assert_eq!(Row::parse(&text[..at]), None);
         }
-        assert_eq!(Row::parse(&text.replacen(" d ", " ", 1)), None);
+        assert_eq!(Row::parse(&text.replacen(" D ", " ", 1)), None);
     }
 }

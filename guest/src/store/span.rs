@@ -48,7 +48,8 @@ mod tests {
 
     #[test]
     fn every_duration_is_of_the_first_span_that_is_longer() {
-        let mut durations: Vec<i64> = (0..48).flat_map(|power| [(1 << power) - 1, 1 << power, (1 << power) + 1]).collect();
+        let mut durations: Vec<i64> =
+            (0..48).flat_map(|power| [(1 << power) - 1, 1 << power, (1 << power) + 1]).collect();
         durations.extend([0, time::LAST]);
         for duration in durations {
             let first = Span::all().find(|span| duration < span.end());

@@ -16,7 +16,8 @@ pub(super) fn print(runs: u32, columns: &[(u64, Figures)]) {
     row("bare echo", &|figures| figures.echo);
     // A small store has no later page of what is rare.
     let largest = columns.iter().max_by_key(|(_, figures)| figures.pages.len());
-    let names: Vec<&str> = largest.map(|(_, f)| f.pages.iter().map(|(name, _)| name.as_str()).collect()).unwrap_or_default();
+    let names: Vec<&str> =
+        largest.map(|(_, f)| f.pages.iter().map(|(name, _)| name.as_str()).collect()).unwrap_or_default();
     let optional = |name: &str, figure: &dyn Fn(&Figures, Duration) -> String| {
         let cells = columns.iter().map(|(_, f)| f.page(name).map_or("-".to_owned(), |page| figure(f, page)));
         line(name, cells, columns);
