@@ -197,11 +197,11 @@ pub fn describe<S: Storage>(store: &Store<S>, query: &Query, session: &Session, 
 }
 
 /// The same of a session nothing was set aside of, where an entry of a log matches.
-pub fn describe_entry<S: Storage>(store: &Store<S>, query: &Query, log: &str, seq: u64) -> Result<Match> {
+pub fn describe_entry<S: Storage>(store: &Store<S>, query: &Query, log: &str, seq: u32) -> Result<Match> {
     Ok(Match { place: "conversation", snippet: said(store, query, log, seq)? })
 }
 
-fn said<S: Storage>(store: &Store<S>, query: &Query, log: &str, seq: u64) -> Result<String> {
+fn said<S: Storage>(store: &Store<S>, query: &Query, log: &str, seq: u32) -> Result<String> {
     let page = store.storage().read_log(log, seq, Bounds { limit: 1, max_bytes: 1 })?;
     let text = page.entries.first().map(|entry| text::of_entry(&entry.value)).unwrap_or_default();
     Ok(snippet::snippet(&text, &query.terms[0]).unwrap_or_default())

@@ -160,7 +160,7 @@ fn without_spans(memory: &Memory) {
         .into_iter()
         .map(|row| {
             if row.key.split('/').nth(3) == Some("b") {
-                return Write::Delete { key: row.key };
+                return Write::Remove { key: row.key };
             }
             let value = row.value.replacen(" D ", " d ", 1).replacen(" U ", " u ", 1);
             Write::Put { key: row.key, value }
