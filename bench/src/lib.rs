@@ -5,4 +5,6 @@ pub mod fill;
 pub mod floor;
 mod many;
 
-pub use many::{AGENT, COMMON_WORD, RARE_SESSIONS, RARE_WORD};
+pub use many::{
+    AGENT, COMMON_WORD, FREQUENT_WORDS, HALVES, RARE_SESSIONS, RARE_WORD, SCARCE_APART, SCARCE_SESSIONS, SCARCE_WORDS,
+};

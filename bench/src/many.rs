@@ -9,6 +9,18 @@ pub const RARE_WORD: &str = "xylophone";
 /// How many sessions hold the rare word.
 pub const RARE_SESSIONS: u64 = 20;
 
+/// How many sessions hold each word of [`SCARCE_WORDS`] and [`SCARCE_APART`], or all where there are fewer.
+pub const SCARCE_SESSIONS: u64 = 2000;
+/// Two words that the same [`SCARCE_SESSIONS`] sessions hold.
+pub const SCARCE_WORDS: [&str; 2] = ["zeppelin", "yardarm"];
+/// A word that others of them hold.
+pub const SCARCE_APART: &str = "vineyard";
+/// Two words that four of five sessions hold, each for itself.
+pub const FREQUENT_WORDS: [&str; 2] = ["workflow", "checklist"];
+/// Two words that no session holds both of, and each of them one: every second session, and all before or after the
+/// middle.
+pub const HALVES: [[&str; 2]; 2] = [["evening", "oddity"], ["ancient", "novelty"]];
+
 /// The agent that they are with: the built-in one, whose list the program shows.
 pub const AGENT: &str = "acp-sessions-agent";
 
@@ -52,7 +64,23 @@ pub(crate) fn sample(nth: u64, count: u64) -> Sample {
     if nth.is_multiple_of((count / RARE_SESSIONS).max(1)) {
         reply = format!("{reply} {RARE_WORD}");
     }
+    for word in planted(nth, count, &mut random) {
+        reply.push(' ');
+        reply.push_str(word);
+    }
     Sample { session, prompt, reply }
+}
+
+/// The words that a session holds so that there are searches of every kind.
+fn planted(nth: u64, count: u64, random: &mut Random) -> impl Iterator<Item = &'static str> {
+    let every = (count / SCARCE_SESSIONS).max(2);
+    let scarce = SCARCE_WORDS.map(|word| (word, nth.is_multiple_of(every)));
+    let apart = (SCARCE_APART, nth % every == every / 2);
+    let frequent = FREQUENT_WORDS.map(|word| (word, random.below(5) > 0));
+    let [[even, odd], [old, new]] = HALVES;
+    let halves = [(even, nth % 2 == 0), (odd, nth % 2 == 1), (old, nth < count / 2), (new, nth >= count / 2)];
+    let all = scarce.into_iter().chain([apart]).chain(frequent).chain(halves);
+    all.filter(|(_, is_held)| *is_held).map(|(word, _)| word)
 }
 
 /// `SplitMix64`: good enough to spread things.

@@ -213,7 +213,8 @@ pub trait Storage {
     /// Which texts hold the term, newest owner first and within an owner the last part first, after `after`.
     fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<Vec<TextHit>>;
 
-    /// For each scope the first part that holds the term, if any does.
+    /// For each scope the first part that holds the term, if any does. There may be hundreds: none may cost a search of the
+    /// whole index, but no more than to read its texts or to look at one place in the index.
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>>;
 
     /// All or nothing, and only if every expectation still holds.

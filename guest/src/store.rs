@@ -6,6 +6,7 @@
 //! | `g/<id>` | its state: mode, model, configuration, plan, commands, usage, as last seen |
 //! | `i/<shelf>/<agent>/u/<updated>/<id>` | list row, by last activity: one for each agent that knows the session, or one under `-` where none does |
 //! | `i/<shelf>/<agent>/c/<directory>/<updated>/<id>` | the same row, by directory |
+//! | `i/<shelf>/<agent>/b/<span>/<updated>/<id>` | the beginning of the same row, by how long there was activity |
 //! | `i` | the agents that have rows: their names |
 //! | `e/<created>/<id>` | sessions that never got a prompt |
 //! | `v` | the layout of what is derived, or how far a store of an earlier version is on the way to it |
@@ -29,6 +30,10 @@
 //! of ready rows, and as a session mostly is of one agent too, a commit writes each row once, as it would without
 //! agents. A list of all sessions merges the few agents' ranges and gives what stands in several of them once. Rows
 //! of all sessions beside those of each agent's would make every commit write twice as much for the rarer question.
+//!
+//! How long there was activity, to a power of two, tells how far a session may stand ahead of its creation: what was
+//! created before a time stands behind that time and the span, and most of what stands there was. So a list of what was
+//! created before a time is read from as many ranges as there are spans, and costs its page too.
 
 mod change;
 mod derived;
@@ -39,15 +44,17 @@ mod holders;
 pub mod keys;
 mod known;
 mod layout;
+mod remembered;
 mod roster;
 mod row;
 mod segment;
 mod session;
 mod shelf;
+mod span;
 mod state;
 mod title;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 pub use change::{Change, Changed, Decision};
 pub use derived::derived;
@@ -55,11 +62,13 @@ pub use draft::Draft;
 pub use holders::Holders;
 pub use known::Known;
 pub use layout::Layout;
+pub use remembered::Remembered;
 pub use roster::Roster;
-pub use row::{Row, whole_info};
+pub use row::{Row, RowHead, whole_info};
 pub use segment::Segment;
 pub use session::{Origin, Session};
 pub use shelf::Shelf;
+pub use span::Span;
 pub use state::State;
 pub use title::Title;
 
@@ -73,17 +82,29 @@ pub struct Store<S> {
     texts: Cell<bool>,
     /// Whether its layout is known to be the present one.
     is_present: Cell<bool>,
+    /// Of the list that was searched last.
+    remembered: RefCell<Option<Remembered>>,
 }
 
 impl<S: Storage> Store<S> {
     /// Uses this storage.
     pub fn new(storage: S) -> Self {
-        Self { storage, texts: Cell::new(true), is_present: Cell::new(false) }
+        Self { storage, texts: Cell::new(true), is_present: Cell::new(false), remembered: RefCell::new(None) }
     }
 
     /// The storage itself, for reading.
     pub fn storage(&self) -> &S {
         &self.storage
+    }
+
+    /// Keeps what a list was found to be for its next page.
+    pub fn remember(&self, list: Remembered) {
+        self.remembered.replace(Some(list));
+    }
+
+    /// What [`Remembered::rest`] is left of a list, if it is known.
+    pub fn remembered(&self, list: (u64, u64), behind: &str) -> Option<Vec<(String, String)>> {
+        self.remembered.borrow().as_ref()?.rest(list, behind).map(<[_]>::to_vec)
     }
 
     /// One record.

@@ -2,7 +2,7 @@
 
 use acp_sessions_guest::index::{self, Owner};
 use acp_sessions_guest::rpc::RpcError;
-use acp_sessions_guest::sessions::list::{self, Agents, ListError, Options};
+use acp_sessions_guest::sessions::list::{self, Agents, Effort, ListError, Options};
 use acp_sessions_guest::sessions::{archive, delete, rename};
 use acp_sessions_guest::storage::{Storage, Write};
 use acp_sessions_guest::store::{self, Decision, Known, Store, Title};
@@ -20,6 +20,7 @@ use crate::vocabulary::{AGENTS, WORDS};
 pub struct Native<S> {
     store: Store<S>,
     options: Options,
+    effort: Effort,
     searches_conversations: bool,
 }
 
@@ -28,7 +29,7 @@ impl<S: Storage> Native<S> {
     pub fn new(storage: S) -> Self {
         let own = Agents::Own(AGENTS[0].to_owned());
         let options = Options { page_size: 100, agents: own, agent: None, draft: false };
-        Self { store: Store::new(storage), options, searches_conversations: true }
+        Self { store: Store::new(storage), options, effort: Effort::default(), searches_conversations: true }
     }
 
     /// Over one that cannot.
@@ -41,6 +42,12 @@ impl<S: Storage> Native<S> {
     pub fn of_all_agents(mut self) -> Self {
         self.options = Options { page_size: 100, agents: Agents::All, agent: Some(AGENTS[0].to_owned()), draft: false };
         self
+    }
+
+    /// Searches with this effort.
+    #[must_use]
+    pub fn with(self, effort: Effort) -> Self {
+        Self { effort, ..self }
     }
 
     /// The store.
@@ -122,7 +129,7 @@ impl<S: Storage> Lister for Native<S> {
     }
 
     fn list(&mut self, params: &Value) -> Result<Value, Refusal> {
-        let answer = list::list(&self.store, &self.options, Some(&params.to_string()));
+        let answer = list::list_with(&self.store, &self.options, self.effort, Some(&params.to_string()));
         let refused = |error: RpcError| Refusal { code: error.code, message: error.message };
         match answer {
             Ok(page) => Ok(serde_json::from_str(&page).expect("a page is JSON")),

@@ -10,20 +10,39 @@ use crate::storage::{Bounds, Result, Storage, StorageError, TextHit, TextScope, 
 use crate::store::{Holders, Segment, Session, Store, heading, keys};
 use crate::transcript::text;
 
-/// Up to how many sessions may hold a term for it to be looked up; above that, sessions are tried in list order.
-const FEW: usize = 2000;
-/// How many hits are asked for at first, and at most: few terms have many, and each call has its price.
-const BATCHES: (u32, u32) = (128, 4096);
+/// How many hits are asked for at first, and at most: each has its price, and so has each call.
+const BATCHES: (u32, u32) = (64, 4096);
 
-/// How the sessions that match are best found.
+/// How many shared logs are read to know whether any of many logs is shared.
+const SHARES: Bounds = Bounds { limit: 512, max_bytes: 64 * 1024 };
+
+/// Which sessions can match.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Plan {
-    /// Only these can match.
-    Among(Vec<String>),
-    /// So many may match that trying them in list order finds a page soon.
-    TryInOrder,
-    /// The storage has no text search: titles and metadata only, in list order.
-    HeadingsOnly,
+pub enum Few {
+    /// Only these.
+    Sessions(Vec<String>),
+    /// Too many to name them.
+    Many,
+    /// The storage has no text search: only titles and metadata are searched.
+    Unsupported,
+}
+
+/// A session that may match.
+#[derive(Debug, Clone, Copy)]
+pub enum Tried<'a> {
+    /// By its id: one whose transcript is all of its own log and nothing else.
+    Plain(&'a str),
+    /// Any other.
+    Session(&'a Session),
+}
+
+impl<'a> Tried<'a> {
+    fn parts(self) -> Vec<Parts<'a>> {
+        match self {
+            Self::Plain(id) => Parts::of_plain(id),
+            Self::Session(session) => Parts::of(session),
+        }
+    }
 }
 
 /// Where a session matched.
@@ -49,28 +68,54 @@ pub enum Hit {
     },
 }
 
-/// Decides how to look: by the term that the fewest sessions hold, if those are few.
-pub fn plan<S: Storage>(store: &Store<S>, query: &Query) -> Result<Plan> {
+/// The sessions that can match, where no more than `most` hold one of the terms: those that may hold each term of which
+/// that is so.
+pub fn few<S: Storage>(store: &Store<S>, query: &Query, most: usize) -> Result<Few> {
     if query.terms.is_empty() {
-        return Ok(Plan::Among(Vec::new()));
+        return Ok(Few::Sessions(Vec::new()));
     }
-    let mut fewest: Option<Vec<String>> = None;
+    let mut few: Option<BTreeSet<String>> = None;
     for term in &query.terms {
-        match owners(store, term, fewest.as_ref().map_or(FEW, Vec::len)) {
-            Ok(Some(owners)) => fewest = Some(owners),
-            Ok(None) => {}
-            Err(StorageError::Unsupported) => return Ok(Plan::HeadingsOnly),
+        // To know who else holds it is worth no more than to try those that are left.
+        let most = few.as_ref().map_or(most, |few| most.min(few.len().max(BATCHES.0 as usize)));
+        let holding = match owners(store, term, most) {
+            Ok(Some(owners)) => sessions_of(store, &owners)?,
+            Ok(None) => continue,
+            Err(StorageError::Unsupported) => return Ok(Few::Unsupported),
             Err(error) => return Err(error),
-        }
+        };
+        few = Some(match few {
+            None => holding,
+            Some(few) => few.intersection(&holding).cloned().collect(),
+        });
     }
-    let Some(owners) = fewest else { return Ok(Plan::TryInOrder) };
+    Ok(few.map_or(Few::Many, |few| Few::Sessions(few.into_iter().collect())))
+}
+
+/// The sessions whose texts are these owners'.
+fn sessions_of<S: Storage>(store: &Store<S>, owners: &[String]) -> Result<BTreeSet<String>> {
     let owners: Vec<Owner<'_>> = owners.iter().filter_map(|owner| Owner::of_name(owner)).collect();
-    let shared: Vec<String> = owners.iter().map(|owner| keys::log_holders(owner.id())).collect();
     let mut ids: BTreeSet<String> = owners.iter().map(|owner| owner.id().to_owned()).collect();
-    for holders in store.storage().get(&shared)?.into_iter().flatten() {
+    let logs = owners.iter().filter(|owner| matches!(owner, Owner::Log(_)));
+    let shared: Vec<String> = logs.map(|owner| keys::log_holders(owner.id())).collect();
+    for holders in shares(store, &shared)? {
         ids.extend(Holders::parse(Some(&holders))?.holders.into_keys());
     }
-    Ok(Plan::Among(ids.into_iter().collect()))
+    Ok(ids)
+}
+
+/// Those of the records of who shares a log that there are.
+fn shares<S: Storage>(store: &Store<S>, keys: &[String]) -> Result<Vec<String>> {
+    // Few logs are shared. Where one look shows all that are, there is no need to ask for so many that are not.
+    if keys.len() > SHARES.limit as usize / 4 {
+        let page = store.storage().scan(keys::SHARES, &keys::range_end(keys::SHARES), false, SHARES)?;
+        if !page.more {
+            let wanted: BTreeSet<&String> = keys.iter().collect();
+            let entries = page.entries.into_iter().filter(|entry| wanted.contains(&entry.key));
+            return Ok(entries.map(|entry| entry.value).collect());
+        }
+    }
+    Ok(store.storage().get(keys)?.into_iter().flatten().collect())
 }
 
 /// Whose texts hold the term; `None` if more than `most` do.
@@ -86,7 +131,8 @@ fn owners<S: Storage>(store: &Store<S>, term: &TextTerm, most: usize) -> Result<
 fn owners_of<S: Storage>(store: &Store<S>, term: &TextTerm, most: usize) -> Result<Option<Vec<String>>> {
     let mut owners: Vec<String> = Vec::new();
     let mut after: Option<TextHit> = None;
-    let (mut batch, largest) = BATCHES;
+    let (first, largest) = BATCHES;
+    let mut batch = first;
     loop {
         let hits = store.storage().search_text(term, after.as_ref(), batch)?;
         let complete = hits.len() < batch as usize;
@@ -98,26 +144,25 @@ fn owners_of<S: Storage>(store: &Store<S>, term: &TextTerm, most: usize) -> Resu
         if owners.len() > most {
             return Ok(None);
         }
+        // So many more would be too many.
+        let left = u32::try_from(most + 1 - owners.len()).unwrap_or(u32::MAX);
         match owners.last() {
             // The rest of this owner's texts can add nothing.
             Some(last) if !complete => after = Some(TextHit { owner: last.clone(), part: 0 }),
             _ => return Ok(Some(owners)),
         }
-        batch = (batch * 4).min(largest);
+        batch = (batch * 4).min(largest).min(left.max(first));
     }
 }
 
+/// For each session whether its title and metadata hold all terms.
+pub fn heading_hits<'a>(query: &Query, sessions: impl IntoIterator<Item = &'a Session>) -> Vec<Option<Hit>> {
+    sessions.into_iter().map(|session| heading_holds(query, session).then_some(Hit::Heading)).collect()
+}
+
 /// For each session whether it holds all terms, and where the first of them is.
-pub fn hits<S: Storage>(
-    store: &Store<S>,
-    query: &Query,
-    plan: &Plan,
-    sessions: &[Session],
-) -> Result<Vec<Option<Hit>>> {
-    if *plan == Plan::HeadingsOnly {
-        return Ok(sessions.iter().map(|session| heading_holds(query, session).then_some(Hit::Heading)).collect());
-    }
-    let parts: Vec<Vec<Parts<'_>>> = sessions.iter().map(Parts::of).collect();
+pub fn hits<S: Storage>(store: &Store<S>, query: &Query, sessions: &[Tried<'_>]) -> Result<Vec<Option<Hit>>> {
+    let parts: Vec<Vec<Parts<'_>>> = sessions.iter().map(|session| session.parts()).collect();
     let mut found: Vec<Option<Hit>> = vec![None; sessions.len()];
     let mut alive: Vec<usize> = (0..sessions.len()).collect();
     for (nth, term) in query.terms.iter().enumerate() {
@@ -145,13 +190,21 @@ pub fn hits<S: Storage>(
 
 /// What the row of a session says about its match.
 pub fn describe<S: Storage>(store: &Store<S>, query: &Query, session: &Session, hit: &Hit) -> Result<Match> {
-    let term = &query.terms[0];
-    let Hit::Entry { log, seq } = hit else { return Ok(heading_place(term, session)) };
-    let page = store.storage().read_log(log, *seq, Bounds { limit: 1, max_bytes: 1 })?;
-    let text = page.entries.first().map(|entry| text::of_entry(&entry.value)).unwrap_or_default();
+    let Hit::Entry { log, seq } = hit else { return Ok(heading_place(&query.terms[0], session)) };
     let is_aside = |part: &Segment| part.log == *log && (part.from..=part.until).contains(seq);
     let place = if session.aside.iter().any(is_aside) { "setAside" } else { "conversation" };
-    Ok(Match { place, snippet: snippet::snippet(&text, term).unwrap_or_default() })
+    Ok(Match { place, snippet: said(store, query, log, *seq)? })
+}
+
+/// The same of a session nothing was set aside of, where an entry of a log matches.
+pub fn describe_entry<S: Storage>(store: &Store<S>, query: &Query, log: &str, seq: u32) -> Result<Match> {
+    Ok(Match { place: "conversation", snippet: said(store, query, log, seq)? })
+}
+
+fn said<S: Storage>(store: &Store<S>, query: &Query, log: &str, seq: u32) -> Result<String> {
+    let page = store.storage().read_log(log, seq, Bounds { limit: 1, max_bytes: 1 })?;
+    let text = page.entries.first().map(|entry| text::of_entry(&entry.value)).unwrap_or_default();
+    Ok(snippet::snippet(&text, &query.terms[0]).unwrap_or_default())
 }
 
 fn heading_place(term: &TextTerm, session: &Session) -> Match {

@@ -22,6 +22,11 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
+    /// Those of a session whose transcript is all of its own log and nothing else.
+    pub(super) fn of_plain(id: &'a str) -> Vec<Self> {
+        vec![Self { owner: Owner::Heading(id), ranges: vec![0..=0] }, Self::new(id, vec![1..=LAST_PART])]
+    }
+
     /// The texts that are a session's, its own log before others, and what was set aside last.
     pub(super) fn of(session: &'a Session) -> Vec<Self> {
         let mut all =

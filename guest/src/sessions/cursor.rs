@@ -25,6 +25,13 @@ pub enum Place {
         /// The row's session.
         id: String,
     },
+    /// The same in a search that tries the sessions on the list, behind the last that was tried.
+    Tried {
+        /// The session's last activity.
+        updated: i64,
+        /// The session.
+        id: String,
+    },
     /// All rows were read; among those changed since, behind this revision.
     Changed {
         /// The revision of the last session given.
@@ -54,6 +61,7 @@ impl Cursor {
     pub fn encode(&self) -> String {
         let place = match &self.place {
             Place::Row { updated, id } => format!("r.{updated}.{}", keys::encode(id).replace('.', "%2E")),
+            Place::Tried { updated, id } => format!("s.{updated}.{}", keys::encode(id).replace('.', "%2E")),
             Place::Changed { revision } => format!("c.{revision}"),
         };
         let text = format!("{VERSION}.{:x}.{:x}.{place}", self.filter, self.started);
@@ -77,10 +85,11 @@ impl Cursor {
         let filter = u64::from_str_radix(parts.next()?, 16).ok()?;
         let started = u64::from_str_radix(parts.next()?, 16).ok()?;
         let place = match parts.next()? {
-            "r" => Place::Row {
-                updated: parts.next()?.parse().ok().filter(|updated| (0..=time::LAST).contains(updated))?,
-                id: keys::decode(parts.next()?)?,
-            },
+            kind @ ("r" | "s") => {
+                let updated = parts.next()?.parse().ok().filter(|updated| (0..=time::LAST).contains(updated))?;
+                let id = keys::decode(parts.next()?)?;
+                if kind == "r" { Place::Row { updated, id } } else { Place::Tried { updated, id } }
+            }
             "c" => Place::Changed { revision: parts.next()?.parse().ok()? },
             _ => return None,
         };
@@ -94,8 +103,9 @@ mod tests {
 
     #[test]
     fn a_cursor_comes_back_and_damage_is_noticed() {
+        let (updated, id) = (1_760_000_000_000, "s.1/ключ%".to_owned());
         for place in
-            [Place::Row { updated: 1_760_000_000_000, id: "s.1/ключ%".to_owned() }, Place::Changed { revision: 7 }]
+            [Place::Row { updated, id: id.clone() }, Place::Tried { updated, id }, Place::Changed { revision: 7 }]
         {
             let cursor = Cursor { filter: u64::MAX, started: 3, place };
             let text = cursor.encode();

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::list::{ListError, Options};
 use crate::rpc;
 use crate::search::query::Query;
-use crate::store::{Row, Session, Shelf, directory};
+use crate::store::{RowHead, Session, Shelf, directory};
 use crate::time;
 
 /// The most rows in a page.
@@ -97,7 +97,7 @@ impl Filter {
     }
 
     /// Whether a row matches that was found where [`Self::shelves`], [`Self::earliest`], agents and directory lead.
-    pub fn admits_row(&self, row: &Row<'_>) -> bool {
+    pub fn admits_row(&self, row: &RowHead) -> bool {
         self.admits_created(row.created) && self.admits_undated(row.undated)
     }
 

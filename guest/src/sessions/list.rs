@@ -1,7 +1,8 @@
 //! Listing sessions (protocol v1, `session/list`): last activity first, a page at a time.
 //!
 //! A list is of the sessions of one agent or of all. A page costs the page: rows come ready from the index, filters act
-//! before paging, and no transcript is opened. A page ends early where its rows would make its line too long.
+//! before paging, and no transcript is opened. A page ends early where its rows would make its line too long, and in a
+//! search where it would take too long.
 //!
 //! What changes while a client pages is taken care of by the revision at which it began. Sessions that have changed
 //! since are passed over in the index, where they may have moved past the reader, and given at the end instead, in
@@ -29,6 +30,31 @@ pub struct Options {
     pub agent: Option<String>,
     /// Whether every request is one of the draft that preceded the stable protocol, whatever fields it has.
     pub draft: bool,
+}
+
+/// How a search goes about it: numbers of sessions.
+///
+/// A word that hardly anybody holds is found at once, and one that most hold among the first that are tried. Only between
+/// the two does it pay to look who holds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effort {
+    /// How many may hold a word that is looked up before anything is tried.
+    pub rare: usize,
+    /// How many on the list are tried before a word is looked up that more hold.
+    pub tried_first: usize,
+    /// Where these tell that the page will be full after so many, no word is looked up.
+    pub near: usize,
+    /// How many may hold a word that is looked up then.
+    pub few: usize,
+    /// How many are tried for one page. What no look into the index tells takes long to find, and nobody else is served
+    /// meanwhile: the page ends there, with fewer rows than asked for or none, and a cursor that goes on.
+    pub most_tried: usize,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self { rare: 63, tried_first: 64, near: 1000, few: 2000, most_tried: 5000 }
+    }
 }
 
 /// Why there is no list.
@@ -64,8 +90,18 @@ pub struct Page {
 
 /// Answers the params of a `session/list` with the JSON of its result.
 pub fn list<S: Storage>(store: &Store<S>, options: &Options, params: Option<&str>) -> Result<String, ListError> {
+    list_with(store, options, Effort::default(), params)
+}
+
+/// The same with another effort.
+pub fn list_with<S: Storage>(
+    store: &Store<S>,
+    options: &Options,
+    effort: Effort,
+    params: Option<&str>,
+) -> Result<String, ListError> {
     let request = Request::read_for(params, options)?;
-    let page = page(store, &request)?;
+    let page = page_with(store, &request, effort)?;
     let size = page.rows.iter().map(|row| row.len() + 1).sum::<usize>();
     let mut result = String::with_capacity(size + 128);
     result.push_str("{\"sessions\":[");
@@ -87,6 +123,10 @@ pub fn list<S: Storage>(store: &Store<S>, options: &Options, params: Option<&str
 
 /// One page.
 pub fn page<S: Storage>(store: &Store<S>, request: &Request) -> Result<Page, ListError> {
+    page_with(store, request, Effort::default())
+}
+
+fn page_with<S: Storage>(store: &Store<S>, request: &Request, effort: Effort) -> Result<Page, ListError> {
     let fingerprint = request.filter.fingerprint();
     let cursor = match &request.cursor {
         None => None,
@@ -102,18 +142,15 @@ pub fn page<S: Storage>(store: &Store<S>, request: &Request) -> Result<Page, Lis
         None => store.revision()?,
     };
     let place = cursor.map(|cursor| cursor.place);
-    let (rows, more) = loop {
+    let (rows, next) = loop {
         let layout = store.layout()?;
-        let gathered = Gather::new(store, request, started).page(place.as_ref())?;
+        let gathered = Gather::new(store, request, effort, started).page(place.as_ref())?;
         // While a store of an earlier version is brought up to date, a row may go from where is still to be looked to
         // where has been looked already. It has not if nothing was moved meanwhile.
         if store.layout()? == layout {
             break gathered;
         }
     };
-    let next_cursor = rows
-        .last()
-        .filter(|_| more)
-        .map(|(place, _)| Cursor { filter: fingerprint, started, place: place.clone() }.encode());
-    Ok(Page { rows: rows.into_iter().map(|(_, json)| json).collect(), next_cursor })
+    let next_cursor = next.map(|place| Cursor { filter: fingerprint, started, place }.encode());
+    Ok(Page { rows, next_cursor })
 }

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use super::filter::{Agents, Filter};
 use super::upgrade;
 use crate::storage::{Bounds, Entry, Result, Storage};
-use crate::store::{Layout, Roster, Row, Shelf, Store, directory, keys};
+use crate::store::{Layout, Roster, Row, RowHead, Shelf, Span, Store, directory, keys};
+use crate::time;
 
 /// How many bytes of rows are read at a time over all ranges, and from each at least; so with rows.
 const BATCH_BYTES: u32 = 1024 * 1024;
@@ -45,8 +46,7 @@ impl Batches {
 /// The rows of one shelf that one agent knows, or none does.
 #[derive(Debug)]
 struct Range {
-    /// The shelf, where the rows are as an earlier version wrote them, of whichever agents.
-    older: Option<Shelf>,
+    kind: Kind,
     prefix: String,
     start: String,
     /// Where the rest of it ends.
@@ -56,14 +56,34 @@ struct Range {
     exhausted: bool,
 }
 
+/// What stands in a range.
+#[derive(Debug)]
+enum Kind {
+    /// Rows.
+    Rows,
+    /// Rows of this shelf as an earlier version wrote them, of whichever agents.
+    Older(Shelf),
+    /// The beginnings of rows; the rows themselves are in the range of this prefix.
+    Heads(String),
+}
+
 impl Range {
-    fn new(prefix: String, older: Option<Shelf>, earliest: i64, behind: Option<(i64, &str)>, batches: Batches) -> Self {
+    /// A range that begins with the prefix, of what was active from `earliest` on and, where there is such a bound,
+    /// before `until`.
+    fn new(
+        prefix: String,
+        kind: Kind,
+        (earliest, until): (i64, Option<i64>),
+        behind: Option<(i64, &str)>,
+        batches: Batches,
+    ) -> Self {
         let start = format!("{prefix}{earliest:015}");
         let end = match behind {
             Some((updated, id)) => prefix.clone() + &keys::row_place(updated, id),
             None => keys::range_end(&prefix),
         };
-        Self { older, prefix, start, end, read: VecDeque::new(), batches, exhausted: false }
+        let end = until.map_or(end.clone(), |until| end.min(format!("{prefix}{until:015}")));
+        Self { kind, prefix, start, end, read: VecDeque::new(), batches, exhausted: false }
     }
 
     fn place(&self) -> Option<&str> {
@@ -77,10 +97,10 @@ impl Range {
             if let Some(last) = page.entries.last() {
                 self.end.clone_from(&last.key);
             }
-            self.read = match self.older {
-                None => page.entries.into(),
-                Some(older) => {
-                    upgrade::as_they_are(store, older, page.entries, |session| agents.admit(session))?.into()
+            self.read = match self.kind {
+                Kind::Rows | Kind::Heads(_) => page.entries.into(),
+                Kind::Older(shelf) => {
+                    upgrade::as_they_are(store, shelf, page.entries, |session| agents.admit(session))?.into()
                 }
             };
         }
@@ -88,15 +108,23 @@ impl Range {
     }
 }
 
-/// A row and where it stands.
+/// A row, or what it begins with, and where it stands.
 #[derive(Debug)]
 pub struct Found {
     entry: Entry,
     place: usize,
+    /// The row's key, where only its beginning was read.
+    row: Option<String>,
 }
 
 impl Found {
-    /// The row; `None` where the index is damaged.
+    /// What the row begins with; `None` where the index is damaged.
+    pub fn head(&self) -> Option<RowHead> {
+        RowHead::parse(&self.entry.value)
+    }
+
+    /// The row; `None` where the index is damaged, and where only the row's beginning was read before
+    /// [`read_rows`].
     pub fn row(&self) -> Option<Row<'_>> {
         Row::parse(&self.entry.value)
     }
@@ -106,6 +134,20 @@ impl Found {
         let (updated, id) = self.entry.key[self.place..].split_once('/')?;
         Some((updated.parse().ok()?, keys::decode(id)?))
     }
+}
+
+/// Reads the rows of which only the beginning was read. What has changed meanwhile has no row there any more, or a
+/// newer one.
+pub fn read_rows<'f, S: Storage>(store: &Store<S>, found: impl IntoIterator<Item = &'f mut Found>) -> Result<()> {
+    let (keys, found): (Vec<String>, Vec<&mut Found>) =
+        found.into_iter().filter_map(|found| Some((found.row.take()?, found))).unzip();
+    if keys.is_empty() {
+        return Ok(());
+    }
+    for (found, row) in found.into_iter().zip(store.storage().get(&keys)?) {
+        found.entry.value = row.unwrap_or_default();
+    }
+    Ok(())
 }
 
 impl Walk {
@@ -123,14 +165,27 @@ impl Walk {
         let shelves: Vec<Shelf> = filter.shelves().collect();
         let cwd = filter.cwd.as_deref();
         let is_older = store.layout()? != Layout::Present;
-        let batches = Batches::of(shelves.len() * (sets.len() + usize::from(is_older)), batch);
-        let range = |prefix, older| Range::new(prefix, older, filter.earliest(), behind, batches);
+        let created_before = filter.created_before.filter(|_| cwd.is_none() && !is_older);
+        let spans = created_before.map_or(0, |_| Span::all().count());
+        let batches = Batches::of(shelves.len() * (sets.len() * spans.max(1) + usize::from(is_older)), batch);
+        let range = |prefix, kind, until| Range::new(prefix, kind, (filter.earliest(), until), behind, batches);
         let mut ranges = Vec::new();
         for shelf in shelves {
             let letter = shelf.letter();
-            ranges.extend(sets.iter().map(|agent| range(keys::rows(letter, *agent, cwd), None)));
+            for agent in &sets {
+                let rows = keys::rows(letter, *agent, cwd);
+                let Some(before) = created_before else {
+                    ranges.push(range(rows, Kind::Rows, None));
+                    continue;
+                };
+                // What was created before a time stands less than its span behind that.
+                ranges.extend(Span::all().map(|span| {
+                    let until = before.saturating_add(span.end()).min(time::LAST + 1);
+                    range(keys::rows_by_span(letter, *agent, span.number()), Kind::Heads(rows.clone()), Some(until))
+                }));
+            }
             if is_older {
-                ranges.push(range(keys::older_rows(letter, cwd), Some(shelf)));
+                ranges.push(range(keys::older_rows(letter, cwd), Kind::Older(shelf), None));
             }
         }
         Ok(Self { ranges, agents: filter.agents.clone(), cwd: filter.cwd.clone() })
@@ -146,7 +201,11 @@ impl Walk {
             let Some(newest) = unread.max_by(|a, b| a.place().cmp(&b.place())) else { return Ok(None) };
             let place = newest.prefix.len();
             let Some(entry) = newest.read.pop_front() else { return Ok(None) };
-            let found = Found { entry, place };
+            let row = match &newest.kind {
+                Kind::Heads(rows) => Some(format!("{rows}{}", &entry.key[place..])),
+                Kind::Rows | Kind::Older(_) => None,
+            };
+            let found = Found { entry, place, row };
             // Where several agents know a session, it stands at the same place in each one's range.
             for range in &mut self.ranges {
                 if range.place() == Some(&found.entry.key[place..]) {

@@ -1,6 +1,6 @@
 //! What is derived from a session: its list rows, its places in the other indexes, and its heading's text.
 
-use super::{Row, Session, directory, heading, keys};
+use super::{Row, RowHead, Session, directory, heading, keys};
 use crate::index::Owner;
 use crate::storage::Write;
 
@@ -30,8 +30,13 @@ impl Session {
     /// The session's index entries.
     pub fn index_entries(&self) -> impl Iterator<Item = Write> {
         let row = Row::text(self);
+        let spans: Vec<String> = self.span_keys().collect();
         self.index_keys().into_iter().map(move |key| {
-            let value = if key.starts_with("i/") { row.clone() } else { String::new() };
+            let value = match key.starts_with("i/") {
+                true if spans.contains(&key) => RowHead::text(&row).to_owned(),
+                true => row.clone(),
+                false => String::new(),
+            };
             Write::Put { key, value }
         })
     }
@@ -46,6 +51,7 @@ impl Session {
             index.push(keys::rows(letter, agent, None) + &place);
             index.extend(cwd.as_ref().map(|cwd| keys::rows(letter, agent, Some(cwd)) + &place));
         }
+        index.extend(self.span_keys());
         if self.is_unprompted() {
             index.push(keys::unprompted(self.created, &self.id));
         }
@@ -53,5 +59,12 @@ impl Session {
             index.push(keys::subagent(parent, &self.id));
         }
         index
+    }
+
+    /// Those by how long there was activity.
+    fn span_keys(&self) -> impl Iterator<Item = String> {
+        let place = keys::row_place(self.updated, &self.id);
+        let (letter, span) = (self.shelf().letter(), self.span().number());
+        self.row_sets().map(move |agent| keys::rows_by_span(letter, agent, span) + &place)
     }
 }

@@ -105,9 +105,12 @@ pub fn staging(connection: &str, log: &str) -> String {
     format!("{STAGINGS}{}/{}", encode(connection), encode(log))
 }
 
+/// Where the records are of who shares a log.
+pub const SHARES: &str = "l/";
+
 /// Who shares a log.
 pub fn log_holders(log: &str) -> String {
-    format!("l/{}", encode(log))
+    format!("{SHARES}{}", encode(log))
 }
 
 /// A connection that has a session open.
@@ -155,11 +158,24 @@ pub fn unprompted(created: i64, id: &str) -> String {
 /// Where the list rows of a shelf begin that are of sessions an agent knows, or of those that no agent knows: all or
 /// those of one directory (normalised).
 pub fn rows(shelf: char, agent: Option<&str>, cwd: Option<&str>) -> String {
-    let agent = agent.map_or_else(|| "-".to_owned(), |agent| format!("{:032x}", hash(agent)));
     match cwd {
-        None => format!("i/{shelf}/{agent}/u/"),
-        Some(cwd) => format!("i/{shelf}/{agent}/c/{:032x}/", hash(cwd)),
+        None => format!("{}u/", rows_of(shelf, agent)),
+        Some(cwd) => format!("{}c/{:032x}/", rows_of(shelf, agent), hash(cwd)),
     }
+}
+
+fn rows_of(shelf: char, agent: Option<&str>) -> String {
+    match agent {
+        None => format!("i/{shelf}/-/"),
+        Some(agent) => format!("i/{shelf}/{:032x}/", hash(agent)),
+    }
+}
+
+/// Where the sessions of such a range of rows stand that had activity for so long: under [`Span::number`].
+///
+/// [`Span::number`]: super::Span::number
+pub fn rows_by_span(shelf: char, agent: Option<&str>, span: u32) -> String {
+    format!("{}b/{span:02}/", rows_of(shelf, agent))
 }
 
 /// Where the list rows of a shelf begin in the layout before the present one, which had no agents: all or those of one

@@ -4,9 +4,9 @@
 use super::keys;
 use crate::storage::Write;
 
-/// The layout that this version writes. The one before had list rows by last activity and by directory only, whichever
-/// agent knew a session, and no record that named it.
-const PRESENT: u32 = 2;
+/// The layout that this version writes. The second had nothing by how long there was activity. The first had list rows by
+/// last activity and by directory only, whichever agent knew a session, and no record that named it.
+const PRESENT: u32 = 3;
 const RECORDS: &str = "records ";
 const ROWS: &str = "rows";
 
@@ -69,9 +69,10 @@ mod tests {
             (None, false, Layout::Present),
             (None, true, anew.clone()),
             (Some("1"), true, anew.clone()),
+            (Some("2"), true, anew.clone()),
             (Some("?"), true, anew),
             // A later version's is not to be taken for an earlier one's.
-            (Some("3"), true, Layout::Present),
+            (Some("4"), true, Layout::Present),
         ] {
             assert_eq!(Layout::parse(text, has_sessions), expected, "{text:?}");
         }

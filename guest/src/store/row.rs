@@ -11,21 +11,30 @@ use crate::time;
 /// The most bytes of a row that holds any of its session's own metadata.
 const LARGEST: usize = 64 * 1024;
 
-/// A row as stored: `<created, 15 digits> <revision, 16 digits> <d or u> <SessionInfo as JSON>`, where `u` stands for a
-/// session without a date.
+/// A row as stored: `<created, 15 digits> <revision, 16 digits> <letter> <SessionInfo as JSON>`. The letter is `d`, or `u`
+/// for a session without a date; a capital where [`RowHead::plain`] holds.
 ///
 /// The JSON begins with `{"sessionId":` and ends with the members of `_meta["acp-sessions"]` and three closing
 /// braces, so that members can be added at the root and in there without parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row<'a> {
+    /// What it begins with.
+    pub head: RowHead,
+    /// `SessionInfo`.
+    pub json: &'a str,
+}
+
+/// What a row begins with, which decides whether it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowHead {
     /// When the session was created.
     pub created: i64,
     /// The revision that last changed the session.
     pub revision: u64,
     /// Whether its last activity only orders it; see [`Session::undated`].
     pub undated: bool,
-    /// `SessionInfo`.
-    pub json: &'a str,
+    /// Whether its texts are known to be its heading and all of its own log, and nothing else.
+    pub plain: bool,
 }
 
 const CREATED: usize = 15;
@@ -36,26 +45,41 @@ const JSON: usize = CREATED + 1 + REVISION + 1 + 1 + 1;
 impl<'a> Row<'a> {
     /// The row of a session, as stored: of its metadata as much as [`LARGEST`] leaves room for.
     pub fn text(session: &Session) -> String {
-        let date = if session.undated { 'u' } else { 'd' };
+        let date = match (session.undated, session.is_plain()) {
+            (false, false) => 'd',
+            (false, true) => 'D',
+            (true, false) => 'u',
+            (true, true) => 'U',
+        };
         format!("{:015} {:016} {date} {}", session.created, session.revision, info(session, LARGEST))
     }
 
     /// Reads a stored row; `None` where it is damaged.
     pub fn parse(text: &'a str) -> Option<Self> {
+        let head = RowHead::parse(text)?;
+        let json = text.get(JSON..)?;
+        (json.starts_with("{\"sessionId\":") && json.ends_with("}}}")).then_some(Self { head, json })
+    }
+}
+
+impl RowHead {
+    /// What a stored row begins with.
+    pub fn text(row: &str) -> &str {
+        row.get(..JSON).unwrap_or(row)
+    }
+
+    /// Reads what a stored row begins with; `None` where it is damaged.
+    pub fn parse(text: &str) -> Option<Self> {
         let created = text.get(..CREATED)?.parse().ok()?;
         let revision = text.get(CREATED + 1..CREATED + 1 + REVISION)?.parse().ok()?;
-        let undated = match text.get(CREATED + 1 + REVISION..JSON)? {
-            " d " => false,
-            " u " => true,
+        let (undated, plain) = match text.get(CREATED + 1 + REVISION..JSON)? {
+            " d " => (false, false),
+            " D " => (false, true),
+            " u " => (true, false),
+            " U " => (true, true),
             _ => return None,
         };
-        let json = text.get(JSON..)?;
-        (json.starts_with("{\"sessionId\":") && json.ends_with("}}}")).then_some(Self {
-            created,
-            revision,
-            undated,
-            json,
-        })
+        Some(Self { created, revision, undated, plain })
     }
 }
 
@@ -181,7 +205,7 @@ mod tests {
     fn shown(session: &Session) -> Value {
         let text = Row::text(session);
         let row = Row::parse(&text).unwrap();
-        assert!(row.undated == session.undated && row.created == session.created);
+        assert!(row.head.undated == session.undated && row.head.created == session.created);
         serde_json::from_str(row.json).unwrap()
     }
 
@@ -249,6 +273,6 @@ mod tests {
         for at in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
             assert_eq!(Row::parse(&text[..at]), None);
         }
-        assert_eq!(Row::parse(&text.replacen(" d ", " ", 1)), None);
+        assert_eq!(Row::parse(&text.replacen(" D ", " ", 1)), None);
     }
 }

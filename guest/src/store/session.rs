@@ -164,6 +164,11 @@ impl Session {
         self.aside.iter().map(Segment::length).sum()
     }
 
+    /// Whether its transcript is all of its own log and nothing else, and nothing was taken out of it.
+    pub fn is_plain(&self) -> bool {
+        self.segments.is_empty() && self.aside.is_empty() && self.tail == Segment::first()
+    }
+
     /// Where in the list it belongs.
     pub fn shelf(&self) -> Shelf {
         Shelf { archived: self.archived, subagent: self.parent.is_some() }

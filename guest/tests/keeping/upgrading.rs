@@ -12,8 +12,9 @@ use acp_sessions_guest::sessions::rebuild::{Rebuilt, rebuild};
 use acp_sessions_guest::sessions::rename::rename;
 use acp_sessions_guest::sessions::retention::{Prune, prune};
 use acp_sessions_guest::sessions::upgrade;
-use acp_sessions_guest::storage::{Bounds, Memory, Storage, Write};
+use acp_sessions_guest::storage::{Bounds, Durability, Memory, Storage, Write};
 use acp_sessions_guest::store::{Decision, Layout, Session, Store, Title, keys};
+use chrono::DateTime;
 use serde_json::{Value, json};
 
 use crate::before::{self, Before};
@@ -75,7 +76,10 @@ fn expected(records: &[Session], agents: &Agents, params: &Value) -> Vec<String>
             Agents::Own(agent) => session.agents.contains_key(agent),
             Agents::All => true,
         };
-        archived && subagents && cwd && agent
+        let before = params["_meta"]["acp-sessions"]["createdBefore"].as_str();
+        let before = before.map(|before| DateTime::parse_from_rfc3339(before).unwrap().timestamp_millis());
+        let created = before.is_none_or(|before| session.created < before);
+        archived && subagents && cwd && agent && created
     };
     let mut shown: Vec<&Session> = records.iter().filter(is_shown).collect();
     shown.sort_by_key(|session| std::cmp::Reverse(keys::row_place(session.updated, &session.id)));
@@ -91,6 +95,11 @@ fn check_lists(memory: &Memory, when: &str) {
     // Nothing is remembered from before.
     let store = Store::new(memory);
     let records = records(memory);
+    // What half of the sessions were created before.
+    let mut created: Vec<i64> = records.iter().map(|session| session.created).collect();
+    created.sort_unstable();
+    let before = created.get(created.len() / 2).copied().unwrap_or_default();
+    let before = DateTime::from_timestamp_millis(before).unwrap().to_rfc3339();
     for agents in [Agents::Own("a".to_owned()), Agents::Own("b".to_owned()), Agents::Own("c".to_owned()), Agents::All] {
         for params in [
             json!({}),
@@ -98,6 +107,7 @@ fn check_lists(memory: &Memory, when: &str) {
             json!({"archived": "include", "_meta": {"acp-sessions": {"subagents": true}}}),
             json!({"archived": "only", "cwd": "/x"}),
             json!({"_meta": {"acp-sessions": {"search": "title"}}}),
+            json!({"_meta": {"acp-sessions": {"createdBefore": before}}}),
         ] {
             let shown = listed(&store, &agents, &params, 9);
             assert_eq!(shown, expected(&records, &agents, &params), "{when}: {agents:?} {params}");
@@ -132,6 +142,40 @@ fn finish(memory: &Memory) {
 #[test]
 fn lists_lack_nothing_at_any_step_wherever_it_is_left_off() {
     let memory = filled(300);
+    for step in 0.. {
+        check_lists(&memory, &format!("after {step} steps"));
+        if !upgrade::step(&Store::new(&memory)).unwrap() {
+            assert!(step > 4, "{step}");
+            break;
+        }
+    }
+    check_finished(&memory);
+}
+
+/// As the version before left it: nothing by how long there was activity, and rows that do not say which texts are a
+/// session's.
+fn without_spans(memory: &Memory) {
+    let rows = memory.scan("i/", &keys::range_end("i/"), false, ALL).unwrap().entries;
+    let mut writes: Vec<Write> = rows
+        .into_iter()
+        .map(|row| {
+            if row.key.split('/').nth(3) == Some("b") {
+                return Write::Remove { key: row.key };
+            }
+            let value = row.value.replacen(" D ", " d ", 1).replacen(" U ", " u ", 1);
+            Write::Put { key: row.key, value }
+        })
+        .collect();
+    writes.push(Write::Put { key: keys::LAYOUT.to_owned(), value: "2".to_owned() });
+    Store::new(memory).commit(&[], writes, Durability::Relaxed).unwrap();
+}
+
+#[test]
+fn a_store_of_the_second_layout_lacks_nothing_at_any_step() {
+    let memory = filled(300);
+    finish(&memory);
+    without_spans(&memory);
+    assert!(upgrade::is_due(&Store::new(&memory)).unwrap());
     for step in 0.. {
         check_lists(&memory, &format!("after {step} steps"));
         if !upgrade::step(&Store::new(&memory)).unwrap() {

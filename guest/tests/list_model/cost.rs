@@ -19,6 +19,12 @@ struct Counting {
     read: Cell<usize>,
     /// Writes of commits.
     written: Cell<usize>,
+    /// Scopes in which texts were looked for.
+    tried: Cell<usize>,
+    /// Hits of searches.
+    hits: Cell<usize>,
+    /// Records asked for.
+    asked: Cell<usize>,
 }
 
 fn add(to: &Cell<usize>, number: usize) {
@@ -28,6 +34,7 @@ fn add(to: &Cell<usize>, number: usize) {
 impl Storage for Counting {
     fn get(&self, keys: &[String]) -> Result<Vec<Option<String>>> {
         add(&self.calls, 1);
+        add(&self.asked, keys.len());
         self.memory.get(keys)
     }
 
@@ -47,10 +54,13 @@ impl Storage for Counting {
     }
 
     fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<Vec<TextHit>> {
-        self.memory.search_text(term, after, limit)
+        let hits = self.memory.search_text(term, after, limit)?;
+        add(&self.hits, hits.len());
+        Ok(hits)
     }
 
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {
+        add(&self.tried, scopes.len());
         self.memory.find_text(term, scopes)
     }
 
@@ -113,8 +123,161 @@ fn a_page_costs_the_page_and_not_the_store() {
     }
 }
 
+/// A page of ten of all agents' sessions; what it costs, its ids, and its cursor.
+fn asked(store: &Store<Counting>, params: &Value) -> (Cost, Vec<String>, Value) {
+    let counting = store.storage();
+    for count in [&counting.calls, &counting.read, &counting.tried, &counting.hits, &counting.asked] {
+        count.set(0);
+    }
+    let options = Options { page_size: 10, agents: Agents::Own("a".to_owned()), agent: None, draft: false };
+    let page: Value = serde_json::from_str(&list::list(store, &options, Some(&params.to_string())).unwrap()).unwrap();
+    let ids = page["sessions"].as_array().unwrap().iter().map(|row| row["sessionId"].as_str().unwrap().to_owned());
+    let cost = Cost {
+        read: counting.read.get(),
+        tried: counting.tried.get(),
+        hits: counting.hits.get(),
+        asked: counting.asked.get(),
+    };
+    (cost, ids.collect(), page["nextCursor"].clone())
+}
+
+#[derive(Debug)]
+struct Cost {
+    read: usize,
+    tried: usize,
+    hits: usize,
+    asked: usize,
+}
+
+/// The ids of the whole list, and the most that a page of it costs.
+fn all_asked(store: &Store<Counting>, params: &Value) -> (Vec<String>, Cost, usize) {
+    let (mut ids, mut most) = (Vec::new(), Cost { read: 0, tried: 0, hits: 0, asked: 0 });
+    let mut params = params.clone();
+    for pages in 1.. {
+        let (cost, of_page, next) = asked(store, &params);
+        ids.extend(of_page);
+        most.read = most.read.max(cost.read);
+        most.tried = most.tried.max(cost.tried);
+        most.hits = most.hits.max(cost.hits);
+        most.asked = most.asked.max(cost.asked);
+        if next.is_null() {
+            return (ids, most, pages);
+        }
+        params["cursor"] = next;
+    }
+    unreachable!("the list ends")
+}
+
+/// One session a minute, some of which go on for hours and one in a hundred for weeks.
+fn over_time(sessions: i64) -> Store<Counting> {
+    let store = Store::new(Counting::default());
+    for nth in 0..sessions {
+        let id = format!("s{nth:05}");
+        let mut session = Session::new(id.clone(), "/x".to_owned(), nth * 60_000);
+        let goes_on = [0, 30, 200][usize::try_from(nth % 3).unwrap()] + if nth % 100 == 7 { 30_000 } else { 0 };
+        session.touch((nth + goes_on) * 60_000);
+        session.give_to("a", &id, 0);
+        put(&store, &session);
+    }
+    store
+}
+
 #[test]
-fn a_commit_writes_two_rows_for_each_agent_and_the_names_only_once() {
+fn what_was_created_before_a_time_costs_its_page_and_not_the_store() {
+    for sessions in [2_000, 8_000] {
+        let store = over_time(sessions);
+        for before in [0, 3, sessions / 2, sessions - 1, sessions] {
+            let time = chrono::DateTime::from_timestamp_millis(before * 60_000 + 1).unwrap().to_rfc3339();
+            let params = serde_json::json!({"createdBefore": time, "limit": 10});
+            let (mut ids, cost, _) = all_asked(&store, &params);
+            // Few a span, and those of its own length that were created after.
+            assert!(cost.read < 700 && cost.asked < 20, "{cost:?} of {sessions} before {before}");
+            ids.sort();
+            let expected: Vec<String> = (0..=before.min(sessions - 1)).map(|nth| format!("s{nth:05}")).collect();
+            assert_eq!(ids, expected);
+        }
+    }
+}
+
+/// Sessions whose titles hold: one word that all hold, others that every second, fourth, two hundredth and so on does, one that
+/// the older half holds and one that the newer does.
+fn with_words(sessions: usize) -> Store<Counting> {
+    let store = Store::new(Counting::default());
+    for nth in 0..sessions {
+        let mut session = session(nth, ["a".to_owned()]);
+        let mut title = "all".to_owned();
+        for every in [2, 4, 500].into_iter().filter(|every| nth % every == 0) {
+            title.push_str(&format!(" every{every}"));
+        }
+        if nth % 200 == 0 {
+            title.push_str(" some");
+        }
+        title.push_str(if nth < sessions / 2 { " old" } else { " new" });
+        session.title = acp_sessions_guest::store::Title::Set(title);
+        put(&store, &session);
+    }
+    store
+}
+
+#[test]
+fn a_page_of_what_many_hold_tries_no_more_than_fill_it() {
+    let store = with_words(6_000);
+    for (search, every) in [("all", 1), ("every2", 2), ("al every4", 4), ("\"all every2\"", 2)] {
+        let (cost, ids, _) = asked(&store, &serde_json::json!({"search": search, "limit": 10}));
+        let expected: Vec<String> =
+            (0..6_000).rev().filter(|nth| nth % every == 0).take(10).map(|nth| format!("s{nth:05}")).collect();
+        assert_eq!(ids, expected, "{search}");
+        // Two scopes a session, for each word.
+        assert!(cost.tried <= 2 * 2 * 64 && cost.read <= 128 && cost.hits <= 2 * 64, "{search}: {cost:?}");
+    }
+}
+
+#[test]
+fn a_page_of_what_few_hold_reads_those_few() {
+    let store = with_words(6_000);
+    let (cost, ids, next) = asked(&store, &serde_json::json!({"search": "every500 all", "limit": 10}));
+    assert_eq!((ids.len(), next.is_null()), (10, false));
+    assert!(cost.tried <= 2 * 2 * 12 && cost.asked <= 60, "{cost:?}");
+    // Nobody holds both, which the index tells without a look at anybody.
+    let (cost, ids, next) = asked(&store, &serde_json::json!({"search": "every500 nobody"}));
+    assert_eq!((cost.tried, ids.len(), next.is_null()), (0, 0, true));
+}
+
+#[test]
+fn later_pages_of_what_some_hold_do_not_look_for_them_again() {
+    let store = with_words(20_000);
+    // Every two hundredth does: too few to find a page of them among those that are tried first.
+    let params = |cursor: &Value| serde_json::json!({"search": "some", "limit": 10, "cursor": cursor});
+    let (first, mut ids, mut next) = asked(&store, &params(&Value::Null));
+    assert!(first.hits > 100, "{first:?}");
+    while !next.is_null() {
+        let (cost, of_page, cursor) = asked(&store, &params(&next));
+        assert!(cost.hits == 0 && cost.tried <= 2 * 32 && cost.asked <= 40, "{cost:?}");
+        ids.extend(of_page);
+        next = cursor;
+    }
+    let expected: Vec<String> =
+        (0..20_000).rev().filter(|nth| nth % 200 == 0).map(|nth| format!("s{nth:05}")).collect();
+    assert_eq!(ids, expected);
+}
+
+#[test]
+fn a_search_that_would_take_long_ends_its_page_and_goes_on_behind_it() {
+    let store = with_words(12_000);
+    let params = serde_json::json!({"search": "old", "limit": 1000});
+    let (ids, cost, pages) = all_asked(&store, &params);
+    let expected: Vec<String> = (0..6_000).rev().map(|nth| format!("s{nth:05}")).collect();
+    assert_eq!(ids, expected);
+    assert!(cost.tried <= 2 * 5_100, "{cost:?}");
+    assert!((7..10).contains(&pages), "{pages} pages");
+    // None holds both: every page is empty, and the last has no cursor.
+    let (ids, cost, pages) = all_asked(&store, &serde_json::json!({"search": "old new", "limit": 10}));
+    assert_eq!((ids.len(), pages), (0, 3));
+    assert!(cost.tried <= 4 * 5_100, "{cost:?}");
+}
+
+#[test]
+fn a_commit_writes_three_entries_for_each_agent_and_the_names_only_once() {
     let store = Store::new(Counting::default());
     let mut known: Vec<String> = Vec::new();
     let mut writes = |nth: usize, agents: &[&str]| {
@@ -126,11 +289,11 @@ fn a_commit_writes_two_rows_for_each_agent_and_the_names_only_once() {
     // The revision, the record, its place among changes and among sessions without a prompt, and its heading.
     let besides = 5;
     // The first of all says which layout the store has.
-    assert_eq!(writes(0, &[]), besides + 2 + 1);
-    assert_eq!(writes(1, &["a"]), besides + 2 + 1);
-    assert_eq!(writes(2, &["a"]), besides + 2);
-    assert_eq!(writes(3, &["a", "b"]), besides + 4 + 1);
-    assert_eq!(writes(4, &["b"]), besides + 2);
+    assert_eq!(writes(0, &[]), besides + 3 + 1);
+    assert_eq!(writes(1, &["a"]), besides + 3 + 1);
+    assert_eq!(writes(2, &["a"]), besides + 3);
+    assert_eq!(writes(3, &["a", "b"]), besides + 6 + 1);
+    assert_eq!(writes(4, &["b"]), besides + 3);
     let roster = store.roster().expect("names");
     assert_eq!(roster.row_sets().collect::<Vec<_>>(), [None, Some("a"), Some("b")]);
 }
@@ -143,7 +306,7 @@ fn a_session_leaves_no_row_behind_when_its_agents_change_or_it_goes() {
         store.storage().scan("i/", &keys::range_end("i/"), false, bounds).expect("rows").entries.len()
     };
     for (agents, expected) in
-        [(vec![], 2), (vec!["a"], 2), (vec!["a", "b", "c"], 6), (vec!["c"], 2), (vec!["", "-"], 4), (vec![], 2)]
+        [(vec![], 3), (vec!["a"], 3), (vec!["a", "b", "c"], 9), (vec!["c"], 3), (vec!["", "-"], 6), (vec![], 3)]
     {
         put(&store, &session(0, agents.iter().map(|agent| (*agent).to_owned())));
         assert_eq!(rows(), expected, "{agents:?}");

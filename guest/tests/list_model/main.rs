@@ -5,6 +5,7 @@ mod cost;
 mod many;
 mod plain;
 
+use acp_sessions_guest::sessions::list::Effort;
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_model::{Native, Scale, run};
 
@@ -16,6 +17,15 @@ fn lists_are_as_the_model_has_them() {
 #[test]
 fn so_are_those_that_show_all_agents_sessions() {
     run(Scale { cases: 300, sessions: 40 }, || Native::new(Memory::new()).of_all_agents());
+}
+
+#[test]
+fn so_are_searches_whichever_way_they_go_about_it() {
+    // Only sessions that are tried; some tried before words are looked up; hardly any word looked up.
+    for (rare, tried_first, near, few) in [(0, 1, usize::MAX, 0), (0, 3, 0, 2000), (1, 2, 4, 5)] {
+        let effort = Effort { rare, tried_first, near, few, most_tried: usize::MAX };
+        run(Scale { cases: 300, sessions: 40 }, || Native::new(Memory::new()).with(effort));
+    }
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! Many sessions.
 
 use acp_sessions_guest::storage::Memory;
-use acp_sessions_model::{Agents, Change, Lister as _, Model, Native, Question, Session, whole_list};
+use acp_sessions_model::{Agents, Bound, Change, Lister as _, Model, Native, Question, Session, whole_list};
+
+/// The middle of their times.
+const MIDDLE: i64 = 1_760_000_003_333;
 
 /// Sessions of a few directories, some of them at the same time; every session is another's neighbour in time.
 fn session(nth: usize) -> Session {
@@ -38,6 +41,13 @@ fn twenty_thousand_sessions_come_in_full_and_in_order() {
         Question { directory: Some((5, 1)), agents: Some(Agents::All), ..Question::plain() },
         Question { directory: Some((3, 1)), limit: Some(77), in_meta: true, ..Question::plain() },
         Question { search: vec![acp_sessions_model::Term::Word(2, 1, 3)], limit: Some(1000), ..Question::plain() },
+        Question { search: vec![acp_sessions_model::Term::Word(2, 1, 3)], limit: Some(7), ..Question::plain() },
+        Question { created_before: Some(Bound { at: MIDDLE, offset: 0 }), limit: Some(500), ..Question::plain() },
+        Question {
+            created_before: Some(Bound { at: MIDDLE, offset: 60 }),
+            agents: Some(Agents::All),
+            ..Question::plain()
+        },
     ] {
         whole_list(&mut lister, &model, &question).expect("the model's list");
     }

@@ -50,15 +50,15 @@ struct Found {
 /// Where a word is found in each of these sessions.
 fn found(scene: &Scene, word: &str, sessions: &[Session]) -> Vec<Option<Found>> {
     let query = Query::parse(word).unwrap().unwrap();
-    let plan = find::plan(&scene.store, &query).unwrap();
-    if let find::Plan::Among(ids) = &plan {
+    if let find::Few::Sessions(ids) = find::few(&scene.store, &query, 2000).unwrap() {
         for session in sessions {
             let mut all = shown(scene, session).into_iter().chain(set_aside(scene, session));
             let shows = all.any(|(_, text)| text.contains(word.trim_matches('"')));
             assert!(!shows || ids.contains(&session.id), "{word} may be in {}", session.id);
         }
     }
-    let hits = find::hits(&scene.store, &query, &plan, sessions).unwrap();
+    let tried: Vec<find::Tried<'_>> = sessions.iter().map(find::Tried::Session).collect();
+    let hits = find::hits(&scene.store, &query, &tried).unwrap();
     let described = hits.into_iter().zip(sessions).map(|(hit, session)| match hit? {
         Hit::Heading => panic!("there are no titles"),
         Hit::Entry { log, seq } => {

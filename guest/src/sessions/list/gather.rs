@@ -1,17 +1,18 @@
 //! Gathering the rows of a page.
 
+mod searched;
+
 use serde_json::json;
 
-use crate::search::find::{self, Hit, Match, Plan};
+use crate::search::find::{self, Hit, Match, Tried};
 use crate::search::query::Query;
 use crate::sessions::cursor::Place;
 use crate::sessions::filter::{Filter, Request};
-use crate::sessions::walk::Walk;
-use crate::storage::{Bounds, Result, Storage};
-use crate::store::{Row, Session, Store, keys};
+use crate::sessions::list::Effort;
+use crate::sessions::walk::{self, Walk};
+use crate::storage::{Bounds, Result, Storage, StorageError};
+use crate::store::{Row, RowHead, Session, Store, keys};
 
-/// How many sessions a search tries at a time.
-const TRIED_AT_ONCE: usize = 200;
 /// How many records are read at a time: they may be large, and few are shown.
 const READ_AT_ONCE: u32 = 32;
 /// The most bytes of rows in a page of more than one row: what else there is on its line has room in a mebibyte.
@@ -22,51 +23,66 @@ pub(super) struct Gather<'a, S> {
     store: &'a Store<S>,
     filter: &'a Filter,
     started: u64,
+    effort: Effort,
     draft: bool,
     wanted: usize,
     rows: Vec<(Place, String)>,
     /// Of the rows, each with its comma.
     bytes: usize,
+    /// Where the page ends although it has room: what is behind that is not looked at for now.
+    cut: Option<Place>,
+    /// Whether nothing is left but to try all sessions.
+    is_walked: bool,
+    /// Whether only titles and metadata can be searched.
+    headings_only: bool,
 }
 
 impl<'a, S: Storage> Gather<'a, S> {
-    pub(super) fn new(store: &'a Store<S>, request: &'a Request, started: u64) -> Self {
+    pub(super) fn new(store: &'a Store<S>, request: &'a Request, effort: Effort, started: u64) -> Self {
         Self {
             store,
             filter: &request.filter,
             started,
+            effort,
             draft: request.draft_rows,
             // One more than is given tells whether there are more.
             wanted: request.limit as usize + 1,
             rows: Vec::new(),
             bytes: 0,
+            cut: None,
+            is_walked: false,
+            headings_only: false,
         }
     }
 
-    /// The rows behind a place, as many as the page takes, and whether there are more.
-    pub(super) fn page(mut self, behind: Option<&Place>) -> Result<(Vec<(Place, String)>, bool)> {
+    /// The rows behind a place, as many as the page takes, and where there are more.
+    pub(super) fn page(mut self, behind: Option<&Place>) -> Result<(Vec<String>, Option<Place>)> {
         self.fill(behind)?;
-        let more = self.is_full();
-        if more {
+        let next = if self.is_full() {
             self.rows.pop();
-        }
-        Ok((self.rows, more))
+            let last = self.rows.last().map(|(place, _)| place.clone());
+            last.map(|place| match place {
+                Place::Row { updated, id } if self.is_walked => Place::Tried { updated, id },
+                place => place,
+            })
+        } else {
+            self.cut
+        };
+        Ok((self.rows.into_iter().map(|(_, json)| json).collect(), next))
     }
 
     fn fill(&mut self, place: Option<&Place>) -> Result<()> {
-        let plan = self.filter.search.as_ref().map(|query| find::plan(self.store, query)).transpose()?;
-        let search = self.filter.search.as_ref().zip(plan.as_ref());
+        let query = self.filter.search.as_ref();
         let behind = match place {
             None => None,
-            Some(Place::Row { updated, id }) => Some((*updated, id.as_str())),
-            Some(Place::Changed { revision }) => return self.changed(*revision, search),
+            Some(Place::Row { updated, id } | Place::Tried { updated, id }) => Some((*updated, id.as_str())),
+            Some(Place::Changed { revision }) => return self.changed(*revision),
         };
-        match search {
+        match query {
             None => self.unsearched(behind)?,
-            Some((query, Plan::Among(ids))) => self.among(ids, query, search, behind)?,
-            Some((query, plan)) => self.tried_in_order(query, plan, behind)?,
+            Some(query) => self.searched(query, place)?,
         }
-        self.changed(self.started, search)
+        if self.cut.is_some() { Ok(()) } else { self.changed(self.started) }
     }
 
     /// Whether there is a row more than the page takes. It always takes one, however large.
@@ -83,85 +99,31 @@ impl<'a, S: Storage> Gather<'a, S> {
     fn unsearched(&mut self, behind: Option<(i64, &str)>) -> Result<()> {
         let batch = u32::try_from(self.wanted).unwrap_or(u32::MAX);
         let mut walk = Walk::new(self.store, self.filter, behind, batch)?;
-        while !self.is_full()
-            && let Some(found) = walk.next(self.store)?
-        {
-            let Some(row) = found.row() else { continue };
-            if row.revision > self.started || !self.filter.admits_row(&row) {
-                continue;
-            }
-            let Some((updated, id)) = found.place() else { continue };
-            let json = shown(row, None, self.draft);
-            self.push(Place::Row { updated, id }, json);
-        }
-        Ok(())
-    }
-
-    /// The few sessions that can match, brought into order.
-    fn among(
-        &mut self,
-        ids: &[String],
-        query: &Query,
-        search: Option<(&Query, &Plan)>,
-        behind: Option<(i64, &str)>,
-    ) -> Result<()> {
-        let Some((_, plan)) = search else { return Ok(()) };
-        let behind = behind.map(|(updated, id)| keys::row_place(updated, id));
-        let mut places: Vec<(String, String)> = Vec::new();
-        for ids in ids.chunks(READ_AT_ONCE as usize) {
-            let mut sessions = self.sessions(ids)?;
-            sessions.retain(|session| session.revision <= self.started && self.filter.admits(session));
-            let found = sessions.into_iter().map(|session| (keys::row_place(session.updated, &session.id), session.id));
-            places.extend(found.filter(|(place, _)| behind.as_ref().is_none_or(|behind| place < behind)));
-        }
-        places.sort_by(|a, b| b.cmp(a));
-        for batch in places.chunks(READ_AT_ONCE as usize) {
-            if self.is_full() {
-                break;
-            }
-            let ids: Vec<String> = batch.iter().map(|(_, id)| id.clone()).collect();
-            // What changed between the two reads is given at the end.
-            let mut sessions = self.sessions(&ids)?;
-            sessions.retain(|session| session.revision <= self.started);
-            self.push_matching(query, plan, &sessions)?;
-        }
-        Ok(())
-    }
-
-    /// So many can match that the list is walked and each session on it tried.
-    fn tried_in_order(&mut self, query: &Query, plan: &Plan, behind: Option<(i64, &str)>) -> Result<()> {
-        let batch = u32::try_from(TRIED_AT_ONCE).unwrap_or(u32::MAX);
-        let mut walk = Walk::new(self.store, self.filter, behind, batch)?;
         let mut exhausted = false;
         while !self.is_full() && !exhausted {
-            let mut ids = Vec::new();
-            while ids.len() < TRIED_AT_ONCE {
+            let mut batch = Vec::new();
+            while batch.len() < self.wanted - self.rows.len() {
                 let Some(found) = walk.next(self.store)? else {
                     exhausted = true;
                     break;
                 };
-                let Some(row) = found.row() else { continue };
-                if row.revision <= self.started && self.filter.admits_row(&row) {
-                    ids.extend(found.place().map(|(_, id)| id));
+                if found.head().is_some_and(|head| self.admits(&head)) {
+                    batch.push(found);
                 }
             }
-            // What changed between the two reads is given at the end.
-            let mut sessions = self.sessions(&ids)?;
-            sessions.retain(|session| session.revision <= self.started);
-            self.push_matching(query, plan, &sessions)?;
+            walk::read_rows(self.store, &mut batch)?;
+            for found in &batch {
+                let Some(row) = found.row().filter(|row| self.admits(&row.head)) else { continue };
+                let Some((updated, id)) = found.place().filter(|_| !self.is_full()) else { continue };
+                self.push(Place::Row { updated, id }, shown(row, None, self.draft));
+            }
         }
         Ok(())
     }
 
-    fn push_matching(&mut self, query: &Query, plan: &Plan, sessions: &[Session]) -> Result<()> {
-        let hits = find::hits(self.store, query, plan, sessions)?;
-        for (session, hit) in sessions.iter().zip(hits) {
-            if let Some(hit) = hit.filter(|_| !self.is_full()) {
-                let place = Place::Row { updated: session.updated, id: session.id.clone() };
-                self.push_session(session, place, Some((query, &hit)))?;
-            }
-        }
-        Ok(())
+    /// Whether a row is to be shown where it stands. What has changed since the first page is given at the end.
+    fn admits(&self, head: &RowHead) -> bool {
+        head.revision <= self.started && self.filter.admits_row(head)
     }
 
     fn push_session(&mut self, session: &Session, place: Place, hit: Option<(&Query, &Hit)>) -> Result<()> {
@@ -174,7 +136,8 @@ impl<'a, S: Storage> Gather<'a, S> {
     }
 
     /// The sessions that were there when the first page was read and have changed since.
-    fn changed(&mut self, behind: u64, search: Option<(&Query, &Plan)>) -> Result<()> {
+    fn changed(&mut self, behind: u64) -> Result<()> {
+        let search = self.filter.search.as_ref();
         let mut start = format!("t/{:016}", behind.saturating_add(1));
         let bounds = Bounds { limit: READ_AT_ONCE, max_bytes: 64 * 1024 };
         let mut more = true;
@@ -190,11 +153,11 @@ impl<'a, S: Storage> Gather<'a, S> {
             let mut sessions = self.sessions(&ids)?;
             sessions.retain(|session| session.born <= self.started && self.filter.admits(session));
             let hits = match search {
-                Some((query, plan)) => find::hits(self.store, query, plan, &sessions)?,
+                Some(query) => self.hits(query, &sessions)?,
                 None => Vec::new(),
             };
             for (at, session) in sessions.iter().enumerate() {
-                let hit = search.map(|(query, _)| query).zip(hits.get(at).and_then(Option::as_ref));
+                let hit = search.zip(hits.get(at).and_then(Option::as_ref));
                 if (search.is_none() || hit.is_some()) && !self.is_full() {
                     // Not the session's own revision: one that changed again between the two reads must not hide
                     // those that it overtook.
@@ -205,6 +168,18 @@ impl<'a, S: Storage> Gather<'a, S> {
             }
         }
         Ok(())
+    }
+
+    /// For each session whether it matches, and where.
+    fn hits(&mut self, query: &Query, sessions: &[Session]) -> Result<Vec<Option<Hit>>> {
+        if !self.headings_only {
+            let tried: Vec<Tried<'_>> = sessions.iter().map(Tried::Session).collect();
+            match find::hits(self.store, query, &tried) {
+                Err(StorageError::Unsupported) => self.headings_only = true,
+                hits => return hits,
+            }
+        }
+        Ok(find::heading_hits(query, sessions))
     }
 
     fn sessions(&self, ids: &[String]) -> Result<Vec<Session>> {
@@ -236,7 +211,7 @@ fn shown(row: Row<'_>, found: Option<&Match>, draft: bool) -> String {
         json.push_str("}}}");
     }
     if draft {
-        let created = crate::time::format(row.created);
+        let created = crate::time::format(row.head.created);
         json.insert_str(1, &format!("\"createdAt\":\"{created}\","));
     }
     json

@@ -9,7 +9,8 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(super) const CURRENT: i64 = MIGRATIONS.len() as i64;
 
 /// Each takes the store from the format of its index to the next.
-const MIGRATIONS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const MIGRATIONS: [&str; 3] =
+    [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
 
 /// How a file's format relates to [`CURRENT`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,15 +8,12 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
 use super::super::figures::{median, millis, rounded};
+use super::kinds;
 use super::peer::{Peer, request};
 use crate::workspace;
 
 /// The rows of a page in a plain request.
 const PAGE: u64 = 100;
-/// What the bench's stores hold; see `bench/src/many.rs`.
-const DIRECTORY: &str = "/home/somebody/work/project-3";
-const RARE_WORD: &str = "xylophone";
-const COMMON_WORD: &str = "refactor";
 
 /// What one store came to: medians.
 #[derive(Debug)]
@@ -26,7 +23,7 @@ pub(super) struct Figures {
     /// A page sent to a process that reads it, writes it again and sends it back.
     pub(super) echo: Duration,
     /// Each kind of page, by name.
-    pub(super) pages: Vec<(&'static str, Duration)>,
+    pub(super) pages: Vec<(String, Duration)>,
     /// All pages, one after another.
     pub(super) full: Duration,
     /// The most memory of the program, in KiB.
@@ -34,9 +31,14 @@ pub(super) struct Figures {
 }
 
 impl Figures {
+    /// How long the page of this name took.
+    pub(super) fn page(&self, name: &str) -> Option<Duration> {
+        self.pages.iter().find(|(of, _)| of == name).map(|(_, took)| *took)
+    }
+
     pub(super) fn to_json(&self) -> Value {
         let pages: serde_json::Map<String, Value> =
-            self.pages.iter().map(|(name, took)| ((*name).to_owned(), json!(rounded_up(*took)))).collect();
+            self.pages.iter().map(|(name, took)| (name.clone(), json!(rounded_up(*took)))).collect();
         json!({
             "query_ms": rounded_up(self.query),
             "echo_ms": rounded_up(self.echo),
@@ -59,9 +61,9 @@ pub(super) fn measure(store: &Path, runs: u32) -> Result<Figures> {
     let mut floor = Peer::start(Command::new(workspace::program("list_store")?).arg("floor").arg(store))?;
     program.time(&request("initialize", &json!({"protocolVersion": 1})))?;
 
-    let (full, deep) = page_through(&mut program)?;
-    let kinds = kinds(&mut program, &deep)?;
-    program.time(&kinds[0].1)?;
+    let whole = page_through(&mut program)?;
+    let kinds = kinds::all(&mut program, &whole)?;
+    program.time(&kinds[0].line)?;
     let page = program.answer_line().to_owned();
     let query = format!("{}\n", json!({ "query": PAGE + 1 }));
 
@@ -73,56 +75,45 @@ pub(super) fn measure(store: &Path, runs: u32) -> Result<Figures> {
         let nanoseconds = floor.answer()?["nanoseconds"].as_u64().context("no time of a query")?;
         queries.push(Duration::from_nanos(nanoseconds));
         echoes.push(floor.time(&page)?);
-        for (times, (name, line)) in times.iter_mut().zip(&kinds) {
-            times.push(program.time(line)?);
+        for (times, kind) in times.iter_mut().zip(&kinds) {
+            times.push(program.time(&kind.line)?);
             let found = program.answer_line().contains("\"sessionId\"");
-            ensure!(found, "the page `{name}` is empty: {}", program.answer_line());
+            ensure!(found == kind.has_rows, "the page `{}`: {}", kind.name, program.answer_line());
         }
     }
     let memory = program.peak_memory();
     program.stop()?;
     floor.stop()?;
-    let pages = kinds.iter().zip(&mut times).map(|((name, _), times)| (*name, median(times))).collect();
-    Ok(Figures { query: median(&mut queries), echo: median(&mut echoes), pages, full, memory })
+    let pages = kinds.iter().zip(&mut times).map(|(kind, times)| (kind.name.clone(), median(times))).collect();
+    Ok(Figures { query: median(&mut queries), echo: median(&mut echoes), pages, full: whole.took, memory })
 }
 
-/// Pages through the whole list; how long it took, and the cursor of page 500, or of the last page before the end.
-fn page_through(program: &mut Peer) -> Result<(Duration, Value)> {
-    let mut took = Duration::ZERO;
-    let mut deep = Value::Null;
+/// A list that was paged through.
+#[derive(Debug, Default)]
+pub(super) struct Whole {
+    /// How long it took.
+    pub(super) took: Duration,
+    /// The cursor of page 500, or of the last page before the end.
+    pub(super) deep: Value,
+    /// The time of the first row of each page.
+    pub(super) times: Vec<String>,
+}
+
+fn page_through(program: &mut Peer) -> Result<Whole> {
+    let mut whole = Whole::default();
     let mut cursor = Value::Null;
     for page in 1_u64.. {
         if !cursor.is_null() && page <= 500 {
-            deep = cursor.clone();
+            whole.deep = cursor.clone();
         }
-        took += program.time(&request("session/list", &json!({ "cursor": cursor })))?;
+        whole.took += program.time(&request("session/list", &json!({ "cursor": cursor })))?;
         let answer = program.answer()?;
         ensure!(answer["error"].is_null(), "a list failed: {answer}");
+        whole.times.extend(answer["result"]["sessions"][0]["updatedAt"].as_str().map(str::to_owned));
         cursor = answer["result"]["nextCursor"].clone();
         if cursor.is_null() {
             break;
         }
     }
-    Ok((took, deep))
-}
-
-/// The requests.
-fn kinds(program: &mut Peer, deep: &Value) -> Result<Vec<(&'static str, String)>> {
-    program.time(&request("session/list", &json!({})))?;
-    let page = program.answer()?;
-    // Among the first rows many share a time: half a page is behind the middle one's.
-    let middle = &page["result"]["sessions"][(PAGE / 2) as usize]["updatedAt"];
-    let own = |options: Value| json!({"_meta": {"acp-sessions": options}});
-    let kinds = [
-        ("first page", json!({})),
-        ("page 500, or last", json!({ "cursor": deep })),
-        // As many rows as the directory has in the smallest store, so that the sizes compare.
-        ("cwd page, 50 rows", json!({ "cwd": DIRECTORY, "_meta": {"acp-sessions": {"limit": 50}} })),
-        ("updatedAfter page", own(json!({ "updatedAfter": middle }))),
-        ("search, rare word", own(json!({ "search": RARE_WORD }))),
-        ("search, common word", own(json!({ "search": COMMON_WORD }))),
-        ("search, half a word", own(json!({ "search": &COMMON_WORD[..5] }))),
-        ("search, both words", own(json!({ "search": format!("{COMMON_WORD} {RARE_WORD}") }))),
-    ];
-    Ok(kinds.into_iter().map(|(name, params)| (name, request("session/list", &params))).collect())
+    Ok(whole)
 }

@@ -14,20 +14,29 @@ pub(super) fn print(runs: u32, columns: &[(u64, Figures)]) {
     };
     row("bare query", &|figures| figures.query);
     row("bare echo", &|figures| figures.echo);
+    // A small store has no later page of what is rare.
+    let largest = columns.iter().max_by_key(|(_, figures)| figures.pages.len());
     let names: Vec<&str> =
-        columns.first().map(|(_, f)| f.pages.iter().map(|(name, _)| *name).collect()).unwrap_or_default();
-    for (at, name) in names.iter().enumerate() {
-        row(name, &|figures| figures.pages[at].1);
+        largest.map(|(_, f)| f.pages.iter().map(|(name, _)| name.as_str()).collect()).unwrap_or_default();
+    let optional = |name: &str, figure: &dyn Fn(&Figures, Duration) -> String| {
+        let cells = columns.iter().map(|(_, f)| f.page(name).map_or("-".to_owned(), |page| figure(f, page)));
+        line(name, cells, columns);
+    };
+    for name in &names {
+        optional(name, &|_, page| format!("{:.3}", millis(page)));
     }
     row("all pages", &|figures| figures.full);
     let of = |part: Duration, whole: Duration| format!("{:.2}", part.as_secs_f64() / whole.as_secs_f64());
     let floor = |figures: &Figures| figures.query + figures.echo;
-    line("first page ÷ (query + echo)", columns.iter().map(|(_, f)| of(f.pages[0].1, floor(f))), columns);
     if let Some((smallest, base)) = columns.first() {
         for at in [0, 2] {
             let name = format!("{} ÷ that of {smallest}", base.pages[at].0);
             line(&name, columns.iter().map(|(_, f)| of(f.pages[at].1, base.pages[at].1)), columns);
         }
+    }
+    println!("{}", style::heading(format_args!("Each page ÷ (query + echo)")));
+    for name in &names {
+        optional(name, &|figures, page| of(page, floor(figures)));
     }
     let memory = |figures: &Figures| figures.memory.map_or("-".to_owned(), |kib| format!("{}", kib / 1024));
     line("peak memory, MiB", columns.iter().map(|(_, figures)| memory(figures)), columns);

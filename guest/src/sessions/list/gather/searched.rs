@@ -1,0 +1,207 @@
+//! The rows of a search: where few sessions can match these are brought into order, and where many can, the sessions on the
+//! list are tried one after another.
+
+use std::collections::BTreeMap;
+
+use super::{Gather, READ_AT_ONCE, shown};
+use crate::search::find::{self, Few, Hit, Tried};
+use crate::search::query::Query;
+use crate::sessions::cursor::Place;
+use crate::sessions::list::Effort;
+use crate::sessions::walk::{self, Found, Walk};
+use crate::storage::{Result, Storage, StorageError};
+use crate::store::{Remembered, Session, keys};
+
+/// How many are tried at a time, at first and at most.
+const BATCHES: (usize, usize) = (64, 512);
+/// How many rows are read at a time.
+const ROWS: usize = 128;
+
+impl<S: Storage> Gather<'_, S> {
+    /// The rows that a query finds behind a place, which is where the page before this one has ended.
+    pub(super) fn searched(&mut self, query: &Query, place: Option<&Place>) -> Result<()> {
+        let behind = match place {
+            Some(Place::Row { updated, id } | Place::Tried { updated, id }) => Some((*updated, id.as_str())),
+            Some(Place::Changed { .. }) | None => None,
+        };
+        let Effort { rare, tried_first, near, few, most_tried } = self.effort;
+        if let Some(Place::Tried { .. }) = place {
+            return self.walked(query, behind, most_tried);
+        }
+        let list = (self.filter.fingerprint(), self.started);
+        let known = behind.and_then(|(updated, id)| self.store.remembered(list, &keys::row_place(updated, id)));
+        if let Some(places) = known {
+            return self.matching_of(query, &places);
+        }
+        // A word that hardly anybody holds is found at once, and one that most hold among the first that are tried. Only
+        // between the two does it pay to look who holds it.
+        match find::few(self.store, query, rare)? {
+            Few::Sessions(ids) => {
+                let places = self.places(&ids, behind)?;
+                return self.matching_of(query, &places);
+            }
+            Few::Unsupported => return self.walked(query, behind, most_tried),
+            Few::Many => {}
+        }
+        let Some(mut last) = self.tried(query, behind, tried_first)? else { return Ok(()) };
+        if self.rows.len().saturating_mul(near) >= self.wanted.saturating_mul(tried_first) {
+            let Some(behind_those) = self.tried(query, Some(last.behind()), near)? else { return Ok(()) };
+            last = behind_those;
+        }
+        let Few::Sessions(ids) = find::few(self.store, query, few)? else {
+            return self.walked(query, Some(last.behind()), most_tried);
+        };
+        let places = self.places(&ids, Some(last.behind()))?;
+        self.matching_of(query, &places)?;
+        let behind = Some(keys::row_place(last.updated, &last.id));
+        self.store.remember(Remembered { list, behind, places });
+        Ok(())
+    }
+
+    /// Tries one session after another, since nothing else is left.
+    fn walked(&mut self, query: &Query, behind: Option<(i64, &str)>, most: usize) -> Result<()> {
+        self.is_walked = true;
+        self.cut = self.tried(query, behind, most)?.map(|last| Place::Tried { updated: last.updated, id: last.id });
+        Ok(())
+    }
+
+    /// Places and ids of those of the sessions that the list shows behind a row, in its order.
+    fn places(&self, ids: &[String], behind: Option<(i64, &str)>) -> Result<Vec<(String, String)>> {
+        let behind = behind.map(|(updated, id)| keys::row_place(updated, id));
+        let mut places: Vec<(String, String)> = Vec::new();
+        for ids in ids.chunks(READ_AT_ONCE as usize) {
+            let mut sessions = self.sessions(ids)?;
+            sessions.retain(|session| session.revision <= self.started && self.filter.admits(session));
+            let found = sessions.into_iter().map(|session| (keys::row_place(session.updated, &session.id), session.id));
+            places.extend(found.filter(|(place, _)| behind.as_ref().is_none_or(|behind| place < behind)));
+        }
+        places.sort_by(|a, b| b.cmp(a));
+        Ok(places)
+    }
+
+    /// Those of these that match, as many as the page takes.
+    fn matching_of(&mut self, query: &Query, places: &[(String, String)]) -> Result<()> {
+        for batch in places.chunks(READ_AT_ONCE as usize) {
+            if self.is_full() {
+                break;
+            }
+            let ids: Vec<String> = batch.iter().map(|(_, id)| id.clone()).collect();
+            // What changed between the two reads is given at the end.
+            let mut sessions = self.sessions(&ids)?;
+            sessions.retain(|session| session.revision <= self.started);
+            let hits = self.hits(query, &sessions)?;
+            for (session, hit) in sessions.iter().zip(hits) {
+                if let Some(hit) = hit.filter(|_| !self.is_full()) {
+                    let place = Place::Row { updated: session.updated, id: session.id.clone() };
+                    self.push_session(session, place, Some((query, &hit)))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Tries the sessions on the list behind a row, no more than `most`. Returns the last that was tried, unless the page
+    /// is full or the list at its end.
+    fn tried(&mut self, query: &Query, behind: Option<(i64, &str)>, most: usize) -> Result<Option<Last>> {
+        let (mut batch, largest) = BATCHES;
+        let mut walk = Walk::new(self.store, self.filter, behind, u32::try_from(most.min(ROWS)).unwrap_or(u32::MAX))?;
+        let mut left = most;
+        let mut last = None;
+        while !self.is_full() {
+            let mut candidates = Vec::new();
+            while candidates.len() < batch.min(left) {
+                let Some(found) = walk.next(self.store)? else { break };
+                let place = found.place();
+                if let Some((updated, id)) = place.filter(|_| found.head().is_some_and(|head| self.admits(&head))) {
+                    candidates.push(Candidate { found, updated, id });
+                }
+            }
+            let is_end = candidates.len() < batch.min(left);
+            left -= candidates.len();
+            if let Some(candidate) = candidates.last() {
+                last = Some(Last { updated: candidate.updated, id: candidate.id.clone() });
+            }
+            self.push_matching(query, candidates)?;
+            if is_end {
+                return Ok(None);
+            }
+            if left == 0 {
+                break;
+            }
+            batch = (batch * 2).min(largest);
+        }
+        Ok(last.filter(|_| !self.is_full()))
+    }
+
+    /// Adds those that match.
+    fn push_matching(&mut self, query: &Query, mut candidates: Vec<Candidate>) -> Result<()> {
+        let has_texts = !self.headings_only;
+        let is_plain = |found: &Found| has_texts && found.head().is_some_and(|head| head.plain);
+        let others: Vec<String> = candidates.iter().filter(|of| !is_plain(&of.found)).map(|of| of.id.clone()).collect();
+        // What changed between the two reads is given at the end.
+        let mut records = self.unchanged(&others)?;
+        candidates.retain(|of| is_plain(&of.found) || records.contains_key(&of.id));
+        let hits = if has_texts {
+            let tried = candidates.iter().map(|of| records.get(&of.id).map_or(Tried::Plain(&of.id), Tried::Session));
+            match find::hits(self.store, query, &tried.collect::<Vec<_>>()) {
+                Err(StorageError::Unsupported) => {
+                    self.headings_only = true;
+                    return self.push_matching(query, candidates);
+                }
+                hits => hits?,
+            }
+        } else {
+            find::heading_hits(query, candidates.iter().filter_map(|of| records.get(&of.id)))
+        };
+        let mut matching: Vec<(Candidate, Hit)> =
+            candidates.into_iter().zip(hits).filter_map(|(of, hit)| Some((of, hit?))).collect();
+        matching.truncate(self.wanted.saturating_sub(self.rows.len()));
+        // A title is shown as the record has it, and what is in a log as the row that was read.
+        let titled = matching.iter().filter(|(_, hit)| *hit == Hit::Heading).map(|(of, _)| of.id.clone());
+        let titled: Vec<String> = titled.filter(|id| !records.contains_key(id)).collect();
+        records.extend(self.unchanged(&titled)?);
+        walk::read_rows(self.store, matching.iter_mut().map(|(of, _)| &mut of.found))?;
+        for (of, hit) in matching {
+            if self.is_full() {
+                break;
+            }
+            let place = Place::Row { updated: of.updated, id: of.id.clone() };
+            match (records.get(&of.id), &hit) {
+                (Some(session), _) => self.push_session(session, place, Some((query, &hit)))?,
+                (None, Hit::Entry { log, seq }) => {
+                    let Some(row) = of.found.row().filter(|row| self.admits(&row.head)) else { continue };
+                    let found = find::describe_entry(self.store, query, log, *seq)?;
+                    self.push(place, shown(row, Some(&found), self.draft));
+                }
+                (None, Hit::Heading) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The records of these sessions that have not changed since the first page, by id.
+    fn unchanged(&self, ids: &[String]) -> Result<BTreeMap<String, Session>> {
+        let mut sessions = self.sessions(ids)?;
+        sessions.retain(|session| session.revision <= self.started);
+        Ok(sessions.into_iter().map(|session| (session.id.clone(), session)).collect())
+    }
+}
+
+/// A session on the list.
+struct Candidate {
+    found: Found,
+    updated: i64,
+    id: String,
+}
+
+/// The last session that was tried.
+struct Last {
+    updated: i64,
+    id: String,
+}
+
+impl Last {
+    fn behind(&self) -> (i64, &str) {
+        (self.updated, &self.id)
+    }
+}

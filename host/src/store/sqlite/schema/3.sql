@@ -1,0 +1,2 @@
+-- The tables are the same again. The engine keeps one more index in them and says more in a list row
+-- (guest/src/store/layout.rs): a program of before would not write the one and not read the other.
