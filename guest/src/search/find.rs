@@ -13,6 +13,15 @@ use crate::transcript::text;
 /// How many hits are asked for at first, and at most: each has its price, and so has each call.
 const BATCHES: (u32, u32) = (64, 4096);
 
+/// What becomes of half a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Halves {
+    /// All that begins like it is looked for.
+    Gathered,
+    /// Anybody may hold it.
+    Left,
+}
+
 /// How many shared logs are read to know whether any of many logs is shared.
 const SHARES: Bounds = Bounds { limit: 512, max_bytes: 64 * 1024 };
 
@@ -71,6 +80,15 @@ pub enum Hit {
 /// The sessions that can match, where no more than `most` hold one of the terms: those that may hold each term of which
 /// that is so.
 pub fn few<S: Storage>(store: &Store<S>, query: &Query, most: usize) -> Result<Few> {
+    few_by(store, query, most, Halves::Gathered)
+}
+
+/// The same by words that stand in the index as they were typed: to gather what begins like half a word takes longer.
+pub fn few_by_whole_words<S: Storage>(store: &Store<S>, query: &Query, most: usize) -> Result<Few> {
+    few_by(store, query, most, Halves::Left)
+}
+
+fn few_by<S: Storage>(store: &Store<S>, query: &Query, most: usize, halves: Halves) -> Result<Few> {
     if query.terms.is_empty() {
         return Ok(Few::Sessions(Vec::new()));
     }
@@ -78,7 +96,7 @@ pub fn few<S: Storage>(store: &Store<S>, query: &Query, most: usize) -> Result<F
     for term in &query.terms {
         // To know who else holds it is worth no more than to try those that are left.
         let most = few.as_ref().map_or(most, |few| most.min(few.len().max(BATCHES.0 as usize)));
-        let holding = match owners(store, term, most) {
+        let holding = match owners(store, term, most, halves) {
             Ok(Some(owners)) => sessions_of(store, &owners)?,
             Ok(None) => continue,
             Err(StorageError::Unsupported) => return Ok(Few::Unsupported),
@@ -119,11 +137,14 @@ fn shares<S: Storage>(store: &Store<S>, keys: &[String]) -> Result<Vec<String>> 
 }
 
 /// Whose texts hold the term; `None` if more than `most` do.
-fn owners<S: Storage>(store: &Store<S>, term: &TextTerm, most: usize) -> Result<Option<Vec<String>>> {
+fn owners<S: Storage>(store: &Store<S>, term: &TextTerm, most: usize, halves: Halves) -> Result<Option<Vec<String>>> {
     // A whole word is found at once, while all that begins like it may have to be gathered first. A common word is
     // mostly typed to its end, and then this is all there is to do.
-    if term.prefix && owners_of(store, &TextTerm { prefix: false, ..term.clone() }, most)?.is_none() {
-        return Ok(None);
+    if term.prefix {
+        let whole = owners_of(store, &TextTerm { prefix: false, ..term.clone() }, most)?;
+        if whole.is_none_or(|owners| owners.is_empty() && halves == Halves::Left) {
+            return Ok(None);
+        }
     }
     owners_of(store, term, most)
 }

@@ -239,7 +239,7 @@ fn a_page_of_what_few_hold_reads_those_few() {
     assert_eq!((ids.len(), next.is_null()), (10, false));
     assert!(cost.tried <= 2 * 2 * 12 && cost.asked <= 60, "{cost:?}");
     // Nobody holds both, which the index tells without a look at anybody.
-    let (cost, ids, next) = asked(&store, &serde_json::json!({"search": "every500 nobody"}));
+    let (cost, ids, next) = asked(&store, &serde_json::json!({"search": "every500 \"nobody\""}));
     assert_eq!((cost.tried, ids.len(), next.is_null()), (0, 0, true));
 }
 

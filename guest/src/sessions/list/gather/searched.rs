@@ -35,7 +35,7 @@ impl<S: Storage> Gather<'_, S> {
         }
         // A word that hardly anybody holds is found at once, and one that most hold among the first that are tried. Only
         // between the two does it pay to look who holds it.
-        match find::few(self.store, query, rare)? {
+        match find::few_by_whole_words(self.store, query, rare)? {
             Few::Sessions(ids) => {
                 let places = self.places(&ids, behind)?;
                 return self.matching_of(query, &places);
