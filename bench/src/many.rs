@@ -78,7 +78,8 @@ fn planted(nth: u64, count: u64, random: &mut Random) -> impl Iterator<Item = &'
     let apart = (SCARCE_APART, nth % every == every / 2);
     let frequent = FREQUENT_WORDS.map(|word| (word, random.below(5) > 0));
     let [[even, odd], [old, new]] = HALVES;
-    let halves = [(even, nth % 2 == 0), (odd, nth % 2 == 1), (old, nth < count / 2), (new, nth >= count / 2)];
+    let halves =
+        [(even, nth.is_multiple_of(2)), (odd, !nth.is_multiple_of(2)), (old, nth < count / 2), (new, nth >= count / 2)];
     let all = scarce.into_iter().chain([apart]).chain(frequent).chain(halves);
     all.filter(|(_, is_held)| *is_held).map(|(word, _)| word)
 }

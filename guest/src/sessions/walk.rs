@@ -99,8 +99,8 @@ impl Range {
             }
             self.read = match self.kind {
                 Kind::Rows | Kind::Heads(_) => page.entries.into(),
-                Kind::Older(shelf) => {
-                    upgrade::as_they_are(store, shelf, page.entries, |session| agents.admit(session))?.into()
+                Kind::Older(of) => {
+                    upgrade::as_they_are(store, of, page.entries, |session| agents.admit(session))?.into()
                 }
             };
         }

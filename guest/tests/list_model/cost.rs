@@ -207,7 +207,7 @@ fn with_words(sessions: usize) -> Store<Counting> {
         let mut session = session(nth, ["a".to_owned()]);
         let mut title = "all".to_owned();
         for every in [2, 4, 500].into_iter().filter(|every| nth % every == 0) {
-            title.push_str(&format!(" every{every}"));
+            title = format!("{title} every{every}");
         }
         if nth % 200 == 0 {
             title.push_str(" some");

@@ -43,17 +43,17 @@ impl<S: Storage> Gather<'_, S> {
             Few::Unsupported => return self.walked(query, behind, most_tried),
             Few::Many => {}
         }
-        let Some(mut last) = self.tried(query, behind, tried_first)? else { return Ok(()) };
+        let Some(mut reached) = self.tried(query, behind, tried_first)? else { return Ok(()) };
         if self.rows.len().saturating_mul(near) >= self.wanted.saturating_mul(tried_first) {
-            let Some(behind_those) = self.tried(query, Some(last.behind()), near)? else { return Ok(()) };
-            last = behind_those;
+            let Some(behind_those) = self.tried(query, Some(reached.behind()), near)? else { return Ok(()) };
+            reached = behind_those;
         }
         let Few::Sessions(ids) = find::few(self.store, query, few)? else {
-            return self.walked(query, Some(last.behind()), most_tried);
+            return self.walked(query, Some(reached.behind()), most_tried);
         };
-        let places = self.places(&ids, Some(last.behind()))?;
+        let places = self.places(&ids, Some(reached.behind()))?;
         self.matching_of(query, &places)?;
-        let behind = Some(keys::row_place(last.updated, &last.id));
+        let behind = Some(keys::row_place(reached.updated, &reached.id));
         self.store.remember(Remembered { list, behind, places });
         Ok(())
     }

@@ -61,13 +61,13 @@ pub(super) fn all(program: &mut Peer, whole: &Whole) -> Result<Vec<Kind>> {
         kind("page 500, or last", &json!({ "cursor": whole.deep })),
         // As many rows as the directory has in the smallest store, so that the sizes compare.
         kind("cwd page, 50 rows", &json!({ "cwd": DIRECTORY, "_meta": {"acp-sessions": {"limit": 50}} })),
-        kind("updatedAfter page", &own(json!({ "updatedAfter": recent }))),
-        kind("search, rare word", &own(json!({ "search": RARE_WORD }))),
-        kind("search, common word", &own(json!({ "search": COMMON_WORD }))),
-        kind("search, half a word", &own(json!({ "search": &COMMON_WORD[..5] }))),
-        kind("search, both words", &own(json!({ "search": format!("{COMMON_WORD} {RARE_WORD}") }))),
+        kind("updatedAfter page", &own(&json!({ "updatedAfter": recent }))),
+        kind("search, rare word", &own(&json!({ "search": RARE_WORD }))),
+        kind("search, common word", &own(&json!({ "search": COMMON_WORD }))),
+        kind("search, half a word", &own(&json!({ "search": &COMMON_WORD[..5] }))),
+        kind("search, both words", &own(&json!({ "search": format!("{COMMON_WORD} {RARE_WORD}") }))),
     ];
-    let none = Kind { has_rows: false, ..kind("createdBefore all", &own(json!({ "createdBefore": BEFORE_ALL }))) };
+    let none = Kind { has_rows: false, ..kind("createdBefore all", &own(&json!({ "createdBefore": BEFORE_ALL }))) };
     kinds.push(none);
     kinds.extend(two_pages(program, "createdBefore, oldest", &json!({ "createdBefore": oldest }))?);
     kinds.extend(two_pages(program, "createdBefore, middle", &json!({ "createdBefore": middle }))?);
@@ -83,7 +83,7 @@ pub(super) fn all(program: &mut Peer, whole: &Whole) -> Result<Vec<Kind>> {
 /// The first page of a list and a later one, if it has more than one.
 fn two_pages(program: &mut Peer, name: &str, options: &Value) -> Result<Vec<Kind>> {
     let params = |cursor: &Value| {
-        let mut params = own(options.clone());
+        let mut params = own(options);
         params["cursor"] = cursor.clone();
         params
     };
@@ -108,6 +108,6 @@ fn two_pages(program: &mut Peer, name: &str, options: &Value) -> Result<Vec<Kind
     Ok(kinds)
 }
 
-fn own(options: Value) -> Value {
+fn own(options: &Value) -> Value {
     json!({"_meta": {"acp-sessions": options}})
 }
