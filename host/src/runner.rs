@@ -14,6 +14,7 @@ mod connection;
 mod engine;
 mod shutdown;
 mod streams;
+mod timer;
 
 pub use self::connection::{Connection, End, Ends, Timing};
 pub use self::engine::RunError;

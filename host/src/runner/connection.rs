@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::engine::{Engine, RunError};
 use super::shutdown::{self, Shutdown};
 use super::streams::Streams;
+use super::timer::Timer;
 use crate::component::connection::{Arrival, Output, Peer, Setting, Step};
 use crate::component::{Component, storage};
 use crate::downstream::Agent;
@@ -49,7 +50,7 @@ pub struct Connection<'c, S: storage::Host + Send + 'static> {
     downstream: Box<dyn Agent>,
     timing: Timing,
     /// When to tell the engine next that time has passed.
-    timer: Option<Instant>,
+    timer: Timer,
     /// The engine has more of a replay than there was room for.
     has_more: bool,
     /// The engine holds lines of the client's that the agent may have to see.
@@ -85,7 +86,8 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
         let Ends { client, agent, downstream, stop } = ends;
         // Where it fails, the agent has not been sent anything that it could want to finish.
         let engine = Engine::connect(component, storage, settings).inspect_err(|_| downstream.kill())?;
-        let timer = Some(Instant::now() + timing.flush_after);
+        let mut timer = Timer::default();
+        timer.arrived(Instant::now(), timing.flush_after);
         let streams = Streams::new(client, agent, stop);
         Ok(Self {
             engine,
@@ -175,7 +177,7 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
         {
             *quiet = Instant::now() + LAST_OUTPUT;
         }
-        self.timer.get_or_insert_with(|| Instant::now() + self.timing.flush_after);
+        self.timer.arrived(Instant::now(), self.timing.flush_after);
         let arrivals = lines.into_iter().map(|content| Arrival { peer, content }).collect();
         let step = self.engine.receive(arrivals, self.room())?;
         self.take(&step);
@@ -244,14 +246,14 @@ impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
 
     fn deadline(&self) -> Option<Instant> {
         let step = self.shutdown.as_ref().map(|(shutdown, _)| shutdown.next_step());
-        self.timer.into_iter().chain(step).chain(self.exited).min()
+        self.timer.next().into_iter().chain(step).chain(self.exited).min()
     }
 
     /// Tells the engine that time has passed, if it wants to know by now.
     fn pass_time(&mut self) -> Result<(), RunError> {
-        if self.timer.is_some_and(|timer| timer <= Instant::now()) {
+        if self.timer.is_due(Instant::now()) {
             let again = self.engine.idle()?;
-            self.timer = again.map(|after| Instant::now() + Duration::from_millis(after.into()));
+            self.timer.told(Instant::now(), again);
             self.pump()?;
         }
         Ok(())
