@@ -45,8 +45,10 @@ impl Agent {
             How::Never => Vec::new(),
         };
         let request = self.requests.remove(at);
-        if request.opens() && lines.last().is_some_and(|line| line.contains("\"error\"")) {
-            self.refused.extend(request.window());
+        match lines.last() {
+            Some(line) if request.opens() && line.contains("\"error\"") => self.refused.extend(request.window()),
+            Some(_) if request.opens() => self.granted.extend(request.window()),
+            _ => {}
         }
         match how {
             How::Twice => lines.extend(lines.last().cloned()),
@@ -161,6 +163,10 @@ impl Agent {
             kept.updated = now;
             title = kept.title.clone().filter(|_| names);
             known = kept.marks();
+        }
+        for mark in &known {
+            let said = &mut ground.talk.said[*mark];
+            said.covered |= said.beside;
         }
         if let Some(turn) = turn {
             crate::checks::heard(self, ground, turn, &known);

@@ -17,6 +17,9 @@ impl Machine<'_> {
         let kind = self.next_kind();
         let ground = &mut self.ground;
         let mut idle = Agent::resting(kind);
+        let other = self.lines[usize::from(1 - line)].as_ref().map(|open| &open.agent);
+        let other = other.filter(|other| other.kind.name() == kind.name() && !other.kind.forgets());
+        let elsewhere = other.map(|other| other.open.clone()).unwrap_or_default();
         let agent = match &mut self.lines[usize::from(line)] {
             Some(open) => &mut open.agent,
             None => &mut idle,
@@ -40,6 +43,7 @@ impl Machine<'_> {
             return;
         }
         let mut taken_back = Vec::new();
+        let (first, is_open_elsewhere) = (ground.talk.said.len(), elsewhere.contains(&id));
         match change {
             Change::Create => {}
             Change::Continue => {
@@ -84,6 +88,9 @@ impl Machine<'_> {
                     kept.change_at(now);
                 }
             }
+        }
+        if is_open_elsewhere {
+            ground.talk.said[first..].iter_mut().for_each(|said| said.beside = true);
         }
         for mark in taken_back.iter().flat_map(|piece| crate::talk::marks(&piece.text)) {
             ground.talk.said[mark].rewound = true;
