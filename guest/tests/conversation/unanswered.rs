@@ -18,7 +18,7 @@ fn agent<'a>(store: &'a Memory, world: &'a World, name: &str, capabilities: &Val
 }
 
 fn leave(mut desk: Desk<'_>) {
-    desk.engine.closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
     desk.pull();
 }
 

@@ -16,10 +16,18 @@ pub(crate) struct Said {
     pub(crate) rewound: bool,
     /// It was thought, and not said.
     pub(crate) thought: bool,
-    /// It was said outside the layer while another process had the session open.
-    pub(crate) beside: bool,
-    /// That process has had a turn since, whose time is all that the agent's list tells.
-    pub(crate) covered: bool,
+    pub(crate) beside: Beside,
+}
+
+/// Whether it was said outside the layer while another process had the session open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Beside {
+    #[default]
+    Nothing,
+    /// It was.
+    Another,
+    /// And that process has had a turn since, whose time is all that the agent's list tells.
+    Covered,
 }
 
 /// A prompt and what followed.

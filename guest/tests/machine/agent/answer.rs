@@ -7,6 +7,7 @@ use super::{Agent, Request, update};
 use crate::case::How;
 use crate::ground::Ground;
 use crate::kind::Trait;
+use crate::talk::Beside;
 
 const LOGIN: &str = "log in first";
 
@@ -166,7 +167,9 @@ impl Agent {
         }
         for mark in &known {
             let said = &mut ground.talk.said[*mark];
-            said.covered |= said.beside;
+            if said.beside == Beside::Another {
+                said.beside = Beside::Covered;
+            }
         }
         if let Some(turn) = turn {
             crate::checks::heard(self, ground, turn, &known);

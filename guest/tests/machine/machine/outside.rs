@@ -7,6 +7,7 @@ use crate::agent::Agent;
 use crate::case::Change;
 use crate::disk::{CWD, Piece};
 use crate::kind::Trait;
+use crate::talk::Beside;
 
 /// How long ago an agent's own sessions were last used, in milliseconds.
 const DAYS: i64 = 3 * 86_400_000;
@@ -90,7 +91,7 @@ impl Machine<'_> {
             }
         }
         if is_open_elsewhere {
-            ground.talk.said[first..].iter_mut().for_each(|said| said.beside = true);
+            ground.talk.said[first..].iter_mut().for_each(|said| said.beside = Beside::Another);
         }
         for mark in taken_back.iter().flat_map(|piece| crate::talk::marks(&piece.text)) {
             ground.talk.said[mark].rewound = true;
