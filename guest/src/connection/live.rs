@@ -54,6 +54,8 @@ pub(super) struct LiveSession {
     activity: Activity,
     /// Whether the agent has heard all that was said, up to what is being said.
     is_told: bool,
+    /// What is known of the agent's own copy of the conversation.
+    copy: AgentsCopy,
     /// Behind which entry of the session's log others have said what the agent has not heard.
     unheard_behind: Option<u32>,
     /// Tool calls of the turn under way that have not ended.
@@ -66,6 +68,16 @@ pub(super) struct LiveSession {
     marked: bool,
     /// The session on behalf of which its agent started it.
     parent: Option<String>,
+}
+
+/// What is known of an agent's own copy of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AgentsCopy {
+    /// It had nothing that the log has not when the session was opened: so the time of its last activity, once that is
+    /// the time of a turn through the layer, says that nothing else was said.
+    Known,
+    /// It was not looked at: something may have been said in it before, which that time says nothing of.
+    Unseen,
 }
 
 /// What the store has of a session's state from before.
@@ -128,6 +140,7 @@ impl LiveSession {
             earlier_state: EarlierState::Known,
             activity: Activity::default(),
             is_told: true,
+            copy: AgentsCopy::Known,
             unheard_behind: None,
             calls: OpenCalls::default(),
             hush: own_words::Stream::default(),
@@ -159,9 +172,10 @@ impl LiveSession {
         session
     }
 
-    /// Its agent started it on behalf of this one, if of any.
-    pub(super) fn belongs_to(&mut self, parent: Option<String>) {
+    /// It is taken up after an instance was lost; its agent started it on behalf of this one, if of any.
+    pub(super) fn take_up(&mut self, parent: Option<String>) {
         self.parent = parent;
+        self.copy = AgentsCopy::Unseen;
     }
 
     /// Whether its agent started it on behalf of this one.

@@ -80,7 +80,8 @@ impl Draft {
     /// What comes before an answer that is replayed, without the prompt to it where none is replayed.
     pub(super) fn without_prompt<'a>(&self, log: &'a [Turn]) -> (&'a [Turn], &'a [Turn]) {
         let prompt = match self.prompts {
-            Prompts::LeftOut => log.iter().rev().take_while(|turn| turn.agent.sum().is_empty()).count(),
+            // What went to another agent is no prompt to this one's answer.
+            Prompts::LeftOut => log.iter().rev().take_while(|turn| is_prompt_to_it(turn)).count(),
             Prompts::AsSaid | Prompts::Rewritten => 0,
         };
         log.split_at(log.len() - prompt)
@@ -92,7 +93,18 @@ impl Draft {
             self.set_aside(&[ours]);
             self.insert([theirs]);
         } else {
-            self.keep([ours], Told::Yes);
+            self.keep_same(std::slice::from_ref(ours), std::slice::from_ref(theirs));
+        }
+    }
+
+    /// What is kept because it says the same as a replay. An agent that replays answers without their prompts need not know
+    /// of a prompt that went to another one and has found its way before one of them.
+    pub(super) fn keep_same(&mut self, log: &[Turn], replay: &[Turn]) {
+        let has_prompts = replay.iter().any(|turn| !turn.user.is_empty());
+        for turn in log {
+            let is_others = turn.took_part == Some(false) && !turn.user.is_empty();
+            let is_new_to_it = is_others && !has_prompts && turn.at.start() > self.heard_before;
+            self.keep([turn], if is_new_to_it { Told::No } else { Told::Yes });
         }
     }
 
@@ -129,7 +141,7 @@ impl Draft {
     /// Each has what the other has not. `is_enclosed`: it went on from there in both, and had heard it.
     fn both(&mut self, log: &[Turn], replay: &[Turn], is_enclosed: bool) {
         if self.is_same(log, replay, is_enclosed) {
-            return self.keep(log, Told::Yes);
+            return self.keep_same(log, replay);
         }
         // What it has put together with something else is in its account as well.
         let is_known = |turn: &Turn| self.has_part_in(turn) || is_held(turn, replay);
@@ -226,6 +238,11 @@ impl Draft {
             (_, piece) => self.plan.pieces.push(piece),
         }
     }
+}
+
+/// Whether this agent may have answered what a user says in this turn.
+fn is_prompt_to_it(turn: &Turn) -> bool {
+    turn.agent.sum().is_empty() && turn.took_part != Some(false)
 }
 
 /// Whether a turn of a replay has this turn of a log, or half a turn, and more. What went to another agent is that one's.

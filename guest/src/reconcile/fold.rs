@@ -117,17 +117,24 @@ impl Fold {
         }
         match Event::parse(text) {
             Event::Prompt { blocks, with } => {
-                self.user(number, None, blocks.into_iter().filter_map(text_of));
                 let took_part = with.map(|(agent, id)| {
                     self.hearer.as_ref().is_some_and(|(name, known)| *name == agent && known.has_taken(&id))
                 });
+                self.end_of_others(took_part);
+                self.user(number, None, blocks.into_iter().filter_map(text_of));
                 if let Some(open) = &mut self.open {
                     open.is_ours = true;
                     // Where prompts were joined, it took part if it did in any.
                     open.took_part = open.took_part.max(took_part);
                 }
             }
-            Event::User { message, content } => self.user(number, message, content.and_then(text_of).into_iter()),
+            Event::User { message, content } => {
+                // An echo is a part of the turn that it comes in.
+                if Entry::parse(text).is_some_and(|entry| entry.turn.is_none()) {
+                    self.end_of_others(None);
+                }
+                self.user(number, message, content.and_then(text_of).into_iter());
+            }
             Event::Agent { message, content } => {
                 self.agent(number, message);
                 if let Some(text) = content.and_then(text_of)
@@ -181,6 +188,14 @@ impl Fold {
             && number > since
             && self.open.as_ref().is_some_and(|open| open.places.start() <= since)
             && Entry::parse(text).is_some_and(|entry| entry.turn.is_none())
+    }
+
+    /// What a user said to this agent is not joined with what went to another, though nobody has answered between.
+    fn end_of_others(&mut self, took_part: Option<bool>) {
+        let is_others = took_part == Some(false);
+        if self.open.as_ref().is_some_and(|open| (open.took_part == Some(false)) != is_others) {
+            self.close(Behind::AnotherTurn);
+        }
     }
 
     /// Something a user said.

@@ -60,7 +60,7 @@ pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) ->
     let ours = (0..replay.len()).rev().take(LOOKED_BACK).find(|at| draft.is_same(log, &replay[*at..], false));
     if let Some(ours) = ours {
         draft.insert(&replay[..ours]);
-        draft.keep(log, Told::Yes);
+        draft.keep_same(log, &replay[ours..]);
         return draft.finish();
     }
     draft.insert(replay);

@@ -39,6 +39,7 @@ mod storing;
 mod subagents;
 mod titles;
 mod two_agents;
+mod unanswered;
 mod waiting;
 mod whole;
 mod windows;

@@ -4,7 +4,7 @@ use acp_sessions_guest::engine::Peer;
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World};
+use crate::desk::{Desk, World, chunk, update};
 use crate::scenes::{
     TOLD, Turns, account, ask_load, ask_prompt, ask_resume, lines, listing, load, mark, oblige, row, said, told,
 };
@@ -192,4 +192,26 @@ fn a_list_that_comes_while_the_agent_loads_is_evidence_too() {
     let asked = ask_load(&mut desk, "load", &id);
     desk.reply(&list, json!({"sessions": [row("s1", "First question", LATER)]}));
     assert_eq!(said(&oblige(&mut desk, asked, &TOLD[..1], "never").client), lines(&[&TOLD[..1]]));
+}
+
+#[test]
+fn a_turn_does_not_hide_what_was_said_outside_before_it_where_nobody_could_look() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &loads());
+    // Somebody goes on without the layer, and then with a program of the agent's that neither lists nor loads.
+    two_days_later(&world);
+    let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
+    load(&mut desk, &id, &[]).answer("load");
+    ask_prompt(&mut desk, "turn", &id, NEW[0].0);
+    desk.agent(update("s1", chunk("agent_message_chunk", NEW[0].1)));
+    desk.wait(2000);
+    desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+    desk.engine.peer_closed(Peer::Client);
+    // The one time that the list tells is that of the turn.
+    let listed = row("s1", "Title", "2025-10-11T08:53:21Z");
+    for time in ["next", "after that"] {
+        let mut desk = listing(&store, &world, "a", &loads(), std::slice::from_ref(&listed));
+        let out = load(&mut desk, &id, &all(&[TOLD, OUTSIDE, NEW]));
+        assert_eq!(said(&out.client), lines(&[TOLD, OUTSIDE, NEW]), "{time}");
+    }
 }

@@ -51,6 +51,8 @@ pub(crate) struct Agent {
     pub(crate) opened_at: std::collections::BTreeMap<String, u64>,
     /// When it first said that it wants its user logged in.
     pub(crate) locked_since: Option<u64>,
+    /// The clients' windows whose requests for a session it has granted, logged in or not.
+    pub(crate) granted: BTreeSet<u64>,
     /// The clients' windows whose requests for a session it has refused.
     pub(crate) refused: BTreeSet<u64>,
     /// Requests it has forgotten, by id.
@@ -79,6 +81,7 @@ impl Agent {
             was_unlocked: false,
             opened_at: std::collections::BTreeMap::new(),
             locked_since: None,
+            granted: BTreeSet::new(),
             refused: BTreeSet::new(),
             forgotten: BTreeMap::new(),
             next_request: 0,

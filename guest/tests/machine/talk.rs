@@ -16,6 +16,18 @@ pub(crate) struct Said {
     pub(crate) rewound: bool,
     /// It was thought, and not said.
     pub(crate) thought: bool,
+    pub(crate) beside: Beside,
+}
+
+/// Whether it was said outside the layer while another process had the session open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Beside {
+    #[default]
+    Nothing,
+    /// It was.
+    Another,
+    /// And that process has had a turn since, whose time is all that the agent's list tells.
+    Covered,
 }
 
 /// A prompt and what followed.
@@ -112,7 +124,7 @@ impl Talk {
     /// A new mark, and a text with it.
     pub(crate) fn mark(&mut self, turn: Option<usize>) -> (Mark, String) {
         let mark = self.said.len();
-        self.said.push(Said { turn, firm: false, rewound: false, thought: false });
+        self.said.push(Said { turn, ..Said::default() });
         if let Some(turn) = turn {
             self.turns[turn].marks.push(mark);
         }
@@ -220,7 +232,9 @@ impl Talk {
         // What the parent may have from elsewhere, its fork may have too.
         let is_made_here = self.sessions.get(parent).is_some_and(|session| session.is_made_here);
         let fork = self.meet(fork);
-        fork.parts = parts.into_iter().map(inherit).collect();
+        // A client that guessed its id may have said something in it already.
+        let said = std::mem::take(&mut fork.parts);
+        fork.parts = parts.into_iter().map(inherit).chain(said).collect();
         fork.is_made_here = is_made_here;
     }
 

@@ -41,6 +41,7 @@ impl LiveSession {
             }
         };
         self.is_told = is_told(&session, opening.heard, cx);
+        self.copy = opening.agents_copy(&attached, cx);
         let mark = self.mark_of(&opening, &attached, &session, cx);
         let mut result = answer::opened(&attached.answer, &self.state, cx.asked, &mark);
         if let Target::Fork(..) = opening.target {

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 pub(in crate::connection) use plan::{Target, Wanted};
 
-use super::{LiveSession, Phase};
+use super::{AgentsCopy, LiveSession, Phase};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::key::Key;
@@ -24,7 +24,7 @@ use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::{Code, Object, RpcError};
 use crate::storage::Storage;
-use crate::store::State;
+use crate::store::{Known, State};
 
 /// A request to open a session, as it came.
 #[derive(Debug)]
@@ -106,6 +106,13 @@ impl Opening {
     /// Whether the agent has it open and all is as it was.
     fn is_attached(&self) -> bool {
         self.attached.is_some() && self.restoring.is_empty() && !self.awaits_earlier
+    }
+
+    /// What is known of the agent's own copy, now that it has it open.
+    pub(super) fn agents_copy<S: Storage, E: Environment>(&self, attached: &Attached, cx: &Cx<'_, S, E>) -> AgentsCopy {
+        let known = self.target.session().agents.get(&cx.agent.name);
+        let agrees = cx.knows_list && known.is_some_and(Known::agrees);
+        if attached.step == Step::New || attached.adopted || agrees { AgentsCopy::Known } else { AgentsCopy::Unseen }
     }
 
     /// Whether what the agent says now has to wait for its turn in the history.

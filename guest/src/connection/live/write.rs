@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{EarlierState, LiveSession, Phase};
+use super::{AgentsCopy, EarlierState, LiveSession, Phase};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::environment::Environment;
@@ -58,11 +58,11 @@ impl LiveSession {
         }
         let durability = if close { Durability::Durable } else { Durability::Relaxed };
         let (activity, agent, now) = (&self.activity, &cx.agent.name, cx.now());
-        let agent_id = &*self.agent_id;
+        let (agent_id, copy) = (&*self.agent_id, self.copy);
         let (flushed, changed) = self.recorder.flush_with_end(cx.store, durability, |before, end, _, writes| {
             writes.extend(state.iter().cloned());
             let Some(mut session) = before.cloned() else { return Ok(Decision::Keep) };
-            activity.note(&mut session, agent, agent_id, end, now);
+            activity.note(&mut session, (agent, agent_id, copy), end, now);
             Ok(Decision::put(session))
         })?;
         self.state_dirty &= !writes_state;
@@ -111,7 +111,7 @@ impl LiveSession {
 
 impl super::Activity {
     /// What the record is to say of it; the session's own log ends at `end`.
-    fn note(&self, session: &mut Session, agent: &str, agent_id: &str, end: u32, now: i64) {
+    fn note(&self, session: &mut Session, (agent, agent_id, copy): (&str, &str, AgentsCopy), end: u32, now: i64) {
         if let Some(at) = self.touched {
             session.touch(at.max(session.updated.min(now)));
         }
@@ -126,7 +126,9 @@ impl super::Activity {
             && let Some(known) = session.agents.get_mut(agent).filter(|known| known.id == agent_id)
         {
             known.heard = heard;
-            known.last_turn = Some((self.began.unwrap_or(now), now));
+            if copy == AgentsCopy::Known {
+                known.last_turn = Some((self.began.unwrap_or(now), now));
+            }
         }
     }
 }

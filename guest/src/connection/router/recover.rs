@@ -145,7 +145,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 LiveSession::open_unread(id.to_owned(), agent_id, told)
             }
         };
-        session.belongs_to(parent);
+        session.take_up(parent);
         let prompts = self.connection.requests.incoming.iter().filter_map(|(request, what)| match what {
             Incoming::Prompt { session, tag, retold } if session == id => Some((request.clone(), tag.clone(), *retold)),
             _ => None,

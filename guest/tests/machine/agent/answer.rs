@@ -7,6 +7,7 @@ use super::{Agent, Request, update};
 use crate::case::How;
 use crate::ground::Ground;
 use crate::kind::Trait;
+use crate::talk::Beside;
 
 const LOGIN: &str = "log in first";
 
@@ -45,8 +46,10 @@ impl Agent {
             How::Never => Vec::new(),
         };
         let request = self.requests.remove(at);
-        if request.opens() && lines.last().is_some_and(|line| line.contains("\"error\"")) {
-            self.refused.extend(request.window());
+        match lines.last() {
+            Some(line) if request.opens() && line.contains("\"error\"") => self.refused.extend(request.window()),
+            Some(_) if request.opens() => self.granted.extend(request.window()),
+            _ => {}
         }
         match how {
             How::Twice => lines.extend(lines.last().cloned()),
@@ -161,6 +164,12 @@ impl Agent {
             kept.updated = now;
             title = kept.title.clone().filter(|_| names);
             known = kept.marks();
+        }
+        for mark in &known {
+            let said = &mut ground.talk.said[*mark];
+            if said.beside == Beside::Another {
+                said.beside = Beside::Covered;
+            }
         }
         if let Some(turn) = turn {
             crate::checks::heard(self, ground, turn, &known);

@@ -111,14 +111,15 @@ fn order(talk: &Talk, id: &str, seen: &[Mark], until: u64) -> Result<(), Broke> 
         if !found.is_sorted() {
             return Err(Broke::new("order", format!("`{id}` has a turn out of order: {:?} in {seen:?}", turn.marks)));
         }
-        if let (Some(first), Some(last)) = (found.first(), found.last()) {
-            spans.push((turn, *first, *last));
+        // Of what the layer said that it is not stored, and wrote later or only an agent's replay has brought back, nobody
+        // knows when it was.
+        let is_dated = |mark: &&Mark| !talk.had_faults || talk.said[**mark].firm;
+        let dated = turn.marks.iter().filter(is_dated).filter_map(|mark| places.get(mark).copied());
+        if let (Some(first), Some(last)) = (dated.clone().min(), dated.max()) {
+            spans.push((turn, first, last));
         }
     }
-    // Of a turn of which the layer said that it is not stored, and which only an agent's replay has brought back, nobody
-    // knows when it was.
-    let is_dated = |turn: &Turn| !talk.had_faults || turn.marks.iter().any(|mark| talk.said[*mark].firm);
-    for (turn, first, last) in spans.iter().filter(|(turn, ..)| is_dated(turn)) {
+    for (turn, first, last) in &spans {
         let Some(ended) = turn.ended.filter(|ended| *ended < until) else { continue };
         let is_behind = |other: &&(&Turn, usize, usize)| other.0.began > ended && other.1 < *last;
         if let Some((other, ..)) = spans.iter().find(is_behind) {

@@ -62,7 +62,7 @@ pub(crate) fn titles(ground: &mut Ground, memory: &Memory, kind: Kind, rows: &[V
         let is_its_own = |own: &str| record.as_ref().is_some_and(|record| record.id_at(name) == Some(own));
         let is_it = |(own, kept): &&(String, Kept)| match &kept.layers {
             Some(layers) => layers == id && is_its_own(own) && !is_given_again(&ground.talk, &store, name, own, id),
-            None => own == id && kept.outside && !session.is_made_here,
+            None => own == id && kept.outside && !session.is_made_here && is_its_own(own),
         };
         let own: Vec<_> = kept.iter().filter(is_it).collect();
         let [(_, own)] = own.as_slice() else { continue };

@@ -18,6 +18,9 @@ pub(crate) fn locked(talk: &Talk, client: &Client, agent: &Agent) -> Vec<Broke> 
         let was_said = agent.locked_since.is_some_and(|since| since < window.since);
         has_past && is_here && (window.refused.is_none() || (was_said && !window.seen.is_empty()))
     };
-    let wrong = client.windows.iter().filter(is_open).filter(is_wrong);
+    // One that wants a login and opens a session all the same has opened it, also for who asks while it is open.
+    let ungranted = (0..).zip(&client.windows).filter(|(at, _)| !agent.granted.contains(at)).map(|(_, window)| window);
+    let refused = ungranted.filter(|window| window.attached.as_deref() != Some("live"));
+    let wrong = refused.filter(is_open).filter(is_wrong);
     wrong.map(|window| Broke::new("login", format!("the agent wants a login, the client saw {window:?}"))).collect()
 }

@@ -10,7 +10,7 @@ use crate::checks;
 use crate::checks::gaps::is_compared_concurrent;
 use crate::client::Asked;
 use crate::kind::{Kind, Trait};
-use crate::talk::{Life, Mark};
+use crate::talk::{Beside, Life, Mark};
 
 /// What asks for all that there is.
 fn everything() -> Value {
@@ -267,7 +267,10 @@ impl Machine<'_> {
         // the agent's list tells of a turn when it is over.
         let talk = &self.ground.talk;
         let is_firm = |mark: &Mark| !talk.had_faults && talk.said[*mark].firm;
-        let is_outside = |mark: &Mark| talk.said[*mark].turn.is_none() || is_firm(mark);
+        // What was said in one process while another had the session open cannot be seen any more once that other has had a
+        // turn: the agent's list gives one time, which is that turn's.
+        let is_seen = |mark: &Mark| talk.said[*mark].beside != Beside::Covered;
+        let is_outside = |mark: &Mark| is_seen(mark) && (talk.said[*mark].turn.is_none() || is_firm(mark));
         let missing: Vec<Mark> = marks.into_iter().filter(|mark| !seen.contains(mark) && is_outside(mark)).collect();
         let store = acp_sessions_guest::store::Store::new(&self.bench.memory);
         // An agent that could not load for a while has begun another session for it.

@@ -7,6 +7,7 @@ use crate::agent::Agent;
 use crate::case::Change;
 use crate::disk::{CWD, Piece};
 use crate::kind::Trait;
+use crate::talk::Beside;
 
 /// How long ago an agent's own sessions were last used, in milliseconds.
 const DAYS: i64 = 3 * 86_400_000;
@@ -17,6 +18,9 @@ impl Machine<'_> {
         let kind = self.next_kind();
         let ground = &mut self.ground;
         let mut idle = Agent::resting(kind);
+        let other = self.lines[usize::from(1 - line)].as_ref().map(|open| &open.agent);
+        let other = other.filter(|other| other.kind.name() == kind.name() && !other.kind.forgets());
+        let elsewhere = other.map(|other| other.open.clone()).unwrap_or_default();
         let agent = match &mut self.lines[usize::from(line)] {
             Some(open) => &mut open.agent,
             None => &mut idle,
@@ -40,6 +44,7 @@ impl Machine<'_> {
             return;
         }
         let mut taken_back = Vec::new();
+        let (first, is_open_elsewhere) = (ground.talk.said.len(), elsewhere.contains(&id));
         match change {
             Change::Create => {}
             Change::Continue => {
@@ -84,6 +89,9 @@ impl Machine<'_> {
                     kept.change_at(now);
                 }
             }
+        }
+        if is_open_elsewhere {
+            ground.talk.said[first..].iter_mut().for_each(|said| said.beside = Beside::Another);
         }
         for mark in taken_back.iter().flat_map(|piece| crate::talk::marks(&piece.text)) {
             ground.talk.said[mark].rewound = true;
