@@ -47,13 +47,15 @@ pub struct Effort {
     /// How many may hold a word that is looked up then.
     pub few: usize,
     /// How many are tried for one page. What no look into the index tells takes long to find, and nobody else is served
-    /// meanwhile: the page ends there, with fewer rows than asked for or none, and a cursor that goes on.
+    /// meanwhile: the page ends there, with fewer rows than asked for and a cursor that goes on.
     pub most_tried: usize,
+    /// How many are tried before a page ends that has no row at all: clients may take such a page for the end.
+    pub most_in_vain: usize,
 }
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { rare: 63, tried_first: 64, near: 1000, few: 2000, most_tried: 5000 }
+        Self { rare: 63, tried_first: 64, near: 1000, few: 2000, most_tried: 5000, most_in_vain: 20_000 }
     }
 }
 

@@ -24,9 +24,9 @@ impl<S: Storage> Gather<'_, S> {
             Some(Place::Row { updated, id } | Place::Tried { updated, id }) => Some((*updated, id.as_str())),
             Some(Place::Changed { .. }) | None => None,
         };
-        let Effort { rare, tried_first, near, few, most_tried } = self.effort;
+        let Effort { rare, tried_first, near, few, .. } = self.effort;
         if let Some(Place::Tried { .. }) = place {
-            return self.walked(query, behind, most_tried);
+            return self.walked(query, behind);
         }
         let list = (self.filter.fingerprint(), self.started);
         let known = behind.and_then(|(updated, id)| self.store.remembered(list, &keys::row_place(updated, id)));
@@ -40,7 +40,7 @@ impl<S: Storage> Gather<'_, S> {
                 let places = self.places(&ids, behind)?;
                 return self.matching_of(query, &places);
             }
-            Few::Unsupported => return self.walked(query, behind, most_tried),
+            Few::Unsupported => return self.walked(query, behind),
             Few::Many => {}
         }
         let Some(mut reached) = self.tried(query, behind, tried_first)? else { return Ok(()) };
@@ -49,7 +49,7 @@ impl<S: Storage> Gather<'_, S> {
             reached = behind_those;
         }
         let Few::Sessions(ids) = find::few(self.store, query, few)? else {
-            return self.walked(query, Some(reached.behind()), most_tried);
+            return self.walked(query, Some(reached.behind()));
         };
         let places = self.places(&ids, Some(reached.behind()))?;
         self.matching_of(query, &places)?;
@@ -59,9 +59,19 @@ impl<S: Storage> Gather<'_, S> {
     }
 
     /// Tries one session after another, since nothing else is left.
-    fn walked(&mut self, query: &Query, behind: Option<(i64, &str)>, most: usize) -> Result<()> {
+    fn walked(&mut self, query: &Query, behind: Option<(i64, &str)>) -> Result<()> {
         self.is_walked = true;
-        self.cut = self.tried(query, behind, most)?.map(|last| Place::Tried { updated: last.updated, id: last.id });
+        let Effort { most_tried, most_in_vain, .. } = self.effort;
+        let mut tried = most_tried;
+        let mut reached = self.tried(query, behind, most_tried)?;
+        while self.rows.is_empty()
+            && tried < most_in_vain
+            && let Some(last) = &reached
+        {
+            tried += most_tried;
+            reached = self.tried(query, Some(last.behind()), most_tried)?;
+        }
+        self.cut = reached.map(|last| Place::Tried { updated: last.updated, id: last.id });
         Ok(())
     }
 
