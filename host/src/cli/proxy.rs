@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use super::options::ConnectionOptions;
@@ -24,6 +25,8 @@ const CHAINED: &str = "agent";
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let Some((program, rest)) = arguments.command.split_first() else {
+        // A conductor has a pipe; a person has forgotten something.
+        anyhow::ensure!(!io::stdin().is_terminal(), "no agent is named: acp-sessions proxy -- COMMAND");
         return serve::serve(&arguments.options, CHAINED, || {
             let (agent, side) = Chained::start()?;
             Ok((Box::new(agent), side))

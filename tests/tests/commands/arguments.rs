@@ -1,5 +1,9 @@
 //! Words that are not understood, and the help that they lead to.
 
+use std::process::{Command, Stdio};
+
+use acp_sessions_tests::launch::built;
+
 use crate::run::run;
 
 #[test]
@@ -18,7 +22,6 @@ fn what_is_not_understood_is_named() {
         (&["prune", "--older-than", "30"], "`30` is not a length of time"),
         (&["prune", "--older-than=-1d"], "`-1d` is not a length of time"),
         (&["doctor", "--repair"], "--repair"),
-        (&["proxy"], "<COMMAND>"),
         (&["proxy", "--list", "mine", "--", "agent"], "--list"),
         (&["proxy", "--agent-timeout", "0", "--", "agent"], "--agent-timeout"),
         (&["proxy", "--agent-grace=-1", "--", "agent"], "--agent-grace"),
@@ -30,6 +33,17 @@ fn what_is_not_understood_is_named() {
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{words:?}: {ran:?}");
         assert!(ran.complaint.contains(named), "{words:?} does not name {named}: {}", ran.complaint);
     }
+}
+
+#[test]
+fn at_a_terminal_a_proxy_wants_the_agents_command() {
+    let program = built("acp-sessions");
+    // `script` gives it a terminal.
+    let mut script = Command::new("script");
+    script.args(["--quiet", "--return", "--command", &format!("'{}' proxy", program.display()), "/dev/null"]);
+    let ran = script.stdin(Stdio::null()).output().expect("it is part of every Debian");
+    let shown = String::from_utf8_lossy(&ran.stdout);
+    assert!(!ran.status.success() && shown.contains("-- COMMAND"), "{shown}");
 }
 
 #[test]
