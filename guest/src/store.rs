@@ -54,7 +54,7 @@ mod span;
 mod state;
 mod title;
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 
 pub use change::{Change, Changed, Decision};
 pub use derived::derived;
@@ -103,8 +103,8 @@ impl<S: Storage> Store<S> {
     }
 
     /// What [`Remembered::rest`] is left of a list, if it is known.
-    pub fn remembered(&self, list: (u64, u64), behind: &str) -> Option<Vec<(String, String)>> {
-        self.remembered.borrow().as_ref()?.rest(list, behind).map(<[_]>::to_vec)
+    pub fn remembered(&self, list: (u64, u64), behind: &str) -> Option<Ref<'_, [(String, String)]>> {
+        Ref::filter_map(self.remembered.borrow(), |known| known.as_ref()?.rest(list, behind)).ok()
     }
 
     /// One record.

@@ -4,6 +4,7 @@ mod builtin;
 mod chained;
 mod command;
 mod process_group;
+mod rpc;
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;

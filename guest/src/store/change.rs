@@ -64,7 +64,8 @@ impl<'a, S: Storage> Change<'a, S> {
     /// Decides and commits.
     ///
     /// `decide` gets the session as it is, if it is there and not deleted, and what else the commit is to write or
-    /// expect, which counts for nothing where the session is kept. It may be called several times, each time with what the store holds by then.
+    /// expect, which counts for nothing where the session is kept. It may be called several times, each time with what
+    /// the store holds by then.
     pub fn commit(
         self,
         mut decide: impl FnMut(Option<&Session>, &mut Vec<Expectation>, &mut Vec<Write>) -> Result<Decision>,

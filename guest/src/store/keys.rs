@@ -5,6 +5,8 @@ use std::hash::Hasher as _;
 
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
+use super::Shelf;
+
 /// The record that counts changes.
 pub const REVISION: &str = "r";
 
@@ -158,9 +160,21 @@ pub fn unprompted(created: i64, id: &str) -> String {
 /// Where the list rows of a shelf begin that are of sessions an agent knows, or of those that no agent knows: all or
 /// those of one directory (normalised).
 pub fn rows(shelf: char, agent: Option<&str>, cwd: Option<&str>) -> String {
+    rows_of(shelf, agent) + &among(cwd)
+}
+
+/// Whether this can be the key of such a row, whichever shelf's and agent's.
+pub fn is_row(key: &str, cwd: Option<&str>) -> bool {
+    let Some((shelf, rest)) = key.strip_prefix("i/").and_then(|rest| rest.split_once('/')) else { return false };
+    let is_shelf = Shelf::ALL.into_iter().any(|known| shelf.chars().eq([known.letter()]));
+    is_shelf && rest.split_once('/').is_some_and(|(_, place)| place.starts_with(&among(cwd)))
+}
+
+/// Where rows stand among those of a shelf and agent: all, or those of one directory.
+fn among(cwd: Option<&str>) -> String {
     match cwd {
-        None => format!("{}u/", rows_of(shelf, agent)),
-        Some(cwd) => format!("{}c/{:032x}/", rows_of(shelf, agent), hash(cwd)),
+        None => "u/".to_owned(),
+        Some(cwd) => format!("c/{:032x}/", hash(cwd)),
     }
 }
 
@@ -181,10 +195,7 @@ pub fn rows_by_span(shelf: char, agent: Option<&str>, span: u32) -> String {
 /// Where the list rows of a shelf begin in the layout before the present one, which had no agents: all or those of one
 /// directory (normalised).
 pub fn older_rows(shelf: char, cwd: Option<&str>) -> String {
-    match cwd {
-        None => format!("i/{shelf}/u/"),
-        Some(cwd) => format!("{}{:032x}/", older_rows_by_directory(shelf), hash(cwd)),
-    }
+    format!("i/{shelf}/{}", among(cwd))
 }
 
 /// The same for those of all directories.

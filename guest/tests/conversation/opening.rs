@@ -8,7 +8,7 @@ use acp_sessions_guest::store::Store;
 use serde_json::json;
 
 use crate::desk::{Desk, World, update};
-use crate::scenes::{ask_load, oblige};
+use crate::scenes::{ask_load, leave, oblige};
 
 #[test]
 fn the_history_begins_before_anything_is_written_and_the_session_is_marked_open_by_its_end() {
@@ -72,8 +72,7 @@ fn a_session_that_the_client_leaves_while_it_opens_leaves_nothing_in_the_store()
     ask_load(&mut desk, "load", "o1").request("session/load");
     desk.agent(update("o1", json!({"sessionUpdate": "current_mode_update", "currentModeId": "ask"})));
     desk.wait(300);
-    desk.engine.peer_closed(Peer::Client);
-    desk.pull();
+    leave(desk);
     assert_eq!(store.counts().1, before.1);
     let state = acp_sessions_guest::store::keys::state("o1");
     assert_eq!(Store::new(&store).record(state).unwrap(), None);

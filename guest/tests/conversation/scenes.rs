@@ -112,9 +112,14 @@ pub(crate) fn told<S: Storage>(store: &S, world: &World, capabilities: &Value) -
     for (user, agent) in TOLD {
         desk.turn(&id, user, &[agent]);
     }
+    leave(desk);
+    id
+}
+
+/// The client goes, and what it had open is no longer open.
+pub(crate) fn leave<S: Storage>(mut desk: Desk<'_, S>) {
     desk.engine.peer_closed(Peer::Client);
     desk.pull();
-    id
 }
 
 /// A row of an agent's own list.

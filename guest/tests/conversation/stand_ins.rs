@@ -1,11 +1,10 @@
 //! A session that its agent could not open has another of the agent's stand in for it.
 
-use acp_sessions_guest::engine::Peer;
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World};
-use crate::scenes::{CWD, ask_load, listing, oblige, row};
+use crate::scenes::{CWD, ask_load, leave, listing, oblige, row};
 
 const LONG_AGO: &str = "2025-01-01T00:00:00Z";
 
@@ -16,11 +15,6 @@ fn stood_in<'a>(store: &'a Memory, world: &'a World, capabilities: &Value) -> De
     let out = oblige(&mut desk, out, &[], "s2");
     assert!(out.answer("load")["error"].is_null());
     desk
-}
-
-fn leave(mut desk: Desk<'_>) {
-    desk.engine.peer_closed(Peer::Client);
-    desk.pull();
 }
 
 #[test]

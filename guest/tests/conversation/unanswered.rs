@@ -1,11 +1,10 @@
 //! What a user said to one agent and nobody answered is not taken for what was said to another.
 
-use acp_sessions_guest::engine::Peer;
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
-use crate::scenes::{CWD, account, ask_load, ask_prompt, listing, load, oblige, row, said};
+use crate::scenes::{CWD, account, ask_load, ask_prompt, leave, listing, load, oblige, row, said};
 
 fn loads() -> Value {
     json!({"loadSession": true})
@@ -15,11 +14,6 @@ fn agent<'a>(store: &'a Memory, world: &'a World, name: &str, capabilities: &Val
     let mut desk = Desk::open(store, world, &[]);
     desk.greet(Some(name), capabilities);
     desk
-}
-
-fn leave(mut desk: Desk<'_>) {
-    desk.engine.peer_closed(Peer::Client);
-    desk.pull();
 }
 
 #[test]

@@ -134,6 +134,18 @@ fn check_finished(memory: &Memory) {
     check_lists(memory, "at the end");
 }
 
+/// Looks at every list after each step, of which there are several, and at all there is in the end.
+fn check_every_step(memory: &Memory) {
+    for step in 0.. {
+        check_lists(memory, &format!("after {step} steps"));
+        if !upgrade::step(&Store::new(memory)).unwrap() {
+            assert!(step > 4, "{step}");
+            break;
+        }
+    }
+    check_finished(memory);
+}
+
 /// Each step by a process that knows nothing of the one before.
 fn finish(memory: &Memory) {
     while upgrade::step(&Store::new(memory)).unwrap() {}
@@ -142,14 +154,7 @@ fn finish(memory: &Memory) {
 #[test]
 fn lists_lack_nothing_at_any_step_wherever_it_is_left_off() {
     let memory = filled(300);
-    for step in 0.. {
-        check_lists(&memory, &format!("after {step} steps"));
-        if !upgrade::step(&Store::new(&memory)).unwrap() {
-            assert!(step > 4, "{step}");
-            break;
-        }
-    }
-    check_finished(&memory);
+    check_every_step(&memory);
 }
 
 /// As the version before left it: nothing by how long there was activity, and rows that do not say which texts are a
@@ -176,14 +181,7 @@ fn a_store_of_the_second_layout_lacks_nothing_at_any_step() {
     finish(&memory);
     without_spans(&memory);
     assert!(upgrade::is_due(&Store::new(&memory)).unwrap());
-    for step in 0.. {
-        check_lists(&memory, &format!("after {step} steps"));
-        if !upgrade::step(&Store::new(&memory)).unwrap() {
-            assert!(step > 4, "{step}");
-            break;
-        }
-    }
-    check_finished(&memory);
+    check_every_step(&memory);
 }
 
 #[test]

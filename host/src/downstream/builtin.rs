@@ -5,7 +5,6 @@
 mod content;
 mod exec;
 mod requests;
-mod rpc;
 mod session;
 mod turn;
 

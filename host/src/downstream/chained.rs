@@ -6,11 +6,8 @@ use std::os::fd::BorrowedFd;
 use std::thread;
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde_json::json;
-use serde_json::value::RawValue;
-
 use super::Agent;
+use super::rpc::{self, Call, Failure};
 use crate::transport::{Input, Output, Side};
 
 /// The longest line taken from it: it says nothing but refusals.
@@ -22,14 +19,6 @@ const REFUSAL: &str = "Internal error: there is no agent. `acp-sessions proxy` w
 /// The place of the agent that is elsewhere.
 #[derive(Debug)]
 pub struct Chained(());
-
-#[derive(Deserialize)]
-struct Request<'a> {
-    #[serde(borrow)]
-    id: &'a RawValue,
-    #[serde(rename = "method")]
-    _method: String,
-}
 
 impl Chained {
     /// Opens the streams that nobody speaks on.
@@ -46,8 +35,8 @@ fn refuse_all(heard: PipeReader, mut said: PipeWriter) {
     let mut heard = BufReader::new(heard);
     let mut line = Vec::new();
     while heard.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
-        if let Ok(Request { id, .. }) = serde_json::from_slice(&line) {
-            let refusal = json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32603, "message": REFUSAL}});
+        if let Ok(Call { id: Some(id), .. }) = serde_json::from_slice(&line) {
+            let refusal = rpc::response(&id, Err(Failure::internal(REFUSAL)));
             if said.write_all(format!("{refusal}\n").as_bytes()).is_err() {
                 return;
             }

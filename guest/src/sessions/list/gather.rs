@@ -78,9 +78,10 @@ impl<'a, S: Storage> Gather<'a, S> {
             Some(Place::Row { updated, id } | Place::Tried { updated, id }) => Some((*updated, id.as_str())),
             Some(Place::Changed { revision }) => return self.changed(*revision),
         };
+        self.is_walked = matches!(place, Some(Place::Tried { .. }));
         match query {
             None => self.unsearched(behind)?,
-            Some(query) => self.searched(query, place)?,
+            Some(query) => self.searched(query, behind)?,
         }
         if self.cut.is_some() { Ok(()) } else { self.changed(self.started) }
     }

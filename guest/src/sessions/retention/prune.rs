@@ -46,7 +46,7 @@ pub fn prune<S: Storage>(store: &Store<S>, prune: &Prune, now: i64) -> std::resu
     // The cursor is the key of the last entry that was looked at: it names the shelf too.
     let mut after = prune.after.clone();
     let rule = Rule { kind: Kind::Idle, since: prune.idle_since, settled_since: None };
-    if after.as_deref().is_some_and(|after| after != UPGRADING && !is_place(after, prune.cwd.as_deref())) {
+    if after.as_deref().is_some_and(|after| after != UPGRADING && !keys::is_row(after, prune.cwd.as_deref())) {
         return Err(PruneError::Cursor);
     }
     if prune.limit == 0 {
@@ -82,18 +82,6 @@ pub fn prune<S: Storage>(store: &Store<S>, prune: &Prune, now: i64) -> std::resu
             after = Some(entry.key);
         }
     }
-}
-
-/// Whether a row of some shelf and agent can have this key, among all or those of one directory.
-fn is_place(key: &str, cwd: Option<&str>) -> bool {
-    Shelf::ALL.into_iter().any(|shelf| {
-        let [begin, end] = [None, cwd].map(|cwd| keys::rows(shelf.letter(), None, cwd));
-        let (Some(shelf_at), Some(end)) = (begin.find("-/"), end.find("-/").map(|at| &end[at + 1..])) else {
-            return false;
-        };
-        let agents = key.strip_prefix(&begin[..shelf_at]);
-        agents.and_then(|rest| rest.find('/').map(|at| &rest[at..])).is_some_and(|rest| rest.starts_with(end))
-    })
 }
 
 /// Whether a row is the first of its session's.

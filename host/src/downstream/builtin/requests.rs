@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::rpc::{self, Call, Failure};
 use super::turn::{self, Prompt};
 use super::{State, content};
+use crate::downstream::rpc::{self, Call, Failure};
 
 /// Does what a line asks for, and answers.
 pub(super) fn handle(state: &Arc<State>, line: &[u8]) {

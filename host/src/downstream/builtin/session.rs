@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::rpc::Failure;
 use super::turn::Turn;
+use crate::downstream::rpc::Failure;
 
 /// The modes: id, name.
 const MODES: [(&str, &str); 2] = [("default", "Default"), ("plan", "Plan")];

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::content::{self, Block};
 use super::exec::{self, Run};
-use super::rpc::{self, Failure};
 use super::{State, session};
 use crate::downstream::process_group::ProcessGroup;
+use crate::downstream::rpc::{self, Failure};
 
 /// What is asked.
 #[derive(Debug)]

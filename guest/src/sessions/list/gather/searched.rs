@@ -19,15 +19,11 @@ const ROWS: usize = 128;
 
 impl<S: Storage> Gather<'_, S> {
     /// The rows that a query finds behind a place, which is where the page before this one has ended.
-    pub(super) fn searched(&mut self, query: &Query, place: Option<&Place>) -> Result<()> {
-        let behind = match place {
-            Some(Place::Row { updated, id } | Place::Tried { updated, id }) => Some((*updated, id.as_str())),
-            Some(Place::Changed { .. }) | None => None,
-        };
-        let Effort { rare, tried_first, near, few, .. } = self.effort;
-        if let Some(Place::Tried { .. }) = place {
+    pub(super) fn searched(&mut self, query: &Query, behind: Option<(i64, &str)>) -> Result<()> {
+        if self.is_walked {
             return self.walked(query, behind);
         }
+        let Effort { rare, tried_first, near, few, .. } = self.effort;
         let list = (self.filter.fingerprint(), self.started);
         let known = behind.and_then(|(updated, id)| self.store.remembered(list, &keys::row_place(updated, id)));
         if let Some(places) = known {
