@@ -20,12 +20,12 @@ mod turns;
 #[cfg(test)]
 mod replay_tests;
 
-pub use digest::{digest, digest_for};
+pub use digest::{digest, digest_for, is_any_said};
 pub use echo::Echo;
 pub use entry::{Entry, Kind, UpdateKind};
 pub use open_calls::OpenCalls;
 pub use position::Position;
-pub use recorder::{Flushed, Recorder};
+pub use recorder::{Flushed, LogEnd, Recorder};
 pub use replay::{Part, Progress, Replay, Start};
 pub use retold::Retold;
 pub use spans::length;

@@ -58,6 +58,8 @@ pub(super) struct LiveSession {
     copy: AgentsCopy,
     /// Behind which entry of the session's log others have said what the agent has not heard.
     unheard_behind: Option<u32>,
+    /// All turns in the log that are not its own have ended.
+    others_ended: bool,
     /// Tool calls of the turn under way that have not ended.
     calls: OpenCalls,
     /// Keeps the layer's own words out of what is shown as the user's.
@@ -142,6 +144,7 @@ impl LiveSession {
             is_told: true,
             copy: AgentsCopy::Known,
             unheard_behind: None,
+            others_ended: false,
             calls: OpenCalls::default(),
             hush: own_words::Stream::default(),
             retold: None,

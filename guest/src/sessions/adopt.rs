@@ -226,6 +226,7 @@ fn place<S: Storage>(
     layout.aside.into_iter().for_each(|segment| append(&mut session.aside, segment));
     if layout.has_moved || end > own_end {
         session.layout += 1;
+        session.settled = 0;
     }
     Ok(Some(true))
 }

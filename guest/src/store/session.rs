@@ -83,6 +83,10 @@ pub struct Session {
     /// transcript holds for one layout.
     #[serde(default)]
     pub layout: u64,
+    /// Every turn that began before this place of the transcript has ended: nobody has to look there for what a crash cut
+    /// off. Later ones may have ended as well.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub settled: u64,
     /// What was taken out of the conversation because its agent went back behind it; kept, and no part of the
     /// transcript.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -113,6 +117,7 @@ impl Session {
             segments: Vec::new(),
             tail: 1,
             layout: 0,
+            settled: 0,
             aside: Vec::new(),
         }
     }
@@ -205,4 +210,9 @@ impl Session {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]
 fn is_first(number: &u32) -> bool {
     *number == 1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

@@ -16,6 +16,40 @@ const LONGEST_PART: usize = 8 * 1024;
 /// How many updates from the end are considered.
 const CONSIDERED: u64 = 2000;
 const READ: u32 = 256 * 1024;
+/// The same where only the first thing said is looked for.
+const FIRST_READ: u32 = 16 * 1024;
+/// So many entries are looked at for it before an account is made after all.
+const FIRST_CONSIDERED: usize = 256;
+
+/// Whether anything was said behind this position (a count of entries), of which [`digest`] would tell. Only as much is
+/// read as it takes to know.
+pub fn is_any_said<S: Storage>(storage: &S, session: &Session, heard: u64) -> Result<bool> {
+    let mut replay = Replay::open(storage, session, Start::At(Position::at(heard)))?;
+    let mut looked_at = 0;
+    let mut speaking: Option<(String, own_words::Stream)> = None;
+    while let Progress::Entries(entries) = replay.next(storage, FIRST_READ)? {
+        for (speaker, text) in entries.iter().filter_map(|(_, text)| Entry::parse(text)).flat_map(|entry| said(&entry))
+        {
+            let (_, stream) = match &mut speaking {
+                Some(same) if same.0 == speaker => same,
+                other => {
+                    if other.take().is_some_and(|(_, mut stream)| !stream.finish().trim().is_empty()) {
+                        return Ok(true);
+                    }
+                    other.insert((speaker, own_words::Stream::default()))
+                }
+            };
+            if !stream.feed(&text).trim().is_empty() {
+                return Ok(true);
+            }
+        }
+        looked_at += entries.len();
+        if looked_at > FIRST_CONSIDERED {
+            return Ok(digest(storage, session, heard)?.is_some());
+        }
+    }
+    Ok(speaking.is_some_and(|(_, mut stream)| !stream.finish().trim().is_empty()))
+}
 
 /// A content block (JSON) that tells what was said behind this position (a count of entries; 0: everything), marked as
 /// the layer's; `None` if nothing was said there. It says whether the agent it is for took part before.
@@ -148,7 +182,9 @@ mod tests {
         });
         store.commit(&[], writes.collect(), Durability::Relaxed).unwrap();
         let session = Session::new("s".to_owned(), "/w".to_owned(), 1);
-        let block = digest(store.storage(), &session, heard).unwrap()?;
+        let block = digest(store.storage(), &session, heard).unwrap();
+        assert_eq!(is_any_said(store.storage(), &session, heard).unwrap(), block.is_some());
+        let block = block?;
         let block: Value = serde_json::from_str(&block).unwrap();
         Some(block["text"].as_str().unwrap().to_owned())
     }
@@ -189,6 +225,18 @@ mod tests {
         assert_eq!(text.matches(own_words::CLOSING).count(), 1, "{text}");
         assert!(text.contains("User: go on") && text.contains("not recorded") && !text.contains("one"), "{text}");
         assert_eq!(said_in(&[prompt(&inner)], 0), None);
+    }
+
+    #[test]
+    fn an_account_given_back_in_pieces_or_far_from_anything_said_is_nothing_said() {
+        let account = said_in(&[prompt("one")], 0).unwrap();
+        let (half, rest) = account.split_at(20);
+        assert_eq!(said_in(&[answer(half), answer(rest)], 0), None);
+        let plan = || (Kind::Update, None, json!({"update": {"sessionUpdate": "plan", "entries": []}}));
+        let quiet: Vec<_> = (0..300).map(|_| plan()).collect();
+        assert_eq!(said_in(&quiet, 0), None);
+        let spoken: Vec<_> = quiet.into_iter().chain([prompt("one")]).collect();
+        assert!(said_in(&spoken, 0).is_some());
     }
 
     #[test]

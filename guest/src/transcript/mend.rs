@@ -39,10 +39,11 @@ enum What {
     Other,
 }
 
-/// The unfinished turns near the end of a session's transcript, in the order they began in.
+/// The unfinished turns near the end of a session's transcript, in the order they began in. What the record says has
+/// ended is not looked at.
 pub fn unfinished<S: Storage>(storage: &S, session: &Session) -> Result<Vec<Unfinished>> {
     let mut turns: Vec<Turn> = Vec::new();
-    for fact in facts(storage, &Spans::of(storage, session)?)? {
+    for fact in facts(storage, &Spans::of(storage, session)?, session.settled)? {
         let is_prompt = matches!(fact.what, What::Begins);
         if is_prompt {
             turns.retain(|turn| turn.is_open || turn.tag != fact.tag);
@@ -88,11 +89,11 @@ impl Turn {
     }
 }
 
-/// The facts of the last entries, in their order.
-fn facts<S: Storage>(storage: &S, spans: &Spans) -> Result<Vec<Fact>> {
+/// The facts of the last entries behind this place, in their order.
+fn facts<S: Storage>(storage: &S, spans: &Spans, settled: u64) -> Result<Vec<Fact>> {
     let mut windows: Vec<Vec<Fact>> = Vec::new();
     let (mut end, mut bytes) = (spans.length(), 0);
-    let last = end.saturating_sub(LOOK_BACK);
+    let last = end.saturating_sub(LOOK_BACK).max(settled);
     while end > last && bytes < LOOK_BACK_BYTES {
         let start = end.saturating_sub(u64::from(BATCH.limit)).max(last);
         let mut window = Vec::new();

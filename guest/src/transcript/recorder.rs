@@ -17,7 +17,7 @@ use crate::rpc::Object;
 use crate::storage::{Result, Storage};
 use crate::store::Store;
 use backlog::{Backlog, Row};
-pub use flush::Flushed;
+pub use flush::{Flushed, LogEnd};
 use run::{Run, plain_text};
 
 /// A run of text is closed at this size, so that what is written again with each batch stays small.

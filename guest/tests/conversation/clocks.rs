@@ -1,10 +1,10 @@
-//! What time does to sessions: open marks, turns cut off, steps of the clock, sweeps.
+//! What time does to sessions: open marks, steps of the clock, sweeps.
 
 use acp_sessions_guest::engine::Peer;
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Out, World, chunk, update};
+use crate::desk::{Desk, World, chunk, update};
 use crate::scenes::{CWD, TOLD, ask_load, ask_prompt, lines, listing, load, oblige, row, said, set, told};
 
 const HOUR: i64 = 3_600_000;
@@ -12,17 +12,6 @@ const DAY: i64 = 24 * HOUR;
 
 fn status(desk: &mut Desk<'_>, id: &str) -> Value {
     desk.ask("session/status", json!({"sessionId": id}))["result"]["status"].clone()
-}
-
-/// What the client is told last of a tool call.
-fn call_status(out: &Out, call: &str) -> Option<String> {
-    let updates = out.client.iter().map(|message| &message["params"]["update"]);
-    let of_call = updates.filter(|update| update["toolCallId"] == call);
-    of_call.filter_map(|update| update["status"].as_str()).next_back().map(str::to_owned)
-}
-
-fn tool_call(id: &str) -> Value {
-    json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "Run", "status": "pending"})
 }
 
 #[test]
@@ -49,47 +38,6 @@ fn a_session_is_saved_soon_after_its_connection_vanished_and_open_while_it_lives
     assert_eq!(status(&mut desk, &open), "open");
     alive.engine.peer_closed(Peer::Client);
     assert_eq!(status(&mut desk, &open), "saved", "an orderly end is known at once");
-}
-
-#[test]
-fn a_tool_call_that_was_cut_off_has_failed() {
-    for later in ["in_progress", "pending"] {
-        let (store, world) = (Memory::new(), World::default());
-        let mut desk = Desk::ready(&store, &world, &json!({}));
-        let id = desk.new_session("s1", CWD);
-        ask_prompt(&mut desk, "prompt", &id, "Go");
-        for call in ["done", "cut"] {
-            desk.agent(update("s1", tool_call(call)));
-        }
-        let now = |call: &str, status: &str| json!({"sessionUpdate": "tool_call_update", "toolCallId": call, "status": status});
-        desk.agent(update("s1", now("done", "completed")));
-        desk.agent(update("s1", now("cut", later)));
-        desk.wait(300);
-        drop(desk);
-        world.now.set(world.now.get() + 20_000);
-        for time in ["next", "after that"] {
-            let mut desk = Desk::ready(&store, &world, &json!({}));
-            let out = load(&mut desk, &id, &[]);
-            assert_eq!(call_status(&out, "done").as_deref(), Some("completed"));
-            assert_eq!(call_status(&out, "cut").as_deref(), Some("failed"), "{time}");
-            assert_eq!(said(&out.client), ["> Go"], "{time}");
-            desk.engine.peer_closed(Peer::Client);
-        }
-    }
-}
-
-#[test]
-fn a_tool_call_that_runs_in_another_window_has_not_failed() {
-    let (store, world) = (Memory::new(), World::default());
-    let mut running = Desk::ready(&store, &world, &json!({}));
-    let id = running.new_session("s1", CWD);
-    ask_prompt(&mut running, "prompt", &id, "Go");
-    running.agent(update("s1", tool_call("runs")));
-    for _ in 0..30 {
-        running.wait(1000);
-    }
-    let mut desk = Desk::ready(&store, &world, &json!({}));
-    assert_eq!(call_status(&load(&mut desk, &id, &[]), "runs").as_deref(), Some("pending"));
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl Environment for &World {
     }
 }
 
-/// A store whose commits and reads of records fail when they are told to.
+/// A store whose commits and reads of records fail when they are told to, and which counts what is read of logs.
 #[derive(Debug, Default)]
 pub(crate) struct Faulty {
     inner: Memory,
@@ -51,6 +51,8 @@ pub(crate) struct Faulty {
     fault: RefCell<Option<(usize, usize, StorageError)>>,
     /// Records cannot be read.
     pub(crate) is_unreadable: Cell<bool>,
+    /// How many entries of logs were read.
+    pub(crate) entries_read: Cell<usize>,
 }
 
 impl Faulty {
@@ -82,7 +84,9 @@ impl Storage for Faulty {
     }
 
     fn read_log(&self, log: &str, start: u32, bounds: Bounds) -> storage::Result<LogPage> {
-        self.inner.read_log(log, start, bounds)
+        let page = self.inner.read_log(log, start, bounds)?;
+        self.entries_read.set(self.entries_read.get() + page.entries.len());
+        Ok(page)
     }
 
     fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> storage::Result<Vec<TextHit>> {

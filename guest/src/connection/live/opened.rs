@@ -16,7 +16,7 @@ use crate::sessions::fork::{Fork, fork};
 use crate::sessions::open_marks;
 use crate::storage::{Durability, Storage, Write};
 use crate::store::{Changed, Decision, Origin, Session, Title, keys};
-use crate::transcript::{Position, digest, length};
+use crate::transcript::{Position, is_any_said, length};
 
 impl LiveSession {
     /// The agent has it open and the history is out: the store is told, then the client, then whoever waited.
@@ -49,6 +49,7 @@ impl LiveSession {
             with_id.set("sessionId", json!(session.id).to_string());
             result = with_id.to_json();
         }
+        self.others_ended = self.have_others_ended(&opening, cx);
         self.knows_log(cx);
         self.phase = Phase::Open { turns: Vec::new(), showing: None };
         self.state_dirty = true;
@@ -95,6 +96,22 @@ impl LiveSession {
             Ok(end) => self.recorder.knows(end),
             Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
         }
+    }
+
+    /// The agent has just made it: nobody has said anything in it.
+    pub(in crate::connection) fn begins_log<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        self.knows_log(cx);
+        self.others_ended = true;
+    }
+
+    /// Whether all turns that were begun elsewhere have ended: what a crash had cut off was ended before it was opened,
+    /// nobody has written to the log since, and nobody else has it open, now that its own mark is there to be seen.
+    fn have_others_ended<S: Storage, E: Environment>(&mut self, opening: &Opening, cx: &mut Cx<'_, S, E>) -> bool {
+        let were_ended = !opening.was_open() || self.others_ended;
+        let is_looked_at = were_ended && self.marked && matches!(opening.target, Target::Known(_));
+        let Some(id) = self.key.id().filter(|_| is_looked_at) else { return false };
+        let is_elsewhere = open_marks::is_open_elsewhere(cx.store, id, cx.connection, cx.now());
+        matches!((is_elsewhere, self.recorder.take_overtaken(cx.store)), (Ok(false), Ok(None)))
     }
 
     /// What the answer says about how it went, under `_meta["acp-sessions"]`.
@@ -236,10 +253,8 @@ impl LiveSession {
 
 /// Whether the agent has heard all that was said.
 fn is_told<S: Storage, E: Environment>(session: &Session, heard: u64, cx: &mut Cx<'_, S, E>) -> bool {
-    let untold = length(cx.store.storage(), session)
-        .and_then(|end| if heard >= end { Ok(None) } else { digest(cx.store.storage(), session, heard) });
-    match untold {
-        Ok(untold) => untold.is_none(),
+    match is_any_said(cx.store.storage(), session, heard) {
+        Ok(is_any) => !is_any,
         Err(error) => {
             cx.push(Effect::Warn(format!("what the agent has not heard could not be read: {error}")));
             true

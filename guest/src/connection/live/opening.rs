@@ -184,7 +184,11 @@ impl LiveSession {
             Target::Fork(..) => String::new(),
             Target::Known(_) | Target::Unknown(_) => opening.asks_as.clone().unwrap_or_default(),
         };
+        let is_known = matches!(opening.target, Target::Known(_));
         let mut session = Self::new(key, agent_id, state, Phase::Opening(Box::new(opening)));
+        if is_known {
+            session.knows_log(cx);
+        }
         session.set_out(cx);
         Ok(session)
     }

@@ -100,6 +100,7 @@ impl LiveSession {
         match self.recorder.take_overtaken(cx.store) {
             Ok(None) => {}
             Ok(Some(behind)) => {
+                self.others_ended = false;
                 if self.is_told {
                     self.unheard_behind = Some(behind);
                 }

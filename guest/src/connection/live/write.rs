@@ -10,7 +10,7 @@ use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::storage::{Durability, Storage, StorageError, Write};
 use crate::store::{Changed, Decision, Session, Title, keys};
-use crate::transcript::Flushed;
+use crate::transcript::{Flushed, LogEnd};
 
 impl LiveSession {
     /// Writes what waits. At the end of a turn (`close`) it is on disk when this returns, and what comes next starts a
@@ -59,10 +59,14 @@ impl LiveSession {
         let durability = if close { Durability::Durable } else { Durability::Relaxed };
         let (activity, agent, now) = (&self.activity, &cx.agent.name, cx.now());
         let (agent_id, copy) = (&*self.agent_id, self.copy);
+        let has_settled = self.others_ended && !self.is_in_turn();
         let (flushed, changed) = self.recorder.flush_with_end(cx.store, durability, |before, end, _, writes| {
             writes.extend(state.iter().cloned());
             let Some(mut session) = before.cloned() else { return Ok(Decision::Keep) };
             activity.note(&mut session, (agent, agent_id, copy), end, now);
+            if has_settled && end.is_known {
+                session.settled = session.length_up_to(end.last);
+            }
             Ok(Decision::put(session))
         })?;
         self.state_dirty &= !writes_state;
@@ -111,7 +115,7 @@ impl LiveSession {
 
 impl super::Activity {
     /// What the record is to say of it; the session's own log ends at `end`.
-    fn note(&self, session: &mut Session, (agent, agent_id, copy): (&str, &str, AgentsCopy), end: u32, now: i64) {
+    fn note(&self, session: &mut Session, (agent, agent_id, copy): (&str, &str, AgentsCopy), end: LogEnd, now: i64) {
         if let Some(at) = self.touched {
             session.touch(at.max(session.updated.min(now)));
         }
@@ -121,7 +125,7 @@ impl super::Activity {
         {
             session.title = Title::Auto(title.clone());
         }
-        let heard = session.length_up_to(end);
+        let heard = session.length_up_to(end.last);
         if self.heard
             && let Some(known) = session.agents.get_mut(agent).filter(|known| known.id == agent_id)
         {

@@ -58,7 +58,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         opened.is_marked();
         let key = opened.key().clone();
         self.insert(opened);
-        self.with(&key, LiveSession::knows_log);
+        self.with(&key, LiveSession::begins_log);
         Ok(handled)
     }
 }

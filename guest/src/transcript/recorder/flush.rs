@@ -20,6 +20,15 @@ pub enum Flushed {
     Deleted,
 }
 
+/// Where a log ends once what waits is in it.
+#[derive(Debug, Clone, Copy)]
+pub struct LogEnd {
+    /// The number of its last entry.
+    pub last: u32,
+    /// Whether all that stands before it is the writer's own or was known to it; see [`Recorder::knows`].
+    pub is_known: bool,
+}
+
 /// The first part of what waits, as writes.
 struct Batch {
     writes: Vec<Write>,
@@ -54,12 +63,12 @@ impl Recorder {
         self.flush_with_end(store, durability, |before, _, expected, writes| decide(before, expected, writes))
     }
 
-    /// The same for whom it matters how long the log is after the commit: `decide` gets its last number as well.
+    /// The same for whom it matters how long the log is after the commit: `decide` gets its end as well.
     pub fn flush_with_end<S: Storage>(
         &mut self,
         store: &Store<S>,
         durability: Durability,
-        mut decide: impl FnMut(Option<&Session>, u32, &mut Vec<Expectation>, &mut Vec<Write>) -> Result<Decision>,
+        mut decide: impl FnMut(Option<&Session>, LogEnd, &mut Vec<Expectation>, &mut Vec<Write>) -> Result<Decision>,
     ) -> Result<(Flushed, Changed)> {
         let result = self.try_flush_with(store, durability, &mut decide);
         match result {
@@ -72,7 +81,7 @@ impl Recorder {
         &mut self,
         store: &Store<S>,
         durability: Durability,
-        decide: &mut impl FnMut(Option<&Session>, u32, &mut Vec<Expectation>, &mut Vec<Write>) -> Result<Decision>,
+        decide: &mut impl FnMut(Option<&Session>, LogEnd, &mut Vec<Expectation>, &mut Vec<Write>) -> Result<Decision>,
     ) -> Result<(Flushed, Changed)> {
         if self.drain(store, durability)? == Flushed::Deleted {
             return Ok((Flushed::Deleted, Changed::Nothing));
@@ -95,7 +104,8 @@ impl Recorder {
                 }
                 let gathered = self.gather(store, usize::MAX)?;
                 let read = expected.len();
-                let after = decide(before, gathered.end, expected, writes)?;
+                let end = LogEnd { last: gathered.end, is_known: self.seen.is_some() && self.overtaken.is_none() };
+                let after = decide(before, end, expected, writes)?;
                 match &after {
                     Decision::Put(_) => writes.extend(gathered.writes.iter().cloned()),
                     Decision::Remove => is_gone = true,

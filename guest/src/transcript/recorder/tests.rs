@@ -301,7 +301,7 @@ fn a_turns_end_is_one_commit() {
     let before = store.storage().commits.borrow().len();
     let mut end = |store: &Store<Scripted>| {
         recorder.flush_with_end(store, Durability::Durable, |before, end, _, writes| {
-            writes.push(Write::Put { key: "g/s".into(), value: end.to_string() });
+            writes.push(Write::Put { key: "g/s".into(), value: end.last.to_string() });
             Ok(count_prompt(before).map_or(Decision::Keep, Decision::put))
         })
     };

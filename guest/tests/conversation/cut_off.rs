@@ -1,0 +1,139 @@
+//! Turns that a killed process cut off: their tool calls do not run for ever, and those of others go on.
+
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World, chunk, update};
+use crate::scenes::{CWD, ask_prompt, leave, load, oblige, said};
+
+/// For longer than a connection is believed to be there that does not say so.
+const UNTIL_FORGOTTEN: i64 = 20_000;
+
+/// What the client is told last of a tool call.
+fn call_status(out: &Out, call: &str) -> Option<String> {
+    let updates = out.client.iter().map(|message| &message["params"]["update"]);
+    let of_call = updates.filter(|update| update["toolCallId"] == call);
+    of_call.filter_map(|update| update["status"].as_str()).next_back().map(str::to_owned)
+}
+
+fn tool_call(id: &str) -> Value {
+    json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "Run", "status": "pending"})
+}
+
+#[test]
+fn a_tool_call_that_was_cut_off_has_failed() {
+    for later in ["in_progress", "pending"] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let id = desk.new_session("s1", CWD);
+        ask_prompt(&mut desk, "prompt", &id, "Go");
+        for call in ["done", "cut"] {
+            desk.agent(update("s1", tool_call(call)));
+        }
+        let now = |call: &str, status: &str| json!({"sessionUpdate": "tool_call_update", "toolCallId": call, "status": status});
+        desk.agent(update("s1", now("done", "completed")));
+        desk.agent(update("s1", now("cut", later)));
+        desk.wait(300);
+        drop(desk);
+        world.now.set(world.now.get() + UNTIL_FORGOTTEN);
+        for time in ["next", "after that"] {
+            let mut desk = Desk::ready(&store, &world, &json!({}));
+            let out = load(&mut desk, &id, &[]);
+            assert_eq!(call_status(&out, "done").as_deref(), Some("completed"));
+            assert_eq!(call_status(&out, "cut").as_deref(), Some("failed"), "{time}");
+            assert_eq!(said(&out.client), ["> Go"], "{time}");
+            leave(desk);
+        }
+    }
+}
+
+#[test]
+fn a_tool_call_that_runs_in_another_window_has_not_failed() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut running = Desk::ready(&store, &world, &json!({}));
+    let id = running.new_session("s1", CWD);
+    ask_prompt(&mut running, "prompt", &id, "Go");
+    running.agent(update("s1", tool_call("runs")));
+    for _ in 0..30 {
+        running.wait(1000);
+    }
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    assert_eq!(call_status(&load(&mut desk, &id, &[]), "runs").as_deref(), Some("pending"));
+}
+
+/// A turn in which a tool call is under way, written as far as it is.
+fn begin_call(desk: &mut Desk<'_>, id: &str) {
+    let prompt = ask_prompt(desk, "prompt", id, "Go").request("session/prompt");
+    let agent_id = prompt["params"]["sessionId"].as_str().unwrap().to_owned();
+    desk.agent(update(&agent_id, chunk("agent_message_chunk", "Wait")));
+    desk.agent(update(&agent_id, tool_call("cut")));
+    desk.wait(300);
+}
+
+#[test]
+fn a_turn_that_was_cut_off_is_ended_though_another_window_ended_later_ones() {
+    // The second window may be there before the turn begins, come during it, or be there with the first gone already.
+    for comes in ["before", "during", "after"] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut first = Desk::ready(&store, &world, &json!({}));
+        let id = first.new_session("s1", CWD);
+        first.turn(&id, "Hi", &["Ho"]);
+        let mut second = Desk::ready(&store, &world, &json!({}));
+        if comes == "before" {
+            load(&mut second, &id, &[]);
+        }
+        begin_call(&mut first, &id);
+        let first = Some(first).filter(|_| comes != "after");
+        if comes != "before" {
+            load(&mut second, &id, &[]);
+        }
+        for turn in ["One", "Two"] {
+            second.turn(&id, turn, &["Yes"]);
+        }
+        leave(second);
+        drop(first);
+        world.now.set(world.now.get() + UNTIL_FORGOTTEN);
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let out = load(&mut desk, &id, &[]);
+        assert_eq!(call_status(&out, "cut").as_deref(), Some("failed"), "{comes}");
+        assert_eq!(said(&out.client), ["> Hi", "Ho", "> Go", "Wait", "> One", "Yes", "> Two", "Yes"], "{comes}");
+    }
+}
+
+#[test]
+fn a_turn_that_another_window_has_cut_short_for_a_process_that_slept_is_ended_once() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut asleep = Desk::ready(&store, &world, &json!({}));
+    let id = asleep.new_session("s1", CWD);
+    begin_call(&mut asleep, &id);
+    world.now.set(world.now.get() + UNTIL_FORGOTTEN);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    load(&mut desk, &id, &[]);
+    begin_call(&mut desk, &id);
+    asleep.agent(update("s1", chunk("agent_message_chunk", "Done")));
+    asleep.agent(json!({"id": "prompt", "result": {"stopReason": "end_turn"}}));
+    leave(asleep);
+    drop(desk);
+    world.now.set(world.now.get() + UNTIL_FORGOTTEN);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let out = load(&mut desk, &id, &[]);
+    assert_eq!(call_status(&out, "cut").as_deref(), Some("failed"));
+}
+
+#[test]
+fn what_a_fork_has_of_a_turn_under_way_is_ended_in_the_fork() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"fork": {}}}));
+    let id = desk.new_session("s1", CWD);
+    begin_call(&mut desk, &id);
+    let params = json!({"sessionId": id, "cwd": CWD, "mcpServers": []});
+    let asked = desk.client(json!({"id": "fork", "method": "session/fork", "params": params}));
+    let out = oblige(&mut desk, asked, &[], "f1");
+    let fork = out.answer("fork")["result"]["sessionId"].as_str().unwrap().to_owned();
+    desk.turn(&fork, "On", &["Yes"]);
+    leave(desk);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let out = load(&mut desk, &fork, &[]);
+    assert_eq!(call_status(&out, "cut").as_deref(), Some("failed"));
+    assert_eq!(said(&out.client), ["> Go", "Wait", "> On", "Yes"]);
+}
