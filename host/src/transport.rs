@@ -5,6 +5,7 @@ pub mod input;
 pub mod lines;
 pub mod output;
 pub mod readiness;
+mod unwaiting;
 
 pub use self::input::Input;
 pub use self::output::Output;

@@ -1,12 +1,10 @@
 //! What goes to one side.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
-use rustix::pipe::PIPE_BUF;
-
-use super::readiness::{Watch, is_ready};
+use super::unwaiting;
 
 /// A queue that has grown beyond this is not kept when it is empty.
 const LARGE: usize = 1 << 20;
@@ -50,14 +48,12 @@ impl Output {
 
     /// Writes what the stream takes without waiting.
     pub fn write(&mut self) {
-        while let Some(stream) = &mut self.stream {
+        while let Some(stream) = &self.stream {
             let rest = &self.queue[self.written..];
-            // A pipe that is ready takes this much at once; of more it might keep us waiting for the rest.
-            let piece = &rest[..rest.len().min(PIPE_BUF)];
-            if piece.is_empty() || !is_ready(stream.as_fd(), Watch::Write) {
+            if rest.is_empty() {
                 break;
             }
-            match stream.write(piece) {
+            match unwaiting::write(stream, rest) {
                 Ok(length) => self.written += length,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
