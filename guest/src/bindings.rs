@@ -19,6 +19,11 @@ wit_bindgen::generate!({
 
 struct Component;
 
+/// Every line and every value costs allocations, and the standard library's allocator for WebAssembly takes about twice as
+/// long for them.
+#[global_allocator]
+static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+
 export!(Component);
 
 /// How many random numbers are asked for at a time: calls out of the component are dear in some runtimes.
