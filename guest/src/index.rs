@@ -41,11 +41,11 @@ impl<'a> Owner<'a> {
 /// Folds a text and splits it into tokens, separated by single spaces, as the storage indexes it.
 pub fn tokenise(text: &str) -> String {
     let mut joined = String::with_capacity(text.len());
-    for token in tokens::tokens(text) {
+    tokens::each(text, |token, _, _| {
         if !joined.is_empty() {
             joined.push(' ');
         }
-        joined.push_str(&token.text);
-    }
+        joined.push_str(token);
+    });
     joined
 }

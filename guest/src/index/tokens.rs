@@ -5,6 +5,8 @@
 //! as its overlapping pairs and its last character alone. A query of two characters or more is then a phrase of
 //! pairs, and one of a single character is a prefix.
 
+use std::ops::Range;
+
 use unicode_normalization::UnicodeNormalization as _;
 
 /// A token and where it stands in the composed (NFC) text.
@@ -20,11 +22,10 @@ pub struct Token {
     pub unspaced: bool,
 }
 
-/// One folded character and where it stands.
+/// A folded character of a script without spaces, and where it stands.
 struct Piece {
     text: String,
-    start: usize,
-    end: usize,
+    at: Range<usize>,
 }
 
 /// The text as offsets refer to it.
@@ -35,32 +36,55 @@ pub fn compose(text: &str) -> String {
 /// The tokens to index, in order. `text` should be composed for the offsets to be of use.
 pub fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
+    each(text, |token, at, unspaced| {
+        tokens.push(Token { text: token.to_owned(), start: at.start, end: at.end, unspaced });
+    });
+    tokens
+}
+
+/// Gives the tokens one after the other: folded, where it stands, and whether it is of a script without spaces. All that
+/// is said goes through here, so words cost no allocation of their own.
+pub fn each(text: &str, mut give: impl FnMut(&str, Range<usize>, bool)) {
     let mut run: Vec<Piece> = Vec::new();
-    let mut word: Option<Token> = None;
+    let (mut word, mut at) = (String::new(), 0..0);
     for (start, c) in text.char_indices() {
         let end = start + c.len_utf8();
-        if is_mark(c) {
+        // Most of what is said is ASCII, for which it is soon told.
+        let (is_word, is_unspaced) = if c.is_ascii() {
+            (c.is_ascii_alphanumeric() || c == '_', false)
+        } else if is_mark(c) {
+            continue;
+        } else {
+            (c.is_alphanumeric(), is_unspaced(c))
+        };
+        if (is_unspaced || !is_word) && !at.is_empty() {
+            end_word(&mut word, &mut at, &mut give);
+        }
+        if is_unspaced {
+            let mut text = String::new();
+            fold(c, &mut text);
+            run.push(Piece { text, at: start..end });
             continue;
         }
-        let is_word = c.is_alphanumeric() || c == '_';
-        if is_unspaced(c) || !is_word {
-            tokens.extend(word.take());
+        if !run.is_empty() {
+            pairs(&mut run, &mut give);
         }
-        if !is_unspaced(c) {
-            pairs(&mut run, &mut tokens);
-        }
-        if is_unspaced(c) {
-            run.push(Piece { text: fold(c), start, end });
-        } else if is_word {
-            let word = word.get_or_insert_with(|| Token { text: String::new(), start, end, unspaced: false });
-            word.text.push_str(&fold(c));
-            word.end = end;
+        if is_word {
+            fold(c, &mut word);
+            at = if at.is_empty() { start..end } else { at.start..end };
         }
     }
-    tokens.extend(word);
-    pairs(&mut run, &mut tokens);
-    tokens.retain(|token| !token.text.is_empty());
-    tokens
+    end_word(&mut word, &mut at, &mut give);
+    pairs(&mut run, &mut give);
+}
+
+/// Gives the word that has come to its end, if anything is left of it.
+fn end_word(word: &mut String, at: &mut Range<usize>, give: &mut impl FnMut(&str, Range<usize>, bool)) {
+    let at = std::mem::take(at);
+    if !word.is_empty() {
+        give(word, at, false);
+        word.clear();
+    }
 }
 
 /// Whether what stands before this character and what stands behind it have no token in common, and neither is
@@ -70,34 +94,35 @@ pub fn separates(c: char) -> bool {
 }
 
 /// A run's overlapping pairs, and its last character.
-fn pairs(run: &mut Vec<Piece>, tokens: &mut Vec<Token>) {
+fn pairs(run: &mut Vec<Piece>, give: &mut impl FnMut(&str, Range<usize>, bool)) {
     for pair in run.windows(2) {
         let text = format!("{}{}", pair[0].text, pair[1].text);
-        tokens.push(Token { text, start: pair[0].start, end: pair[1].end, unspaced: true });
+        if !text.is_empty() {
+            give(&text, pair[0].at.start..pair[1].at.end, true);
+        }
     }
-    if let Some(last) = run.pop() {
-        tokens.push(Token { text: last.text, start: last.start, end: last.end, unspaced: true });
+    if let Some(last) = run.pop().filter(|last| !last.text.is_empty()) {
+        give(&last.text, last.at, true);
     }
     run.clear();
 }
 
-/// Lower case, compatibility forms resolved, accents dropped.
-fn fold(c: char) -> String {
+/// Adds a character in lower case, compatibility forms resolved, accents dropped.
+fn fold(c: char, folded: &mut String) {
     if c.is_ascii() {
-        return c.to_ascii_lowercase().to_string();
+        folded.push(c.to_ascii_lowercase());
+        return;
     }
     let bare: String = std::iter::once(c).nfkd().filter(|c| !is_mark(*c)).nfc().collect();
     let lower = bare.to_lowercase();
-    let kept = lower.chars().filter(|c| !is_mark(*c) && !c.is_whitespace());
-    kept.fold(String::with_capacity(c.len_utf8()), |mut folded, c| {
+    for c in lower.chars().filter(|c| !is_mark(*c) && !c.is_whitespace()) {
         match c {
             // Capitals do not tell these from their other forms.
             'ß' => folded.push_str("ss"),
             'ς' => folded.push('σ'),
             c => folded.push(c),
         }
-        folded
-    })
+    }
 }
 
 /// Combining accents, which Latin, Greek and Cyrillic words are found without.
