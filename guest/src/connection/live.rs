@@ -64,8 +64,12 @@ pub(super) struct LiveSession {
     hush: own_words::Stream,
     /// How far the agent has said the history again for a request that nobody waits for any more.
     retold: Option<Box<Retold>>,
-    /// Its open mark is in the store.
-    marked: bool,
+    /// The connection whose open mark is in the store.
+    marked: Option<String>,
+    /// Which of the connection's writes to logs was the last to this one.
+    writes: u64,
+    /// How many of the arrivals that an instance was lost with are in the log.
+    recorded: u32,
     /// The session on behalf of which its agent started it.
     parent: Option<String>,
 }
@@ -111,7 +115,7 @@ enum Phase {
 
 /// What the router has to note of a session; see [`LiveSession::stamp`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp(std::mem::Discriminant<Phase>, bool, bool);
+pub(super) struct Stamp(std::mem::Discriminant<Phase>, bool, bool, bool, u64);
 
 /// What has happened since the record was last written.
 #[derive(Debug, Default)]
@@ -145,7 +149,9 @@ impl LiveSession {
             calls: OpenCalls::default(),
             hush: own_words::Stream::default(),
             retold: None,
-            marked: false,
+            marked: None,
+            writes: 0,
+            recorded: 0,
             parent: None,
         }
     }
@@ -172,20 +178,14 @@ impl LiveSession {
         session
     }
 
-    /// It is taken up after an instance was lost; its agent started it on behalf of this one, if of any.
-    pub(super) fn take_up(&mut self, parent: Option<String>) {
-        self.parent = parent;
-        self.copy = AgentsCopy::Unseen;
-    }
-
     /// Whether its agent started it on behalf of this one.
     pub(super) fn is_of(&self, parent: &Key) -> bool {
         self.parent.as_deref().is_some_and(|id| parent.id() == Some(id))
     }
 
-    /// Its open mark is in the store already.
-    pub(super) fn is_marked(&mut self) {
-        self.marked = true;
+    /// Its open mark is in the store already, for this connection.
+    pub(super) fn is_marked(&mut self, connection: String) {
+        self.marked = Some(connection);
     }
 
     pub(super) fn key(&self) -> &Key {
@@ -223,7 +223,8 @@ impl LiveSession {
 
     /// Changes whenever something does that the router has to note, besides ids.
     pub(super) fn stamp(&self) -> Stamp {
-        Stamp(std::mem::discriminant(&self.phase), self.is_told, self.memo().is_some())
+        let phase = std::mem::discriminant(&self.phase);
+        Stamp(phase, self.is_told, self.is_kept(), self.marked.is_some(), self.writes)
     }
 
     /// Whether something waits to be written.

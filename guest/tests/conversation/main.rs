@@ -43,3 +43,4 @@ mod unanswered;
 mod waiting;
 mod whole;
 mod windows;
+mod written;

@@ -214,19 +214,19 @@ impl LiveSession {
 
     /// Writes that the session is open here, if that is not written yet.
     pub(in crate::connection) fn mark<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let Some(id) = self.key.id().filter(|_| !self.marked) else { return };
+        let Some(id) = self.key.id().filter(|_| self.marked.is_none()) else { return };
         let mark = open_marks::mark(id, cx.connection);
         // A mark is believed for as long as its connection is, so that is said first.
         match cx.beat().and_then(|()| cx.store.commit(&[], vec![mark], Durability::Relaxed)) {
-            Ok(()) => self.marked = true,
+            Ok(()) => self.marked = Some(cx.connection.to_owned()),
             Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
         }
     }
 
     /// Takes the open mark away, unless the session is open after all.
     pub(super) fn unmark_unless_open<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let Some(id) = self.key.id().filter(|_| self.marked && self.is_gone()) else { return };
-        self.marked = false;
+        let Some(id) = self.key.id().filter(|_| self.marked.is_some() && self.is_gone()) else { return };
+        self.marked = None;
         let unmark = open_marks::unmark(id, cx.connection);
         if let Err(error) = cx.store.commit(&[], vec![unmark], Durability::Relaxed) {
             cx.push(Effect::NotRecorded(error.to_string()));

@@ -8,6 +8,7 @@ use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
+use crate::sessions::open_marks::{self, Written};
 use crate::storage::{Durability, Storage, StorageError, Write};
 use crate::store::{Changed, Decision, Session, Title, keys};
 use crate::transcript::Flushed;
@@ -48,11 +49,14 @@ impl LiveSession {
         self.read_state(cx, &id);
         let writes_state = self.state_dirty && self.earlier_state == EarlierState::Known;
         let state = writes_state.then(|| Write::Put { key: keys::state(&id), value: self.state.to_text() });
-        let state: Vec<Write> = state.into_iter().collect();
+        let note = self.note_of_write(cx, &id);
+        let write = note.as_ref().map_or(self.writes, |_| *cx.writes + 1);
+        let beside: Vec<Write> = state.into_iter().chain(note).collect();
         if self.activity.touched.is_none() {
-            if self.recorder.flush(cx.store, &state, Durability::Relaxed)? == Flushed::Deleted {
+            if self.recorder.flush(cx.store, &beside, Durability::Relaxed)? == Flushed::Deleted {
                 self.deleted(cx);
             }
+            self.written(write, cx);
             self.state_dirty &= !writes_state;
             return Ok(());
         }
@@ -60,11 +64,12 @@ impl LiveSession {
         let (activity, agent, now) = (&self.activity, &cx.agent.name, cx.now());
         let (agent_id, copy) = (&*self.agent_id, self.copy);
         let (flushed, changed) = self.recorder.flush_with_end(cx.store, durability, |before, end, _, writes| {
-            writes.extend(state.iter().cloned());
+            writes.extend(beside.iter().cloned());
             let Some(mut session) = before.cloned() else { return Ok(Decision::Keep) };
             activity.note(&mut session, (agent, agent_id, copy), end, now);
             Ok(Decision::put(session))
         })?;
+        self.written(write, cx);
         self.state_dirty &= !writes_state;
         self.activity = super::Activity::default();
         match changed {
@@ -78,6 +83,23 @@ impl LiveSession {
             _ => {}
         }
         Ok(())
+    }
+
+    /// What is written beside the log, if anything is written to it: how far the arrivals are in it then. A fresh instance
+    /// is given again what a lost one was at.
+    fn note_of_write<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>, id: &str) -> Option<Write> {
+        if !self.recorder.is_dirty() {
+            return None;
+        }
+        self.mark(cx);
+        let written = Written { times: *cx.writes + 1, arrivals: cx.arrivals };
+        self.marked.as_deref().map(|connection| open_marks::mark_written(id, connection, written))
+    }
+
+    /// It was written to the log: by this one of the connection's writes.
+    fn written<S: Storage, E: Environment>(&mut self, write: u64, cx: &mut Cx<'_, S, E>) {
+        self.writes = write;
+        *cx.writes = write.max(*cx.writes);
     }
 
     /// Reads the state that could not be read when the session was taken up; what has come since is newer.
