@@ -70,6 +70,9 @@ pub(super) struct LiveSession {
     writes: u64,
     /// How many of the arrivals that an instance was lost with are in the log.
     recorded: u32,
+    /// The agent has begun another session in the place of its own, which it could not open. It takes that place when a
+    /// prompt in it has succeeded. How many entries the transcript had when it was begun.
+    stands_in_since: Option<u64>,
     /// The session on behalf of which its agent started it.
     parent: Option<String>,
 }
@@ -115,7 +118,7 @@ enum Phase {
 
 /// What the router has to note of a session; see [`LiveSession::stamp`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp(std::mem::Discriminant<Phase>, bool, bool, bool, u64);
+pub(super) struct Stamp(std::mem::Discriminant<Phase>, bool, bool, bool, u64, Option<u64>);
 
 /// What has happened since the record was last written.
 #[derive(Debug, Default)]
@@ -128,6 +131,8 @@ struct Activity {
     title: Option<String>,
     /// The agent has heard all that stands in the log.
     heard: bool,
+    /// A prompt has succeeded.
+    succeeded: bool,
 }
 
 impl LiveSession {
@@ -152,6 +157,7 @@ impl LiveSession {
             marked: None,
             writes: 0,
             recorded: 0,
+            stands_in_since: None,
             parent: None,
         }
     }
@@ -224,7 +230,7 @@ impl LiveSession {
     /// Changes whenever something does that the router has to note, besides ids.
     pub(super) fn stamp(&self) -> Stamp {
         let phase = std::mem::discriminant(&self.phase);
-        Stamp(phase, self.is_told, self.is_kept(), self.marked.is_some(), self.writes)
+        Stamp(phase, self.is_told, self.is_kept(), self.marked.is_some(), self.writes, self.stands_in_since)
     }
 
     /// Whether something waits to be written.

@@ -40,6 +40,7 @@ impl LiveSession {
                 return self.fail(error, cx);
             }
         };
+        self.stands_in_since = self.stands_in(&session, &opening, &attached, cx);
         self.is_told = is_told(&session, opening.heard, cx);
         self.copy = opening.agents_copy(&attached, cx);
         let mark = self.mark_of(&opening, &attached, &session, cx);
@@ -77,6 +78,21 @@ impl LiveSession {
             // It was opened for its history alone.
             self.close_for_nobody(cx);
         }
+    }
+
+    /// Since when it only stands in for the agent's own session, if it does and can take that one's place.
+    fn stands_in<S: Storage, E: Environment>(
+        &self,
+        session: &Session,
+        opening: &Opening,
+        attached: &Attached,
+        cx: &Cx<'_, S, E>,
+    ) -> Option<u64> {
+        let stands_in = attached.step == Step::New
+            && matches!(opening.target, Target::Known(_))
+            && session.origin == Origin::Layer
+            && session.id_at(&cx.agent.name) != Some(&*self.agent_id);
+        stands_in.then(|| length(cx.store.storage(), session).unwrap_or_default())
     }
 
     /// An agent that has begun afresh learns what its user calls the session.
@@ -177,9 +193,12 @@ impl LiveSession {
             let Some(before) = before.or(unknown.as_ref()).filter(|_| !is_deleted) else { return Ok(Decision::Keep) };
             let mut changed = before.clone();
             match changed.agents.get_mut(&agent) {
-                // Only the agent has what was said before, under the id it had: that stays the one to ask for.
+                // The agent's own stays the one to ask for until something was said in the one that stands in for it;
+                // and for good where only the agent has what was said before. What has got its id is no other.
                 Some(known)
-                    if before.origin == Origin::Agent && attached.step == Step::New && opening.asks_as().is_some() =>
+                    if attached.step == Step::New
+                        && opening.asks_as().is_some()
+                        && (before.origin == Origin::Agent || *known.id != *self.agent_id) =>
                 {
                     known.forget(self.agent_id.to_string());
                 }

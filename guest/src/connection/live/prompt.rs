@@ -183,6 +183,7 @@ impl LiveSession {
         self.note_others(cx);
         self.activity.began = self.activity.began.or(turn.began);
         self.activity.heard |= self.is_told && has_succeeded;
+        self.activity.succeeded |= has_succeeded;
         let is_cut_off = turn.cancelled || !has_succeeded;
         self.end_turn(&turn, &entry, is_cut_off, cx.now());
         let is_lost = match self.write(cx, true) {

@@ -61,17 +61,18 @@ impl LiveSession {
             return Ok(());
         }
         let durability = if close { Durability::Durable } else { Durability::Relaxed };
-        let (activity, agent, now) = (&self.activity, &cx.agent.name, cx.now());
-        let (agent_id, copy) = (&*self.agent_id, self.copy);
+        let (activity, agent, now) = (&self.activity, cx.agent.name.as_str(), cx.now());
+        let by = By { agent, agent_id: &self.agent_id, copy: self.copy, stands_in_since: self.stands_in_since };
         let (flushed, changed) = self.recorder.flush_with_end(cx.store, durability, |before, end, _, writes| {
             writes.extend(beside.iter().cloned());
             let Some(mut session) = before.cloned() else { return Ok(Decision::Keep) };
-            activity.note(&mut session, (agent, agent_id, copy), end, now);
+            activity.note(&mut session, &by, end, now);
             Ok(Decision::put(session))
         })?;
         self.written(write, cx);
         self.state_dirty &= !writes_state;
-        self.activity = super::Activity::default();
+        let activity = std::mem::take(&mut self.activity);
+        self.stands_in_since.take_if(|_| activity.succeeded);
         match changed {
             Changed::Done { before: Some(before), after: Some(after) } => {
                 if let (Title::None, Title::Auto(title)) = (&before.title, &after.title) {
@@ -131,9 +132,18 @@ impl LiveSession {
     }
 }
 
+/// Whose activity it is.
+struct By<'a> {
+    agent: &'a str,
+    /// The agent's id of the session.
+    agent_id: &'a str,
+    copy: AgentsCopy,
+    stands_in_since: Option<u64>,
+}
+
 impl super::Activity {
     /// What the record is to say of it; the session's own log ends at `end`.
-    fn note(&self, session: &mut Session, (agent, agent_id, copy): (&str, &str, AgentsCopy), end: u32, now: i64) {
+    fn note(&self, session: &mut Session, by: &By<'_>, end: u32, now: i64) {
         if let Some(at) = self.touched {
             session.touch(at.max(session.updated.min(now)));
         }
@@ -144,11 +154,17 @@ impl super::Activity {
             session.title = Title::Auto(title.clone());
         }
         let heard = session.length_up_to(end);
+        if let Some(since) = by.stands_in_since.filter(|_| self.succeeded)
+            && session.id_at(by.agent) != Some(by.agent_id)
+        {
+            session.give_to(by.agent, by.agent_id, 0);
+            session.agents.entry(by.agent.to_owned()).and_modify(|known| known.since = since);
+        }
         if self.heard
-            && let Some(known) = session.agents.get_mut(agent).filter(|known| known.id == agent_id)
+            && let Some(known) = session.agents.get_mut(by.agent).filter(|known| known.id == by.agent_id)
         {
             known.heard = heard;
-            if copy == AgentsCopy::Known {
+            if by.copy == AgentsCopy::Known {
                 known.last_turn = Some((self.began.unwrap_or(now), now));
             }
         }
