@@ -118,7 +118,15 @@ enum Phase {
 
 /// What the router has to note of a session; see [`LiveSession::stamp`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp(std::mem::Discriminant<Phase>, bool, bool, bool, u64, Option<u64>);
+pub(super) struct Stamp {
+    phase: std::mem::Discriminant<Phase>,
+    is_told: bool,
+    is_kept: bool,
+    is_marked: bool,
+    writes: u64,
+    seen: Option<u32>,
+    stands_in_since: Option<u64>,
+}
 
 /// What has happened since the record was last written.
 #[derive(Debug, Default)]
@@ -229,8 +237,15 @@ impl LiveSession {
 
     /// Changes whenever something does that the router has to note, besides ids.
     pub(super) fn stamp(&self) -> Stamp {
-        let phase = std::mem::discriminant(&self.phase);
-        Stamp(phase, self.is_told, self.is_kept(), self.marked.is_some(), self.writes, self.stands_in_since)
+        Stamp {
+            phase: std::mem::discriminant(&self.phase),
+            is_told: self.is_told,
+            is_kept: self.is_kept(),
+            is_marked: self.marked.is_some(),
+            writes: self.writes,
+            seen: self.recorder.seen(),
+            stands_in_since: self.stands_in_since,
+        }
     }
 
     /// Whether something waits to be written.

@@ -155,9 +155,9 @@ impl Talk {
     /// Whether an id is that of a session already. One that was never prompted here, and of which another program of its
     /// agent's name says that there is none, may be forgotten, and its id free again.
     pub(crate) fn is_taken(&self, id: &str) -> bool {
-        let may_be_forgotten = |session: &Session| {
-            self.some_agent_forgets && !session.is_made_here && session.parts.is_empty() && !session.is_titled
-        };
+        let is_empty = || self.required(id).iter().all(|(_, marks)| marks.is_empty());
+        let may_be_forgotten =
+            |session: &Session| self.some_agent_forgets && !session.is_made_here && !session.is_titled && is_empty();
         self.is_real(id) && !self.sessions.get(id).is_some_and(may_be_forgotten)
     }
 

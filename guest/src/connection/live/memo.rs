@@ -25,6 +25,9 @@ pub(in crate::connection) struct Memo {
     /// What that said when the memo was given: see [`Written::times`].
     #[serde(default)]
     pub(in crate::connection) writes: u64,
+    /// Up to where the log was known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::connection) seen: Option<u32>,
     /// Where it only stands in for the agent's own: how many entries the transcript had when it was begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::connection) stands_in_since: Option<u64>,
@@ -46,6 +49,7 @@ impl LiveSession {
             parent: self.parent.clone(),
             mark: self.marked.clone(),
             writes: self.writes,
+            seen: self.recorder.seen(),
             stands_in_since: self.stands_in_since,
         })
     }
@@ -65,6 +69,10 @@ impl LiveSession {
     pub(in crate::connection) fn take_up(&mut self, memo: Memo, written: Written) {
         self.parent = memo.parent;
         self.stands_in_since = memo.stands_in_since;
+        // What another window has written since is for the agent to hear.
+        if let Some(seen) = memo.seen {
+            self.recorder.knows(seen);
+        }
         self.copy = AgentsCopy::Unseen;
         self.writes = memo.writes.max(written.times);
         if written.times > memo.writes {

@@ -167,7 +167,6 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.insert(session);
         self.with(&Key::Session(id.to_owned()), |session, cx| {
             session.mark(cx);
-            session.knows_log(cx);
         });
     }
 }

@@ -7,7 +7,7 @@ use acp_sessions_guest::engine::{Content, Peer};
 use super::Machine;
 use crate::case::{Deed, End, How};
 use crate::checks;
-use crate::checks::gaps::is_compared_concurrent;
+use crate::checks::gaps::{is_asked_for_another, is_compared_concurrent};
 use crate::client::Asked;
 use crate::kind::{Kind, Trait};
 use crate::talk::{Beside, Life, Mark};
@@ -74,7 +74,7 @@ impl Machine<'_> {
         let kind = self.kinds[0].without(Trait::WantsLogin).without(Trait::StartsSlowly);
         self.start(0, kind);
         self.settle(0);
-        let broken = checks::agents_deleted(&mut self.ground, &self.bench.memory, kind);
+        let broken = checks::agents_deleted(&mut self.ground, kind);
         self.ground.extend(broken);
         let ids = self.read_list(kind);
         self.read_status(&ids);
@@ -204,6 +204,9 @@ impl Machine<'_> {
     fn search(&mut self) {
         for id in self.ground.talk.names.clone() {
             if self.ground.talk.sessions[&id].life == Life::Perhaps {
+                continue;
+            }
+            if is_asked_for_another(&self.ground.talk) {
                 continue;
             }
             let required = self.ground.talk.required(&id);
