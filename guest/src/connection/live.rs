@@ -58,6 +58,8 @@ pub(super) struct LiveSession {
     copy: AgentsCopy,
     /// Behind which entry of the session's log others have said what the agent has not heard.
     unheard_behind: Option<u32>,
+    /// The same behind the account of it that is on its way to the agent.
+    unheard_behind_account: Option<u32>,
     /// Tool calls of the turn under way that have not ended.
     calls: OpenCalls,
     /// Keeps the layer's own words out of what is shown as the user's.
@@ -159,6 +161,7 @@ impl LiveSession {
             is_told: true,
             copy: AgentsCopy::Known,
             unheard_behind: None,
+            unheard_behind_account: None,
             calls: OpenCalls::default(),
             hush: own_words::Stream::default(),
             retold: None,

@@ -136,3 +136,28 @@ fn what_another_window_said_is_handed_over_though_the_instance_was_lost_meanwhil
     assert!(account.contains("Their answer"), "{account}");
     assert!(!account.contains("My answer"), "{account}");
 }
+
+#[test]
+fn what_another_window_says_while_an_account_is_on_its_way_is_handed_over_behind_it() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &json!({}));
+    let open = |fresh: &str| {
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let out = ask_load(&mut desk, "load", &id);
+        oblige(&mut desk, out, &[], fresh).answer("load");
+        desk
+    };
+    let (mut desk, mut other) = (open("s2"), open("s3"));
+    let first = ask_prompt(&mut desk, "first", &id, "First");
+    assert!(account(&first).is_some());
+    other.turn(&id, "Theirs", &["Their answer"]);
+    // It does not wait for the answer to the first.
+    let second = ask_prompt(&mut desk, "second", &id, "Second");
+    assert_eq!(account(&second), None);
+    for prompt in [first, second] {
+        desk.reply(&prompt.request("session/prompt"), json!({"stopReason": "end_turn"}));
+    }
+    let account = account(&ask_prompt(&mut desk, "third", &id, "Third")).unwrap();
+    assert!(account.contains("Their answer"), "{account}");
+    assert!(!account.contains("First"), "{account}");
+}

@@ -36,7 +36,7 @@ impl LiveSession {
             return Err(RpcError::invalid_params("prompt", "must be an array of content blocks"));
         }
         self.look_for_others(cx);
-        let is_being_told = self.turns_mut().is_some_and(|turns| turns.iter().any(|turn| turn.retold));
+        let is_being_told = self.is_being_told();
         let is_silent = self.is_told || is_being_told || !cx.settings.rehydrate;
         // Where it cannot be read, the prompt goes on all the same.
         let untold = if is_silent { None } else { self.untold(cx).unwrap_or_default() };
@@ -92,6 +92,11 @@ impl LiveSession {
         turns.iter().find(|turn| turn.request == *request).map(Turn::memo)
     }
 
+    /// Whether an account of what it has not heard is on its way to the agent.
+    fn is_being_told(&mut self) -> bool {
+        self.turns_mut().is_some_and(|turns| turns.iter().any(|turn| turn.retold))
+    }
+
     /// Another window may have the conversation go on with an agent of its own, which this one does not hear of.
     fn look_for_others<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         // Where it cannot be written, the prompt goes on all the same.
@@ -106,6 +111,8 @@ impl LiveSession {
             Ok(Some(behind)) => {
                 if self.is_told {
                     self.unheard_behind = Some(behind);
+                } else if self.is_being_told() {
+                    self.unheard_behind_account.get_or_insert(behind);
                 }
                 self.is_told = false;
             }
@@ -176,9 +183,13 @@ impl LiveSession {
             Outcome::Error(error) => (format!("{{\"error\":{error}}}"), false),
         };
         let has_succeeded = matches!(outcome, Outcome::Result(_));
-        if turn.retold && has_succeeded {
-            self.is_told = true;
-            self.unheard_behind = None;
+        if turn.retold {
+            let later = self.unheard_behind_account.take();
+            if has_succeeded {
+                // What was said behind the account is not in it.
+                self.is_told = later.is_none();
+                self.unheard_behind = later;
+            }
         }
         self.note_others(cx);
         self.activity.began = self.activity.began.or(turn.began);

@@ -8,10 +8,10 @@
 //! 20,000 cases fail.
 //!
 //! **What is not exact yet.** Turns that run at the same time, from two windows or because a client did not wait for the
-//! first, are whole in the log. Without the exemption 44 of 20,000 cases fail. About half of them are replays: an agent
-//! keeps one order of what was said at once, which need not be the log's, and where its part of it is a few letters nothing
-//! tells that the two are the same. The other half are prompts that do not wait for a first one that bears an account: what
-//! another window has said since is not handed over with them, and not afterwards either.
+//! first, are whole in the log. Without the exemption about 44 of 20,000 cases fail. About half of them are replays: an agent
+//! keeps one order of what was said at once, which need not be the log's. The other half are about what is handed over; in
+//! those that were looked at, a prompt does not wait for a first one that bears an account: what another window has said
+//! since is handed over behind the first, and not with the second.
 //!
 //! And an agent that says something between turns is taken to go on with the turn before, which may have gone to another of
 //! its sessions: in a replay of its own it stands alone. Without the exemption 1 of 80,000 cases fails (75330).
