@@ -3,6 +3,7 @@
 //! A session's transcript is its own log, preceded by the parts of other logs it was forked from. State (modes,
 //! plan, commands, …) is no part of it: see [`crate::store::State`].
 
+mod begun;
 mod digest;
 mod echo;
 mod entry;
@@ -20,6 +21,7 @@ mod turns;
 #[cfg(test)]
 mod replay_tests;
 
+pub use begun::{Begun, begun};
 pub use digest::{digest, digest_for, is_any_said};
 pub use echo::Echo;
 pub use entry::{Entry, Kind, UpdateKind};

@@ -28,6 +28,10 @@ pub(super) struct Cx<'a, S, E> {
     pub(super) asked: AskedFor,
     /// Names the connection in open marks and turns.
     pub(super) connection: &'a str,
+    /// How many of the arrivals that are being handled it has begun to handle, or has handled.
+    pub(super) arrivals: u32,
+    /// How often it has written to logs.
+    pub(super) writes: &'a mut u64,
     /// The agent has refused to do anything before its user logs in, and nobody has since.
     pub(super) needs_login: bool,
     /// The agent's own list has been read to its end on this connection.

@@ -60,14 +60,23 @@ pub(super) struct LiveSession {
     unheard_behind: Option<u32>,
     /// All turns in the log that are not its own have ended.
     others_ended: bool,
+    /// The same behind the account of it that is on its way to the agent.
+    unheard_behind_account: Option<u32>,
     /// Tool calls of the turn under way that have not ended.
     calls: OpenCalls,
     /// Keeps the layer's own words out of what is shown as the user's.
     hush: own_words::Stream,
     /// How far the agent has said the history again for a request that nobody waits for any more.
     retold: Option<Box<Retold>>,
-    /// Its open mark is in the store.
-    marked: bool,
+    /// The connection whose open mark is in the store.
+    marked: Option<String>,
+    /// Which of the connection's writes to logs was the last to this one.
+    writes: u64,
+    /// How many of the arrivals that an instance was lost with are in the log.
+    recorded: u32,
+    /// The agent has begun another session in the place of its own, which it could not open. It takes that place when a
+    /// prompt in it has succeeded. How many entries the transcript had when it was begun.
+    stands_in_since: Option<u64>,
     /// The session on behalf of which its agent started it.
     parent: Option<String>,
 }
@@ -113,7 +122,15 @@ enum Phase {
 
 /// What the router has to note of a session; see [`LiveSession::stamp`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp(std::mem::Discriminant<Phase>, bool, bool);
+pub(super) struct Stamp {
+    phase: std::mem::Discriminant<Phase>,
+    is_told: bool,
+    is_kept: bool,
+    is_marked: bool,
+    writes: u64,
+    seen: Option<u32>,
+    stands_in_since: Option<u64>,
+}
 
 /// What has happened since the record was last written.
 #[derive(Debug, Default)]
@@ -126,6 +143,8 @@ struct Activity {
     title: Option<String>,
     /// The agent has heard all that stands in the log.
     heard: bool,
+    /// A prompt has succeeded.
+    succeeded: bool,
 }
 
 impl LiveSession {
@@ -145,10 +164,14 @@ impl LiveSession {
             copy: AgentsCopy::Known,
             unheard_behind: None,
             others_ended: false,
+            unheard_behind_account: None,
             calls: OpenCalls::default(),
             hush: own_words::Stream::default(),
             retold: None,
-            marked: false,
+            marked: None,
+            writes: 0,
+            recorded: 0,
+            stands_in_since: None,
             parent: None,
         }
     }
@@ -175,20 +198,14 @@ impl LiveSession {
         session
     }
 
-    /// It is taken up after an instance was lost; its agent started it on behalf of this one, if of any.
-    pub(super) fn take_up(&mut self, parent: Option<String>) {
-        self.parent = parent;
-        self.copy = AgentsCopy::Unseen;
-    }
-
     /// Whether its agent started it on behalf of this one.
     pub(super) fn is_of(&self, parent: &Key) -> bool {
         self.parent.as_deref().is_some_and(|id| parent.id() == Some(id))
     }
 
-    /// Its open mark is in the store already.
-    pub(super) fn is_marked(&mut self) {
-        self.marked = true;
+    /// Its open mark is in the store already, for this connection.
+    pub(super) fn is_marked(&mut self, connection: String) {
+        self.marked = Some(connection);
     }
 
     pub(super) fn key(&self) -> &Key {
@@ -226,7 +243,15 @@ impl LiveSession {
 
     /// Changes whenever something does that the router has to note, besides ids.
     pub(super) fn stamp(&self) -> Stamp {
-        Stamp(std::mem::discriminant(&self.phase), self.is_told, self.memo().is_some())
+        Stamp {
+            phase: std::mem::discriminant(&self.phase),
+            is_told: self.is_told,
+            is_kept: self.is_kept(),
+            is_marked: self.marked.is_some(),
+            writes: self.writes,
+            seen: self.recorder.seen(),
+            stands_in_since: self.stands_in_since,
+        }
     }
 
     /// Whether something waits to be written.

@@ -77,15 +77,7 @@ pub(super) enum Incoming {
     /// The agent's answer to `session/new`, in this directory.
     New { cwd: String, directories: Vec<String> },
     /// The agent's answer to `session/prompt`.
-    Prompt {
-        session: String,
-        /// What the turn's entries in the log are marked with.
-        #[serde(default)]
-        tag: String,
-        /// An account of what the agent had not heard stands before it.
-        #[serde(default)]
-        retold: bool,
-    },
+    Prompt { session: String, turn: TurnMemo },
     /// The agent's answer to `session/set_mode`.
     Mode { session: String, mode: String },
     /// The agent's answer to `session/set_model`.
@@ -96,6 +88,28 @@ pub(super) enum Incoming {
     Passed,
     /// What the engine answers itself in a while.
     Engine,
+}
+
+/// What a fresh instance needs of a turn, besides what is in the log.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct TurnMemo {
+    /// What the turn's entries in the log are marked with.
+    pub(super) tag: String,
+    /// An account of what the agent had not heard stands before the prompt.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) retold: bool,
+    /// The prompt, where the store did not take it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) unstored: Option<Unstored>,
+}
+
+/// A prompt that the agent has, and the log had not when it was passed on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Unstored {
+    /// As the log is to have it.
+    pub(super) entry: String,
+    /// The last write to the log before it was to be written: it is in the log if there was a later one.
+    pub(super) behind: u64,
 }
 
 impl Requests {

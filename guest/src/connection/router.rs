@@ -62,6 +62,11 @@ pub(crate) struct Router<S, E> {
 struct Connection {
     /// Names this connection in open marks and turns.
     name: String,
+    /// How many of the arrivals that are being handled it has begun to handle, or has handled; none when what follows from
+    /// them has been pulled.
+    arrivals: u32,
+    /// How often it has written to logs, with the instances before this one.
+    writes: u64,
     stage: Stage,
     agent: AgentProfile,
     /// What the client has asked for by its capabilities.
@@ -99,6 +104,8 @@ impl Connection {
     fn new(random: u64, now: i64) -> Self {
         Self {
             name: format!("{random:016x}"),
+            arrivals: 0,
+            writes: 0,
             stage: Stage::default(),
             agent: AgentProfile::default(),
             asked: AskedFor::default(),

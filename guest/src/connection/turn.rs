@@ -1,7 +1,9 @@
 //! A prompt that the agent is working on.
 
 use super::client_request::ClientRequest;
-use crate::transcript::Echo;
+use super::requests::{TurnMemo, Unstored};
+use crate::sessions::title;
+use crate::transcript::{Echo, Entry};
 
 /// A turn of the conversation under way.
 #[derive(Debug)]
@@ -19,11 +21,28 @@ pub(super) struct Turn {
     pub(super) retold: bool,
     /// A title made of the prompt, should the session need one.
     pub(super) title: Option<String>,
+    /// The prompt's entry, where the store did not take it.
+    pub(super) unstored: Option<Unstored>,
 }
 
 impl Turn {
-    /// A turn of which no more is known than the request and its mark: its instance was lost.
-    pub(super) fn taken_up(request: ClientRequest, tag: String) -> Self {
-        Self { request, tag, began: None, cancelled: false, echo: Echo::default(), retold: false, title: None }
+    /// A turn that an instance began which was lost. `prompt`: its entry in the log, if that is known.
+    pub(super) fn taken_up(request: ClientRequest, tag: String, retold: bool, prompt: Option<Entry<'_>>) -> Self {
+        let blocks = prompt.as_ref().and_then(Entry::prompt).unwrap_or("[]");
+        Self {
+            request,
+            tag,
+            began: prompt.map(|prompt| prompt.time),
+            cancelled: false,
+            echo: Echo::of_prompt(blocks),
+            retold,
+            title: title::from_prompt(blocks),
+            unstored: None,
+        }
+    }
+
+    /// What the host keeps of it.
+    pub(super) fn memo(&self) -> TurnMemo {
+        TurnMemo { tag: self.tag.clone(), retold: self.retold, unstored: self.unstored.clone() }
     }
 }

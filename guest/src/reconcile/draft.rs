@@ -157,9 +157,14 @@ impl Draft {
             self.keep_others(unknown);
             self.insert(replay);
         } else {
+            // What it tells in other turns than ours it tells behind what others said before.
+            let told = log.iter().find(|turn| is_held(turn, replay)).map(|turn| turn.at.start());
+            let is_before = |turn: &&&Turn| told.is_some_and(|told| turn.at.start() < told);
+            let (before, behind): (Vec<&Turn>, Vec<&Turn>) = unknown.iter().partition(is_before);
             self.set_aside(&known);
+            self.keep_others(before);
             self.insert(replay);
-            self.keep_others(unknown);
+            self.keep_others(behind);
         }
     }
 

@@ -13,7 +13,7 @@ use crate::environment::Environment;
 use crate::index;
 use crate::reconcile::Plan;
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write, next_seq};
-use crate::store::{Changed, Decision, Holders, Known, Origin, Session, Store, keys};
+use crate::store::{Changed, Decision, Holders, Origin, Session, Store, keys};
 use crate::transcript::{Entry, Kind};
 
 use layout::{Layout, append};
@@ -72,7 +72,8 @@ pub fn adopt<S: Storage>(store: &Store<S>, adoption: &Adoption<'_>) -> Result<Ad
             let Some(placed) = place(store, adoption, &mut session, expected, writes)? else {
                 return Ok(Decision::Keep);
             };
-            let known = current.agents.get(agent);
+            // Another session of the agent's may have taken this one's place since.
+            let known = current.agents.get(agent).filter(|known| known.id == agent_id);
             // What the agent heard through another connection since the transcript was read.
             let since = known.map_or(0, |known| if known.heard == u64::MAX { 0 } else { known.heard });
             let since = since.saturating_sub(adoption.plan.planned());
@@ -84,14 +85,11 @@ pub fn adopt<S: Storage>(store: &Store<S>, adoption: &Adoption<'_>) -> Result<Ad
                     known.heard = adoption.plan.carried(known.heard);
                 }
             }
-            let mut before = session.agents.remove(agent).unwrap_or_else(|| Known::new(agent_id.to_owned(), 0));
-            if before.id != agent_id {
-                let former = std::mem::take(&mut before.id);
-                before.forget(former);
-            }
-            let compared = adoption.compared.or(before.compared);
-            session.agents.insert(agent.to_owned(), Known { id: agent_id.to_owned(), heard, compared, ..before });
-            if known.is_none_or(|known| known.id != agent_id) {
+            session.know_as(agent, agent_id, heard);
+            session.agents.entry(agent.to_owned()).and_modify(|known| {
+                known.compared = adoption.compared.or(known.compared);
+            });
+            if known.is_none() {
                 writes.push(Write::Put { key: keys::agent_session(agent, agent_id), value: session.id.clone() });
             }
             if placed || session.to_text() != current.to_text() {

@@ -34,9 +34,32 @@ pub enum Beat {
     First,
 }
 
+/// How far a connection has written what it was given of a session. The mark says so, in the commits that write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Written {
+    /// How often it has written to the session's log.
+    pub times: u64,
+    /// How many of the arrivals that it was at were in what it wrote last.
+    pub arrivals: u32,
+}
+
 /// The mark that this connection has the session open.
 pub fn mark(id: &str, connection: &str) -> Write {
     Write::Put { key: keys::open_mark(id, connection), value: String::new() }
+}
+
+/// The same with how far it has written.
+pub fn mark_written(id: &str, connection: &str, written: Written) -> Write {
+    let value = format!("{} {}", written.times, written.arrivals);
+    Write::Put { key: keys::open_mark(id, connection), value }
+}
+
+/// How far a connection has written, as its mark says.
+pub fn written<S: Storage>(store: &Store<S>, id: &str, connection: &str) -> Result<Written> {
+    let mark = store.record(keys::open_mark(id, connection))?;
+    let read = mark.as_deref().and_then(|mark| mark.split_once(' '));
+    let read = read.and_then(|(times, arrivals)| Some((times.parse().ok()?, arrivals.parse().ok()?)));
+    Ok(read.map(|(times, arrivals)| Written { times, arrivals }).unwrap_or_default())
 }
 
 /// The connection has the session open no more.

@@ -29,6 +29,13 @@ pub fn known_to<S: Storage>(store: &Store<S>, agent: &str, behind: &str) -> Resu
     Ok(KnownPart { ids: ids.collect(), next })
 }
 
+/// Whether nothing is here of a session but what the agent's list said, as far as [`forget_if_since`] can tell without
+/// anybody having it open.
+pub fn is_forgettable<S: Storage>(store: &Store<S>, id: &str, by: (&str, &str), since: i64) -> Result<bool> {
+    let Some(session) = store.session(id)? else { return Ok(false) };
+    Ok(is_its_since(&session, by, since) && is_only_listed(store, &session, by.0)?)
+}
+
 /// Removes a session of which nothing is here but what its agent's list said, unless somebody has it open: what is said
 /// there is going to be here too.
 pub fn forget<S: Storage>(store: &Store<S>, id: &str, agent: &str, now: i64) -> Result<()> {
@@ -37,14 +44,12 @@ pub fn forget<S: Storage>(store: &Store<S>, id: &str, agent: &str, now: i64) -> 
 
 /// The same if it is the one that the agent has by this id, and its last activity is not before `since`. That the agent has
 /// the session no more that stood in for it says nothing of its own.
-pub fn forget_if_since<S: Storage>(
-    store: &Store<S>,
-    id: &str,
-    (agent, agent_id): (&str, &str),
-    since: i64,
-    now: i64,
-) -> Result<()> {
-    forget_where(store, id, agent, now, |session| session.updated >= since && session.id_at(agent) == Some(agent_id))
+pub fn forget_if_since<S: Storage>(store: &Store<S>, id: &str, by: (&str, &str), since: i64, now: i64) -> Result<()> {
+    forget_where(store, id, by.0, now, |session| is_its_since(session, by, since))
+}
+
+fn is_its_since(session: &Session, (agent, agent_id): (&str, &str), since: i64) -> bool {
+    session.updated >= since && session.id_at(agent) == Some(agent_id)
 }
 
 fn forget_where<S: Storage>(

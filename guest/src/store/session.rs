@@ -137,20 +137,31 @@ impl Session {
         self.agents.get(agent).map(|known| known.id.as_str())
     }
 
+    /// How many entries of the transcript an agent has heard in the session that it has by this id.
+    pub fn heard_by(&self, agent: &str, id: &str) -> u64 {
+        self.agents.get(agent).filter(|known| known.id == id).map_or(0, |known| known.heard)
+    }
+
     /// Notes that an agent knows it by this id and has heard this many entries of its transcript; it is with that agent
     /// from now on.
     pub fn give_to(&mut self, agent: &str, id: &str, heard: u64) {
+        self.know_as(agent, id, heard);
+        self.agent = Some(agent.to_owned());
+    }
+
+    /// The same without it being with that agent.
+    pub fn know_as(&mut self, agent: &str, id: &str, heard: u64) {
         let known = match self.agents.remove(agent) {
             Some(known) if known.id == id => Known { heard, ..known },
             Some(mut known) => {
                 let before = std::mem::take(&mut known.id);
                 known.forget(before);
+                known.former.retain(|former| former != id);
                 Known { former: known.former, ..Known::new(id.to_owned(), heard) }
             }
             None => Known::new(id.to_owned(), heard),
         };
         self.agents.insert(agent.to_owned(), known);
-        self.agent = Some(agent.to_owned());
     }
 
     /// The record's text.

@@ -103,6 +103,17 @@ impl<'a> Entry<'a> {
         turn.map_or_else(|| format!("{letter}{time} {json}"), |turn| format!("{letter}{time}#{turn} {json}"))
     }
 
+    /// The content blocks of a prompt, as a JSON array.
+    pub fn prompt(&self) -> Option<&'a str> {
+        #[derive(Deserialize)]
+        struct Prompt<'a> {
+            #[serde(borrow)]
+            prompt: &'a RawValue,
+        }
+        let prompt = Some(self).filter(|entry| entry.kind == Kind::Prompt)?;
+        Some(serde_json::from_str::<Prompt<'a>>(prompt.json).ok()?.prompt.get())
+    }
+
     /// The session that a prompt went to: its agent's name and the agent's id for it.
     pub fn with(&self) -> Option<(String, String)> {
         let prompt = Some(self).filter(|entry| entry.kind == Kind::Prompt)?;

@@ -64,6 +64,11 @@ impl Recorder {
         self.overtaken = None;
     }
 
+    /// Up to where the writer knows the log.
+    pub fn seen(&self) -> Option<u32> {
+        self.seen
+    }
+
     /// Looks whether others have written to the log. Returns the number behind which they did, if they have since it was
     /// last asked.
     pub fn take_overtaken<S: Storage>(&mut self, store: &Store<S>) -> Result<Option<u32>> {

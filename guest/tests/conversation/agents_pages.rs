@@ -65,3 +65,24 @@ fn of_a_list_that_moves_up_each_time_it_is_read_nothing_is_concluded() {
     listed.sort_unstable();
     assert_eq!(listed, ["o2", "o3"]);
 }
+
+#[test]
+fn a_list_that_moves_up_while_it_is_read_because_of_what_its_agent_does_is_read_again() {
+    let (store, world) = (Memory::new(), World::default());
+    let rows = ["o1", "o2", "o3"].map(|id| row(id, "Own", LONG_AGO));
+    listing(&store, &world, "a", &lists(), &rows);
+    let mut desk = Desk::open(&store, &world, &[]);
+    let first = desk.greet(Some("a"), &lists()).request("session/list");
+    let second = desk.reply(&first, json!({"sessions": rows[..2], "nextCursor": "2"})).request("session/list");
+    // The agent's user deletes `o1`, and what stood behind the cursor stands before it.
+    let mut out = desk.reply(&second, json!({"sessions": []}));
+    out.extend(desk.wait(0));
+    let again = out.request("session/list");
+    assert!(again["params"]["cursor"].is_null(), "from the beginning");
+    let mut out = desk.reply(&again, json!({"sessions": rows[1..]}));
+    out.extend(desk.wait(0));
+    assert!(out.asked("session/list").is_none(), "{:?}", out.agent);
+    let mut listed = desk.listed();
+    listed.sort_unstable();
+    assert_eq!(listed, ["o2", "o3"], "what is not listed twice is gone");
+}

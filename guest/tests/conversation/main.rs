@@ -45,3 +45,4 @@ mod unanswered;
 mod waiting;
 mod whole;
 mod windows;
+mod written;

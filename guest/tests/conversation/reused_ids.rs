@@ -4,7 +4,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
-use crate::scenes::{CWD, TOLD, ask_load, ask_prompt, lines, listing, load, oblige, row, said, told};
+use crate::scenes::{CWD, TOLD, ask_load, ask_prompt, ask_resume, lines, listing, load, oblige, row, said, told};
 
 fn kinds() -> [Value; 3] {
     [json!({}), json!({"loadSession": true}), json!({"sessionCapabilities": {"resume": {}, "fork": {}}})]
@@ -139,4 +139,22 @@ fn what_is_open_keeps_its_id_when_a_session_is_opened_to_which_another_program_o
         let mut desk = Desk::ready(&store, &world, &json!({}));
         assert_eq!(said(&load(&mut desk, &ours, &[]).client), lines(&[&[("Hello", "Hi")]]), "{capabilities}");
     }
+}
+
+#[test]
+fn what_is_being_made_for_a_fork_is_not_opened_by_its_agents_id_meanwhile() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"sessionCapabilities": {"resume": {}}});
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    let id = desk.new_session("s1", CWD);
+    desk.turn(&id, "Hi", &["Ho"]);
+    desk.agent(update("s1", json!({"sessionUpdate": "current_mode_update", "currentModeId": "code"})));
+    let params = json!({"sessionId": id, "cwd": CWD});
+    let out = desk.client(json!({"id": "fork", "method": "session/fork", "params": params}));
+    let out = desk.reply(&out.request("session/new"), json!({"sessionId": "s2"}));
+    let mode = out.request("session/set_mode");
+    let resumed = ask_resume(&mut desk, "resume", "s2");
+    assert_eq!(resumed.answer("resume")["error"]["code"], -32002);
+    assert!(resumed.agent.is_empty(), "{:?}", resumed.agent);
+    assert_eq!(desk.reply(&mode, json!({})).answer("fork")["result"]["sessionId"], "s2");
 }

@@ -4,7 +4,9 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World};
-use crate::scenes::{CWD, ask_load, leave, listing, oblige, row};
+use crate::scenes::{
+    CWD, TOLD, account, ask_load, ask_prompt, leave, lines, listing, load, mark, oblige, row, said, told,
+};
 
 const LONG_AGO: &str = "2025-01-01T00:00:00Z";
 
@@ -50,4 +52,111 @@ fn a_session_that_was_made_in_vain_and_is_being_deleted_cannot_be_opened() {
     let out = ask_load(&mut desk, "load", "s2");
     assert_eq!(out.answer("load")["error"]["code"], -32002);
     assert!(out.agent.is_empty(), "{:?}", out.agent);
+}
+
+fn loads() -> Value {
+    json!({"loadSession": true})
+}
+
+/// A session of two turns that the agent refuses to open, and for which it begins `s2`.
+fn refused<'a>(store: &'a Memory, world: &'a World) -> Desk<'a> {
+    told(store, world, &loads());
+    let mut desk = Desk::ready(store, world, &loads());
+    let asked = ask_load(&mut desk, "load", "s1").request("session/load");
+    let out = desk.refuse(&asked, -32603);
+    let out = oblige(&mut desk, out, &[], "s2");
+    assert_eq!(mark(&out, "load")["attached"], "new");
+    desk
+}
+
+/// Which session an agent that obliges is asked to load next time.
+fn asked_for(store: &Memory, world: &World) -> Value {
+    let mut desk = Desk::ready(store, world, &loads());
+    ask_load(&mut desk, "load", "s1").request("session/load")["params"]["sessionId"].clone()
+}
+
+#[test]
+fn a_session_that_stands_in_is_forgotten_for_the_agents_own_if_nothing_was_said_in_it() {
+    let (store, world) = (Memory::new(), World::default());
+    leave(refused(&store, &world));
+    assert_eq!(asked_for(&store, &world), "s1");
+    let mut desk = Desk::ready(&store, &world, &loads());
+    load(&mut desk, "s1", TOLD).answer("load");
+    assert_eq!(account(&ask_prompt(&mut desk, "prompt", "s1", "Third")), None, "the agent has heard all in its own");
+}
+
+#[test]
+fn a_session_that_stands_in_takes_the_place_with_the_first_prompt_that_succeeds() {
+    for (is_answered, is_lost, expected) in
+        [(true, false, "s2"), (true, true, "s2"), (false, false, "s1"), (false, true, "s1")]
+    {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = refused(&store, &world);
+        let asked = ask_prompt(&mut desk, "prompt", "s1", "Third");
+        assert!(account(&asked).is_some_and(|account| account.contains("Second answer")));
+        let asked = asked.request("session/prompt");
+        assert_eq!(asked["params"]["sessionId"], "s2");
+        if is_lost {
+            desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+        }
+        let out = if is_answered {
+            desk.reply(&asked, json!({"stopReason": "end_turn"}))
+        } else {
+            desk.refuse(&asked, -32603)
+        };
+        out.answer("prompt");
+        leave(desk);
+        assert_eq!(asked_for(&store, &world), expected, "answered: {is_answered}, lost: {is_lost}");
+    }
+}
+
+#[test]
+fn what_was_said_in_a_session_that_stands_in_is_heard_by_the_agent_once() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = refused(&store, &world);
+    desk.turn("s1", "Third", &["Third answer"]);
+    assert_eq!(account(&ask_prompt(&mut desk, "prompt", "s1", "Fourth")), None);
+    leave(desk);
+    // It replays what it was told itself, and what it was told of.
+    let mut desk = Desk::ready(&store, &world, &loads());
+    let out = load(&mut desk, "s1", &[("Third", "Third answer"), ("Fourth", "")]);
+    let third: &[(&str, &str)] = &[("Third", "Third answer")];
+    let mut expected = lines(&[TOLD, third]);
+    expected.push("> Fourth".to_owned());
+    assert_eq!(said(&out.client), expected);
+}
+
+#[test]
+fn a_session_that_stands_in_is_deleted_at_the_agent_with_its_own() {
+    let (store, world) = (Memory::new(), World::default());
+    told(&store, &world, &loads());
+    let capabilities = json!({"loadSession": true, "sessionCapabilities": {"delete": {}}});
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    let asked = ask_load(&mut desk, "load", "s1").request("session/load");
+    let out = desk.refuse(&asked, -32603);
+    oblige(&mut desk, out, &[], "s2").answer("load");
+    let out = desk.client(json!({"id": "delete", "method": "session/delete", "params": {"sessionId": "s1"}}));
+    let deletes = out.agent.iter().filter(|message| message["method"] == "session/delete");
+    let ids: Vec<_> = deletes.map(|message| message["params"]["sessionId"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["s1", "s2"]);
+}
+
+/// A session of the store is loaded in one window while another has a turn in one that stands in for it.
+#[test]
+fn what_the_one_has_heard_that_stands_in_is_not_taken_for_heard_by_the_agents_own() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = Desk::ready(&store, &world, &loads());
+    let id = first.new_session("s1", CWD);
+    leave(first);
+    let mut other = Desk::ready(&store, &world, &loads());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    let asked_other = ask_load(&mut other, "load", &id).request("session/load");
+    let asked = ask_load(&mut desk, "load", &id).request("session/load");
+    let out = other.refuse(&asked_other, -32603);
+    oblige(&mut other, out, &[], "s2").answer("load");
+    other.turn(&id, "First", &["One"]);
+    leave(other);
+    desk.reply(&asked, json!({})).answer("load");
+    let account = account(&ask_prompt(&mut desk, "prompt", &id, "Second"));
+    assert!(account.is_some_and(|account| account.contains("One")), "the agent's own has not heard it");
 }

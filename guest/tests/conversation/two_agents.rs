@@ -4,8 +4,8 @@ use acp_sessions_guest::engine::Peer;
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World};
-use crate::scenes::{TOLD, Turns, account, ask_load, ask_prompt, lines, oblige, said, told};
+use crate::desk::{Desk, World, chunk, update};
+use crate::scenes::{CWD, TOLD, Turns, account, ask_load, ask_prompt, leave, lines, load, oblige, said, told};
 
 const THIRD: Turns<'static> = &[("Third question", "Third answer")];
 const FOURTH: Turns<'static> = &[("Fourth question", "Fourth answer")];
@@ -24,7 +24,7 @@ fn goes_on(desk: &mut Desk<'_>, id: &str, knows: Turns<'_>, fresh: &str, turn: T
     let out = ask_prompt(desk, "prompt", id, turn[0].0);
     let told = account(&out);
     let agent_id = out.request("session/prompt")["params"]["sessionId"].as_str().unwrap().to_owned();
-    desk.agent(crate::desk::update(&agent_id, crate::desk::chunk("agent_message_chunk", turn[0].1)));
+    desk.agent(update(&agent_id, chunk("agent_message_chunk", turn[0].1)));
     desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
     desk.engine.peer_closed(Peer::Client);
     told
@@ -102,4 +102,33 @@ fn the_list_of_each_agent_shows_a_session_that_both_know() {
     for agent in ["a", "b"] {
         assert_eq!(connect(&store, &world, agent, &capabilities).listed(), [id.as_str()], "{agent}");
     }
+}
+
+#[test]
+fn what_an_agent_tells_in_other_turns_comes_behind_what_another_agent_said_before() {
+    let (store, world) = (Memory::new(), World::default());
+    let loads = json!({"loadSession": true});
+    let mut desk = Desk::ready(&store, &world, &loads);
+    let id = desk.new_session("s1", CWD);
+    desk.turn(&id, "One", &["1"]);
+    leave(desk);
+    let mut other = Desk::open(&store, &world, &[]);
+    other.greet(Some("b"), &json!({}));
+    load(&mut other, &id, &[]).answer("load");
+    other.turn(&id, "Two", &["2"]);
+    leave(other);
+    // Its user has gone back behind all that it had heard, and it does not answer what it is asked next.
+    let mut desk = Desk::ready(&store, &world, &loads);
+    load(&mut desk, &id, &[]).answer("load");
+    let asked = ask_prompt(&mut desk, "third", &id, "Three");
+    let account = account(&asked).unwrap();
+    desk.reply(&asked.request("session/prompt"), json!({"stopReason": "end_turn"}));
+    desk.turn(&id, "Four", &["4"]);
+    leave(desk);
+    let mut desk = Desk::ready(&store, &world, &loads);
+    let asked = ask_load(&mut desk, "load", &id).request("session/load");
+    for (kind, text) in [("user", account.as_str()), ("user", "Three"), ("user", "Four"), ("agent", "4")] {
+        desk.agent(update("s1", chunk(&format!("{kind}_message_chunk"), text)));
+    }
+    assert_eq!(said(&desk.reply(&asked, json!({})).client), ["> Two", "2", "> ThreeFour", "4"]);
 }

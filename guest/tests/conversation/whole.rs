@@ -234,6 +234,7 @@ fn what_a_client_says_when_it_puts_a_session_away_reaches_the_agent_whole() {
     ] {
         let (store, world) = (Memory::new(), World::default());
         let mut desk = begun_anew(&store, &world, &capabilities);
+        desk.turn("s1", "Go on", &["Yes"]);
         let mut params = said.clone();
         params["sessionId"] = "s1".into();
         params["title"] = "Mine".into();
@@ -260,6 +261,7 @@ fn what_a_client_says_with_a_delete_is_said_of_all_that_goes_with_it_and_of_what
     for session in ["s1", "of-the-agents"] {
         let (store, world) = (Memory::new(), World::default());
         let mut desk = begun_anew(&store, &world, &capabilities);
+        desk.turn("s1", "Go on", &["Yes"]);
         let params = json!({"sessionId": session, "_meta": meta});
         let out = desk.client(json!({"id": "away", "method": "session/delete", "params": params}));
         let asked: Vec<_> = out.agent.iter().filter(|asked| asked["method"] == "session/delete").collect();

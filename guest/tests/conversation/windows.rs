@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
-use crate::scenes::{CWD, ask_load, ask_prompt, ask_resume, lines, load, oblige, replay, said};
+use crate::scenes::{CWD, account, ask_load, ask_prompt, ask_resume, lines, load, oblige, replay, said, told};
 
 fn resumes() -> Value {
     json!({"sessionCapabilities": {"resume": {}}})
@@ -115,4 +115,49 @@ fn what_one_window_is_being_told_is_not_doubled_by_another_that_loads_the_agents
     desk.engine.peer_closed(Peer::Client);
     let mut desk = Desk::ready(&store, &world, &loads);
     assert_eq!(said(&load(&mut desk, "o1", &all).client), lines(&[&all]));
+}
+
+#[test]
+fn what_another_window_said_is_handed_over_though_the_instance_was_lost_meanwhile() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &json!({}));
+    let open = |fresh: &str| {
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let out = ask_load(&mut desk, "load", &id);
+        oblige(&mut desk, out, &[], fresh).answer("load");
+        desk
+    };
+    let (mut desk, mut other) = (open("s2"), open("s3"));
+    desk.turn(&id, "Mine", &["My answer"]);
+    other.turn(&id, "Theirs", &["Their answer"]);
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+    desk.pull();
+    let account = account(&ask_prompt(&mut desk, "next", &id, "Next")).unwrap();
+    assert!(account.contains("Their answer"), "{account}");
+    assert!(!account.contains("My answer"), "{account}");
+}
+
+#[test]
+fn what_another_window_says_while_an_account_is_on_its_way_is_handed_over_behind_it() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &json!({}));
+    let open = |fresh: &str| {
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let out = ask_load(&mut desk, "load", &id);
+        oblige(&mut desk, out, &[], fresh).answer("load");
+        desk
+    };
+    let (mut desk, mut other) = (open("s2"), open("s3"));
+    let first = ask_prompt(&mut desk, "first", &id, "First");
+    assert!(account(&first).is_some());
+    other.turn(&id, "Theirs", &["Their answer"]);
+    // It does not wait for the answer to the first.
+    let second = ask_prompt(&mut desk, "second", &id, "Second");
+    assert_eq!(account(&second), None);
+    for prompt in [first, second] {
+        desk.reply(&prompt.request("session/prompt"), json!({"stopReason": "end_turn"}));
+    }
+    let account = account(&ask_prompt(&mut desk, "third", &id, "Third")).unwrap();
+    assert!(account.contains("Their answer"), "{account}");
+    assert!(!account.contains("First"), "{account}");
 }

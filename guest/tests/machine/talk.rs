@@ -102,6 +102,8 @@ pub(crate) struct Talk {
     pub(crate) had_faults: bool,
     /// What an agent said it has deleted that is not the one that has it.
     pub(crate) deleted_elsewhere: BTreeSet<String>,
+    /// Sessions of which an agent has told a part and said that this is all.
+    pub(crate) half_told: BTreeSet<String>,
     /// What agents have made without the layer.
     pub(crate) made_outside: BTreeSet<String>,
     /// What they have deleted without it.
@@ -148,6 +150,15 @@ impl Talk {
     /// Whether the layer has named a session so.
     pub(crate) fn is_real(&self, id: &str) -> bool {
         self.sessions.get(id).is_some_and(|session| session.is_real)
+    }
+
+    /// Whether an id is that of a session already. One that was never prompted here, and of which another program of its
+    /// agent's name says that there is none, may be forgotten, and its id free again.
+    pub(crate) fn is_taken(&self, id: &str) -> bool {
+        let is_empty = || self.required(id).iter().all(|(_, marks)| marks.is_empty());
+        let may_be_forgotten =
+            |session: &Session| self.some_agent_forgets && !session.is_made_here && !session.is_titled && is_empty();
+        self.is_real(id) && !self.sessions.get(id).is_some_and(may_be_forgotten)
     }
 
     /// So much time has passed that what was made here may have been removed for its age.

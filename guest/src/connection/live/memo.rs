@@ -2,9 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LiveSession, Phase};
+use super::{AgentsCopy, LiveSession, Phase};
 use crate::connection::client_request::ClientRequest;
+use crate::connection::requests::TurnMemo;
 use crate::connection::turn::Turn;
+use crate::sessions::open_marks::Written;
+use crate::transcript::{Begun, Entry, Kind};
 
 /// What a fresh instance needs to carry on with an open session, besides what is in the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +19,18 @@ pub(in crate::connection) struct Memo {
     /// The session on behalf of which its agent started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::connection) parent: Option<String>,
+    /// The connection whose open mark says how far it is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::connection) mark: Option<String>,
+    /// What that said when the memo was given: see [`Written::times`].
+    #[serde(default)]
+    pub(in crate::connection) writes: u64,
+    /// Up to where the log was known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::connection) seen: Option<u32>,
+    /// Where it only stands in for the agent's own: how many entries the transcript had when it was begun.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::connection) stands_in_since: Option<u64>,
 }
 
 impl Memo {
@@ -28,21 +43,69 @@ impl Memo {
 impl LiveSession {
     /// `None` unless the agent has it open for sure: a session that is only being opened is opened anew.
     pub(in crate::connection) fn memo(&self) -> Option<Memo> {
-        let is_open = match &self.phase {
+        self.is_kept().then(|| Memo {
+            agent_id: self.agent_id.to_string(),
+            told: self.is_told,
+            parent: self.parent.clone(),
+            mark: self.marked.clone(),
+            writes: self.writes,
+            seen: self.recorder.seen(),
+            stands_in_since: self.stands_in_since,
+        })
+    }
+
+    /// Whether there is something to keep of it.
+    pub(super) fn is_kept(&self) -> bool {
+        match &self.phase {
             Phase::Open { .. } | Phase::Deleted { .. } => true,
             // An agent that was asked to let go may have done so.
             Phase::Closing(closing) => !closing.is_asked(),
             Phase::Opening(opening) => opening.was_open(),
             Phase::Gone => false,
-        };
-        is_open.then(|| Memo { agent_id: self.agent_id.to_string(), told: self.is_told, parent: self.parent.clone() })
+        }
     }
 
-    /// A turn that an earlier instance began.
-    pub(in crate::connection) fn take_up_turn(&mut self, request: ClientRequest, tag: String, retold: bool) {
+    /// It is taken up after an instance was lost; what was written then.
+    pub(in crate::connection) fn take_up(&mut self, memo: Memo, written: Written) {
+        self.parent = memo.parent;
+        self.stands_in_since = memo.stands_in_since;
+        // What another window has written since is for the agent to hear.
+        if let Some(seen) = memo.seen {
+            self.recorder.knows(seen);
+        }
+        self.copy = AgentsCopy::Unseen;
+        self.writes = memo.writes.max(written.times);
+        if written.times > memo.writes {
+            self.recorded = written.arrivals;
+        }
+    }
+
+    /// Which of the connection's writes to logs was the last to this one.
+    pub(in crate::connection) fn last_write(&self) -> u64 {
+        self.writes
+    }
+
+    /// The arrivals that the instance was lost with have been made up for.
+    pub(in crate::connection) fn has_caught_up(&mut self) {
+        self.recorded = 0;
+    }
+
+    /// A turn that an earlier instance began, with what the log has of it.
+    pub(in crate::connection) fn take_up_turn(&mut self, request: ClientRequest, memo: TurnMemo, begun: Begun) {
+        let TurnMemo { tag, retold, unstored } = memo;
+        let unstored = unstored.filter(|unstored| self.writes <= unstored.behind);
+        if let Some(entry) = unstored.as_ref().and_then(|unstored| Entry::parse(&unstored.entry)) {
+            self.recorder.set_turn(Some(tag.clone()));
+            self.recorder.push(Kind::Prompt, entry.time, entry.json);
+            self.activity.prompts += 1;
+            self.activity.touched = Some(entry.time);
+        }
         let Some(turns) = self.turns_mut() else { return };
-        turns.push(Turn { retold, ..Turn::taken_up(request, tag) });
+        let earlier = turns.iter().filter(|turn| turn.tag == tag).count();
+        let entry = unstored.map(|unstored| unstored.entry).or_else(|| begun.prompts.into_iter().nth(earlier));
+        turns.push(Turn::taken_up(request, tag, retold, entry.as_deref().and_then(Entry::parse)));
         let first = turns.first().map(|turn| turn.tag.clone());
         self.recorder.set_turn(first);
+        self.calls = begun.calls;
     }
 }

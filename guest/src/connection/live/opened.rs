@@ -40,6 +40,7 @@ impl LiveSession {
                 return self.fail(error, cx);
             }
         };
+        self.stands_in_since = self.stands_in(&session, &opening, &attached, cx);
         self.is_told = is_told(&session, opening.heard, cx);
         self.copy = opening.agents_copy(&attached, cx);
         let mark = self.mark_of(&opening, &attached, &session, cx);
@@ -80,6 +81,21 @@ impl LiveSession {
         }
     }
 
+    /// Since when it only stands in for the agent's own session, if it does and can take that one's place.
+    fn stands_in<S: Storage, E: Environment>(
+        &self,
+        session: &Session,
+        opening: &Opening,
+        attached: &Attached,
+        cx: &Cx<'_, S, E>,
+    ) -> Option<u64> {
+        let stands_in = attached.step == Step::New
+            && matches!(opening.target, Target::Known(_))
+            && session.origin == Origin::Layer
+            && session.id_at(&cx.agent.name) != Some(&*self.agent_id);
+        stands_in.then(|| length(cx.store.storage(), session).unwrap_or_default())
+    }
+
     /// An agent that has begun afresh learns what its user calls the session.
     fn tell_agent_title<S: Storage, E: Environment>(&self, session: &Session, cx: &mut Cx<'_, S, E>) {
         if let Title::Set(title) = &session.title
@@ -108,7 +124,7 @@ impl LiveSession {
     /// nobody has written to the log since, and nobody else has it open, now that its own mark is there to be seen.
     fn have_others_ended<S: Storage, E: Environment>(&mut self, opening: &Opening, cx: &mut Cx<'_, S, E>) -> bool {
         let were_ended = !opening.was_open() || self.others_ended;
-        let is_looked_at = were_ended && self.marked && matches!(opening.target, Target::Known(_));
+        let is_looked_at = were_ended && self.marked.is_some() && matches!(opening.target, Target::Known(_));
         let Some(id) = self.key.id().filter(|_| is_looked_at) else { return false };
         let is_elsewhere = open_marks::is_open_elsewhere(cx.store, id, cx.connection, cx.now());
         matches!((is_elsewhere, self.recorder.take_overtaken(cx.store)), (Ok(false), Ok(None)))
@@ -194,9 +210,12 @@ impl LiveSession {
             let Some(before) = before.or(unknown.as_ref()).filter(|_| !is_deleted) else { return Ok(Decision::Keep) };
             let mut changed = before.clone();
             match changed.agents.get_mut(&agent) {
-                // Only the agent has what was said before, under the id it had: that stays the one to ask for.
+                // The agent's own stays the one to ask for until something was said in the one that stands in for it;
+                // and for good where only the agent has what was said before. What has got its id is no other.
                 Some(known)
-                    if before.origin == Origin::Agent && attached.step == Step::New && opening.asks_as().is_some() =>
+                    if attached.step == Step::New
+                        && opening.asks_as().is_some()
+                        && (before.origin == Origin::Agent || *known.id != *self.agent_id) =>
                 {
                     known.forget(self.agent_id.to_string());
                 }
@@ -231,19 +250,19 @@ impl LiveSession {
 
     /// Writes that the session is open here, if that is not written yet.
     pub(in crate::connection) fn mark<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let Some(id) = self.key.id().filter(|_| !self.marked) else { return };
+        let Some(id) = self.key.id().filter(|_| self.marked.is_none()) else { return };
         let mark = open_marks::mark(id, cx.connection);
         // A mark is believed for as long as its connection is, so that is said first.
         match cx.beat().and_then(|()| cx.store.commit(&[], vec![mark], Durability::Relaxed)) {
-            Ok(()) => self.marked = true,
+            Ok(()) => self.marked = Some(cx.connection.to_owned()),
             Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
         }
     }
 
     /// Takes the open mark away, unless the session is open after all.
     pub(super) fn unmark_unless_open<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let Some(id) = self.key.id().filter(|_| self.marked && self.is_gone()) else { return };
-        self.marked = false;
+        let Some(id) = self.key.id().filter(|_| self.marked.is_some() && self.is_gone()) else { return };
+        self.marked = None;
         let unmark = open_marks::unmark(id, cx.connection);
         if let Err(error) = cx.store.commit(&[], vec![unmark], Durability::Relaxed) {
             cx.push(Effect::NotRecorded(error.to_string()));

@@ -9,13 +9,16 @@ use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::handled::Handled;
 use crate::connection::params::Params;
+use crate::connection::requests::{TurnMemo, Unstored};
 use crate::connection::turn::Turn;
 use crate::environment::Environment;
 use crate::rpc::{self, Outcome, RpcError};
 use crate::sessions::title;
 use crate::storage::Storage;
-use crate::transcript::{Echo, Kind, digest, digest_for};
+use crate::transcript::{Echo, Entry, Kind, digest, digest_for};
 
+/// The longest prompt, in bytes, that the host is given to keep where the store did not take it.
+const LONGEST_KEPT: usize = 1024 * 1024;
 /// Why nothing is stored of a session that somebody else has deleted.
 const DELETED: &str = "the session was deleted elsewhere; nothing that is said in it is kept";
 
@@ -33,7 +36,7 @@ impl LiveSession {
             return Err(RpcError::invalid_params("prompt", "must be an array of content blocks"));
         }
         self.look_for_others(cx);
-        let is_being_told = self.turns_mut().is_some_and(|turns| turns.iter().any(|turn| turn.retold));
+        let is_being_told = self.is_being_told();
         let is_silent = self.is_told || is_being_told || !cx.settings.rehydrate;
         // Where it cannot be read, the prompt goes on all the same.
         let untold = if is_silent { None } else { self.untold(cx).unwrap_or_default() };
@@ -54,18 +57,27 @@ impl LiveSession {
         self.recorder.push(Kind::Prompt, now, &entry);
         turns.push(Turn {
             request: request.clone(),
-            tag,
+            tag: tag.clone(),
             began: Some(now),
             cancelled: false,
             echo: Echo::of_prompt(&prompt),
             retold: untold.is_some(),
             title: title::from_prompt(&prompt),
+            unstored: None,
         });
         self.activity.prompts += 1;
         self.activity.touched = Some(now);
         // Before the agent has it, so that nobody takes for something new what it says of it. Where it cannot be
         // written, the conversation goes on all the same.
-        let _ = self.write(cx, false);
+        let behind = self.writes;
+        if self.write(cx, false).is_err() {
+            let entry = Some(Entry::tagged(Kind::Prompt, now, Some(&tag), &entry));
+            let entry = entry.filter(|entry| entry.len() <= LONGEST_KEPT);
+            let turn = self.turns_mut().and_then(|turns| turns.last_mut());
+            if let (Some(turn), Some(entry)) = (turn, entry) {
+                turn.unstored = Some(Unstored { entry, behind });
+            }
+        }
         let Some(untold) = untold else { return Ok(Handled::named(line, params.object(), &agent_id)) };
         let separator = if prompt[1..].trim_start().starts_with(']') { "" } else { "," };
         let mut params = params.object().clone();
@@ -74,18 +86,15 @@ impl LiveSession {
         Ok(Handled::PassAs(rpc::request(request.id(), "session/prompt", &params.to_json())))
     }
 
-    /// What the entries of the turn under way are marked with.
-    pub(in crate::connection) fn turn_tag(&self) -> Option<&str> {
-        match &self.phase {
-            Phase::Open { turns, .. } => turns.first().map(|turn| turn.tag.as_str()),
-            _ => None,
-        }
+    /// What the host keeps of the turn of this prompt.
+    pub(in crate::connection) fn turn_memo(&self, request: &ClientRequest) -> Option<TurnMemo> {
+        let Phase::Open { turns, .. } = &self.phase else { return None };
+        turns.iter().find(|turn| turn.request == *request).map(Turn::memo)
     }
 
-    /// Whether an account of what the agent had not heard stands before this prompt.
-    pub(in crate::connection) fn is_retold_before(&self, request: &ClientRequest) -> bool {
-        let Phase::Open { turns, .. } = &self.phase else { return false };
-        turns.iter().any(|turn| turn.retold && turn.request == *request)
+    /// Whether an account of what it has not heard is on its way to the agent.
+    fn is_being_told(&mut self) -> bool {
+        self.turns_mut().is_some_and(|turns| turns.iter().any(|turn| turn.retold))
     }
 
     /// Another window may have the conversation go on with an agent of its own, which this one does not hear of.
@@ -103,6 +112,8 @@ impl LiveSession {
                 self.others_ended = false;
                 if self.is_told {
                     self.unheard_behind = Some(behind);
+                } else if self.is_being_told() {
+                    self.unheard_behind_account.get_or_insert(behind);
                 }
                 self.is_told = false;
             }
@@ -163,7 +174,7 @@ impl LiveSession {
     ) -> Handled {
         let Some(turns) = self.turns_mut() else { return Handled::Pass };
         let turn = turns.iter().position(|turn| turn.request == *request).map(|at| turns.remove(at));
-        let turn = turn.unwrap_or_else(|| Turn::taken_up(request.clone(), cx.turn_tag()));
+        let turn = turn.unwrap_or_else(|| Turn::taken_up(request.clone(), cx.turn_tag(), false, None));
         let outcome =
             if turn.cancelled && matches!(outcome, Outcome::Error(_)) { Outcome::Result(CANCELLED) } else { outcome };
         let (entry, replaced) = match outcome {
@@ -173,13 +184,18 @@ impl LiveSession {
             Outcome::Error(error) => (format!("{{\"error\":{error}}}"), false),
         };
         let has_succeeded = matches!(outcome, Outcome::Result(_));
-        if turn.retold && has_succeeded {
-            self.is_told = true;
-            self.unheard_behind = None;
+        if turn.retold {
+            let later = self.unheard_behind_account.take();
+            if has_succeeded {
+                // What was said behind the account is not in it.
+                self.is_told = later.is_none();
+                self.unheard_behind = later;
+            }
         }
         self.note_others(cx);
         self.activity.began = self.activity.began.or(turn.began);
         self.activity.heard |= self.is_told && has_succeeded;
+        self.activity.succeeded |= has_succeeded;
         let is_cut_off = turn.cancelled || !has_succeeded;
         self.end_turn(&turn, &entry, is_cut_off, cx.now());
         let is_lost = match self.write(cx, true) {

@@ -204,11 +204,16 @@ impl Staging {
         let storage = cx.store.storage();
         let id = target.session().id.clone();
         let stored = cx.store.session(&id)?;
-        let (session, is_new) = match (stored, target) {
+        let (mut session, is_new) = match (stored, target) {
             (Some(session), _) => (session, false),
             (None, Target::Unknown(session)) => (session.clone(), true),
             (None, _) => return Err(RpcError::session_not_found(&id)),
         };
+        if session.id_at(agent) != Some(agent_id) {
+            // Another session of the agent's has taken this one's place since it was asked; what that one heard is another
+            // matter.
+            session.know_as(agent, agent_id, 0);
+        }
         let own_end = storage.log_end(&id)?;
         let known = session.agents.get(agent);
         let heard =
@@ -240,7 +245,7 @@ impl Staging {
             Adopted::Outrun => cx.store.session(&id)?.ok_or_else(|| RpcError::session_not_found(&id))?,
             Adopted::Deleted => return Err(RpcError::session_not_found(&id)),
         };
-        let heard = session.agents.get(agent).map_or(0, |known| known.heard);
+        let heard = session.heard_by(agent, agent_id);
         Ok(TakenOver { session, heard, rest: None })
     }
 

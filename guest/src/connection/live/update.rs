@@ -13,7 +13,7 @@ use crate::environment::Environment;
 use crate::rpc::{self, Object};
 use crate::sessions::info;
 use crate::storage::{Storage, StorageError};
-use crate::transcript::{Kind, Retold, UpdateKind};
+use crate::transcript::{Kind, Recorder, Retold, UpdateKind};
 
 /// A `session/update` that names a session and a kind of update.
 #[derive(Debug)]
@@ -174,6 +174,17 @@ impl LiveSession {
     }
 
     fn update_while_open<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> Handled {
+        if !(1..=self.recorded).contains(&cx.arrivals) {
+            return self.record_and_show(update, cx);
+        }
+        // The instance that was lost with it has written it, and nobody was shown it.
+        let recorder = std::mem::replace(&mut self.recorder, Recorder::new(""));
+        let handled = self.record_and_show(update, cx);
+        self.recorder = recorder;
+        handled
+    }
+
+    fn record_and_show<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> Handled {
         let is_hidden = self.hides_updates();
         let shown = match update.kind {
             UpdateKind::UserChunk => self.record_user_chunk(update, cx),

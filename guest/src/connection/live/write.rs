@@ -8,6 +8,7 @@ use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
+use crate::sessions::open_marks::{self, Written};
 use crate::storage::{Durability, Storage, StorageError, Write};
 use crate::store::{Changed, Decision, Session, Title, keys};
 use crate::transcript::{Flushed, LogEnd};
@@ -48,29 +49,34 @@ impl LiveSession {
         self.read_state(cx, &id);
         let writes_state = self.state_dirty && self.earlier_state == EarlierState::Known;
         let state = writes_state.then(|| Write::Put { key: keys::state(&id), value: self.state.to_text() });
-        let state: Vec<Write> = state.into_iter().collect();
+        let note = self.note_of_write(cx, &id);
+        let write = note.as_ref().map_or(self.writes, |_| *cx.writes + 1);
+        let beside: Vec<Write> = state.into_iter().chain(note).collect();
         if self.activity.touched.is_none() {
-            if self.recorder.flush(cx.store, &state, Durability::Relaxed)? == Flushed::Deleted {
+            if self.recorder.flush(cx.store, &beside, Durability::Relaxed)? == Flushed::Deleted {
                 self.deleted(cx);
             }
+            self.written(write, cx);
             self.state_dirty &= !writes_state;
             return Ok(());
         }
         let durability = if close { Durability::Durable } else { Durability::Relaxed };
-        let (activity, agent, now) = (&self.activity, &cx.agent.name, cx.now());
-        let (agent_id, copy) = (&*self.agent_id, self.copy);
+        let (activity, agent, now) = (&self.activity, cx.agent.name.as_str(), cx.now());
+        let by = By { agent, agent_id: &self.agent_id, copy: self.copy, stands_in_since: self.stands_in_since };
         let has_settled = self.others_ended && !self.is_in_turn();
         let (flushed, changed) = self.recorder.flush_with_end(cx.store, durability, |before, end, _, writes| {
-            writes.extend(state.iter().cloned());
+            writes.extend(beside.iter().cloned());
             let Some(mut session) = before.cloned() else { return Ok(Decision::Keep) };
-            activity.note(&mut session, (agent, agent_id, copy), end, now);
+            activity.note(&mut session, &by, end, now);
             if has_settled && end.is_known {
                 session.settled = session.length_up_to(end.last);
             }
             Ok(Decision::put(session))
         })?;
+        self.written(write, cx);
         self.state_dirty &= !writes_state;
-        self.activity = super::Activity::default();
+        let activity = std::mem::take(&mut self.activity);
+        self.stands_in_since.take_if(|_| activity.succeeded);
         match changed {
             Changed::Done { before: Some(before), after: Some(after) } => {
                 if let (Title::None, Title::Auto(title)) = (&before.title, &after.title) {
@@ -82,6 +88,23 @@ impl LiveSession {
             _ => {}
         }
         Ok(())
+    }
+
+    /// What is written beside the log, if anything is written to it: how far the arrivals are in it then. A fresh instance
+    /// is given again what a lost one was at.
+    fn note_of_write<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>, id: &str) -> Option<Write> {
+        if !self.recorder.is_dirty() {
+            return None;
+        }
+        self.mark(cx);
+        let written = Written { times: *cx.writes + 1, arrivals: cx.arrivals };
+        self.marked.as_deref().map(|connection| open_marks::mark_written(id, connection, written))
+    }
+
+    /// It was written to the log: by this one of the connection's writes.
+    fn written<S: Storage, E: Environment>(&mut self, write: u64, cx: &mut Cx<'_, S, E>) {
+        self.writes = write;
+        *cx.writes = write.max(*cx.writes);
     }
 
     /// Reads the state that could not be read when the session was taken up; what has come since is newer.
@@ -113,9 +136,18 @@ impl LiveSession {
     }
 }
 
+/// Whose activity it is.
+struct By<'a> {
+    agent: &'a str,
+    /// The agent's id of the session.
+    agent_id: &'a str,
+    copy: AgentsCopy,
+    stands_in_since: Option<u64>,
+}
+
 impl super::Activity {
     /// What the record is to say of it; the session's own log ends at `end`.
-    fn note(&self, session: &mut Session, (agent, agent_id, copy): (&str, &str, AgentsCopy), end: LogEnd, now: i64) {
+    fn note(&self, session: &mut Session, by: &By<'_>, end: LogEnd, now: i64) {
         if let Some(at) = self.touched {
             session.touch(at.max(session.updated.min(now)));
         }
@@ -126,11 +158,17 @@ impl super::Activity {
             session.title = Title::Auto(title.clone());
         }
         let heard = session.length_up_to(end.last);
+        if let Some(since) = by.stands_in_since.filter(|_| self.succeeded)
+            && session.id_at(by.agent) != Some(by.agent_id)
+        {
+            session.give_to(by.agent, by.agent_id, 0);
+            session.agents.entry(by.agent.to_owned()).and_modify(|known| known.since = since);
+        }
         if self.heard
-            && let Some(known) = session.agents.get_mut(agent).filter(|known| known.id == agent_id)
+            && let Some(known) = session.agents.get_mut(by.agent).filter(|known| known.id == by.agent_id)
         {
             known.heard = heard;
-            if copy == AgentsCopy::Known {
+            if by.copy == AgentsCopy::Known {
                 known.last_turn = Some((self.began.unwrap_or(now), now));
             }
         }

@@ -32,7 +32,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Takes what arrived, in order.
     pub(crate) fn receive(&mut self, arrivals: impl IntoIterator<Item = Arrival>) {
+        self.connection.arrivals = 0;
         for arrival in arrivals {
+            self.connection.arrivals += 1;
             let arrival = self.enter(arrival);
             match (arrival.peer, arrival.content) {
                 (Peer::Client, Content::Line(line)) => self.client_line(line),
@@ -55,6 +57,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.discover_some();
         }
         self.drain_queue();
+        self.connection.arrivals = 0;
         let outputs = self.outputs.drain(..);
         if self.in_chain { outputs.map(chain::leave).collect() } else { outputs.collect() }
     }

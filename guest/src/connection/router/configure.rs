@@ -72,9 +72,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
             .with(&key, |live, cx| live.prompt(line, request, params, cx))
             .unwrap_or_else(|| Err(RpcError::session_not_open(&session)))?;
         let open = self.connection.sessions.get(&key);
-        let tag = open.and_then(LiveSession::turn_tag).unwrap_or_default().to_owned();
-        let retold = open.is_some_and(|open| open.is_retold_before(request));
-        self.expect(request, Incoming::Prompt { session, tag, retold });
+        let turn = open.and_then(|open| open.turn_memo(request)).unwrap_or_default();
+        self.expect(request, Incoming::Prompt { session, turn });
         Ok(handled)
     }
 }

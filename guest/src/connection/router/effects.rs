@@ -46,6 +46,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
             agent: &connection.agent,
             asked: connection.asked,
             connection: &connection.name,
+            arrivals: connection.arrivals,
+            writes: &mut connection.writes,
             needs_login: connection.needs_login,
             knows_list: connection.discovery.is_read(),
             requests: &connection.requests,

@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
+use crate::connection::live::LiveSession;
 use crate::connection::params::Params;
 use crate::connection::requests::Outgoing;
 use crate::connection::router::Router;
@@ -48,10 +49,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if !self.connection.agent.title {
             return Ok(());
         }
+        let open = self.connection.sessions.get(&Key::Session(session.to_owned()));
         let known = self.store.session(session)?;
-        let id = known.as_ref().and_then(|session| session.id_at(&self.connection.agent.name));
+        let id = match open.map(LiveSession::agent_id).filter(|id| !id.is_empty()) {
+            Some(id) => Some(id.to_string()),
+            None => known.and_then(|session| session.id_at(&self.connection.agent.name).map(str::to_owned)),
+        };
         if let Some(id) = id {
-            let params = params.rest().naming(id);
+            let params = params.rest().naming(&id);
             let mut params = Object::parse_or_empty(&params);
             params.set("title", json!(title).to_string());
             let params = params.to_json();

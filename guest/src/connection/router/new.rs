@@ -55,7 +55,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Handled::PassAs(rpc::splice(line, object.get("sessionId").unwrap_or_default(), &id))
         };
         let mut opened = LiveSession::open(session.id, agent_id, state, true);
-        opened.is_marked();
+        opened.is_marked(name);
         let key = opened.key().clone();
         self.insert(opened);
         self.with(&key, LiveSession::begins_log);

@@ -89,8 +89,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         // What the agent knows by this id clients know by another, or it was deleted.
         let taken = [keys::agent_session(&agent.name, id), keys::agent_tombstone(&agent.name, id), keys::tombstone(id)];
         let is_taken = self.store.storage().get(&taken)?.iter().any(Option::is_some);
-        // Of what the agent made in vain it was asked to let go.
-        if !agent.reopens() || is_taken || self.connection.disowned.contains(id) {
+        // It may be what is being made for somebody else; of what the agent made in vain it was asked to let go.
+        let is_others = self.connection.by_agent.contains_key(id) || self.connection.disowned.contains(id);
+        if !agent.reopens() || is_taken || is_others {
             return Err(RpcError::session_not_found(id));
         }
         let mut session = Session::new(id.to_owned(), params.cwd()?, self.now());

@@ -9,7 +9,9 @@ use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::exchange::{Arrival, Content, Output, Peer};
 use crate::rpc::{self, Code, Id, Message, Outcome, RpcError};
+use crate::sessions::open_marks;
 use crate::storage::Storage;
+use crate::transcript::begun;
 
 use super::initialize::{ASKED_FOR, Stage};
 use super::login;
@@ -46,6 +48,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         for (session, value) in sessions {
             self.reopen(&session, &value);
         }
+        // What is written from now on comes behind all that was.
+        let writes = self.connection.sessions.values().map(LiveSession::last_write).max();
+        self.connection.writes = writes.unwrap_or_default();
         if self.connection.requests.incoming.values().any(|what| *what == Incoming::Initialize) {
             self.connection.stage = Stage::Starting { held: std::collections::VecDeque::new() };
         }
@@ -54,9 +59,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.finish(&request, Err(error.clone()));
         }
         for arrival in lost {
+            self.connection.arrivals += 1;
             let arrival = self.enter(arrival);
             self.make_up_for(arrival, &error);
         }
+        self.connection.arrivals = 0;
+        self.connection.sessions.values_mut().for_each(LiveSession::has_caught_up);
     }
 
     /// Something that the lost instance did not finish with. Requests fail, whoever asked; what answers or tells the
@@ -137,7 +145,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.outputs.push_back(Output::Keep { key: Memo::key(id), value: None });
             return;
         };
-        let Memo { agent_id, told, parent } = memo;
+        let (agent_id, told) = (memo.agent_id.clone(), memo.told);
         let mut session = match self.store.state(id) {
             Ok(state) => LiveSession::open(id.to_owned(), agent_id, state, told),
             Err(error) => {
@@ -145,18 +153,20 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 LiveSession::open_unread(id.to_owned(), agent_id, told)
             }
         };
-        session.take_up(parent);
+        let written = memo.mark.as_deref().map(|mark| open_marks::written(&self.store, id, mark));
+        // Where that cannot be read, what was written may be written again; it is not lost.
+        session.take_up(memo, written.and_then(Result::ok).unwrap_or_default());
         let prompts = self.connection.requests.incoming.iter().filter_map(|(request, what)| match what {
-            Incoming::Prompt { session, tag, retold } if session == id => Some((request.clone(), tag.clone(), *retold)),
+            Incoming::Prompt { session, turn } if session == id => Some((request.clone(), turn.clone())),
             _ => None,
         });
-        for (request, tag, retold) in prompts.collect::<Vec<_>>() {
-            session.take_up_turn(request, tag, retold);
+        for (request, turn) in prompts.collect::<Vec<_>>() {
+            let begun = begun(self.store.storage(), id, &turn.tag).unwrap_or_default();
+            session.take_up_turn(request, turn, begun);
         }
         self.insert(session);
         self.with(&Key::Session(id.to_owned()), |session, cx| {
             session.mark(cx);
-            session.knows_log(cx);
         });
     }
 }

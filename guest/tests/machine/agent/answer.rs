@@ -37,6 +37,10 @@ impl Agent {
                     self.opened_at.insert(session.clone(), request.at);
                     self.open.insert(session);
                 }
+                // What it has told so far is all there is.
+                if request.method == "session/load" && request.replayed > 0 {
+                    ground.talk.half_told.extend(request.session().map(str::to_owned));
+                }
                 // It says that it has deleted what it keeps.
                 if request.method == "session/delete" {
                     ground.talk.deleted_elsewhere.extend(request.session().map(str::to_owned));

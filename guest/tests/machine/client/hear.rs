@@ -89,7 +89,7 @@ impl Client {
             Asked::Initialize => self.is_initialized = true,
             Asked::New => {
                 let id = result["sessionId"].as_str().unwrap_or_default();
-                if id.is_empty() || ground.talk.is_real(id) {
+                if id.is_empty() || ground.talk.is_taken(id) {
                     ground.broke("ids", format!("a new session got the id `{id}`"));
                 }
                 ground.talk.meet(id).is_made_here = true;
@@ -97,7 +97,7 @@ impl Client {
             }
             Asked::Fork(parent, required) => {
                 let id = result["sessionId"].as_str().unwrap_or_default().to_owned();
-                if id.is_empty() || ground.talk.is_real(&id) {
+                if id.is_empty() || ground.talk.is_taken(&id) {
                     ground.broke("ids", format!("a fork got the id `{id}`"));
                 }
                 ground.talk.fork(&parent, &id, &required);

@@ -60,7 +60,7 @@ impl LiveSession {
             && let Some(staging) = opening.staging.take()
         {
             staging.discard(cx);
-            opening.heard = session.agents.get(&cx.agent.name).map_or(0, |known| known.heard);
+            opening.heard = session.heard_by(&cx.agent.name, &agent_id);
             opening.target = Target::Known(session);
         }
         if let Some(staging) = opening.staging.take() {

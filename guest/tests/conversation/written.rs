@@ -1,0 +1,144 @@
+//! An instance is lost around a write to the log: what was said stands there once, whether the lost one had written it or
+//! not.
+
+use acp_sessions_guest::engine::{Arrival, Content, Peer};
+use acp_sessions_guest::storage::{Storage, StorageError};
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Faulty, Out, World, chunk, envelope, update};
+use crate::scenes::{CWD, ask_prompt, load, said};
+
+/// Longer than anything waits to be written.
+const LONG: i64 = 500;
+
+fn arrival(message: Value) -> Arrival {
+    Arrival { peer: Peer::Agent, content: Content::Line(envelope(message)) }
+}
+
+fn says(text: &str) -> Value {
+    update("s1", chunk("agent_message_chunk", text))
+}
+
+fn answers(request: &str) -> Value {
+    json!({"id": request, "result": {"stopReason": "end_turn"}})
+}
+
+/// The agent says this, and the instance is lost before anything of what follows is pulled: a fresh one, and what it says
+/// at once.
+fn lost<'a, S: Storage>(
+    store: &'a S,
+    world: &'a World,
+    mut desk: Desk<'_, S>,
+    said: impl IntoIterator<Item = Value>,
+) -> (Desk<'a, S>, Out) {
+    let arrivals: Vec<Arrival> = said.into_iter().map(arrival).collect();
+    desk.engine.receive(arrivals.clone());
+    let mut desk = Desk::carry_on(store, world, &[], desk.memos, arrivals);
+    let out = desk.pull();
+    (desk, out)
+}
+
+/// A session with a prompt that is not answered yet.
+fn asked<'a, S: Storage>(store: &'a S, world: &'a World) -> Desk<'a, S> {
+    let mut desk = Desk::ready(store, world, &json!({}));
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    desk
+}
+
+fn replayed<S: Storage>(store: &S, world: &World) -> Vec<String> {
+    let mut desk = Desk::ready(store, world, &json!({}));
+    said(&load(&mut desk, "s1", &[]).client)
+}
+
+fn pass(world: &World, milliseconds: i64) {
+    world.now.set(world.now.get() + milliseconds);
+}
+
+#[test]
+fn a_message_stands_in_the_log_once_whether_or_not_the_lost_instance_had_written_it() {
+    for (passed, is_written) in [(0, false), (LONG, true)] {
+        let (store, world) = (Faulty::default(), World::default());
+        let mut desk = asked(&store, &world);
+        desk.agent(says("before "));
+        desk.wait(LONG);
+        pass(&world, passed);
+        let (mut desk, out) = lost(&store, &world, desk, [says("amid ")]);
+        assert_eq!(said(&out.client), ["amid "], "the client was not shown it before");
+        desk.agent(says("after"));
+        desk.agent(answers("turn")).answer("turn");
+        assert_eq!(replayed(&store, &world), ["> Go", "before amid after"], "written: {is_written}");
+    }
+}
+
+#[test]
+fn of_what_arrived_together_just_that_is_written_again_which_came_behind_the_last_write() {
+    let (store, world) = (Faulty::default(), World::default());
+    let desk = asked(&store, &world);
+    // The end of the turn is written at once; what comes behind it waits.
+    let (mut desk, out) = lost(&store, &world, desk, [says("amid "), answers("turn"), says("late")]);
+    assert_eq!(said(&out.client), ["amid late"]);
+    desk.wait(LONG);
+    assert_eq!(replayed(&store, &world), ["> Go", "amid late"]);
+}
+
+#[test]
+fn two_losses_in_a_row_double_nothing_either() {
+    let (store, world) = (Faulty::default(), World::default());
+    let mut desk = asked(&store, &world);
+    for text in ["one ", "two ", "three "] {
+        pass(&world, LONG);
+        (desk, _) = lost(&store, &world, desk, [says(text)]);
+    }
+    desk.agent(answers("turn")).answer("turn");
+    assert_eq!(replayed(&store, &world), ["> Go", "one two three "]);
+}
+
+#[test]
+fn a_prompt_that_the_store_did_not_take_is_not_lost_with_the_instance() {
+    for is_taken_later in [false, true] {
+        let (store, world) = (Faulty::default(), World::default());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session("s1", CWD);
+        store.fail(0, 2, StorageError::Full);
+        ask_prompt(&mut desk, "turn", "s1", "Go").request("session/prompt");
+        store.mend();
+        if is_taken_later {
+            desk.wait(LONG);
+        }
+        let (mut desk, _) = lost(&store, &world, desk, []);
+        desk.agent(says("Gone"));
+        desk.agent(answers("turn")).answer("turn");
+        let rows = desk.ask("session/list", json!({}))["result"]["sessions"].clone();
+        assert_eq!(rows[0]["title"], "Go", "taken later: {is_taken_later}");
+        assert_eq!(replayed(&store, &world), ["> Go", "Gone"], "taken later: {is_taken_later}");
+    }
+}
+
+#[test]
+fn an_echo_of_the_prompt_is_told_from_something_new_by_a_fresh_instance_too() {
+    let (store, world) = (Faulty::default(), World::default());
+    let desk = asked(&store, &world);
+    let (mut desk, out) = lost(&store, &world, desk, [update("s1", chunk("user_message_chunk", "Go"))]);
+    assert_eq!(said(&out.client), ["> Go"]);
+    desk.agent(says("Gone"));
+    desk.agent(answers("turn"));
+    assert_eq!(replayed(&store, &world), ["> Go", "Gone"]);
+}
+
+#[test]
+fn a_tool_call_that_is_cancelled_after_its_instance_was_lost_does_not_run_for_ever() {
+    let (store, world) = (Faulty::default(), World::default());
+    let mut desk = asked(&store, &world);
+    let call = json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "status": "in_progress"});
+    desk.agent(update("s1", call));
+    desk.wait(LONG);
+    let (mut desk, _) = lost(&store, &world, desk, []);
+    desk.client(json!({"method": "session/cancel", "params": {"sessionId": "s1"}}));
+    desk.agent(json!({"id": "turn", "result": {"stopReason": "cancelled"}})).answer("turn");
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let out = load(&mut desk, "s1", &[]);
+    let mut updates = out.client.iter().map(|message| &message["params"]["update"]);
+    let last = updates.rfind(|update| update["toolCallId"] == "c").unwrap();
+    assert_eq!(last["status"], "failed");
+}
