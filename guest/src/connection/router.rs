@@ -20,6 +20,7 @@ mod known;
 mod list;
 mod login;
 mod new;
+mod off;
 mod open;
 mod recover;
 mod requests;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::whole_number;
 use crate::storage::StorageError;
 
 /// The codes the engine itself answers with (protocol v1, `ErrorCode`).
@@ -70,6 +71,22 @@ impl RpcError {
         }
     }
 
+    /// An error as a peer has given it, whatever it has made of it.
+    pub fn read(json: &str) -> Self {
+        let error: Value = serde_json::from_str(json).unwrap_or_default();
+        let code = match &error["code"] {
+            Value::Number(code) => whole(&code.to_string()),
+            Value::String(code) => whole(code.trim()),
+            _ => None,
+        };
+        let message = error["message"].as_str().or(error.as_str()).unwrap_or("Internal error: no reason was given");
+        Self {
+            code: code.unwrap_or(Code::InternalError as i64),
+            message: message.to_owned(),
+            data: error.get("data").filter(|data| !data.is_null()).cloned(),
+        }
+    }
+
     /// Its JSON.
     pub fn to_json(&self) -> String {
         match &self.data {
@@ -77,6 +94,12 @@ impl RpcError {
             None => json!({ "code": self.code, "message": self.message }).to_string(),
         }
     }
+}
+
+/// A whole number, however it is written.
+fn whole(json: &str) -> Option<i64> {
+    let (sign, size) = json.strip_prefix('-').map_or((1, json), |size| (-1, size));
+    Some(sign * i64::try_from(whole_number(size)?).ok()?)
 }
 
 impl From<StorageError> for RpcError {

@@ -34,6 +34,7 @@ mod reused_ids;
 mod scenes;
 mod set_aside;
 mod silence;
+mod slightly_off;
 mod stand_ins;
 mod storing;
 mod subagents;

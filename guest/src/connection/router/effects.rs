@@ -119,7 +119,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let session_is_over = session.is_gone();
         if session_is_over {
             connection.showing.retain(|showing| *showing != key);
-            connection.requests.permissions.retain(|_, of| *of != key);
+            connection.requests.of_agent.forget_session(&key);
         } else {
             if !session.agent_id().is_empty() {
                 connection.by_agent.insert(session.agent_id().clone(), key.clone());
