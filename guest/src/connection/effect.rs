@@ -39,6 +39,8 @@ pub(super) enum Effect {
     Release(VecDeque<Waiting>),
     /// Serve the session's history when there is room.
     Show(Key),
+    /// The agent has given the id of this session to another one.
+    Displaced(Key),
     /// This session is over, and with it those that its agent started on its behalf.
     Over(Key),
     /// The agent has started a session of its own on behalf of this one (unstable: `subagent_update`).

@@ -4,6 +4,7 @@
 //! that no phase can end and forget them.
 
 mod closing;
+mod displaced;
 mod memo;
 mod opened;
 mod opening;

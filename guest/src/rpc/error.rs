@@ -63,6 +63,11 @@ impl RpcError {
         Self::session(id, "Resource not found: the session was deleted; nothing that is said in it is kept")
     }
 
+    /// A session that was deleted while something was done with it.
+    pub fn session_deleted_meanwhile(id: &str) -> Self {
+        Self::session(id, "Resource not found: the session was deleted meanwhile")
+    }
+
     fn session(id: &str, message: &str) -> Self {
         Self {
             code: Code::ResourceNotFound as i64,

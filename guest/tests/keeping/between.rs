@@ -18,6 +18,8 @@ pub(crate) struct Between<'a> {
     meanwhile: RefCell<Option<(usize, Meanwhile<'a>)>>,
     /// The same before a scan, each time again.
     at_scans: RefCell<Option<Often<'a>>>,
+    /// The same before a read of a log, once, and how many reads come first.
+    at_read: RefCell<Option<(usize, Meanwhile<'a>)>>,
     /// How many bytes of values a commit may have at most, if that is limited.
     pub(crate) most: Cell<Option<usize>>,
     pub(crate) calls: Cell<usize>,
@@ -48,9 +50,14 @@ impl<'a> Between<'a> {
         *self.at_scans.borrow_mut() = Some(Box::new(meanwhile));
     }
 
+    /// What happens after so many reads of logs, before the next.
+    pub(crate) fn before_nth_read(&self, nth: usize, meanwhile: impl FnOnce(&Memory) + 'a) {
+        *self.at_read.borrow_mut() = Some((nth, Box::new(meanwhile)));
+    }
+
     /// Whether it has happened.
     pub(crate) fn has_happened(&self) -> bool {
-        self.meanwhile.borrow().is_none()
+        self.meanwhile.borrow().is_none() && self.at_read.borrow().is_none()
     }
 
     pub(crate) fn reset(&self) {
@@ -88,6 +95,12 @@ impl Storage for Between<'_> {
     }
 
     fn read_log(&self, log: &str, start: u32, bounds: Bounds) -> Result<LogPage> {
+        let waiting = self.at_read.borrow_mut().take();
+        match waiting {
+            Some((0, meanwhile)) => meanwhile(&self.memory),
+            Some((nth, meanwhile)) => *self.at_read.borrow_mut() = Some((nth - 1, meanwhile)),
+            None => {}
+        }
         let page = self.memory.read_log(log, start, bounds)?;
         self.note(page.entries.iter().map(|entry| entry.value.len()).sum());
         Ok(page)

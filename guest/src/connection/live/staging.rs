@@ -207,7 +207,7 @@ impl Staging {
         let (session, is_new) = match (stored, target) {
             (Some(session), _) => (session, false),
             (None, Target::Unknown(session)) => (session.clone(), true),
-            (None, _) => return Err(RpcError::session_not_found(&id)),
+            (None, _) => return Err(RpcError::session_deleted_meanwhile(&id)),
         };
         let own_end = storage.log_end(&id)?;
         let known = session.agents.get(agent);
@@ -237,8 +237,8 @@ impl Staging {
         let session = match adopted {
             Adopted::Done(session) => *session,
             // Another window has taken the history over; what it made of it counts.
-            Adopted::Outrun => cx.store.session(&id)?.ok_or_else(|| RpcError::session_not_found(&id))?,
-            Adopted::Deleted => return Err(RpcError::session_not_found(&id)),
+            Adopted::Outrun => cx.store.session(&id)?.ok_or_else(|| RpcError::session_deleted_meanwhile(&id))?,
+            Adopted::Deleted => return Err(RpcError::session_deleted_meanwhile(&id)),
         };
         let heard = session.agents.get(agent).map_or(0, |known| known.heard);
         Ok(TakenOver { session, heard, rest: None })

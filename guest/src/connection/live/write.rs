@@ -101,7 +101,7 @@ impl LiveSession {
             let showing = showing.take();
             self.phase = Phase::Deleted { turns: std::mem::take(turns) };
             if let Some((request, _)) = showing {
-                cx.finish(&request, Err(RpcError::session_not_found(self.key.id().unwrap_or_default())));
+                cx.finish(&request, Err(RpcError::session_deleted_meanwhile(self.key.id().unwrap_or_default())));
             }
             // What waited for the page is told the same.
             self.release(cx);

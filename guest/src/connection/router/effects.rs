@@ -122,7 +122,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
             connection.requests.of_agent.forget_session(&key);
         } else {
             if !session.agent_id().is_empty() {
-                connection.by_agent.insert(session.agent_id().clone(), key.clone());
+                let before = connection.by_agent.insert(session.agent_id().clone(), key.clone());
+                // The agent has handed out an id again that it had given to another.
+                let displaced = before.filter(|other| *other != key && connection.sessions.contains_key(other));
+                connection.effects.extend(displaced.map(Effect::Displaced));
             }
             connection.sessions.insert(key.clone(), session);
         }
@@ -174,6 +177,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 if !self.connection.showing.contains(&key) {
                     self.connection.showing.push_back(key);
                 }
+            }
+            Effect::Displaced(key) => {
+                self.with(&key, LiveSession::displaced);
             }
             Effect::Over(key) => self.end_subagents(&key),
             Effect::Subagent { parent, update } => self.subagent_announced(&parent, &update),
