@@ -89,6 +89,10 @@ impl Storage for Faulty {
         self.inner.search_text(term, after, limit)
     }
 
+    fn text_owners(&self, after: Option<&str>, limit: u32) -> storage::Result<Vec<String>> {
+        self.inner.text_owners(after, limit)
+    }
+
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> storage::Result<Vec<Option<u32>>> {
         self.inner.find_text(term, scopes)
     }

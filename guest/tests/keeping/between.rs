@@ -27,6 +27,8 @@ pub(crate) struct Between<'a> {
     pub(crate) writes: Cell<usize>,
     /// Bytes of keys and values, read and written.
     pub(crate) bytes: Cell<usize>,
+    /// Of the largest commit.
+    pub(crate) largest: Cell<usize>,
 }
 
 impl<'a> Between<'a> {
@@ -111,6 +113,10 @@ impl Storage for Between<'_> {
         self.memory.search_text(term, after, limit)
     }
 
+    fn text_owners(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
+        self.memory.text_owners(after, limit)
+    }
+
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {
         self.note(0);
         self.memory.find_text(term, scopes)
@@ -128,7 +134,9 @@ impl Storage for Between<'_> {
         }
         self.commits.set(self.commits.get() + 1);
         self.writes.set(self.writes.get() + writes.len());
-        self.note(writes.iter().map(size).sum());
+        let size = writes.iter().map(size).sum();
+        self.largest.set(self.largest.get().max(size));
+        self.note(size);
         self.memory.commit(expected, writes, durability)
     }
 }
