@@ -49,6 +49,8 @@ pub(super) enum Effect {
     Warn(String),
     /// Recording failed; the host is told once.
     NotRecorded(String),
+    /// What is said in this session could not be written: the host and the client are told once.
+    NotSaved { session: Key, reason: String },
     /// These sessions are deleted; those of sub-agents may still be open.
     Deleted(Vec<String>),
     /// These deletes are to be asked of the agent: its ids.

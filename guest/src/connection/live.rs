@@ -5,6 +5,7 @@
 
 mod closing;
 mod displaced;
+mod failing;
 mod memo;
 mod opened;
 mod opening;
@@ -36,6 +37,7 @@ use crate::storage::Storage;
 use crate::store::State;
 use crate::transcript::{OpenCalls, Recorder, Retold, own_words};
 use closing::Closing;
+use failing::Failing;
 use opening::Opening;
 
 /// A session on a connection.
@@ -48,6 +50,10 @@ pub(super) struct LiveSession {
     /// What waits for the phase to end.
     waiting: VecDeque<Waiting>,
     recorder: Recorder,
+    /// The store did not take what was last to be written.
+    failing: Option<Failing>,
+    /// The client was told of a turn that it was not stored, and of none since that it was.
+    is_said_unstored: bool,
     state: State,
     state_dirty: bool,
     earlier_state: EarlierState,
@@ -136,6 +142,8 @@ impl LiveSession {
             phase,
             waiting: VecDeque::new(),
             recorder,
+            failing: None,
+            is_said_unstored: false,
             state,
             state_dirty: false,
             earlier_state: EarlierState::Known,
@@ -230,6 +238,16 @@ impl LiveSession {
     /// Whether something waits to be written.
     pub(super) fn is_dirty(&self) -> bool {
         self.recorder.is_dirty() || self.state_dirty || self.activity.touched.is_some()
+    }
+
+    /// Whether the store did not take what was last to be written.
+    pub(super) fn is_failing(&self) -> bool {
+        self.failing.is_some()
+    }
+
+    /// Whether something waits to be written and may be tried.
+    pub(super) fn is_due(&self, now: i64) -> bool {
+        self.is_dirty() && self.failing.as_ref().is_none_or(|failing| failing.is_due(now))
     }
 
     /// Whether so much waits to be written that it should not wait for the time.

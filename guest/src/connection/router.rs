@@ -24,6 +24,7 @@ mod off;
 mod open;
 mod recover;
 mod requests;
+mod saving;
 mod show;
 mod subagent;
 mod tick;
@@ -92,6 +93,8 @@ struct Connection {
     beaten: Option<i64>,
     /// Whether the host was told that recording fails.
     warned: bool,
+    /// The session in which the client was told that what is said is not stored.
+    told_unsaved: Option<Key>,
     effects: Vec<Effect>,
 }
 
@@ -119,6 +122,7 @@ impl Connection {
             times: Times::new(now),
             beaten: None,
             warned: false,
+            told_unsaved: None,
             effects: Vec::new(),
         }
     }

@@ -51,6 +51,9 @@ pub(crate) struct Faulty {
     fault: RefCell<Option<(usize, usize, StorageError)>>,
     /// Records cannot be read.
     pub(crate) is_unreadable: Cell<bool>,
+    /// How often it was given entries of logs, and how many bytes of them and of their texts.
+    pub(crate) recordings: Cell<usize>,
+    pub(crate) recorded: Cell<usize>,
 }
 
 impl Faulty {
@@ -98,6 +101,15 @@ impl Storage for Faulty {
     }
 
     fn commit(&self, expected: &[Expectation], writes: Vec<Write>, durability: Durability) -> storage::Result<()> {
+        let size = |write: &Write| match write {
+            Write::Append { value, .. } | Write::Amend { value, .. } => value.len(),
+            Write::IndexText { tokens, .. } => tokens.len(),
+            _ => 0,
+        };
+        if writes.iter().any(|write| matches!(write, Write::Append { .. } | Write::Amend { .. })) {
+            self.recordings.set(self.recordings.get() + 1);
+            self.recorded.set(self.recorded.get() + writes.iter().map(size).sum::<usize>());
+        }
         let mut fault = self.fault.borrow_mut();
         match fault.take() {
             Some((0, bad, error)) => {

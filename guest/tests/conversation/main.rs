@@ -15,6 +15,7 @@ mod dialects;
 mod directories;
 mod files;
 mod forks;
+mod full_store;
 mod identity;
 mod imports;
 mod intake;

@@ -65,7 +65,7 @@ impl LiveSession {
         self.activity.touched = Some(now);
         // Before the agent has it, so that nobody takes for something new what it says of it. Where it cannot be
         // written, the conversation goes on all the same.
-        let _ = self.write(cx, false);
+        self.write_if_due(cx, false);
         let Some(untold) = untold else { return Ok(Handled::named(line, params.object(), &agent_id)) };
         let separator = if prompt[1..].trim_start().starts_with(']') { "" } else { "," };
         let mut params = params.object().clone();
@@ -91,7 +91,7 @@ impl LiveSession {
     /// Another window may have the conversation go on with an agent of its own, which this one does not hear of.
     fn look_for_others<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         // Where it cannot be written, the prompt goes on all the same.
-        let _ = self.write(cx, true);
+        self.write_if_due(cx, true);
         self.note_others(cx);
     }
 
@@ -190,6 +190,13 @@ impl LiveSession {
             // The conversation goes on; the client learns that this turn may be missing from its history.
             let Ok(result) = result_of(&outcome) else { return Handled::Pass };
             let mark = json!({ "stored": false, "reason": reason });
+            self.is_said_unstored = true;
+            return Handled::PassAs(rpc::response(request.id(), &marked(result, &mark)));
+        }
+        if std::mem::take(&mut self.is_said_unstored)
+            && let Ok(result) = result_of(&outcome)
+        {
+            let mark = json!({ "storedAgain": true });
             return Handled::PassAs(rpc::response(request.id(), &marked(result, &mark)));
         }
         if replaced {

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{AgentsCopy, EarlierState, LiveSession, Phase};
+use super::{AgentsCopy, EarlierState, Failing, LiveSession, Phase};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::environment::Environment;
@@ -21,10 +21,26 @@ impl LiveSession {
         close: bool,
     ) -> Result<(), StorageError> {
         let result = self.try_write(cx, close);
-        if let Err(error) = &result {
-            cx.push(Effect::NotRecorded(error.to_string()));
+        match &result {
+            Ok(()) => self.failing = None,
+            Err(error) => {
+                self.failing = Some(Failing::again(self.failing.as_ref(), cx.now(), cx.settings.flush_ms));
+                cx.push(Effect::NotSaved { session: self.key.clone(), reason: error.to_string() });
+            }
         }
         result
+    }
+
+    /// The same where it may wait: not while the store is to be left alone because it failed.
+    pub(in crate::connection) fn write_if_due<S: Storage, E: Environment>(
+        &mut self,
+        cx: &mut Cx<'_, S, E>,
+        close: bool,
+    ) {
+        if self.failing.as_ref().is_none_or(|failing| failing.is_due(cx.now())) {
+            // A failure has been reported; what could not be written waits for the next time.
+            let _ = self.write(cx, close);
+        }
     }
 
     fn try_write<S: Storage, E: Environment>(
@@ -78,6 +94,13 @@ impl LiveSession {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Tells the clients something about it.
+    pub(in crate::connection) fn notify<S: Storage, E: Environment>(&self, update: &str, cx: &mut Cx<'_, S, E>) {
+        if let Some(id) = self.key.id() {
+            cx.notify(id, update);
+        }
     }
 
     /// Reads the state that could not be read when the session was taken up; what has come since is newer.

@@ -185,6 +185,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Effect::Subagent { parent, update } => self.subagent_announced(&parent, &update),
             Effect::Warn(text) => self.warn(text),
             Effect::NotRecorded(error) => self.not_recorded(&error),
+            Effect::NotSaved { session, reason } => self.not_saved(session, &reason),
             Effect::Deleted(ids) => {
                 for id in ids {
                     self.with(&Key::Session(id), LiveSession::deleted_with_parent);
@@ -193,13 +194,6 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Effect::DeleteAtAgent { ids, rest } => self.delete_at_agent(&ids, &rest),
             Effect::ArchiveAtAgent { session, rest } => self.tell_archived(&session, true, &rest),
             Effect::LetGo { agent_id, made } => self.let_go(&agent_id, made),
-        }
-    }
-
-    /// Tells the host, once, that the conversation goes on but is not recorded.
-    pub(super) fn not_recorded(&mut self, error: &str) {
-        if !std::mem::replace(&mut self.connection.warned, true) {
-            self.warn(format!("what is said now is not recorded: {error}"));
         }
     }
 }
