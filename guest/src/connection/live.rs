@@ -52,8 +52,8 @@ pub(super) struct LiveSession {
     recorder: Recorder,
     /// The store did not take what was last to be written.
     failing: Option<Failing>,
-    /// The client was told of a turn that it was not stored, and of none since that it was.
-    is_said_unstored: bool,
+    /// What the client was told of the turn that ended last.
+    last_turn: LastTurn,
     state: State,
     state_dirty: bool,
     earlier_state: EarlierState,
@@ -85,6 +85,13 @@ enum AgentsCopy {
     Known,
     /// It was not looked at: something may have been said in it before, which that time says nothing of.
     Unseen,
+}
+
+/// Whether the client was told that a turn is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LastTurn {
+    Stored,
+    Unstored,
 }
 
 /// What the store has of a session's state from before.
@@ -143,7 +150,7 @@ impl LiveSession {
             waiting: VecDeque::new(),
             recorder,
             failing: None,
-            is_said_unstored: false,
+            last_turn: LastTurn::Stored,
             state,
             state_dirty: false,
             earlier_state: EarlierState::Known,

@@ -192,10 +192,10 @@ fn texts<S: Storage>(
         if *left == 0 {
             return Ok(Some(stage(from)));
         }
-        if log == id || is_for_this_one(store, log, &id)? {
-            if let Some(from) = text::index_log(store, log, from, left)? {
-                return Ok(Some(stage(from)));
-            }
+        if (log == id || is_for_this_one(store, log, &id)?)
+            && let Some(from) = text::index_log(store, log, from, left)?
+        {
+            return Ok(Some(stage(from)));
         }
     }
     Ok(None)

@@ -495,6 +495,7 @@ fn what_was_off_and_lost_is_made_up_for_like_the_rest() {
         (Peer::Agent, not_text(r#"{"jsonrpc":"2.0","id":3,"result":"?"}"#), "not UTF-8"),
         (Peer::Agent, line(r#"{"id":3,"result":{},"error":null}"#), "was lost"),
         (Peer::Agent, line(r#"{"jsonrpc":"2.0","id":3}"#), "neither"),
+        (Peer::Agent, line(r#"{"jsonrpc":"2.0","id":"3","result":{}}"#), "was lost"),
     ] {
         let (store, world) = (Memory::new(), World::default());
         let mut desk = Desk::ready(&store, &world, &json!({}));

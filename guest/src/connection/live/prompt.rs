@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{LiveSession, Phase};
+use super::{LastTurn, LiveSession, Phase};
 use crate::connection::answer::{CANCELLED, marked, result_of};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
@@ -190,10 +190,10 @@ impl LiveSession {
             // The conversation goes on; the client learns that this turn may be missing from its history.
             let Ok(result) = result_of(&outcome) else { return Handled::Pass };
             let mark = json!({ "stored": false, "reason": reason });
-            self.is_said_unstored = true;
+            self.last_turn = LastTurn::Unstored;
             return Handled::PassAs(rpc::response(request.id(), &marked(result, &mark)));
         }
-        if std::mem::take(&mut self.is_said_unstored)
+        if std::mem::replace(&mut self.last_turn, LastTurn::Stored) == LastTurn::Unstored
             && let Ok(result) = result_of(&outcome)
         {
             let mark = json!({ "storedAgain": true });

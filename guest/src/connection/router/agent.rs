@@ -40,7 +40,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.agent_line(rpc::failure(&meant, &agent_error(error)));
             return Handled::Done;
         }
-        if let Some(line) = self.misspelled(line, id, |engine, id| engine.is_with_agent(id)) {
+        if let Some(line) = self.misspelled(line, id, Self::is_with_agent) {
             self.agent_line(line);
             return Handled::Done;
         }

@@ -73,6 +73,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
             }
             return;
         };
+        if let (Peer::Agent, Message::Response { id, .. }) = (arrival.peer, &message)
+            && let Some(line) = self.misspelled(&line, id, Self::is_with_agent)
+        {
+            return self.make_up_for(Arrival { peer: arrival.peer, content: Content::Line(line) }, error);
+        }
         let handled = match (arrival.peer, message) {
             (Peer::Client, Message::Request { id, .. }) => {
                 // One that is open under this id came before, and has an answer of its own.
