@@ -73,7 +73,7 @@ fn cut(shown: Shown, pulls: usize) -> (bool, Value) {
             let fork = json!({"id": "fork", "method": "session/fork", "params": {"sessionId": id, "cwd": CWD}});
             let out = desk.client(fork);
             let out = oblige(&mut desk, out, &[], "f1");
-            id = out.answer("fork")["result"]["sessionId"].as_str().unwrap().to_owned();
+            out.answer("fork")["result"]["sessionId"].as_str().unwrap().clone_into(&mut id);
             params["sessionId"] = id.as_str().into();
         }
         Shown::After => params["_meta"] = json!({"acp-sessions": {"replay": {"last": 20}}}),
