@@ -16,8 +16,8 @@ pub enum Content {
     Line(String),
     /// A line over the host's limit, which it did not keep: the first few kilobytes.
     TooLong(String),
-    /// A line that is not UTF-8.
-    NotText,
+    /// A line that is not UTF-8, with U+FFFD in the place of whatever is none.
+    NotText(String),
 }
 
 /// Something that arrived, and from where.

@@ -108,7 +108,7 @@ pub enum Write {
         /// The first number that goes; 1 drops the log.
         start: u32,
     },
-    /// Replaces what is indexed for this owner and part.
+    /// Replaces what is indexed for this owner and part; without tokens nothing is left of it.
     IndexText {
         /// Whose text it is.
         owner: String,
@@ -217,6 +217,10 @@ pub trait Storage {
     /// whole index, but no more than to read its texts or to look at one place in the index.
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>>;
 
+    /// The names of owners behind this one, in their order; fewer than the limit only where there are no more. All that
+    /// have texts; some that had may be among them.
+    fn text_owners(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>>;
+
     /// All or nothing, and only if every expectation still holds.
     fn commit(&self, expected: &[Expectation], writes: Vec<Write>, durability: Durability) -> Result<()>;
 }
@@ -244,6 +248,10 @@ impl<S: Storage + ?Sized> Storage for &S {
 
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {
         (**self).find_text(term, scopes)
+    }
+
+    fn text_owners(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
+        (**self).text_owners(after, limit)
     }
 
     fn commit(&self, expected: &[Expectation], writes: Vec<Write>, durability: Durability) -> Result<()> {

@@ -27,7 +27,7 @@ fn from_arrival(arrival: wit::Arrival) -> engine::Arrival {
     let content = match arrival.content {
         wit::Content::Line(line) => engine::Content::Line(line),
         wit::Content::TooLong(head) => engine::Content::TooLong(head),
-        wit::Content::NotText => engine::Content::NotText,
+        wit::Content::NotText(text) => engine::Content::NotText(text),
     };
     engine::Arrival { peer: from_peer(arrival.peer), content }
 }

@@ -81,6 +81,10 @@ impl native::Storage for HostStorage {
         wit::find_text(&to_term(term), &scopes).map_err(from_error)
     }
 
+    fn text_owners(&self, after: Option<&str>, limit: u32) -> native::Result<Vec<String>> {
+        wit::text_owners(after, limit).map_err(from_error)
+    }
+
     fn commit(
         &self,
         expected: &[native::Expectation],

@@ -15,12 +15,7 @@ pub(super) const CANCELLED: &str = "{\"stopReason\":\"cancelled\"}";
 
 /// An agent's error, to be passed on as it is.
 pub(super) fn agent_error(json: &str) -> RpcError {
-    let error: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
-    RpcError {
-        code: error["code"].as_i64().unwrap_or(Code::InternalError as i64),
-        message: error["message"].as_str().unwrap_or("Internal error: the agent failed").to_owned(),
-        data: error.get("data").filter(|data| !data.is_null()).cloned(),
-    }
+    RpcError::read(json)
 }
 
 /// An outcome as a result that handlers can use `?` on.

@@ -39,6 +39,8 @@ pub(super) enum Effect {
     Release(VecDeque<Waiting>),
     /// Serve the session's history when there is room.
     Show(Key),
+    /// The agent has given the id of this session to another one.
+    Displaced(Key),
     /// This session is over, and with it those that its agent started on its behalf.
     Over(Key),
     /// The agent has started a session of its own on behalf of this one (unstable: `subagent_update`).
@@ -47,6 +49,8 @@ pub(super) enum Effect {
     Warn(String),
     /// Recording failed; the host is told once.
     NotRecorded(String),
+    /// What is said in this session could not be written: the host and the client are told once.
+    NotSaved { session: Key, reason: String },
     /// These sessions are deleted; those of sub-agents may still be open.
     Deleted(Vec<String>),
     /// These deletes are to be asked of the agent: its ids.

@@ -4,6 +4,8 @@
 //! that no phase can end and forget them.
 
 mod closing;
+mod displaced;
+mod failing;
 mod memo;
 mod opened;
 mod opening;
@@ -35,6 +37,7 @@ use crate::storage::Storage;
 use crate::store::State;
 use crate::transcript::{OpenCalls, Recorder, Retold, own_words};
 use closing::Closing;
+use failing::Failing;
 use opening::Opening;
 
 /// A session on a connection.
@@ -47,6 +50,10 @@ pub(super) struct LiveSession {
     /// What waits for the phase to end.
     waiting: VecDeque<Waiting>,
     recorder: Recorder,
+    /// The store did not take what was last to be written.
+    failing: Option<Failing>,
+    /// What the client was told of the turn that ended last.
+    last_turn: LastTurn,
     state: State,
     state_dirty: bool,
     earlier_state: EarlierState,
@@ -89,6 +96,13 @@ enum AgentsCopy {
     Known,
     /// It was not looked at: something may have been said in it before, which that time says nothing of.
     Unseen,
+}
+
+/// Whether the client was told that a turn is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LastTurn {
+    Stored,
+    Unstored,
 }
 
 /// What the store has of a session's state from before.
@@ -156,6 +170,8 @@ impl LiveSession {
             phase,
             waiting: VecDeque::new(),
             recorder,
+            failing: None,
+            last_turn: LastTurn::Stored,
             state,
             state_dirty: false,
             earlier_state: EarlierState::Known,
@@ -257,6 +273,16 @@ impl LiveSession {
     /// Whether something waits to be written.
     pub(super) fn is_dirty(&self) -> bool {
         self.recorder.is_dirty() || self.state_dirty || self.activity.touched.is_some()
+    }
+
+    /// Whether the store did not take what was last to be written.
+    pub(super) fn is_failing(&self) -> bool {
+        self.failing.is_some()
+    }
+
+    /// Whether something waits to be written and may be tried.
+    pub(super) fn is_due(&self, now: i64) -> bool {
+        self.is_dirty() && self.failing.as_ref().is_none_or(|failing| failing.is_due(now))
     }
 
     /// Whether so much waits to be written that it should not wait for the time.

@@ -208,8 +208,39 @@ pub(super) struct Requests {
     pub(super) outgoing: BTreeMap<OwnId, Outgoing>,
     /// What a lost instance had asked to open, by its id on the wire.
     pub(super) stale: BTreeMap<Id, Stale>,
-    /// Permission that the agent asked a client for, by the agent's id of the request.
-    pub(super) permissions: BTreeMap<Id, Key>,
+    /// What the agent asked the client.
+    pub(super) of_agent: OfAgent,
+}
+
+/// Requests of the agent's to the client that are open, by the agent's ids for them.
+#[derive(Debug, Default)]
+pub(super) struct OfAgent(BTreeMap<Id, Option<Key>>);
+
+/// How many of them are remembered, and how long their ids may be: of the rest the answers pass as they stand.
+const MOST_OF_AGENT: usize = 4096;
+const LONGEST_OF_AGENT: usize = 256;
+
+impl OfAgent {
+    /// The agent asks for something; `permission`: for permission, in this session.
+    pub(super) fn insert(&mut self, id: Id, permission: Option<Key>) {
+        if self.0.len() < MOST_OF_AGENT && id.as_json().len() <= LONGEST_OF_AGENT {
+            self.0.insert(id, permission);
+        }
+    }
+
+    /// The client has answered; the session for which it was asked for permission, if it was.
+    pub(super) fn remove(&mut self, id: &Id) -> Option<Key> {
+        self.0.remove(id).flatten()
+    }
+
+    pub(super) fn contains(&self, id: &Id) -> bool {
+        self.0.contains_key(id)
+    }
+
+    /// A session is over: nobody notes any more what it was given permission for.
+    pub(super) fn forget_session(&mut self, key: &Key) {
+        self.0.values_mut().filter(|of| of.as_ref() == Some(key)).for_each(|of| *of = None);
+    }
 }
 
 #[cfg(test)]

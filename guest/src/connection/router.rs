@@ -20,9 +20,11 @@ mod known;
 mod list;
 mod login;
 mod new;
+mod off;
 mod open;
 mod recover;
 mod requests;
+mod saving;
 mod show;
 mod subagent;
 mod tick;
@@ -96,6 +98,8 @@ struct Connection {
     beaten: Option<i64>,
     /// Whether the host was told that recording fails.
     warned: bool,
+    /// The session in which the client was told that what is said is not stored.
+    told_unsaved: Option<Key>,
     effects: Vec<Effect>,
 }
 
@@ -125,6 +129,7 @@ impl Connection {
             times: Times::new(now),
             beaten: None,
             warned: false,
+            told_unsaved: None,
             effects: Vec::new(),
         }
     }

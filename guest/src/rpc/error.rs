@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::whole_number;
 use crate::storage::StorageError;
 
 /// The codes the engine itself answers with (protocol v1, `ErrorCode`).
@@ -62,11 +63,32 @@ impl RpcError {
         Self::session(id, "Resource not found: the session was deleted; nothing that is said in it is kept")
     }
 
+    /// A session that was deleted while something was done with it.
+    pub fn session_deleted_meanwhile(id: &str) -> Self {
+        Self::session(id, "Resource not found: the session was deleted meanwhile")
+    }
+
     fn session(id: &str, message: &str) -> Self {
         Self {
             code: Code::ResourceNotFound as i64,
             message: message.to_owned(),
             data: Some(json!({ "sessionId": id })),
+        }
+    }
+
+    /// An error as a peer has given it, whatever it has made of it.
+    pub fn read(json: &str) -> Self {
+        let error: Value = serde_json::from_str(json).unwrap_or_default();
+        let code = match &error["code"] {
+            Value::Number(code) => whole(&code.to_string()),
+            Value::String(code) => whole(code.trim()),
+            _ => None,
+        };
+        let message = error["message"].as_str().or(error.as_str()).unwrap_or("Internal error: no reason was given");
+        Self {
+            code: code.unwrap_or(Code::InternalError as i64),
+            message: message.to_owned(),
+            data: error.get("data").filter(|data| !data.is_null()).cloned(),
         }
     }
 
@@ -77,6 +99,12 @@ impl RpcError {
             None => json!({ "code": self.code, "message": self.message }).to_string(),
         }
     }
+}
+
+/// A whole number, however it is written.
+fn whole(json: &str) -> Option<i64> {
+    let (sign, size) = json.strip_prefix('-').map_or((1, json), |size| (-1, size));
+    Some(sign * i64::try_from(whole_number(size)?).ok()?)
 }
 
 impl From<StorageError> for RpcError {

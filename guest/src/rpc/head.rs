@@ -1,28 +1,59 @@
-//! Finding a member of an object of which only the beginning is known.
+//! What can be told of a line that cannot be read as a whole: one of which only the beginning is known, or that is no JSON.
 
-/// The JSON of a string, number or literal that is a member of the outermost object, if it stands there whole.
-pub(super) fn member<'a>(head: &'a str, name: &str) -> Option<&'a str> {
-    let bytes = head.as_bytes();
-    let mut depth = 0_usize;
-    let mut at = 0;
-    // The string that was read last on the outermost level, as long as it may be a member's name.
-    let mut key: Option<&str> = None;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' => {
-                let end = string_end(bytes, at)?;
-                key = (depth == 1).then(|| &head[at + 1..end]);
-                at = end;
-            }
-            b':' if depth == 1 && key == Some(name) => return value(head, at + 1),
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.checked_sub(1)?,
-            b',' => key = None,
-            _ => {}
+/// The members of the outermost object that say what a line is, as far as they stand there.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Head<'a> {
+    /// The JSON of the id, if it is a string, number or literal and stands there whole.
+    pub(super) id: Option<&'a str>,
+    /// It has members that only requests and notifications have.
+    pub(super) asks: bool,
+    /// It has members that only answers have.
+    pub(super) answers: bool,
+}
+
+impl<'a> Head<'a> {
+    /// Looks at the members of the object that a line begins with, not at those further in.
+    pub(super) fn read(line: &'a str) -> Self {
+        let mut head = Head::default();
+        if line.trim_start().starts_with('{') {
+            head.look_through(line);
         }
-        at += 1;
+        head
     }
-    None
+
+    /// Gives up where something does not stand there whole.
+    fn look_through(&mut self, line: &'a str) -> Option<()> {
+        let bytes = line.as_bytes();
+        let mut depth = 0_usize;
+        let mut at = 0;
+        // The string that was read last on the outermost level, as long as it may be a member's name.
+        let mut key: Option<&str> = None;
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'"' => {
+                    let end = string_end(bytes, at)?;
+                    key = (depth == 1).then(|| &line[at + 1..end]);
+                    at = end;
+                }
+                b':' if depth == 1 => match key.take() {
+                    Some("id") if self.id.is_none() => self.id = Some(value(line, at + 1)?),
+                    Some("method" | "params") => self.asks = true,
+                    Some("result" | "error") => self.answers = true,
+                    _ => {}
+                },
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => {
+                    depth = depth.checked_sub(1)?;
+                    // What comes behind the object is something else.
+                    (depth > 0).then_some(())?;
+                }
+                b',' => key = None,
+                _ => {}
+            }
+            at += 1;
+        }
+        None
+    }
 }
 
 /// Where the string that begins at `start` ends.
@@ -46,4 +77,28 @@ fn value(head: &str, start: usize) -> Option<&str> {
     }
     let end = start + head[start..].find([',', '}', ' ', '\t'])?;
     Some(&head[start..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_on_the_outermost_level_tells_what_a_line_is() {
+        for (line, id, asks, answers) in [
+            (r#"{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{"prompt":[{"#, Some("7"), true, false),
+            (r#"{"jsonrpc":"2.0","id": "a" ,"result":{"#, Some("\"a\""), false, true),
+            (r#"{"jsonrpc":"2.0","method":"x","params":{"#, None, true, false),
+            (r#"{"result":{"id":5,"method":1},"id":6,"x":NaN}"#, Some("6"), false, true),
+            (r#"{"params":{"a":"\"id\":5"},"id":6"#, None, true, false),
+            (r#"{"id":1,"result":{}}{"id":2,"method":"x"}"#, Some("1"), false, true),
+            (r#"{"a":"result","result","id":1,"error" :2}"#, Some("1"), false, true),
+            (r#"x {"id":1,"result":{}}"#, None, false, false),
+            (r#"[{"id":1,"result":{}}]"#, None, false, false),
+            ("{", None, false, false),
+            ("", None, false, false),
+        ] {
+            assert_eq!(Head::read(line), Head { id, asks, answers }, "{line}");
+        }
+    }
 }

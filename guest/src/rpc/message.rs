@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::{Code, Id, Object, RpcError, head};
+use super::Id;
 
 /// One message; all text is borrowed from its line.
 #[derive(Debug)]
@@ -45,32 +44,9 @@ pub enum Outcome<'a> {
     Error(&'a str),
 }
 
-/// A line that is no message.
+/// A line that is no message by the letter. [`Meant`](super::Meant) reads it as it was meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Malformed {
-    /// Not JSON.
-    NotJson,
-    /// JSON, but no JSON-RPC 2.0 message.
-    NotAMessage,
-    /// A batch, which ACP does not use.
-    Batch,
-}
-
-impl Malformed {
-    /// How a request that cannot be read is answered.
-    pub fn to_error(self) -> RpcError {
-        match self {
-            Self::NotJson => RpcError::new(Code::ParseError, "Parse error: the line is not JSON"),
-            Self::NotAMessage => {
-                RpcError::new(Code::InvalidRequest, "Invalid request: the line is not a JSON-RPC 2.0 message")
-            }
-            Self::Batch => RpcError::new(
-                Code::InvalidRequest,
-                "Invalid request: batches are not supported; send one message a line",
-            ),
-        }
-    }
-}
+pub struct NotAMessage;
 
 #[derive(Deserialize)]
 struct Envelope<'a> {
@@ -78,7 +54,7 @@ struct Envelope<'a> {
     jsonrpc: Cow<'a, str>,
     #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text")]
     method: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     params: Option<&'a RawValue>,
@@ -93,46 +69,41 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
+/// A method that is null is none, and an answer should not have one.
+fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Cow<'de, str>>, D::Error> {
+    Text::deserialize(deserializer).map(|text| Some(text.0))
+}
+
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// What an error has to have, so that those who read strictly can read it.
+#[derive(Deserialize)]
+struct ErrorObject<'a> {
+    #[serde(rename = "code")]
+    _code: i64,
+    #[serde(rename = "message", borrow)]
+    _message: Cow<'a, str>,
+}
+
 impl<'a> Message<'a> {
-    /// Reads a line.
-    pub fn parse(line: &'a str) -> Result<Self, Malformed> {
-        let envelope: Envelope<'a> = serde_json::from_str(line).map_err(|_| diagnose(line))?;
+    /// Reads a line that is a message by the letter.
+    pub fn parse(line: &'a str) -> Result<Self, NotAMessage> {
+        let envelope: Envelope<'a> = serde_json::from_str(line).map_err(|_| NotAMessage)?;
         if envelope.jsonrpc != "2.0" {
-            return Err(Malformed::NotAMessage);
+            return Err(NotAMessage);
         }
-        let id = envelope.id.map(|raw| Id::from_raw(raw).ok_or(Malformed::NotAMessage)).transpose()?;
+        let id = envelope.id.map(|raw| Id::from_raw(raw).ok_or(NotAMessage)).transpose()?;
         let params = envelope.params.map(RawValue::get);
         match (envelope.method, id, envelope.result, envelope.error) {
             (Some(method), Some(id), None, None) => Ok(Self::Request { id, method, params }),
             (Some(method), None, None, None) => Ok(Self::Notification { method, params }),
             (None, Some(id), Some(result), None) => Ok(Self::Response { id, outcome: Outcome::Result(result.get()) }),
-            (None, Some(id), None, Some(error)) => Ok(Self::Response { id, outcome: Outcome::Error(error.get()) }),
-            _ => Err(Malformed::NotAMessage),
+            (None, Some(id), None, Some(error)) if serde_json::from_str::<ErrorObject<'_>>(error.get()).is_ok() => {
+                Ok(Self::Response { id, outcome: Outcome::Error(error.get()) })
+            }
+            _ => Err(NotAMessage),
         }
-    }
-
-    /// The id of what would be a request, were it one: an object that answers nothing and has an id that can be repeated.
-    pub fn id_of_malformed(line: &str) -> Option<Id> {
-        if diagnose(line) != Malformed::NotAMessage {
-            return None;
-        }
-        let object = Object::parse(line)?;
-        let is_answer = object.get("result").is_some() || object.get("error").is_some();
-        object.get_some("id").filter(|_| !is_answer).and_then(Id::parse)
-    }
-
-    /// The id of a message of which only the beginning is known, if it stands there: the member of the line's own
-    /// object, not one further in.
-    pub fn id_in_head(head: &str) -> Option<Id> {
-        Id::parse(head::member(head, "id")?)
-    }
-}
-
-fn diagnose(line: &str) -> Malformed {
-    match serde_json::from_str::<IgnoredAny>(line) {
-        Err(_) => Malformed::NotJson,
-        Ok(_) if line.trim_start().starts_with('[') => Malformed::Batch,
-        Ok(_) => Malformed::NotAMessage,
     }
 }
 
@@ -141,41 +112,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_that_are_no_messages_are_told_apart() {
-        for (line, expected) in [
-            ("{", Malformed::NotJson),
-            ("hello", Malformed::NotJson),
-            ("{\"jsonrpc\":\"2.0\",\"method\":\"x\"} trailing", Malformed::NotJson),
-            ("[]", Malformed::Batch),
-            (" [{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}]", Malformed::Batch),
-            ("null", Malformed::NotAMessage),
-            ("42", Malformed::NotAMessage),
-            ("{}", Malformed::NotAMessage),
-            ("{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"x\"}", Malformed::NotAMessage),
-            ("{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"x\"}", Malformed::NotAMessage),
-            ("{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"x\"}", Malformed::NotAMessage),
-            ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":5}", Malformed::NotAMessage),
-            ("{\"jsonrpc\":\"2.0\",\"id\":1}", Malformed::NotAMessage),
+    fn what_is_slightly_off_is_no_message_by_the_letter() {
+        for line in [
+            "{",
+            "hello",
+            "{\"jsonrpc\":\"2.0\",\"method\":\"x\"} trailing",
+            "[]",
+            "null",
+            "{}",
+            "{\"id\":1,\"method\":\"x\"}",
+            "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"x\"}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1.0,\"method\":\"x\"}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":5}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":1,\"result\":1}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":null,\"result\":1}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1,\"error\":null}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":null}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":\"no\"}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":1.0,\"message\":\"\"}}",
         ] {
-            assert_eq!(Message::parse(line).err(), Some(expected), "{line}");
-        }
-    }
-
-    #[test]
-    fn an_object_that_is_no_message_may_have_an_id() {
-        for (line, expected) in [
-            ("{\"jsonrpc\":\"2.0\",\"id\":1}", Some("1")),
-            ("{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":5}", Some("\"a\"")),
-            ("{\"id\":1,\"method\":\"x\"}", Some("1")),
-            ("{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"x\"}", None),
-            ("{\"jsonrpc\":\"2.0\",\"id\":null}", None),
-            ("{\"jsonrpc\":\"2.0\",\"params\":{\"id\":1}}", None),
-            // What it answers is a request of the other side, which has ids of its own.
-            ("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{},\"error\":{}}", None),
-            ("[{\"jsonrpc\":\"2.0\",\"id\":1}]", None),
-            ("{\"id\":1", None),
-        ] {
-            assert_eq!(Message::id_of_malformed(line).as_ref().map(Id::as_json), expected, "{line}");
+            assert_eq!(Message::parse(line).err(), Some(NotAMessage), "{line}");
         }
     }
 
@@ -183,16 +140,5 @@ mod tests {
     fn a_null_id_is_an_id() {
         let message = Message::parse("{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"x\"}").unwrap();
         assert!(matches!(message, Message::Request { id, .. } if id == Id::null()));
-    }
-
-    #[test]
-    fn an_id_is_found_in_the_head_of_a_long_line() {
-        for (head, expected) in [
-            ("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"session/prompt\",\"params\":{\"prompt\":[{", Some("7")),
-            ("{\"jsonrpc\":\"2.0\",\"id\": \"a\" ,\"result\":{", Some("\"a\"")),
-            ("{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{", None),
-        ] {
-            assert_eq!(Message::id_in_head(head).as_ref().map(Id::as_json), expected);
-        }
     }
 }

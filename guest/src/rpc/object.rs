@@ -1,6 +1,7 @@
 //! A JSON object of which only some members matter.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{Deserializer as _, MapAccess, Visitor};
@@ -44,9 +45,9 @@ impl<'a> Object<'a> {
         Self::parse(json).unwrap_or_default()
     }
 
-    /// A member's JSON.
+    /// A member's JSON; of one that is there twice the last, as most who read JSON take it.
     pub fn get(&self, key: &str) -> Option<&str> {
-        self.members.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_ref())
+        self.members.iter().rfind(|(name, _)| name == key).map(|(_, value)| value.as_ref())
     }
 
     /// A member that is neither absent nor null.
@@ -61,7 +62,7 @@ impl<'a> Object<'a> {
 
     /// Sets a member, in its place if it is there, else at the end.
     pub fn set(&mut self, key: &'a str, json: impl Into<Cow<'a, str>>) {
-        match self.members.iter_mut().find(|(name, _)| name == key) {
+        match self.members.iter_mut().rfind(|(name, _)| name == key) {
             Some((_, value)) => *value = json.into(),
             None => self.members.push((Cow::Borrowed(key), json.into())),
         }
@@ -70,6 +71,13 @@ impl<'a> Object<'a> {
     /// Removes a member.
     pub fn remove(&mut self, key: &str) {
         self.members.retain(|(name, _)| name != key);
+    }
+
+    /// Of a member that is there twice only the last stays.
+    pub fn drop_doubles(&mut self) {
+        let mut seen = BTreeSet::new();
+        let mut stays: Vec<_> = self.members.iter().rev().map(|(name, _)| seen.insert(name.clone())).collect();
+        self.members.retain(|_| stays.pop().unwrap_or(true));
     }
 
     /// The members in their order.
@@ -109,5 +117,13 @@ mod tests {
         assert_eq!(object.to_json(), r#"{"a":{ "x" : 1.50 },"ключ":"\u0041","n":true,"z":[]}"#);
         assert_eq!(object.get_some("n"), Some("true"));
         assert!(Object::parse("[1]").is_none());
+    }
+
+    #[test]
+    fn of_a_member_that_is_there_twice_the_last_counts() {
+        let mut object = Object::parse(r#"{"a":1,"b":2,"a":3,"c":4,"b":5}"#).unwrap();
+        assert_eq!((object.get("a"), object.get("b")), (Some("3"), Some("5")));
+        object.drop_doubles();
+        assert_eq!(object.to_json(), r#"{"a":3,"c":4,"b":5}"#);
     }
 }

@@ -2,6 +2,7 @@
 //! the store meanwhile: each commit expects what it was made from.
 
 mod clean;
+mod sweep;
 mod text;
 
 use std::collections::BTreeSet;
@@ -11,10 +12,12 @@ use serde::{Deserialize, Serialize};
 use super::upgrade;
 use crate::index;
 use crate::storage::{Bounds, Result, Storage, StorageError, Write};
-use crate::store::{Decision, Holders, Session, Store, heading, keys};
+use crate::store::{Decision, Holders, Store, heading, keys};
 
-/// How much is read at a time.
-const BATCH: Bounds = Bounds { limit: 256, max_bytes: 1024 * 1024 };
+/// How much is read, and written in one commit, at a time: others wait that long.
+const BATCH: Bounds = Bounds { limit: 256, max_bytes: 256 * 1024 };
+/// How many bytes of logs are indexed in one call, or a little more.
+const AT_ONCE: usize = 4 * 1024 * 1024;
 /// How often something is tried again after another process changed it.
 const ATTEMPTS: usize = 1000;
 /// How many records that cannot be read are named.
@@ -47,6 +50,10 @@ enum Stage {
     Clean(String),
     /// Writing the entries of each session, behind this key.
     Write(String),
+    /// Indexing a log of the session with this key, from an entry on.
+    Text { session: String, log: String, from: u32 },
+    /// Dropping the texts of those that are no more, behind this name.
+    Sweep(Option<String>),
 }
 
 /// Why a rebuild does not go on.
@@ -71,13 +78,20 @@ pub fn rebuild<S: Storage>(
     if progress.stage == Stage::Upgrade && !(upgrade::is_due(store)? && upgrade::step(store)?) {
         progress.stage = Stage::Clean(String::new());
     }
-    let (done, next) = match progress.stage {
-        Stage::Upgrade => (0, Some(Stage::Upgrade)),
+    let mut done = 0;
+    let next = match progress.stage {
+        Stage::Upgrade => Some(Stage::Upgrade),
         Stage::Clean(behind) => {
             let behind = clean::clean(store, &behind)?;
-            (0, Some(behind.map_or(Stage::Write(String::new()), Stage::Clean)))
+            Some(behind.map_or(Stage::Write(String::new()), Stage::Clean))
         }
-        Stage::Write(behind) => write(store, &behind, limit, &mut progress.broken)?,
+        Stage::Write(behind) => Some(write(store, &behind, limit, &mut done, &mut progress.broken)?),
+        Stage::Text { session, log, from } => {
+            let mut left = AT_ONCE;
+            let read = texts(store, &session, Some((&log, from)), &mut left);
+            Some(named(read, &session, &mut progress.broken)?.flatten().unwrap_or(Stage::Write(session)))
+        }
+        Stage::Sweep(behind) => sweep::sweep(store, behind.as_deref())?.map(|behind| Stage::Sweep(Some(behind))),
     };
     let broken = progress.broken;
     let next = next.map(|stage| serde_json::to_string(&Progress { stage, broken: broken.clone() }).unwrap_or_default());
@@ -89,32 +103,58 @@ fn after(key: &str, least: &str) -> String {
     if key.is_empty() { least.to_owned() } else { format!("{key}\u{0}") }
 }
 
+/// What came of a session; its record is named where it, or what belongs to it, cannot be read.
+fn named<T>(result: Result<T>, key: &str, broken: &mut Vec<String>) -> Result<Option<T>> {
+    match result {
+        Err(StorageError::Corrupt(_)) => {
+            if broken.len() < MOST_NAMED && broken.last().is_none_or(|last| last != key) {
+                broken.push(key.to_owned());
+            }
+            Ok(None)
+        }
+        result => result.map(Some),
+    }
+}
+
+/// Writes what is derived from some of the sessions; returns where to go on.
 fn write<S: Storage>(
     store: &Store<S>,
     behind: &str,
     limit: u32,
+    done: &mut u32,
     broken: &mut Vec<String>,
-) -> Result<(u32, Option<Stage>)> {
+) -> Result<Stage> {
     let bounds = Bounds { limit: limit.clamp(1, BATCH.limit), ..BATCH };
     let page = store.storage().scan(&after(behind, "s/"), &keys::range_end("s/"), false, bounds)?;
     let last = page.entries.last().filter(|_| page.more).map(|entry| entry.key.clone());
-    let mut done = 0;
+    let mut left = AT_ONCE;
+    let mut behind = behind.to_owned();
     for entry in page.entries {
-        match write_one(store, &entry.key) {
-            Ok(()) => done += 1,
-            Err(StorageError::Corrupt(_)) if broken.len() < MOST_NAMED => broken.push(entry.key),
-            Err(StorageError::Corrupt(_)) => {}
-            Err(error) => return Err(error),
+        if left == 0 {
+            return Ok(Stage::Write(behind));
+        }
+        behind.clone_from(&entry.key);
+        if named(write_one(store, &entry.key), &entry.key, broken)?.is_none() {
+            continue;
+        }
+        *done += 1;
+        let texts = texts(store, &entry.key, None, &mut left);
+        if let Some(Some(rest)) = named(texts, &entry.key, broken)? {
+            return Ok(rest);
         }
     }
-    Ok((done, last.map(Stage::Write)))
+    Ok(last.map_or(Stage::Sweep(None), Stage::Write))
 }
 
-/// What is derived from one record and its logs.
-fn write_one<S: Storage>(store: &Store<S>, key: &str) -> Result<()> {
+/// The id of the session that a record's key is of.
+fn id_of(key: &str) -> Result<String> {
     let id = key.strip_prefix("s/").and_then(keys::decode);
-    let id = id.ok_or_else(|| StorageError::Corrupt("a session's key".to_owned()))?;
-    let mut written: Option<Session> = None;
+    id.ok_or_else(|| StorageError::Corrupt("a session's key".to_owned()))
+}
+
+/// What is derived from a record alone.
+fn write_one<S: Storage>(store: &Store<S>, key: &str) -> Result<()> {
+    let id = id_of(key)?;
     // A change that changes nothing writes everything that is derived.
     store.change(&id).commit(|before, _, writes| {
         let Some(session) = before else { return Ok(Decision::Keep) };
@@ -123,19 +163,42 @@ fn write_one<S: Storage>(store: &Store<S>, key: &str) -> Result<()> {
         }
         let owner = index::Owner::Heading(&id).name();
         writes.push(Write::IndexText { owner, part: 0, tokens: heading::tokens(session) });
-        written = Some(session.clone());
         Ok(Decision::put(session.clone()))
     })?;
-    // Deleted meanwhile, with all that is derived.
-    let Some(session) = written else { return Ok(()) };
-    text::index_log(store, &id)?;
-    let logs: BTreeSet<&str> = session.segments.iter().chain(&session.aside).map(|part| part.log.as_str()).collect();
+    Ok(())
+}
+
+/// Indexes a session's logs, from this entry of this one of them on, as far as `left` goes; returns where to go on if that is
+/// amid them.
+fn texts<S: Storage>(
+    store: &Store<S>,
+    key: &str,
+    start: Option<(&str, u32)>,
+    left: &mut usize,
+) -> Result<Option<Stage>> {
+    let id = id_of(key)?;
+    // One that was deleted meanwhile took all that is derived from it along.
+    let Some(session) = store.session(&id)? else { return Ok(None) };
+    let mut logs: BTreeSet<&str> =
+        session.segments.iter().chain(&session.aside).map(|part| part.log.as_str()).collect();
+    logs.insert(&id);
     for log in logs {
-        if log != id && is_for_this_one(store, log, &id)? {
-            text::index_log(store, log)?;
+        let from = match start {
+            Some((begun, from)) if log == begun => from,
+            Some((begun, _)) if log < begun => continue,
+            _ => 1,
+        };
+        let stage = |from| Stage::Text { session: key.to_owned(), log: log.to_owned(), from };
+        if *left == 0 {
+            return Ok(Some(stage(from)));
+        }
+        if (log == id || is_for_this_one(store, log, &id)?)
+            && let Some(from) = text::index_log(store, log, from, left)?
+        {
+            return Ok(Some(stage(from)));
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Whether a shared log is to be indexed for this one of its holders: it is done once, and for its own session where

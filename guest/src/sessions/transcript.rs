@@ -91,7 +91,12 @@ fn page<S: Storage>(
             updates.extend(read.into_iter().map(|update| (cursor.clone(), update)));
         }
     }
-    Ok(TranscriptPage { updates, more: false })
+    // Of a transcript that is deleted while it is read there may be no end.
+    if store.session(id)?.is_none() {
+        Err(TranscriptError::NotFound)
+    } else {
+        Ok(TranscriptPage { updates, more: false })
+    }
 }
 
 #[cfg(test)]

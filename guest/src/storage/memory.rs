@@ -100,6 +100,9 @@ impl Data {
                     }
                 }
             }
+            Write::IndexText { owner, part, tokens } if tokens.is_empty() => {
+                self.texts.remove(&(owner, part));
+            }
             Write::IndexText { owner, part, tokens } => {
                 self.texts.insert((owner, part), tokens);
             }
@@ -199,6 +202,25 @@ impl Storage for Memory {
                 .map(|((_, part), _)| *part)
         };
         Ok(scopes.iter().map(first).collect())
+    }
+
+    fn text_owners(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
+        if self.without_text {
+            return Err(StorageError::Unsupported);
+        }
+        let data = self.data.borrow();
+        let start = after.map_or(Bound::Unbounded, |after| Bound::Excluded((after.to_owned(), u32::MAX)));
+        let mut owners: Vec<String> = Vec::new();
+        for (owner, _) in data.texts.range((start, Bound::Unbounded)).map(|(key, _)| key) {
+            if owners.last() == Some(owner) {
+                continue;
+            }
+            if owners.len() >= limit as usize {
+                break;
+            }
+            owners.push(owner.clone());
+        }
+        Ok(owners)
     }
 
     fn commit(&self, expected: &[Expectation], writes: Vec<Write>, _durability: Durability) -> Result<()> {

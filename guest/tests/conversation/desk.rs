@@ -53,6 +53,9 @@ pub(crate) struct Faulty {
     pub(crate) is_unreadable: Cell<bool>,
     /// How many entries of logs were read.
     pub(crate) entries_read: Cell<usize>,
+    /// How often it was given entries of logs, and how many bytes of them and of their texts.
+    pub(crate) recordings: Cell<usize>,
+    pub(crate) recorded: Cell<usize>,
 }
 
 impl Faulty {
@@ -93,11 +96,24 @@ impl Storage for Faulty {
         self.inner.search_text(term, after, limit)
     }
 
+    fn text_owners(&self, after: Option<&str>, limit: u32) -> storage::Result<Vec<String>> {
+        self.inner.text_owners(after, limit)
+    }
+
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> storage::Result<Vec<Option<u32>>> {
         self.inner.find_text(term, scopes)
     }
 
     fn commit(&self, expected: &[Expectation], writes: Vec<Write>, durability: Durability) -> storage::Result<()> {
+        let size = |write: &Write| match write {
+            Write::Append { value, .. } | Write::Amend { value, .. } => value.len(),
+            Write::IndexText { tokens, .. } => tokens.len(),
+            _ => 0,
+        };
+        if writes.iter().any(|write| matches!(write, Write::Append { .. } | Write::Amend { .. })) {
+            self.recordings.set(self.recordings.get() + 1);
+            self.recorded.set(self.recorded.get() + writes.iter().map(size).sum::<usize>());
+        }
         let mut fault = self.fault.borrow_mut();
         match fault.take() {
             Some((0, bad, error)) => {

@@ -166,7 +166,7 @@ fn lines_that_could_not_be_read_are_answered_though_the_instance_was_lost() {
     for (content, id) in [
         (too_long(r#"{"jsonrpc":"2.0","id":9,"method":"session/prompt","params":{"prompt":["#), json!(9)),
         (too_long(r#"{"jsonrpc":"2.0","method":"session/prompt","params":{"prompt":["#), Value::Null),
-        (Content::NotText, Value::Null),
+        (Content::NotText("\u{fffd}{}".to_owned()), Value::Null),
         (Content::Line("{".to_owned()), Value::Null),
         (Content::Line("[]".to_owned()), Value::Null),
     ] {

@@ -18,6 +18,8 @@ pub(crate) struct Between<'a> {
     meanwhile: RefCell<Option<(usize, Meanwhile<'a>)>>,
     /// The same before a scan, each time again.
     at_scans: RefCell<Option<Often<'a>>>,
+    /// The same before a read of a log, once, and how many reads come first.
+    at_read: RefCell<Option<(usize, Meanwhile<'a>)>>,
     /// How many bytes of values a commit may have at most, if that is limited.
     pub(crate) most: Cell<Option<usize>>,
     pub(crate) calls: Cell<usize>,
@@ -25,6 +27,8 @@ pub(crate) struct Between<'a> {
     pub(crate) writes: Cell<usize>,
     /// Bytes of keys and values, read and written.
     pub(crate) bytes: Cell<usize>,
+    /// Of the largest commit.
+    pub(crate) largest: Cell<usize>,
 }
 
 impl<'a> Between<'a> {
@@ -48,9 +52,14 @@ impl<'a> Between<'a> {
         *self.at_scans.borrow_mut() = Some(Box::new(meanwhile));
     }
 
+    /// What happens after so many reads of logs, before the next.
+    pub(crate) fn before_nth_read(&self, nth: usize, meanwhile: impl FnOnce(&Memory) + 'a) {
+        *self.at_read.borrow_mut() = Some((nth, Box::new(meanwhile)));
+    }
+
     /// Whether it has happened.
     pub(crate) fn has_happened(&self) -> bool {
-        self.meanwhile.borrow().is_none()
+        self.meanwhile.borrow().is_none() && self.at_read.borrow().is_none()
     }
 
     pub(crate) fn reset(&self) {
@@ -88,6 +97,12 @@ impl Storage for Between<'_> {
     }
 
     fn read_log(&self, log: &str, start: u32, bounds: Bounds) -> Result<LogPage> {
+        let waiting = self.at_read.borrow_mut().take();
+        match waiting {
+            Some((0, meanwhile)) => meanwhile(&self.memory),
+            Some((nth, meanwhile)) => *self.at_read.borrow_mut() = Some((nth - 1, meanwhile)),
+            None => {}
+        }
         let page = self.memory.read_log(log, start, bounds)?;
         self.note(page.entries.iter().map(|entry| entry.value.len()).sum());
         Ok(page)
@@ -96,6 +111,10 @@ impl Storage for Between<'_> {
     fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<Vec<TextHit>> {
         self.note(0);
         self.memory.search_text(term, after, limit)
+    }
+
+    fn text_owners(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
+        self.memory.text_owners(after, limit)
     }
 
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {
@@ -115,7 +134,9 @@ impl Storage for Between<'_> {
         }
         self.commits.set(self.commits.get() + 1);
         self.writes.set(self.writes.get() + writes.len());
-        self.note(writes.iter().map(size).sum());
+        let size = writes.iter().map(size).sum();
+        self.largest.set(self.largest.get().max(size));
+        self.note(size);
         self.memory.commit(expected, writes, durability)
     }
 }

@@ -1,6 +1,7 @@
 //! What a delete takes along, and what is remembered of it.
 
 use acp_sessions_guest::sessions::delete::{confirmed, delete, pending};
+use acp_sessions_guest::sessions::transcript::{self, TranscriptError};
 use acp_sessions_guest::storage::{Durability, Memory, Write};
 use acp_sessions_guest::store::{Session, Store, keys};
 
@@ -114,4 +115,23 @@ fn a_session_forked_while_it_is_deleted_leaves_the_fork_whole_or_none() {
     assert_eq!(delete(&store, "x", NOW).unwrap().len(), 1);
     assert_eq!(found(&store, "hello"), ["fork"]);
     assert_eq!(crate::shop::transcript(&store, "fork").len(), 1);
+}
+
+#[test]
+fn a_transcript_that_is_deleted_while_it_is_read_is_not_there_rather_than_short() {
+    for nth in 0.. {
+        let storage = Between::default();
+        let store = Store::new(&storage);
+        put(&store, &prompted("x", NOW));
+        for _ in 0..2000 {
+            say(&store, "x", NOW, "hello");
+        }
+        storage.before_nth_read(nth, |memory| drop(delete(&Store::new(memory), "x", NOW).unwrap()));
+        let read = transcript::transcript(&store, "x", None, u32::MAX);
+        if !storage.has_happened() {
+            assert!(nth > 2 && read.unwrap().updates.len() == 2000, "{nth}");
+            break;
+        }
+        assert!(matches!(read, Err(TranscriptError::NotFound)), "before read {nth}");
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use acp_sessions_guest::sessions::delete::delete;
 use acp_sessions_guest::storage::{Bounds, Durability, Memory, Storage, Write};
-use acp_sessions_guest::store::{Holders, Segment, Store, keys};
+use acp_sessions_guest::store::{Holders, Segment, Store, heading, keys};
 use proptest::prelude::*;
 
 use crate::shop::{NOW, entry, fork_of, is_mark, log, prompted, put, say, transcript};
@@ -154,7 +154,7 @@ impl Model {
             *until = segment.until.max(*until);
         }
         let own: BTreeSet<&str> = self.transcripts.keys().map(String::as_str).collect();
-        let (mut entries, mut texts) = (0, sessions.len());
+        let (mut entries, mut texts) = (0, sessions.iter().filter(|one| !heading::tokens(one).is_empty()).count());
         for log_name in needed.keys().copied().chain(own.iter().copied()).collect::<BTreeSet<_>>() {
             let values = log(&self.store, log_name);
             let there = u32::try_from(values.len()).unwrap();

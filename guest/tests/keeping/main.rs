@@ -9,6 +9,7 @@ mod intake;
 mod open_marks;
 mod pruning;
 mod rebuilding;
+mod rebuilding_meanwhile;
 mod shop;
 mod sweeping;
 mod upgrading;

@@ -59,6 +59,10 @@ impl Storage for Counting {
         Ok(hits)
     }
 
+    fn text_owners(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
+        self.memory.text_owners(after, limit)
+    }
+
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {
         add(&self.tried, scopes.len());
         self.memory.find_text(term, scopes)

@@ -155,6 +155,10 @@ impl Storage for Shaky<'_> {
         self.memory.search_text(term, after, limit)
     }
 
+    fn text_owners(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
+        self.memory.text_owners(after, limit)
+    }
+
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {
         self.read()?;
         self.memory.find_text(term, scopes)

@@ -16,6 +16,7 @@ use crate::checks;
 use crate::client::Client;
 use crate::faults::Faults;
 use crate::ground::{Broke, Ground};
+use crate::hand::Hand;
 use crate::host::{Broken, Host, Sent};
 use crate::kind::{Kind, Trait};
 use crate::world::World;
@@ -35,6 +36,9 @@ impl Bench {
     }
 }
 
+/// How long a store that has failed may be left alone, in milliseconds.
+const LONGEST_WAIT: i64 = 30_000;
+
 /// A connection.
 struct Connection<'a> {
     host: Host<'a>,
@@ -51,10 +55,14 @@ struct Machine<'a> {
     ground: Ground,
     lines: [Option<Connection<'a>>; 2],
     kinds: [Kind; 4],
+    hand: Hand,
     /// The agents whose lists the layer may have read.
     lists_read: BTreeSet<&'static str>,
     retains: bool,
     starts: usize,
+    /// How many calls of the store had gone wrong when that was last looked at, and when one last had.
+    faults_seen: u32,
+    failed_at: i64,
     /// Whether anybody cares that something does not hold.
     cares: &'a dyn Fn(&Broke) -> bool,
     /// What anybody cares for and does not hold.
@@ -78,9 +86,12 @@ pub(crate) fn run(case: &Case, cares: &dyn Fn(&Broke) -> bool, traced: bool) -> 
         ground: Ground::default(),
         lines: [None, None],
         kinds: case.kinds,
+        hand: Hand::of(case.seed),
         lists_read: BTreeSet::new(),
         retains: case.retains,
         starts: 0,
+        faults_seen: 0,
+        failed_at: 0,
         cares,
         broken: Vec::new(),
         trace: traced.then(Vec::new),
@@ -207,20 +218,35 @@ impl<'a> Machine<'a> {
     /// Time passes, and the engine is told.
     fn tick(&mut self, line: u8, millis: i64) {
         self.flush_pile(line);
+        self.note_faults();
         self.bench.world.pass(millis);
-        let met = self.bench.faults.met();
         let losses = self.lines[usize::from(line)].as_ref().map(|open| open.host.losses);
         self.with_host(line, Host::idle);
-        // What the layer may still hold back is written by now.
+        self.note_faults();
+        // What the layer may still hold back is written by now: a store that has failed is asked again within a while.
+        let is_asked_again = self.bench.world.now() - self.failed_at >= LONGEST_WAIT;
         let Some(open) = &self.lines[usize::from(line)] else { return };
-        if met == self.bench.faults.met() && losses == Some(open.host.losses) {
+        if is_asked_again && losses == Some(open.host.losses) {
             self.ground.talk.firm_up(line);
+        }
+    }
+
+    /// Notes when something went wrong last.
+    fn note_faults(&mut self) {
+        if std::mem::replace(&mut self.faults_seen, self.bench.faults.met()) != self.bench.faults.met() {
+            self.failed_at = self.bench.world.now();
         }
     }
 
     fn deliver(&mut self, line: u8, peer: Peer, contents: Vec<Content>) {
         let Some(open) = &mut self.lines[usize::from(line)] else { return };
-        let arrivals = contents.into_iter().map(|content| Arrival { peer, content });
+        let hand = &self.hand;
+        let arrivals = contents.into_iter().map(|content| match content {
+            Content::Line(line) if peer == Peer::Agent => Content::Line(hand.of_agent(line)),
+            Content::Line(line) => Content::Line(hand.of_client(line)),
+            content => content,
+        });
+        let arrivals = arrivals.map(|content| Arrival { peer, content });
         open.pile.extend(arrivals);
         open.pile_left = open.pile_left.saturating_sub(1);
         if open.pile_left == 0 {

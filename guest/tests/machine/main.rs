@@ -15,6 +15,7 @@ mod deal;
 mod disk;
 mod faults;
 mod ground;
+mod hand;
 mod host;
 mod kind;
 mod machine;

@@ -48,6 +48,10 @@ impl<S: Storage> Host for Hosted<S> {
         answer(self.0.find_text(&types::term_to_native(term), &scopes))
     }
 
+    fn text_owners(&mut self, after: Option<String>, limit: u32) -> Answer<Vec<String>> {
+        answer(self.0.text_owners(after.as_deref(), limit))
+    }
+
     fn commit(&mut self, expected: Vec<Expectation>, writes: Vec<Write>, durability: Durability) -> Answer<()> {
         let expected: Vec<_> = expected.into_iter().map(types::expectation_to_native).collect();
         let writes = writes.into_iter().map(types::write_to_native).collect();

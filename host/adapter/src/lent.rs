@@ -59,6 +59,10 @@ impl<S: Host> Host for Lent<S> {
         self.store().find_text(term, scopes)
     }
 
+    fn text_owners(&mut self, after: Option<String>, limit: u32) -> Answer<Vec<String>> {
+        self.store().text_owners(after, limit)
+    }
+
     fn commit(&mut self, expected: Vec<Expectation>, writes: Vec<Write>, durability: Durability) -> Answer<()> {
         self.store().commit(expected, writes, durability)
     }
@@ -103,6 +107,10 @@ impl<S: Host> Storage for Lent<S> {
     fn find_text(&self, term: &native::TextTerm, scopes: &[native::TextScope]) -> native::Result<Vec<Option<u32>>> {
         let scopes = scopes.iter().map(types::scope_to_wit).collect();
         answer(self.store().find_text(types::term_to_wit(term), scopes))
+    }
+
+    fn text_owners(&self, after: Option<&str>, limit: u32) -> native::Result<Vec<String>> {
+        answer(self.store().text_owners(after.map(str::to_owned), limit))
     }
 
     fn commit(

@@ -54,6 +54,10 @@ impl Host for Faulty {
         self.store.find_text(term, scopes)
     }
 
+    fn text_owners(&mut self, after: Option<String>, limit: u32) -> Answer<Vec<String>> {
+        self.store.text_owners(after, limit)
+    }
+
     fn commit(&mut self, expected: Vec<Expectation>, writes: Vec<Write>, durability: Durability) -> Answer<()> {
         let trapped = self.traps.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
         wasmtime::ensure!(trapped.is_err(), "on demand");

@@ -27,7 +27,7 @@ impl Lines {
         while let Some(end) = memchr::memchr(b'\n', bytes) {
             let (rest, next) = (&bytes[..end], &bytes[end + 1..]);
             if self.partial.is_empty() && !self.too_long && rest.len() <= self.limit {
-                complete.extend(whole(rest.to_vec()));
+                complete.extend(whole(rest.to_vec(), self.limit));
             } else {
                 self.extend(rest);
                 complete.extend(self.take());
@@ -60,19 +60,29 @@ impl Lines {
     fn take(&mut self) -> Option<Content> {
         let line = std::mem::take(&mut self.partial);
         let over = line.len() > self.limit && line.last() != Some(&b'\r');
-        if std::mem::take(&mut self.too_long) || over { Some(head(line)) } else { whole(line) }
+        if std::mem::take(&mut self.too_long) || over { Some(head(line)) } else { whole(line, self.limit) }
     }
 }
 
 /// A line within the limit; nothing for a blank one.
-fn whole(mut line: Vec<u8>) -> Option<Content> {
+fn whole(mut line: Vec<u8>, limit: usize) -> Option<Content> {
     if line.last() == Some(&b'\r') {
         line.pop();
     }
     if line.iter().all(u8::is_ascii_whitespace) {
         return None;
     }
-    Some(String::from_utf8(line).map_or(Content::NotText, Content::Line))
+    Some(String::from_utf8(line).map_or_else(|error| not_text(&error.into_bytes(), limit), Content::Line))
+}
+
+/// A line that is not UTF-8, as well as it can be read; where that is over the limit, as much as of one that is too long.
+fn not_text(line: &[u8], limit: usize) -> Content {
+    let text = String::from_utf8_lossy(line);
+    Content::NotText(if text.len() <= limit {
+        text.into_owned()
+    } else {
+        String::from_utf8_lossy(&line[..line.len().min(HEAD)]).into_owned()
+    })
 }
 
 /// The beginning of a line over the limit, up to the last whole character.
@@ -169,6 +179,15 @@ mod tests {
 
     #[test]
     fn bytes_that_are_not_text_are_said_to_be_so() {
-        assert_eq!(cut(100, b"\xff\xfe\nok\n"), [Content::NotText, line("ok")]);
+        let not_text = |text: &str| Content::NotText(text.to_owned());
+        assert_eq!(cut(100, b"\xff\xfe\nok\n"), [not_text("\u{fffd}\u{fffd}"), line("ok")]);
+        assert_eq!(cut(100, b"{\"id\":3,\"x\":\"\xff\"}\r\n"), [not_text("{\"id\":3,\"x\":\"\u{fffd}\"}")]);
+    }
+
+    #[test]
+    fn a_line_that_would_be_too_long_as_text_keeps_its_head() {
+        let mut complete = Vec::new();
+        Lines::new(10_000).push(&[&[0xff; 10_000][..], b"\n"].concat(), &mut complete);
+        assert_eq!(complete, [Content::NotText("\u{fffd}".repeat(HEAD))]);
     }
 }

@@ -228,3 +228,37 @@ fn the_number_of_a_part_has_a_bound() {
         assert_eq!(search(store, "last", None, 9), [("o1".to_owned(), last)]);
     });
 }
+
+#[test]
+fn owners_are_named_in_order_a_few_at_a_time() {
+    on_every_store(|store| {
+        let owners = |store: &mut dyn Host, after: Option<&str>, limit| {
+            store.text_owners(after.map(str::to_owned), limit).expect("no trap").expect("names").join(" ")
+        };
+        assert_eq!(owners(store, None, 10), "");
+        write(store, ["b", "a", "\u{e9}", "a b", "B"].map(|owner| index(owner, 3, "word")).to_vec());
+        write(store, vec![index("a", 1, "word"), index("a", 9, "word")]);
+        for (after, limit, names) in [
+            (None, 10, "B a a b b \u{e9}"),
+            (None, 2, "B a"),
+            (Some("a"), 2, "a b b"),
+            (Some("a\0"), 1, "a b"),
+            (Some("C"), 1, "a"),
+            (Some("\u{e9}"), 10, ""),
+            (None, 0, ""),
+        ] {
+            assert_eq!(owners(store, after, limit), names, "{after:?} {limit}");
+        }
+    });
+}
+
+#[test]
+fn a_part_without_tokens_is_no_part() {
+    on_every_store(|store| {
+        write(store, vec![index("o", 1, "one"), index("o", 2, "two"), index("never", 1, "")]);
+        write(store, vec![index("o", 1, "")]);
+        assert_eq!((owners(store, "one").as_str(), owners(store, "two").as_str()), ("", "o"));
+        write(store, vec![index("o", 1, "again")]);
+        assert_eq!(owners(store, "again"), "o");
+    });
+}

@@ -72,7 +72,7 @@ impl LiveSession {
     /// It was deleted with the session on behalf of which its agent started it: whoever waits for it is told.
     pub(in crate::connection) fn deleted_with_parent<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         match &self.phase {
-            Phase::Opening(_) => self.fail(RpcError::session_not_found(self.key.id().unwrap_or_default()), cx),
+            Phase::Opening(_) => self.fail(RpcError::session_deleted_meanwhile(self.key.id().unwrap_or_default()), cx),
             Phase::Closing(_) => self.closed(cx),
             Phase::Open { .. } | Phase::Deleted { .. } | Phase::Gone => {}
         }

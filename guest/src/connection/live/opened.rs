@@ -183,8 +183,8 @@ impl LiveSession {
                     directories: directories.clone(),
                     now: cx.now(),
                 };
-                let session =
-                    fork(cx.store, cx.environment, &wanted)?.ok_or_else(|| RpcError::session_not_found(&parent.id))?;
+                let session = fork(cx.store, cx.environment, &wanted)?
+                    .ok_or_else(|| RpcError::session_deleted_meanwhile(&parent.id))?;
                 self.key = Key::Session(session.id.clone());
                 self.recorder = crate::transcript::Recorder::new(&session.id);
                 session
@@ -244,7 +244,7 @@ impl LiveSession {
         })?;
         match changed {
             Changed::Done { after: Some(after), .. } => Ok(*after),
-            _ => cx.store.session(&session.id)?.ok_or_else(|| RpcError::session_not_found(&session.id)),
+            _ => cx.store.session(&session.id)?.ok_or_else(|| RpcError::session_deleted_meanwhile(&session.id)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{LiveSession, Phase};
+use super::{LastTurn, LiveSession, Phase};
 use crate::connection::answer::{CANCELLED, marked, result_of};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
@@ -70,7 +70,7 @@ impl LiveSession {
         // Before the agent has it, so that nobody takes for something new what it says of it. Where it cannot be
         // written, the conversation goes on all the same.
         let behind = self.writes;
-        if self.write(cx, false).is_err() {
+        if !self.write_if_due(cx, false) {
             let entry = Some(Entry::tagged(Kind::Prompt, now, Some(&tag), &entry));
             let entry = entry.filter(|entry| entry.len() <= LONGEST_KEPT);
             let turn = self.turns_mut().and_then(|turns| turns.last_mut());
@@ -100,7 +100,7 @@ impl LiveSession {
     /// Another window may have the conversation go on with an agent of its own, which this one does not hear of.
     fn look_for_others<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         // Where it cannot be written, the prompt goes on all the same.
-        let _ = self.write(cx, true);
+        self.write_if_due(cx, true);
         self.note_others(cx);
     }
 
@@ -207,6 +207,13 @@ impl LiveSession {
             // The conversation goes on; the client learns that this turn may be missing from its history.
             let Ok(result) = result_of(&outcome) else { return Handled::Pass };
             let mark = json!({ "stored": false, "reason": reason });
+            self.last_turn = LastTurn::Unstored;
+            return Handled::PassAs(rpc::response(request.id(), &marked(result, &mark)));
+        }
+        if std::mem::replace(&mut self.last_turn, LastTurn::Stored) == LastTurn::Unstored
+            && let Ok(result) = result_of(&outcome)
+        {
+            let mark = json!({ "storedAgain": true });
             return Handled::PassAs(rpc::response(request.id(), &marked(result, &mark)));
         }
         if replaced {

@@ -41,6 +41,6 @@ impl LiveSession {
         }
         self.state_dirty = true;
         // The agent has agreed already, so its answer passes even where it cannot be stored; the host is told.
-        let _ = self.write(cx, false);
+        self.write_if_due(cx, false);
     }
 }

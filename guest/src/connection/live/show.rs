@@ -108,6 +108,11 @@ impl LiveSession {
         self.write(cx, true)?;
         let may_end = self.may_end_history();
         let id = self.key.id().unwrap_or_default().to_owned();
+        let session = cx.store.session(&id)?;
+        if session.is_none() && self.is_stored() {
+            // What was shown may not be all there was.
+            return Err(RpcError::session_deleted_meanwhile(&id));
+        }
         let Some((_, showing)) = self.showing_mut() else { return Ok(Piece::Over) };
         if showing.extend(cx.store)? {
             return Ok(Piece::More(0));
@@ -116,10 +121,6 @@ impl LiveSession {
             return Ok(Piece::Over);
         }
         let cursor = showing.cursor();
-        let session = cx.store.session(&id)?;
-        if session.is_none() && self.is_open() {
-            return Err(RpcError::session_not_found(&id));
-        }
         let Some((request, showing)) = self.showing_mut() else { return Ok(Piece::Over) };
         if showing.take_state_due() {
             let mut updates: Vec<String> = self.state.updates.values().map(|update| update.get().to_owned()).collect();

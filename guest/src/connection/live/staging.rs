@@ -207,7 +207,7 @@ impl Staging {
         let (mut session, is_new) = match (stored, target) {
             (Some(session), _) => (session, false),
             (None, Target::Unknown(session)) => (session.clone(), true),
-            (None, _) => return Err(RpcError::session_not_found(&id)),
+            (None, _) => return Err(RpcError::session_deleted_meanwhile(&id)),
         };
         if session.id_at(agent) != Some(agent_id) {
             // Another session of the agent's has taken this one's place since it was asked; what that one heard is another
@@ -242,8 +242,8 @@ impl Staging {
         let session = match adopted {
             Adopted::Done(session) => *session,
             // Another window has taken the history over; what it made of it counts.
-            Adopted::Outrun => cx.store.session(&id)?.ok_or_else(|| RpcError::session_not_found(&id))?,
-            Adopted::Deleted => return Err(RpcError::session_not_found(&id)),
+            Adopted::Outrun => cx.store.session(&id)?.ok_or_else(|| RpcError::session_deleted_meanwhile(&id))?,
+            Adopted::Deleted => return Err(RpcError::session_deleted_meanwhile(&id)),
         };
         let heard = session.heard_by(agent, agent_id);
         Ok(TakenOver { session, heard, rest: None })

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{AgentsCopy, EarlierState, LiveSession, Phase};
+use super::{AgentsCopy, EarlierState, Failing, LiveSession, Phase};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::environment::Environment;
@@ -22,10 +22,24 @@ impl LiveSession {
         close: bool,
     ) -> Result<(), StorageError> {
         let result = self.try_write(cx, close);
-        if let Err(error) = &result {
-            cx.push(Effect::NotRecorded(error.to_string()));
+        match &result {
+            Ok(()) => self.failing = None,
+            Err(error) => {
+                self.failing = Some(Failing::again(self.failing.as_ref(), cx.now(), cx.settings.flush_ms));
+                cx.push(Effect::NotSaved { session: self.key.clone(), reason: error.to_string() });
+            }
         }
         result
+    }
+
+    /// The same where it may wait: not while the store is to be left alone because it failed. Says whether all is written.
+    pub(in crate::connection) fn write_if_due<S: Storage, E: Environment>(
+        &mut self,
+        cx: &mut Cx<'_, S, E>,
+        close: bool,
+    ) -> bool {
+        // A failure is reported; what could not be written waits for the next time.
+        self.failing.as_ref().is_none_or(|failing| failing.is_due(cx.now())) && self.write(cx, close).is_ok()
     }
 
     fn try_write<S: Storage, E: Environment>(
@@ -107,6 +121,13 @@ impl LiveSession {
         *cx.writes = write.max(*cx.writes);
     }
 
+    /// Tells the clients something about it.
+    pub(in crate::connection) fn notify<S: Storage, E: Environment>(&self, update: &str, cx: &mut Cx<'_, S, E>) {
+        if let Some(id) = self.key.id() {
+            cx.notify(id, update);
+        }
+    }
+
     /// Reads the state that could not be read when the session was taken up; what has come since is newer.
     fn read_state<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>, id: &str) {
         if self.earlier_state == EarlierState::Known {
@@ -128,7 +149,7 @@ impl LiveSession {
             let showing = showing.take();
             self.phase = Phase::Deleted { turns: std::mem::take(turns) };
             if let Some((request, _)) = showing {
-                cx.finish(&request, Err(RpcError::session_not_found(self.key.id().unwrap_or_default())));
+                cx.finish(&request, Err(RpcError::session_deleted_meanwhile(self.key.id().unwrap_or_default())));
             }
             // What waited for the page is told the same.
             self.release(cx);

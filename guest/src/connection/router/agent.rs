@@ -8,17 +8,15 @@ use crate::connection::live::Setting;
 use crate::connection::requests::{Incoming, Outgoing, OwnId, Owner, Stale};
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::rpc::{self, Code, Id, Message, Object, Outcome, RpcError};
+use crate::exchange::Peer;
+use crate::rpc::{self, Id, Message, NotAMessage, Object, Outcome};
 use crate::storage::Storage;
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// A line from the agent.
     pub(crate) fn agent_line(&mut self, line: String) {
         let handled = match Message::parse(&line) {
-            Err(malformed) => {
-                self.warn(format!("the agent sent a line that is no message ({malformed:?}); dropped"));
-                return;
-            }
+            Err(NotAMessage) => return self.line_off(Peer::Agent, &line),
             Ok(Message::Response { id, outcome }) => self.agent_response(&line, &id, outcome),
             Ok(Message::Request { id, method, params }) => self.agent_request(&line, &id, &method, params),
             Ok(Message::Notification { method, params }) if method == "session/update" => {
@@ -34,26 +32,16 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.release_early();
     }
 
-    /// A line that was too long to be kept. If it was an answer, the request must not stay open for ever.
-    pub(crate) fn agent_line_too_long(&mut self, head: &str) {
-        self.warn("the agent sent a line that is too long; dropped");
-        let Some(id) = Message::id_in_head(head) else { return };
-        let is_open = match self.connection.ids.read(&id) {
-            Owner::Engine(own) => self.connection.requests.outgoing.contains_key(&own),
-            _ => self.connection.requests.incoming.contains_key(&ClientRequest::new(id.clone())),
-        };
-        if is_open {
-            let error = RpcError::new(Code::InternalError, "Internal error: the agent's answer is too long to pass on");
-            self.agent_line(rpc::failure(&id, &error));
-        }
-    }
-
     fn agent_response(&mut self, line: &str, id: &Id, outcome: Outcome<'_>) -> Handled {
         if *id == Id::null()
             && let Outcome::Error(error) = outcome
             && let Some(meant) = self.only_open_request()
         {
             self.agent_line(rpc::failure(&meant, &agent_error(error)));
+            return Handled::Done;
+        }
+        if let Some(line) = self.misspelled(line, id, Self::is_with_agent) {
+            self.agent_line(line);
             return Handled::Done;
         }
         self.note_login(outcome);
@@ -68,8 +56,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return Handled::Done;
         }
         let request = ClientRequest::new(id.clone());
-        let is_with_agent = self.connection.requests.incoming.get(&request).is_some_and(Incoming::is_with_agent);
-        if !is_with_agent {
+        if !self.is_with_agent(id) {
             if owner == Owner::Client {
                 self.warn(format!("the agent answered a request that is not open (id {}); dropped", id.as_json()));
             }
@@ -174,6 +161,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     fn agent_request(&mut self, line: &str, id: &Id, method: &str, params: Option<&str>) -> Handled {
+        if method == "session/update" {
+            // It wants an answer to what asks for none.
+            self.send_agent(rpc::response(id, "{}"));
+            self.agent_line(rpc::notification(method, params.unwrap_or("{}")));
+            return Handled::Done;
+        }
         if method == "session/request_permission"
             && let Some(asked) = params.and_then(Object::parse)
             && let Some(key) =
@@ -183,7 +176,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
             rest.remove("sessionId");
             let rest = rest.to_json();
             self.with(&key, |session, cx| session.permission_asked(cx.now(), &rest));
-            self.connection.requests.permissions.insert(id.clone(), key);
+            self.connection.requests.of_agent.insert(id.clone(), Some(key));
+        } else {
+            self.connection.requests.of_agent.insert(id.clone(), None);
         }
         self.pass_to_client(line, params)
     }

@@ -35,18 +35,21 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.connection.arrivals = 0;
         for arrival in arrivals {
             self.connection.arrivals += 1;
-            let arrival = self.enter(arrival);
-            match (arrival.peer, arrival.content) {
-                (Peer::Client, Content::Line(line)) => self.client_line(line),
-                (Peer::Agent, Content::Line(line)) => self.agent_line(line),
-                (Peer::Client, Content::TooLong(head)) => self.client_line_too_long(&head),
-                (Peer::Agent, Content::TooLong(head)) => self.agent_line_too_long(&head),
-                (Peer::Client, Content::NotText) => self.client_line_not_text(),
-                (Peer::Agent, Content::NotText) => self.warn("the agent sent a line that is not UTF-8; dropped"),
-            }
+            self.take(arrival);
             self.drain_queue();
         }
         self.flush_full();
+    }
+
+    /// Takes one thing that arrived.
+    pub(super) fn take(&mut self, arrival: Arrival) {
+        let Arrival { peer, content } = self.enter(arrival);
+        match (peer, content) {
+            (Peer::Client, Content::Line(line)) => self.client_line(line),
+            (Peer::Agent, Content::Line(line)) => self.agent_line(line),
+            (peer, Content::TooLong(head)) => self.line_too_long(peer, &head),
+            (peer, Content::NotText(text)) => self.line_not_text(peer, &text),
+        }
     }
 
     /// What to send and keep: all that is ready and, of replays, about as much as the client has room for. A little of the

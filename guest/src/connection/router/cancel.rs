@@ -7,7 +7,7 @@ use crate::connection::key::Key;
 use crate::connection::requests::Incoming;
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::rpc::{Id, Object};
+use crate::rpc::{self, Id, Object};
 use crate::storage::Storage;
 
 impl<S: Storage, E: Environment> Router<S, E> {
@@ -25,9 +25,16 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// What the engine is at, or holds back, is cancelled here; all else by the agent, which knows it by the same id.
     pub(super) fn cancel_request(&mut self, line: &str, params: Option<&str>) -> Handled {
-        let Some(id) = params.and_then(Object::parse).and_then(|params| Id::parse(params.get("requestId")?)) else {
-            return Handled::Pass;
-        };
+        let Some(params_given) = params.and_then(Object::parse) else { return Handled::Pass };
+        let Some(given) = params_given.get("requestId") else { return Handled::Pass };
+        let Some(id) = Id::parse_loosely(given) else { return Handled::Pass };
+        let other = id.in_other_words().filter(|other| !self.is_clients(&id) && self.is_clients(other));
+        let id = other.unwrap_or(id);
+        if self.is_clients(&id) && id.as_json() != given {
+            let line = rpc::splice(line, given, id.as_json());
+            self.client_line(line);
+            return Handled::Done;
+        }
         let request = ClientRequest::new(id);
         if self.connection.requests.incoming.get(&request) != Some(&Incoming::Engine) {
             return self.pass_to_agent(line, params);

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use crate::exchange::{Arrival, Content, Output, Peer};
-use crate::rpc::{self, Code, Id, Message, Object, RpcError};
+use crate::rpc::{self, Bad, Id, Message, Object, What};
 
 /// How a conductor tells a component that it is a proxy.
 const INITIALIZE: &str = "proxy/initialize";
@@ -29,20 +29,21 @@ pub(super) fn enter(arrival: Arrival, is_clients: impl Fn(&Id) -> bool) -> Arriv
     if arrival.peer == Peer::Agent {
         return arrival;
     }
-    match &arrival.content {
-        Content::Line(line) => match entered(line, is_clients) {
-            Some((peer, line)) => Arrival { peer, content: Content::Line(line) },
-            None => arrival,
-        },
-        Content::TooLong(head) => match Message::id_in_head(head).as_ref().and_then(unmarked) {
-            Some(id) => {
-                let error =
-                    RpcError::new(Code::InternalError, "Internal error: the agent's answer is too long to pass on");
-                Arrival { peer: Peer::Agent, content: Content::Line(rpc::failure(&id, &error)) }
-            }
-            None => arrival,
-        },
-        Content::NotText => arrival,
+    let Content::Line(line) = &arrival.content else { return arrival };
+    match entered(line, is_clients) {
+        Some((peer, line)) => Arrival { peer, content: Content::Line(line) },
+        None => arrival,
+    }
+}
+
+/// What came by way of the conductor and cannot be taken, and whose it is.
+pub(super) fn enter_bad(bad: Bad) -> (Peer, Bad) {
+    let Bad { what, why } = bad;
+    match what {
+        What::Answer(id) | What::Either(id) if unmarked(&id).is_some() => {
+            (Peer::Agent, Bad { what: unmarked(&id).map_or(What::Nameless, What::Answer), why })
+        }
+        what => (Peer::Client, Bad { what, why }),
     }
 }
 
@@ -134,6 +135,7 @@ fn unmarked(id: &Id) -> Option<Id> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rpc::Malformed;
 
     fn entering(line: &str) -> (Peer, String) {
         let arrival = Arrival { peer: Peer::Client, content: Content::Line(line.to_owned()) };
@@ -214,10 +216,12 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_of_the_agents_that_is_too_long_is_the_agents() {
-        let head = r#"{"jsonrpc":"2.0","id":"acp-sessions-successor:7","result":{"#.to_owned();
-        let arrival = Arrival { peer: Peer::Client, content: Content::TooLong(head) };
-        let Arrival { peer, content: Content::Line(line) } = enter(arrival, |_| false) else { panic!("no line") };
-        assert!(peer == Peer::Agent && line.contains("\"id\":7,\"error\""), "{line}");
+    fn an_answer_that_cannot_be_taken_is_the_agents_if_it_was_asked() {
+        let (what, why) = (What::Answer(Id::text("acp-sessions-successor:7")), Malformed::TooLong);
+        let seven = What::Answer(Id::parse("7").unwrap());
+        assert_eq!(enter_bad(Bad { what, why }), (Peer::Agent, Bad { what: seven, why }));
+        for what in [|| What::Answer(Id::text("x")), || What::Request(Id::text("acp-sessions-successor:7"))] {
+            assert_eq!(enter_bad(Bad { what: what(), why }), (Peer::Client, Bad { what: what(), why }));
+        }
     }
 }

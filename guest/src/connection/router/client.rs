@@ -12,7 +12,8 @@ use crate::connection::put_away::Then;
 use crate::connection::requests::{Incoming, Owner};
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::rpc::{self, Code, Id, Message, Object, Outcome, RpcError};
+use crate::exchange::Peer;
+use crate::rpc::{self, Code, Id, Message, NotAMessage, Object, Outcome, RpcError};
 use crate::storage::Storage;
 
 use super::initialize::Stage;
@@ -73,13 +74,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     fn handle_client_line(&mut self, line: String) {
         let handled = match Message::parse(&line) {
-            Err(malformed) => {
-                // The answer to a request that is open is another one.
-                let id =
-                    Message::id_of_malformed(&line).filter(|id| self.taken(&ClientRequest::new(id.clone())).is_none());
-                self.send_client(rpc::failure(&id.unwrap_or_else(Id::null), &malformed.to_error()));
-                return;
-            }
+            Err(NotAMessage) => return self.line_off(Peer::Client, &line),
             Ok(Message::Request { id, method, params }) => {
                 let request = ClientRequest::new(id);
                 match self.refusal(&line, &request, &method) {
@@ -92,6 +87,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
             }
             Ok(Message::Notification { method, params }) => self.client_notification(&line, &method, params),
             Ok(Message::Response { id, outcome }) => {
+                if let Some(line) =
+                    self.misspelled(&line, &id, |engine, id| engine.connection.requests.of_agent.contains(id))
+                {
+                    return self.client_line(line);
+                }
                 self.permission_answered(&id, outcome);
                 Handled::Pass
             }
@@ -228,19 +228,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
     }
 
-    pub(crate) fn client_line_too_long(&mut self, head: &str) {
-        let error = RpcError::new(Code::InvalidRequest, "Invalid request: the line is longer than 16 MiB");
-        self.send_client(rpc::failure(&Message::id_in_head(head).unwrap_or_else(Id::null), &error));
-    }
-
-    pub(crate) fn client_line_not_text(&mut self) {
-        let error = RpcError::new(Code::ParseError, "Parse error: the line is not UTF-8");
-        self.send_client(rpc::failure(&Id::null(), &error));
-    }
-
     /// The client answered the agent's request for permission.
     fn permission_answered(&mut self, id: &Id, outcome: Outcome<'_>) {
-        let Some(key) = self.connection.requests.permissions.remove(id) else { return };
+        let Some(key) = self.connection.requests.of_agent.remove(id) else { return };
         let (Outcome::Result(json) | Outcome::Error(json)) = outcome;
         self.with(&key, |session, cx| session.permission_answered(cx.now(), json));
     }

@@ -121,10 +121,13 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let session_is_over = session.is_gone();
         if session_is_over {
             connection.showing.retain(|showing| *showing != key);
-            connection.requests.permissions.retain(|_, of| *of != key);
+            connection.requests.of_agent.forget_session(&key);
         } else {
             if !session.agent_id().is_empty() {
-                connection.by_agent.insert(session.agent_id().clone(), key.clone());
+                let before = connection.by_agent.insert(session.agent_id().clone(), key.clone());
+                // The agent has handed out an id again that it had given to another.
+                let displaced = before.filter(|other| *other != key && connection.sessions.contains_key(other));
+                connection.effects.extend(displaced.map(Effect::Displaced));
             }
             connection.sessions.insert(key.clone(), session);
         }
@@ -177,10 +180,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
                     self.connection.showing.push_back(key);
                 }
             }
+            Effect::Displaced(key) => {
+                self.with(&key, LiveSession::displaced);
+            }
             Effect::Over(key) => self.end_subagents(&key),
             Effect::Subagent { parent, update } => self.subagent_announced(&parent, &update),
             Effect::Warn(text) => self.warn(text),
             Effect::NotRecorded(error) => self.not_recorded(&error),
+            Effect::NotSaved { session, reason } => self.not_saved(session, &reason),
             Effect::Deleted(ids) => {
                 for id in ids {
                     self.with(&Key::Session(id), LiveSession::deleted_with_parent);
@@ -189,13 +196,6 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Effect::DeleteAtAgent { ids, rest } => self.delete_at_agent(&ids, &rest),
             Effect::ArchiveAtAgent { session, rest } => self.tell_archived(&session, true, &rest),
             Effect::LetGo { agent_id, made } => self.let_go(&agent_id, made),
-        }
-    }
-
-    /// Tells the host, once, that the conversation goes on but is not recorded.
-    pub(super) fn not_recorded(&mut self, error: &str) {
-        if !std::mem::replace(&mut self.connection.warned, true) {
-            self.warn(format!("what is said now is not recorded: {error}"));
         }
     }
 }

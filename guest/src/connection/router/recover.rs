@@ -8,7 +8,7 @@ use crate::connection::requests::{Incoming, Owner};
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::exchange::{Arrival, Content, Output, Peer};
-use crate::rpc::{self, Code, Id, Message, Outcome, RpcError};
+use crate::rpc::{self, Code, Id, Meant, Message, Outcome, RpcError};
 use crate::sessions::open_marks;
 use crate::storage::Storage;
 use crate::transcript::begun;
@@ -60,7 +60,6 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         for arrival in lost {
             self.connection.arrivals += 1;
-            let arrival = self.enter(arrival);
             self.make_up_for(arrival, &error);
         }
         self.connection.arrivals = 0;
@@ -70,22 +69,23 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Something that the lost instance did not finish with. Requests fail, whoever asked; what answers or tells the
     /// other side something is passed on, though it may be missing from the history.
     fn make_up_for(&mut self, arrival: Arrival, error: &RpcError) {
-        let line = match (arrival.peer, arrival.content) {
-            (_, Content::Line(line)) => line,
-            (Peer::Client, Content::TooLong(head)) => return self.client_line_too_long(&head),
-            (Peer::Agent, Content::TooLong(head)) => return self.agent_line_too_long(&head),
-            (Peer::Client, Content::NotText) => return self.client_line_not_text(),
-            (Peer::Agent, Content::NotText) => return,
+        let arrival = self.enter(arrival);
+        let line = match arrival.content {
+            Content::Line(line) => line,
+            Content::TooLong(head) => return self.line_too_long(arrival.peer, &head),
+            Content::NotText(text) => return self.line_not_text(arrival.peer, &text),
         };
-        let message = match Message::parse(&line) {
-            Ok(message) => message,
-            Err(malformed) => {
-                if arrival.peer == Peer::Client {
-                    self.send_client(rpc::failure(&Id::null(), &malformed.to_error()));
-                }
-                return;
+        let Ok(message) = Message::parse(&line) else {
+            for line in self.meant(arrival.peer, Meant::read(&line)) {
+                self.make_up_for(Arrival { peer: arrival.peer, content: Content::Line(line) }, error);
             }
+            return;
         };
+        if let (Peer::Agent, Message::Response { id, .. }) = (arrival.peer, &message)
+            && let Some(line) = self.misspelled(&line, id, Self::is_with_agent)
+        {
+            return self.make_up_for(Arrival { peer: arrival.peer, content: Content::Line(line) }, error);
+        }
         let handled = match (arrival.peer, message) {
             (Peer::Client, Message::Request { id, .. }) => {
                 // One that is open under this id came before, and has an answer of its own.

@@ -22,6 +22,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.connection.requests.incoming.contains_key(&ClientRequest::new(id.clone()))
     }
 
+    /// Whether a request of this id is the client's, and the agent's to answer.
+    pub(super) fn is_with_agent(&self, id: &Id) -> bool {
+        let request = ClientRequest::new(id.clone());
+        self.connection.requests.incoming.get(&request).is_some_and(Incoming::is_with_agent)
+    }
+
     /// Has the host keep what a request that is still open waits for.
     pub(super) fn keep_request(&mut self, request: &ClientRequest) {
         let Some(what) = self.connection.requests.incoming.get(request) else { return };

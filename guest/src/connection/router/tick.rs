@@ -64,8 +64,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if self.has_more_of_list() || is_upgrading {
             return 0;
         }
-        let is_dirty = self.connection.sessions.values().any(crate::connection::live::LiveSession::is_dirty);
-        let next = if is_dirty { self.settings.flush_ms } else { 1000 };
+        let is_due = self.connection.sessions.values().any(|session| session.is_due(now));
+        let next = if is_due { self.settings.flush_ms } else { 1000 };
         self.connection.discovery.patience(now).map_or(next, |patience| patience.min(next))
     }
 
@@ -90,15 +90,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return false;
         }
         self.connection.times.flushed = now;
-        let mut is_recorded = true;
-        for key in self.session_keys() {
-            let written =
-                self.with(&key, |session, cx| if session.is_dirty() { session.write(cx, false) } else { Ok(()) });
-            // A failure has been reported; what could not be written waits for the next time.
-            is_recorded &= !matches!(written, Some(Err(_)));
+        let due = self.connection.sessions.iter().filter(|(_, session)| session.is_due(now));
+        for key in due.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
+            self.with(&key, |session, cx| session.write_if_due(cx, false));
         }
-        if is_recorded {
-            self.connection.warned = false;
+        if !self.is_saving_put_off() {
+            self.saved_again();
         }
         true
     }
@@ -110,9 +107,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         let full = self.connection.sessions.iter().filter(|(_, session)| session.is_full());
         for key in full.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
-            self.with(&key, |session, cx| {
-                let _ = session.write(cx, false);
-            });
+            self.with(&key, |session, cx| session.write_if_due(cx, false));
         }
     }
 

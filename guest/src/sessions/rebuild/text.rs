@@ -6,28 +6,32 @@ use crate::storage::{Bounds, Durability, Expectation, LAST_PART, Result, Storage
 use crate::store::{Store, keys};
 use crate::transcript::text;
 
-/// Indexes what a log holds.
+/// What an entry counts for besides its text.
+const ENTRY: usize = 64;
+
+/// Indexes what a log holds from an entry on, as far as `left` bytes go; returns where to go on if there is more.
 ///
-/// Whoever writes to the log meanwhile indexes what is new himself. Two things could still go wrong: the text of a log
-/// that is cut comes back, so each commit expects what every delete changes; and the last entry, which may grow, is
-/// indexed as it was, so it is read again until it is what was indexed.
-pub(super) fn index_log<S: Storage>(store: &Store<S>, log: &str) -> Result<()> {
+/// Each entry's text takes the place of what stood there, so that what is searched meanwhile is found. Whoever writes to the
+/// log meanwhile indexes what is new himself. Two things could still go wrong: the text of a log that is cut comes back, so
+/// each commit expects what every delete changes; and the last entry, which may grow, is indexed as it was, so it is read
+/// again until it is what was indexed.
+pub(super) fn index_log<S: Storage>(store: &Store<S>, log: &str, from: u32, left: &mut usize) -> Result<Option<u32>> {
+    if from <= 1 {
+        drop_outside(store, log)?;
+    }
     let owner = index::Owner::Log(log).name();
-    let drop = Write::DropText { owner: owner.clone(), start: 0 };
-    store.commit(&[], vec![drop], Durability::Relaxed)?;
-    let mut start = 1;
+    let mut start = from;
     let mut attempts = 0;
     loop {
         let expected = whoever_needs_it(store, log)?;
         let page = store.storage().read_log(log, start, BATCH)?;
-        let Some(last) = page.entries.last() else { return Ok(()) };
+        let Some(last) = page.entries.last() else { return Ok(None) };
         let indexed = page.entries.iter().filter(|entry| entry.seq <= LAST_PART);
         let texts = indexed.map(|entry| Write::IndexText {
             owner: owner.clone(),
             part: entry.seq,
             tokens: index::tokenise(&text::of_entry(&entry.value)),
         });
-        let texts = texts.filter(|text| !matches!(text, Write::IndexText { tokens, .. } if tokens.is_empty()));
         match store.commit(&expected, texts.collect(), Durability::Relaxed) {
             Err(StorageError::Conflict) if attempts < ATTEMPTS => {
                 attempts += 1;
@@ -38,10 +42,23 @@ pub(super) fn index_log<S: Storage>(store: &Store<S>, log: &str) -> Result<()> {
         start = last.seq + 1;
         if !page.more {
             let again = store.storage().read_log(log, last.seq, Bounds { limit: 1, max_bytes: 1 })?;
-            let Some(grown) = again.entries.first().filter(|entry| *entry != last) else { return Ok(()) };
+            let Some(grown) = again.entries.first().filter(|entry| *entry != last) else { return Ok(None) };
             start = grown.seq;
         }
+        *left = left.saturating_sub(page.entries.iter().map(|entry| entry.value.len() + ENTRY).sum());
+        if *left == 0 {
+            return Ok(Some(start));
+        }
     }
+}
+
+/// Drops the texts before the first entry and behind the last, which are nobody's. What comes to stand behind it meanwhile
+/// is read after this, and indexed like the rest.
+fn drop_outside<S: Storage>(store: &Store<S>, log: &str) -> Result<()> {
+    let owner = index::Owner::Log(log).name();
+    let behind = store.storage().log_end(log)?.saturating_add(1);
+    let before = Write::IndexText { owner: owner.clone(), part: 0, tokens: String::new() };
+    store.commit(&[], vec![before, Write::DropText { owner, start: behind }], Durability::Relaxed)
 }
 
 /// What changes when a log is cut: its session is deleted, or one that shares it.

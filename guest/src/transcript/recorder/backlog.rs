@@ -84,6 +84,11 @@ impl Backlog {
         self.failure = None;
     }
 
+    /// Whether the store did not take what it was last given.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
     /// The store did not take it.
     pub(super) fn failed(&mut self, error: &StorageError) {
         self.failure = Some(error.to_string());

@@ -10,6 +10,8 @@ const ATTEMPTS: usize = 1000;
 /// About how much goes into one commit: a long backlog is written piece by piece, so that a store that fails is not
 /// given all of it each time.
 const PIECE: usize = 1024 * 1024;
+/// About how much goes into the first commit after one that failed.
+const PROBE: usize = 16 * 1024;
 
 /// What became of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,8 +140,14 @@ impl Recorder {
         Err(too_busy())
     }
 
-    /// Writes all but the last piece.
+    /// Writes all but the last piece. A store that failed the last time is given little until it takes that.
     fn drain<S: Storage>(&mut self, store: &Store<S>, durability: Durability) -> Result<Flushed> {
+        if self.backlog.has_failed() && self.backlog.bytes() > PROBE {
+            match self.write(store, &[], &[], durability, PROBE) {
+                Ok(Flushed::Written) | Err(StorageError::TooLarge) => {}
+                result => return result,
+            }
+        }
         let mut piece = PIECE;
         while self.backlog.bytes() > PIECE {
             match self.write(store, &[], &[], durability, piece) {

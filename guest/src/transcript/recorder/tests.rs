@@ -135,6 +135,10 @@ impl Storage for Scripted {
         self.memory.search_text(term, after, limit)
     }
 
+    fn text_owners(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
+        self.memory.text_owners(after, limit)
+    }
+
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {
         self.memory.find_text(term, scopes)
     }

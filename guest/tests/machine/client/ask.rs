@@ -209,7 +209,7 @@ impl Client {
             Bad::NotJson | Bad::Batch | Bad::NotText => {
                 self.nameless += 1;
                 match bad {
-                    Bad::NotText => return Content::NotText,
+                    Bad::NotText => return Content::NotText("\u{fffd}{}".to_owned()),
                     Bad::Batch => "[]".to_owned(),
                     _ => "{\"jsonrpc\":\"2.0\",\"id\":".to_owned(),
                 }

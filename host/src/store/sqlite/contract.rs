@@ -42,6 +42,10 @@ impl Host for Sqlite {
         answer(self.read(|connection| text::find(connection, &term, &scopes)))
     }
 
+    fn text_owners(&mut self, after: Option<String>, limit: u32) -> Answer<Vec<String>> {
+        answer(text::owners(&self.connection, after.as_deref(), limit))
+    }
+
     fn commit(&mut self, expected: Vec<Expectation>, writes: Vec<Write>, durability: Durability) -> Answer<()> {
         answer(self.write(&expected, &writes, durability))
     }

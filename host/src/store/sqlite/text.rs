@@ -124,12 +124,26 @@ fn first_read(connection: &Connection, phrase: &Phrase, (first, last): (i64, i64
     Ok(Read::Nothing)
 }
 
+/// The names of owners behind this one. They are never forgotten, so some have no texts any more.
+pub(super) fn owners(connection: &Connection, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached("SELECT name FROM owners WHERE name >= ?1 ORDER BY name LIMIT ?2")?;
+    // The least name behind the one before.
+    let start = after.map(|after| format!("{after}\0")).unwrap_or_default();
+    let names = statement.query_map(params![start, limit], |row| row.get(0))?;
+    Ok(names.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Replaces what is indexed for an owner's part.
 pub(super) fn index(connection: &Connection, part: &TextPart) -> Result<()> {
     if i64::from(part.part) >= PARTS_PER_OWNER {
         return Err(Error::TooLarge);
     }
     let owner = match find_owner(connection, &part.owner)? {
+        owner if part.tokens.is_empty() => {
+            let mut statement = connection.prepare_cached("DELETE FROM texts WHERE rowid = ?1")?;
+            owner.map(|owner| statement.execute([row_of(owner, part.part)])).transpose()?;
+            return Ok(());
+        }
         Some(owner) => owner,
         None => create_owner(connection, &part.owner)?,
     };

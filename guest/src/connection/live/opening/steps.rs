@@ -179,6 +179,14 @@ impl LiveSession {
         }
     }
 
+    /// Whether its record was in the store when what it is at began.
+    pub(in crate::connection::live) fn is_stored(&self) -> bool {
+        match &self.phase {
+            Phase::Opening(opening) => matches!(opening.target, Target::Known(_)),
+            _ => true,
+        }
+    }
+
     /// Gives up on an agent that has been silent for too long.
     pub(in crate::connection) fn opening_overdue<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let now = cx.now();
