@@ -116,6 +116,22 @@ fn a_prompt_that_the_store_did_not_take_is_not_lost_with_the_instance() {
 }
 
 #[test]
+fn a_prompt_that_was_written_with_its_answer_is_not_written_again() {
+    let (store, world) = (Faulty::default(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    store.fail(0, usize::MAX, StorageError::Full);
+    ask_prompt(&mut desk, "turn", "s1", "Go").request("session/prompt");
+    // The fresh instance cannot mark the session as open, and the next knows of no mark.
+    let (desk, _) = lost(&store, &world, desk, []);
+    store.mend();
+    let (desk, out) = lost(&store, &world, desk, [answers("turn")]);
+    out.answer("turn");
+    drop(desk);
+    assert_eq!(replayed(&store, &world), ["> Go"]);
+}
+
+#[test]
 fn an_echo_of_the_prompt_is_told_from_something_new_by_a_fresh_instance_too() {
     let (store, world) = (Faulty::default(), World::default());
     let desk = asked(&store, &world);

@@ -93,7 +93,9 @@ impl LiveSession {
     /// A turn that an earlier instance began, with what the log has of it.
     pub(in crate::connection) fn take_up_turn(&mut self, request: ClientRequest, memo: TurnMemo, begun: Begun) {
         let TurnMemo { tag, retold, unstored } = memo;
-        let unstored = unstored.filter(|unstored| self.writes <= unstored.behind);
+        // Where its mark could not be written either, the log itself tells.
+        let unstored =
+            unstored.filter(|unstored| self.writes <= unstored.behind && !begun.prompts.contains(&unstored.entry));
         if let Some(entry) = unstored.as_ref().and_then(|unstored| Entry::parse(&unstored.entry)) {
             self.recorder.set_turn(Some(tag.clone()));
             self.recorder.push(Kind::Prompt, entry.time, entry.json);

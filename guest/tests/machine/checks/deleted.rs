@@ -5,6 +5,7 @@ use acp_sessions_guest::store::Store;
 
 use serde_json::Value;
 
+use super::gaps::is_given_again;
 use crate::ground::{Broke, Ground};
 use crate::kind::{Kind, Trait};
 use crate::talk::{Life, Talk};
@@ -19,14 +20,15 @@ pub(crate) fn deleted(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke
 }
 
 /// What was deleted here is deleted at an agent that can, too, sooner or later.
-pub(crate) fn agents_deleted(ground: &mut Ground, kind: Kind) -> Vec<Broke> {
-    if kind.name().is_none() || !kind.is(Trait::Delete) || kind.forgets() {
-        return Vec::new();
-    }
+pub(crate) fn agents_deleted(ground: &mut Ground, memory: &Memory, kind: Kind) -> Vec<Broke> {
+    let Some(name) = kind.name().filter(|_| kind.is(Trait::Delete) && !kind.forgets()) else { return Vec::new() };
+    let store = Store::new(memory);
     let layers: Vec<(String, String)> =
         ground.disk(kind).sessions.iter().filter_map(|(id, kept)| Some((id.clone(), kept.layers.clone()?))).collect();
     let gone = |id: &String| ground.talk.sessions.get(id).is_some_and(|session| session.life == Life::Gone);
+    let is_others = |own: &str, id: &str| is_given_again(&ground.talk, &store, name, own, id);
     let left = layers.iter().filter(|(own, layers)| gone(layers) && !ground.talk.deleted_elsewhere.contains(own));
+    let left = left.filter(|(own, layers)| !is_others(own, layers));
     left.map(|(own, id)| Broke::new("undeleted", format!("`{id}` was deleted, its agent keeps it as `{own}`")))
         .collect()
 }

@@ -4,6 +4,7 @@ use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Row, Store};
 use serde_json::Value;
 
+use super::gaps::is_given_again;
 use crate::disk::Kept;
 use crate::ground::{Broke, Ground};
 use crate::kind::{Kind, Trait};
@@ -60,7 +61,7 @@ pub(crate) fn titles(ground: &mut Ground, memory: &Memory, kind: Kind, rows: &[V
         let record = store.session(id).ok().flatten();
         let is_its_own = |own: &str| record.as_ref().is_some_and(|record| record.id_at(name) == Some(own));
         let is_it = |(own, kept): &&(String, Kept)| match &kept.layers {
-            Some(layers) => layers == id && is_its_own(own),
+            Some(layers) => layers == id && is_its_own(own) && !is_given_again(&ground.talk, &store, name, own, id),
             None => own == id && kept.outside && !session.is_made_here && is_its_own(own),
         };
         let own: Vec<_> = kept.iter().filter(is_it).collect();

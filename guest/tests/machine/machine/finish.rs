@@ -74,7 +74,7 @@ impl Machine<'_> {
         let kind = self.kinds[0].without(Trait::WantsLogin).without(Trait::StartsSlowly);
         self.start(0, kind);
         self.settle(0);
-        let broken = checks::agents_deleted(&mut self.ground, kind);
+        let broken = checks::agents_deleted(&mut self.ground, &self.bench.memory, kind);
         self.ground.extend(broken);
         let ids = self.read_list(kind);
         self.read_status(&ids);
