@@ -13,16 +13,11 @@ pub(super) const AUTH_REQUIRED: i64 = -32000;
 /// What a cancelled prompt ends with (protocol v1: not an error).
 pub(super) const CANCELLED: &str = "{\"stopReason\":\"cancelled\"}";
 
-/// An agent's error, to be passed on as it is.
-pub(super) fn agent_error(json: &str) -> RpcError {
-    RpcError::read(json)
-}
-
 /// An outcome as a result that handlers can use `?` on.
 pub(super) fn result_of<'a>(outcome: &Outcome<'a>) -> Result<&'a str, RpcError> {
     match outcome {
         Outcome::Result(json) => Ok(json),
-        Outcome::Error(json) => Err(agent_error(json)),
+        Outcome::Error(json) => Err(RpcError::read(json)),
     }
 }
 

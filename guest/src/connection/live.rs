@@ -65,10 +65,10 @@ pub(super) struct LiveSession {
     copy: AgentsCopy,
     /// Behind which entry of the session's log others have said what the agent has not heard.
     unheard_behind: Option<u32>,
-    /// All turns in the log that are not its own have ended.
-    others_ended: bool,
     /// The same behind the account of it that is on its way to the agent.
     unheard_behind_account: Option<u32>,
+    /// All turns in the log that are not its own have ended.
+    others_ended: bool,
     /// Tool calls of the turn under way that have not ended.
     calls: OpenCalls,
     /// Keeps the layer's own words out of what is shown as the user's.
@@ -179,8 +179,8 @@ impl LiveSession {
             is_told: true,
             copy: AgentsCopy::Known,
             unheard_behind: None,
-            others_ended: false,
             unheard_behind_account: None,
+            others_ended: false,
             calls: OpenCalls::default(),
             hush: own_words::Stream::default(),
             retold: None,

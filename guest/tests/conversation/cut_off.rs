@@ -4,7 +4,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, ask_prompt, leave, load, oblige, said};
+use crate::scenes::{CWD, ask_fork, ask_prompt, leave, load, oblige, said};
 
 /// For longer than a connection is believed to be there that does not say so.
 const UNTIL_FORGOTTEN: i64 = 20_000;
@@ -126,8 +126,7 @@ fn what_a_fork_has_of_a_turn_under_way_is_ended_in_the_fork() {
     let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"fork": {}}}));
     let id = desk.new_session("s1", CWD);
     begin_call(&mut desk, &id);
-    let params = json!({"sessionId": id, "cwd": CWD, "mcpServers": []});
-    let asked = desk.client(json!({"id": "fork", "method": "session/fork", "params": params}));
+    let asked = ask_fork(&mut desk, &id);
     let out = oblige(&mut desk, asked, &[], "f1");
     let fork = out.answer("fork")["result"]["sessionId"].as_str().unwrap().to_owned();
     desk.turn(&fork, "On", &["Yes"]);

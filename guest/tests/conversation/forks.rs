@@ -4,17 +4,12 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, TOLD, Turns, lines, listing, load, replay, row, said, told};
+use crate::scenes::{CWD, TOLD, Turns, ask_fork, lines, listing, load, replay, row, said, told};
 
 const OLD: Turns<'static> = &[("Old question", "Old answer")];
 
 fn forks() -> Value {
     json!({"loadSession": true, "sessionCapabilities": {"fork": {}}})
-}
-
-fn ask_fork(desk: &mut Desk<'_>, session: &str) -> Out {
-    let params = json!({"sessionId": session, "cwd": CWD});
-    desk.client(json!({"id": "fork", "method": "session/fork", "params": params}))
 }
 
 fn commands(name: &str) -> Value {

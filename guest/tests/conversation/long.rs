@@ -4,7 +4,7 @@ use acp_sessions_guest::engine::{Arrival, Content, Output, Peer};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, World, envelope, update};
-use crate::scenes::{CWD, ask_prompt, leave, load, oblige};
+use crate::scenes::{CWD, ask_fork, ask_prompt, leave, load, oblige};
 
 /// How many updates the conversation has, none of which can be joined with another.
 const UPDATES: usize = 3000;
@@ -52,8 +52,7 @@ fn opening_reads_a_history_once_and_forking_does_not_read_it() {
     let read = store.entries_read.get();
     assert!((UPDATES..UPDATES + FEW).contains(&read), "{read}");
     store.entries_read.set(0);
-    let params = json!({"sessionId": id, "cwd": CWD, "mcpServers": []});
-    let asked = desk.client(json!({"id": "fork", "method": "session/fork", "params": params}));
+    let asked = ask_fork(&mut desk, &id);
     oblige(&mut desk, asked, &[], "f1").answer("fork");
     let read = store.entries_read.get();
     assert!(read < FEW, "{read}");

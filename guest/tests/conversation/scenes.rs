@@ -47,6 +47,11 @@ pub(crate) fn ask_load<S: Storage>(desk: &mut Desk<'_, S>, request: &str, sessio
     desk.client(json!({"id": request, "method": "session/load", "params": params}))
 }
 
+pub(crate) fn ask_fork<S: Storage>(desk: &mut Desk<'_, S>, session: &str) -> Out {
+    let params = json!({"sessionId": session, "cwd": CWD});
+    desk.client(json!({"id": "fork", "method": "session/fork", "params": params}))
+}
+
 pub(crate) fn ask_resume<S: Storage>(desk: &mut Desk<'_, S>, request: &str, session: &str) -> Out {
     let params = json!({"sessionId": session, "cwd": CWD});
     desk.client(json!({"id": request, "method": "session/resume", "params": params}))

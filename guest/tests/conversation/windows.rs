@@ -117,17 +117,19 @@ fn what_one_window_is_being_told_is_not_doubled_by_another_that_loads_the_agents
     assert_eq!(said(&load(&mut desk, "o1", &all).client), lines(&[&all]));
 }
 
+/// A window on a session in which its agent begins afresh, by this id.
+fn afresh<'a>(store: &'a Memory, world: &'a World, id: &str, fresh: &str) -> Desk<'a> {
+    let mut desk = Desk::ready(store, world, &json!({}));
+    let out = ask_load(&mut desk, "load", id);
+    oblige(&mut desk, out, &[], fresh).answer("load");
+    desk
+}
+
 #[test]
 fn what_another_window_said_is_handed_over_though_the_instance_was_lost_meanwhile() {
     let (store, world) = (Memory::new(), World::default());
     let id = told(&store, &world, &json!({}));
-    let open = |fresh: &str| {
-        let mut desk = Desk::ready(&store, &world, &json!({}));
-        let out = ask_load(&mut desk, "load", &id);
-        oblige(&mut desk, out, &[], fresh).answer("load");
-        desk
-    };
-    let (mut desk, mut other) = (open("s2"), open("s3"));
+    let (mut desk, mut other) = (afresh(&store, &world, &id, "s2"), afresh(&store, &world, &id, "s3"));
     desk.turn(&id, "Mine", &["My answer"]);
     other.turn(&id, "Theirs", &["Their answer"]);
     let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
@@ -141,13 +143,7 @@ fn what_another_window_said_is_handed_over_though_the_instance_was_lost_meanwhil
 fn what_another_window_says_while_an_account_is_on_its_way_is_handed_over_behind_it() {
     let (store, world) = (Memory::new(), World::default());
     let id = told(&store, &world, &json!({}));
-    let open = |fresh: &str| {
-        let mut desk = Desk::ready(&store, &world, &json!({}));
-        let out = ask_load(&mut desk, "load", &id);
-        oblige(&mut desk, out, &[], fresh).answer("load");
-        desk
-    };
-    let (mut desk, mut other) = (open("s2"), open("s3"));
+    let (mut desk, mut other) = (afresh(&store, &world, &id, "s2"), afresh(&store, &world, &id, "s3"));
     let first = ask_prompt(&mut desk, "first", &id, "First");
     assert!(account(&first).is_some());
     other.turn(&id, "Theirs", &["Their answer"]);

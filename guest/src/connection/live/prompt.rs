@@ -126,14 +126,13 @@ impl LiveSession {
         let Some(session) = self.key.id().map(|id| cx.store.session(id)).transpose()?.flatten() else {
             return Ok(None);
         };
-        let known = session.agents.get(&cx.agent.name).filter(|known| *known.id == *self.agent_id);
         let storage = cx.store.storage();
         let untold = match self.unheard_behind {
             Some(behind) => {
                 let heard = session.length_up_to(behind);
                 digest_for(storage, &session, heard, Some((&cx.agent.name, &self.agent_id)))?
             }
-            None => digest(storage, &session, known.map_or(0, |known| known.heard))?,
+            None => digest(storage, &session, session.heard_by(&cx.agent.name, &self.agent_id))?,
         };
         if untold.is_none() {
             self.is_told = true;

@@ -1,6 +1,6 @@
 //! What comes from the agent.
 
-use crate::connection::answer::{AUTH_REQUIRED, agent_error};
+use crate::connection::answer::AUTH_REQUIRED;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
@@ -9,7 +9,7 @@ use crate::connection::requests::{Incoming, Outgoing, OwnId, Owner, Stale};
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::exchange::Peer;
-use crate::rpc::{self, Id, Message, NotAMessage, Object, Outcome};
+use crate::rpc::{self, Id, Message, NotAMessage, Object, Outcome, RpcError};
 use crate::storage::Storage;
 
 impl<S: Storage, E: Environment> Router<S, E> {
@@ -37,7 +37,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             && let Outcome::Error(error) = outcome
             && let Some(meant) = self.only_open_request()
         {
-            self.agent_line(rpc::failure(&meant, &agent_error(error)));
+            self.agent_line(rpc::failure(&meant, &RpcError::read(error)));
             return Handled::Done;
         }
         if let Some(line) = self.misspelled(line, id, Self::is_with_agent) {
@@ -144,7 +144,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Whether the agent works for whoever is there, or wants its user to log in first.
     pub(super) fn note_login(&mut self, outcome: Outcome<'_>) {
         if let Outcome::Error(error) = outcome
-            && agent_error(error).code == AUTH_REQUIRED
+            && RpcError::read(error).code == AUTH_REQUIRED
         {
             self.set_needs_login(true);
         }

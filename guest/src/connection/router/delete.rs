@@ -1,6 +1,5 @@
 //! `session/close`, `session/delete` and `session/archive`, and having the agent delete its own copy.
 
-use crate::connection::answer::agent_error;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
@@ -10,7 +9,7 @@ use crate::connection::put_away::{PutAway, Then, put_away};
 use crate::connection::requests::Outgoing;
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::rpc::{Code, Outcome};
+use crate::rpc::{Code, Outcome, RpcError};
 use crate::sessions::delete;
 use crate::storage::Storage;
 
@@ -56,7 +55,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn delete_answered(&mut self, agent_id: &str, outcome: Outcome<'_>) {
         let is_gone = match outcome {
             Outcome::Result(_) => true,
-            Outcome::Error(error) => agent_error(error).code == Code::ResourceNotFound as i64,
+            Outcome::Error(error) => RpcError::read(error).code == Code::ResourceNotFound as i64,
         };
         if is_gone {
             self.connection.discovery.deleted_there();

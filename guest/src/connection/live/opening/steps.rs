@@ -1,7 +1,7 @@
 //! The steps of an opening, one after the other, and what was in force being put back.
 
 use super::{Attached, LiveSession, Opening, Phase, Target};
-use crate::connection::answer::{AUTH_REQUIRED, agent_error};
+use crate::connection::answer::AUTH_REQUIRED;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::requests::{Outgoing, OwnId};
@@ -23,7 +23,7 @@ enum Answered {
 
 fn read(step: Step, outcome: Outcome<'_>) -> Answered {
     match outcome {
-        Outcome::Error(error) => Answered::Refused(agent_error(error)),
+        Outcome::Error(error) => Answered::Refused(RpcError::read(error)),
         Outcome::Result(result) => {
             let answer = Object::parse_or_empty(result);
             if step.makes() && answer.get_string("sessionId").is_none_or(|id| id.is_empty()) {

@@ -3,11 +3,10 @@
 use serde_json::value::RawValue;
 
 use super::{Discovery, Phase};
-use crate::connection::answer::agent_error;
 use crate::connection::requests::Outgoing;
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::rpc::{Code, Object, Outcome};
+use crate::rpc::{Code, Object, Outcome, RpcError};
 use crate::storage::Storage;
 
 /// How many pages of the agent's list are read at most; some agents never end their lists.
@@ -69,7 +68,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     fn page_refused(&mut self, outcome: Outcome<'_>) {
         let discovery = &mut self.connection.discovery;
         let is_refused =
-            matches!(outcome, Outcome::Error(error) if agent_error(error).code == Code::InvalidParams as i64);
+            matches!(outcome, Outcome::Error(error) if RpcError::read(error).code == Code::InvalidParams as i64);
         if !(is_refused && discovery.asks_archived && discovery.pages == 0) {
             return self.give_up_reading();
         }
