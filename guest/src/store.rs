@@ -43,6 +43,7 @@ pub mod heading;
 mod holders;
 pub mod keys;
 mod known;
+mod latest;
 mod layout;
 mod remembered;
 mod roster;
@@ -61,6 +62,7 @@ pub use derived::derived;
 pub use draft::Draft;
 pub use holders::Holders;
 pub use known::Known;
+use latest::Latest;
 pub use layout::Layout;
 pub use remembered::Remembered;
 pub use roster::Roster;
@@ -84,12 +86,20 @@ pub struct Store<S> {
     is_present: Cell<bool>,
     /// Of the list that was searched last.
     remembered: RefCell<Option<Remembered>>,
+    /// What the last change has left.
+    latest: RefCell<Option<Latest>>,
 }
 
 impl<S: Storage> Store<S> {
     /// Uses this storage.
     pub fn new(storage: S) -> Self {
-        Self { storage, texts: Cell::new(true), is_present: Cell::new(false), remembered: RefCell::new(None) }
+        Self {
+            storage,
+            texts: Cell::new(true),
+            is_present: Cell::new(false),
+            remembered: RefCell::new(None),
+            latest: RefCell::new(None),
+        }
     }
 
     /// The storage itself, for reading.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::latest::Latest;
 use super::{Layout, Roster, Session, Store, derived, keys};
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
 
@@ -66,6 +67,16 @@ impl<'a, S: Storage> Draft<'a, S> {
         let mut draft = Self { store, revision, roster, sessions, changed, expected, writes };
         draft.learn(ids, values)?;
         Ok(draft)
+    }
+
+    /// Takes the session to be as this connection has left it, which mostly it still is: the commit finds out.
+    fn resume(store: &'a Store<S>, latest: Latest) -> Self {
+        let Latest { revision, roster, record, session } = latest;
+        let id = session.id.clone();
+        let known = Drafted { record: Some(record), tombstone: None, before: Some(session), after: After::AsBefore };
+        let (expected, writes) = (Vec::new(), Vec::new());
+        let sessions = BTreeMap::from([(id, known)]);
+        Self { store, revision: Some(revision), roster, sessions, changed: Vec::new(), expected, writes }
     }
 
     /// The storage, for reading.
@@ -156,13 +167,24 @@ impl<'a, S: Storage> Draft<'a, S> {
             self.expected.push(Expectation { key: keys::tombstone(id), value: known.tombstone.take() });
             sessions.extend(derived(known.before.as_ref(), known.after()));
         }
-        self.writes.push(Write::Put { key: keys::REVISION.to_owned(), value: revision.to_string() });
+        let revision = revision.to_string();
+        self.writes.push(Write::Put { key: keys::REVISION.to_owned(), value: revision.clone() });
         if self.revision.is_none() {
             self.writes.push(Layout::Present.write());
         }
         self.expected.push(Expectation { key: keys::REVISION.to_owned(), value: self.revision.take() });
+        let latest =
+            self.only_change().and_then(|session| Latest::of(revision, self.roster.clone(), session, &sessions));
         self.writes.extend(sessions);
-        self.store.commit(&self.expected, std::mem::take(&mut self.writes), durability)
+        self.store.commit(&self.expected, std::mem::take(&mut self.writes), durability)?;
+        self.store.latest.replace(latest);
+        Ok(())
+    }
+
+    /// The session as it shall be, if it is the only one that is changed.
+    fn only_change(&self) -> Option<&Session> {
+        let [id] = &self.changed[..] else { return None };
+        self.sessions.get(id)?.after()
     }
 
     /// Where a session becomes known to an agent that none was known to before, the agent's name is noted.
@@ -174,8 +196,9 @@ impl<'a, S: Storage> Draft<'a, S> {
         let mut names = Roster::parse(self.roster.as_deref())?;
         // Each of them is to be added, so this is no `any`.
         if stay.filter(|session| names.add(session)).count() > 0 {
-            self.writes.push(Write::Put { key: keys::ROSTER.to_owned(), value: names.to_text() });
-            self.expected.push(Expectation { key: keys::ROSTER.to_owned(), value: self.roster.take() });
+            let roster = names.to_text();
+            self.writes.push(Write::Put { key: keys::ROSTER.to_owned(), value: roster.clone() });
+            self.expected.push(Expectation { key: keys::ROSTER.to_owned(), value: self.roster.replace(roster) });
         }
         Ok(())
     }
@@ -192,6 +215,19 @@ impl<S: Storage> Store<S> {
         durability: Durability,
         mut decide: impl FnMut(&mut Draft<'_, S>) -> Result<T>,
     ) -> Result<(T, Draft<'_, S>)> {
+        if let Some(latest) = self.take_latest(ids) {
+            let mut draft = Draft::resume(self, latest);
+            // What does not come to a commit, which would find out, is decided again by what the store holds.
+            if let Ok(decided) = decide(&mut draft)
+                && draft.is_changed()
+            {
+                match draft.commit(durability) {
+                    Ok(()) => return Ok((decided, draft)),
+                    Err(StorageError::Conflict) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
         for _ in 0..ATTEMPTS {
             let mut draft = Draft::begin(self, ids)?;
             let decided = decide(&mut draft)?;
@@ -205,6 +241,14 @@ impl<S: Storage> Store<S> {
             }
         }
         Err(StorageError::Unavailable("other processes keep changing it; try again".to_owned()))
+    }
+}
+
+impl<S> Store<S> {
+    /// What the change before this one has left, where that was of the same session alone.
+    fn take_latest(&self, ids: &[&str]) -> Option<Latest> {
+        let latest = self.latest.take()?;
+        (ids == [latest.session.id.as_str()]).then_some(latest)
     }
 }
 

@@ -11,6 +11,7 @@ mod phrase;
 mod records;
 mod schema;
 mod text;
+mod transaction;
 
 #[cfg(test)]
 mod tests;

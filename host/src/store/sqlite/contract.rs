@@ -1,9 +1,8 @@
 //! The storage of `wit/world.wit`, by SQLite.
 
-use rusqlite::TransactionBehavior;
-
 use super::bounded::Bounds;
 use super::error::Result;
+use super::transaction::{Lock, Transaction};
 use super::{Sqlite, logs, records, text};
 use crate::component::storage::{
     Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextScope, TextTerm, Write,
@@ -63,7 +62,7 @@ fn removes_for_good(write: &Write) -> bool {
 impl Sqlite {
     /// Reads that belong together see one state of the store.
     fn read<T>(&mut self, read: impl FnOnce(&rusqlite::Connection) -> Result<T>) -> Result<T> {
-        let transaction = self.connection.transaction()?;
+        let transaction = Transaction::begin(&mut self.connection, Lock::Reading)?;
         let found = read(&transaction)?;
         transaction.commit()?;
         Ok(found)
@@ -71,8 +70,7 @@ impl Sqlite {
 
     fn write(&mut self, expected: &[Expectation], writes: &[Write], durability: Durability) -> Result<()> {
         self.set_durability(durability)?;
-        // Taking the lock at once: one that is taken half-way cannot be waited for.
-        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let transaction = Transaction::begin(&mut self.connection, Lock::Writing)?;
         records::check(&transaction, expected)?;
         for write in writes {
             match write {

@@ -1,0 +1,30 @@
+//! What the last change of a session has left, so that the next, which mostly is of the same session, need not read it
+//! again: the commit expects it, and where somebody else was there meanwhile it is refused and all is read.
+
+use super::{Session, keys};
+use crate::storage::Write;
+
+/// A session and what every change needs, as a commit of this connection has written them.
+#[derive(Debug)]
+pub struct Latest {
+    /// The record of the revision.
+    pub revision: String,
+    /// The record of the agents that have rows. It only ever grows, and who adds to it expects it.
+    pub roster: Option<String>,
+    /// The session's record.
+    pub record: String,
+    /// The same, read.
+    pub session: Session,
+}
+
+impl Latest {
+    /// What these writes leave of a session that they put.
+    pub fn of(revision: String, roster: Option<String>, session: &Session, writes: &[Write]) -> Option<Self> {
+        let key = keys::session(&session.id);
+        let record = writes.iter().find_map(|write| match write {
+            Write::Put { key: put, value } if *put == key => Some(value.clone()),
+            _ => None,
+        })?;
+        Some(Self { revision, roster, record, session: session.clone() })
+    }
+}
