@@ -81,6 +81,8 @@ pub(super) struct LiveSession {
     writes: u64,
     /// How many of the arrivals that an instance was lost with are in the log.
     recorded: u32,
+    /// Part of what was said in the turns under way was lost with an instance.
+    is_missing: bool,
     /// The agent has begun another session in the place of its own, which it could not open. It takes that place when a
     /// prompt in it has succeeded. How many entries the transcript had when it was begun.
     stands_in_since: Option<u64>,
@@ -144,6 +146,8 @@ pub(super) struct Stamp {
     writes: u64,
     seen: Option<u32>,
     stands_in_since: Option<u64>,
+    is_unwritten: bool,
+    is_missing: bool,
 }
 
 /// What has happened since the record was last written.
@@ -187,6 +191,7 @@ impl LiveSession {
             marked: None,
             writes: 0,
             recorded: 0,
+            is_missing: false,
             stands_in_since: None,
             parent: None,
         }
@@ -267,6 +272,8 @@ impl LiveSession {
             writes: self.writes,
             seen: self.recorder.seen(),
             stands_in_since: self.stands_in_since,
+            is_unwritten: self.is_unwritten(),
+            is_missing: self.is_missing,
         }
     }
 

@@ -6,20 +6,20 @@ use crate::storage::Write;
 
 /// A session and what every change needs, as a commit of this connection has written them.
 #[derive(Debug)]
-pub struct Latest {
+pub(super) struct Latest {
     /// The record of the revision.
-    pub revision: String,
+    pub(super) revision: String,
     /// The record of the agents that have rows. It only ever grows, and who adds to it expects it.
-    pub roster: Option<String>,
+    pub(super) roster: Option<String>,
     /// The session's record.
-    pub record: String,
+    pub(super) record: String,
     /// The same, read.
-    pub session: Session,
+    pub(super) session: Session,
 }
 
 impl Latest {
     /// What these writes leave of a session that they put.
-    pub fn of(revision: String, roster: Option<String>, session: &Session, writes: &[Write]) -> Option<Self> {
+    pub(super) fn of(revision: String, roster: Option<String>, session: &Session, writes: &[Write]) -> Option<Self> {
         let key = keys::session(&session.id);
         let record = writes.iter().find_map(|write| match write {
             Write::Put { key: put, value } if *put == key => Some(value.clone()),

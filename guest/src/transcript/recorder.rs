@@ -146,6 +146,17 @@ impl Recorder {
         !self.backlog.is_empty() || self.run.as_ref().is_some_and(Run::is_dirty)
     }
 
+    /// Whether more waits to be written than so many entries that are kept elsewhere as well.
+    pub fn is_dirty_beyond(&self, kept: usize) -> bool {
+        self.backlog.len() > kept || self.backlog.has_gap() || self.run.as_ref().is_some_and(Run::is_dirty)
+    }
+
+    /// Something was lost that came before what comes next: the log is to say so.
+    pub fn note_loss(&mut self, time: i64, reason: &str) {
+        self.close_run();
+        self.backlog.note_loss(time, reason);
+    }
+
     /// Whether so much has come since the last attempt to write that there should be one now.
     pub fn is_full(&self) -> bool {
         self.fresh >= FULL

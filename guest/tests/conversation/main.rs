@@ -27,6 +27,7 @@ mod limits;
 mod login;
 mod long;
 mod losses;
+mod missing;
 mod opening;
 mod own_words;
 mod pipelined;

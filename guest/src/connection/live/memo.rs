@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::closing::Closing;
 use super::{AgentsCopy, LiveSession, Phase};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::requests::TurnMemo;
@@ -31,7 +32,21 @@ pub(in crate::connection) struct Memo {
     /// Where it only stands in for the agent's own: how many entries the transcript had when it was begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::connection) stands_in_since: Option<u64>,
+    /// Something that was said is neither in the store yet nor kept by the host.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(in crate::connection) unwritten: bool,
+    /// So it was with an instance that was lost in the turns under way.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(in crate::connection) missing: bool,
 }
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde calls")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// Why something is missing in a log.
+pub(super) const LOST: &str = "the session engine failed and was started anew; what it had not written yet is lost";
 
 impl Memo {
     /// The key that the host keeps it under.
@@ -51,7 +66,20 @@ impl LiveSession {
             writes: self.writes,
             seen: self.recorder.seen(),
             stands_in_since: self.stands_in_since,
+            unwritten: self.is_unwritten(),
+            missing: self.is_missing,
         })
+    }
+
+    /// Whether an instance that is lost now takes something with it that was said before the arrivals it is at.
+    pub(super) fn is_unwritten(&self) -> bool {
+        let is_kept = |turn: &&Turn| turn.unstored.as_ref().is_some_and(|unstored| unstored.behind == self.writes);
+        let turns = match &self.phase {
+            Phase::Open { turns, .. } | Phase::Closing(Closing { turns, .. }) => turns,
+            // Nothing is written of these.
+            Phase::Opening(_) | Phase::Deleted { .. } | Phase::Gone => return false,
+        };
+        self.recorder.is_dirty_beyond(turns.iter().filter(is_kept).count())
     }
 
     /// Whether there is something to keep of it.
@@ -66,7 +94,7 @@ impl LiveSession {
     }
 
     /// It is taken up after an instance was lost; what was written then.
-    pub(in crate::connection) fn take_up(&mut self, memo: Memo, written: Written) {
+    pub(in crate::connection) fn take_up(&mut self, memo: Memo, written: Written, now: i64) {
         self.parent = memo.parent;
         self.stands_in_since = memo.stands_in_since;
         // What another window has written since is for the agent to hear.
@@ -74,10 +102,26 @@ impl LiveSession {
             self.recorder.knows(seen);
         }
         self.copy = AgentsCopy::Unseen;
+        // Each write takes all that waits.
+        let is_lost = memo.unwritten && written.times <= memo.writes;
+        if is_lost {
+            self.recorder.note_loss(now, LOST);
+        }
+        self.is_missing = memo.missing || is_lost;
         self.writes = memo.writes.max(written.times);
         if written.times > memo.writes {
             self.recorded = written.arrivals;
         }
+    }
+
+    /// With the turns under way: where there are none, nobody is answered that something is missing.
+    pub(in crate::connection) fn is_taken_up(&mut self) {
+        self.forget_missing_without_turn();
+    }
+
+    /// Once all turns of which something is missing have been answered, it is the log alone that says so.
+    pub(super) fn forget_missing_without_turn(&mut self) {
+        self.is_missing &= self.turns_mut().is_some_and(|turns| !turns.is_empty());
     }
 
     /// Which of the connection's writes to logs was the last to this one.

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::memo::LOST;
 use super::{LastTurn, LiveSession, Phase};
 use crate::connection::answer::{CANCELLED, marked, result_of};
 use crate::connection::client_request::ClientRequest;
@@ -200,8 +201,9 @@ impl LiveSession {
         let is_lost = match self.write(cx, true) {
             Err(error) => Some(RpcError::from(error).message),
             Ok(()) if self.is_deleted() => Some(DELETED.to_owned()),
-            Ok(()) => None,
+            Ok(()) => self.is_missing.then(|| LOST.to_owned()),
         };
+        self.forget_missing_without_turn();
         if let Some(reason) = is_lost {
             // The conversation goes on; the client learns that this turn may be missing from its history.
             let Ok(result) = result_of(&outcome) else { return Handled::Pass };

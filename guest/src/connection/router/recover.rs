@@ -155,7 +155,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         };
         let written = memo.mark.as_deref().map(|mark| open_marks::written(&self.store, id, mark));
         // Where that cannot be read, what was written may be written again; it is not lost.
-        session.take_up(memo, written.and_then(Result::ok).unwrap_or_default());
+        session.take_up(memo, written.and_then(Result::ok).unwrap_or_default(), self.now());
         let prompts = self.connection.requests.incoming.iter().filter_map(|(request, what)| match what {
             Incoming::Prompt { session, turn } if session == id => Some((request.clone(), turn.clone())),
             _ => None,
@@ -164,6 +164,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             let begun = begun(self.store.storage(), id, &turn.tag).unwrap_or_default();
             session.take_up_turn(request, turn, begun);
         }
+        session.is_taken_up();
         self.insert(session);
         self.with(&Key::Session(id.to_owned()), |session, cx| {
             session.mark(cx);

@@ -61,6 +61,21 @@ impl Backlog {
         self.rows.is_empty() && self.gap.is_none()
     }
 
+    /// How many rows there are.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether rows were dropped, and the entry that says so is not in the store yet.
+    pub(super) fn has_gap(&self) -> bool {
+        self.gap.is_some()
+    }
+
+    /// Before all rows something is missing.
+    pub(super) fn note_loss(&mut self, time: i64, reason: &str) {
+        self.gap.get_or_insert_with(|| Gap { time, entries: 0, reason: reason.to_owned() });
+    }
+
     /// The size of all rows.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
@@ -73,8 +88,12 @@ impl Backlog {
     /// The entry that says what is missing.
     pub(super) fn gap(&self) -> Option<String> {
         let gap = self.gap.as_ref()?;
-        let json = json!({ "reason": gap.reason, "entries": gap.entries }).to_string();
-        Some(Entry::text(Kind::Gap, gap.time, &json))
+        let mut json = json!({ "reason": gap.reason });
+        // How much was lost with an instance nobody knows.
+        if gap.entries > 0 {
+            json["entries"] = gap.entries.into();
+        }
+        Some(Entry::text(Kind::Gap, gap.time, &json.to_string()))
     }
 
     /// The first rows are in the store, and what stands before them.

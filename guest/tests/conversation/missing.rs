@@ -1,0 +1,121 @@
+//! An instance is lost with words that it had not written yet: the turn's answer and the log say that something is missing.
+
+use acp_sessions_guest::storage::{Bounds, Memory, Storage, StorageError};
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Faulty, World, chunk, update};
+use crate::scenes::{CWD, ask_prompt, load, said};
+
+/// Longer than anything waits to be written.
+const LONG: i64 = 500;
+
+fn says(text: &str) -> Value {
+    update("s1", chunk("agent_message_chunk", text))
+}
+
+fn answers(request: &str) -> Value {
+    json!({"id": request, "result": {"stopReason": "end_turn"}})
+}
+
+/// A fresh instance in the place of one that is lost between two calls.
+fn lost<'a, S: Storage>(store: &'a S, world: &'a World, desk: Desk<'_, S>) -> Desk<'a, S> {
+    let mut desk = Desk::carry_on(store, world, &[], desk.memos, Vec::new());
+    desk.pull();
+    desk
+}
+
+fn asked<'a, S: Storage>(store: &'a S, world: &'a World) -> Desk<'a, S> {
+    let mut desk = Desk::ready(store, world, &json!({}));
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    desk
+}
+
+/// The kinds of the log's entries, a letter each: `p`rompts, `u`pdates, ends of turns and `g`aps.
+fn kinds<S: Storage>(store: &S) -> String {
+    let bounds = Bounds { limit: 100, max_bytes: u32::MAX };
+    let entries = store.read_log("s1", 1, bounds).expect("the log can be read").entries;
+    entries.iter().map(|entry| &entry.value[..1]).collect()
+}
+
+fn stored(answer: &Value) -> &Value {
+    &answer["result"]["_meta"]["acp-sessions"]
+}
+
+#[test]
+fn a_turn_part_of_which_was_lost_says_so_and_so_does_the_log() {
+    for (is_written, expected) in [(true, "pue"), (false, "pgue")] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = asked(&store, &world);
+        desk.agent(says("before "));
+        if is_written {
+            desk.wait(LONG);
+        }
+        let mut desk = lost(&store, &world, desk);
+        desk.agent(says("after"));
+        let out = desk.agent(answers("turn"));
+        let answer = out.answer("turn");
+        assert_eq!(stored(answer)["stored"], if is_written { Value::Null } else { json!(false) });
+        assert_eq!(stored(answer)["reason"].is_string(), !is_written);
+        assert_eq!(kinds(&store).replace("uu", "u"), expected);
+        ask_prompt(&mut desk, "next", "s1", "On");
+        let next = desk.agent(answers("next"));
+        assert_eq!(stored(next.answer("next"))["storedAgain"], if is_written { Value::Null } else { json!(true) });
+        let shown = if is_written { "before after" } else { "after" };
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        assert_eq!(said(&load(&mut desk, "s1", &[]).client), ["> Go", shown, "> On"]);
+    }
+}
+
+#[test]
+fn a_second_loss_says_it_no_less_and_the_log_no_more_often() {
+    for is_written_between in [false, true] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = asked(&store, &world);
+        desk.agent(says("gone"));
+        let mut desk = lost(&store, &world, desk);
+        if is_written_between {
+            desk.wait(LONG);
+        }
+        let mut desk = lost(&store, &world, desk);
+        let out = desk.agent(answers("turn"));
+        assert_eq!(stored(out.answer("turn"))["stored"], false, "written between: {is_written_between}");
+        assert_eq!(kinds(&store), "pge", "written between: {is_written_between}");
+    }
+}
+
+#[test]
+fn a_prompt_alone_that_the_store_did_not_take_is_kept_and_nothing_is_missing() {
+    let (store, world) = (Faulty::default(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    store.fail(0, 2, StorageError::Full);
+    ask_prompt(&mut desk, "turn", "s1", "Go").request("session/prompt");
+    store.mend();
+    let mut desk = lost(&store, &world, desk);
+    let out = desk.agent(answers("turn"));
+    assert_eq!((stored(out.answer("turn")), kinds(&store)), (&Value::Null, "pe".to_owned()));
+}
+
+#[test]
+fn what_is_missing_between_turns_is_a_matter_of_the_log_alone() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = asked(&store, &world);
+    desk.agent(answers("turn"));
+    desk.agent(says("by the way"));
+    let mut desk = lost(&store, &world, desk);
+    ask_prompt(&mut desk, "next", "s1", "On");
+    let out = desk.agent(answers("next"));
+    assert_eq!((stored(out.answer("next")), kinds(&store)), (&Value::Null, "pegpe".to_owned()));
+}
+
+#[test]
+fn a_turn_that_a_close_ends_is_answered_the_same() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = asked(&store, &world);
+    desk.agent(says("gone"));
+    let mut desk = lost(&store, &world, desk);
+    desk.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": "s1"}}));
+    let out = desk.agent(json!({"id": "turn", "result": {"stopReason": "cancelled"}}));
+    assert_eq!(stored(out.answer("turn"))["stored"], false);
+}
