@@ -18,6 +18,8 @@ pub enum Content {
     TooLong(String),
     /// A line that is not UTF-8, with U+FFFD in the place of whatever is none.
     NotText(String),
+    /// A line at which instances were lost again and again: the first few kilobytes.
+    NotBearable(String),
 }
 
 /// Something that arrived, and from where.

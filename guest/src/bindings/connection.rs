@@ -28,6 +28,7 @@ fn from_arrival(arrival: wit::Arrival) -> engine::Arrival {
         wit::Content::Line(line) => engine::Content::Line(line),
         wit::Content::TooLong(head) => engine::Content::TooLong(head),
         wit::Content::NotText(text) => engine::Content::NotText(text),
+        wit::Content::NotBearable(head) => engine::Content::NotBearable(head),
     };
     engine::Arrival { peer: from_peer(arrival.peer), content }
 }

@@ -42,6 +42,8 @@ pub enum Malformed {
     NotText,
     /// Longer than the host lets through.
     TooLong,
+    /// One at which the engine fails.
+    NotBearable,
     /// A request that answers, or an answer that asks.
     Mixed,
     /// An answer with a result and an error.
@@ -244,15 +246,16 @@ fn error_object(json: &str) -> String {
 impl Malformed {
     /// How a request that cannot be taken is answered.
     pub fn to_error(self) -> RpcError {
-        let code = match self {
-            Self::NotJson | Self::NotText => Code::ParseError,
-            _ => Code::InvalidRequest,
+        let (code, kind) = match self {
+            Self::NotJson | Self::NotText => (Code::ParseError, "Parse error"),
+            Self::NotBearable => (Code::InternalError, "Internal error"),
+            _ => (Code::InvalidRequest, "Invalid request"),
         };
-        let kind = if code == Code::ParseError { "Parse error" } else { "Invalid request" };
         let what = match self {
             Self::NotJson => "the line is not JSON",
             Self::NotText => "the line is not UTF-8",
             Self::TooLong => "the line is longer than 16 MiB",
+            Self::NotBearable => "the session engine fails at this line",
             Self::Batch => "batches are not supported; send one message a line",
             Self::NotAMessage | Self::Mixed | Self::Both | Self::Neither => "the line is not a JSON-RPC 2.0 message",
         };
@@ -265,6 +268,7 @@ impl Malformed {
             Self::NotJson => "is not JSON",
             Self::NotText => "is not UTF-8",
             Self::TooLong => "is too long to pass on",
+            Self::NotBearable => "is a line at which the session engine fails",
             Self::Batch | Self::NotAMessage => "is not a JSON-RPC 2.0 message",
             Self::Mixed => "has both a method and a result or an error",
             Self::Both => "has both a result and an error",

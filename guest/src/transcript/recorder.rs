@@ -8,6 +8,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
+use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::entry::{Entry, Kind, tag};
@@ -152,9 +153,8 @@ impl Recorder {
     }
 
     /// Something was lost that came before what comes next: the log is to say so.
-    pub fn note_loss(&mut self, time: i64, reason: &str) {
-        self.close_run();
-        self.backlog.note_loss(time, reason);
+    pub fn push_loss(&mut self, time: i64, reason: &str) {
+        self.push(Kind::Gap, time, &json!({ "reason": reason }).to_string());
     }
 
     /// Whether so much has come since the last attempt to write that there should be one now.

@@ -1,9 +1,10 @@
 //! An instance is lost with words that it had not written yet: the turn's answer and the log say that something is missing.
 
+use acp_sessions_guest::engine::{Arrival, Content, Peer};
 use acp_sessions_guest::storage::{Bounds, Memory, Storage, StorageError};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Faulty, World, chunk, update};
+use crate::desk::{Desk, Faulty, World, chunk, envelope, update};
 use crate::scenes::{CWD, ask_prompt, load, said};
 
 /// Longer than anything waits to be written.
@@ -118,4 +119,37 @@ fn a_turn_that_a_close_ends_is_answered_the_same() {
     desk.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": "s1"}}));
     let out = desk.agent(json!({"id": "turn", "result": {"stopReason": "cancelled"}}));
     assert_eq!(stored(out.answer("turn"))["stored"], false);
+}
+
+#[test]
+fn an_update_that_cannot_be_taken_is_missing_in_its_session_alone() {
+    for content in [Content::TooLong, Content::NotBearable] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = asked(&store, &world);
+        desk.new_session("s2", CWD);
+        ask_prompt(&mut desk, "other", "s2", "Go");
+        let update = envelope(says(&"x".repeat(100)));
+        desk.engine.receive(vec![Arrival { peer: Peer::Agent, content: content(update[..120].to_owned()) }]);
+        desk.pull();
+        desk.agent(says("after"));
+        let out = desk.agent(answers("turn"));
+        assert_eq!((&stored(out.answer("turn"))["stored"], kinds(&store)), (&json!(false), "pgue".to_owned()));
+        let out = desk.agent(answers("other"));
+        assert_eq!(stored(out.answer("other")), &Value::Null);
+    }
+}
+
+#[test]
+fn a_request_at_which_instances_are_lost_fails_and_so_does_one_whose_answer_they_are_lost_at() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = asked(&store, &world);
+    let head = |peer, text: &str| Arrival { peer, content: Content::NotBearable(text.to_owned()) };
+    desk.engine.receive(vec![
+        head(Peer::Client, r#"{"jsonrpc":"2.0","id":"asked","method":"session/prompt","params":{"#),
+        head(Peer::Agent, r#"{"jsonrpc":"2.0","id":"turn","result":{"#),
+    ]);
+    let out = desk.pull();
+    for id in ["asked", "turn"] {
+        assert_eq!(out.answer(id)["error"]["code"], -32603, "{id}");
+    }
 }

@@ -5,11 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::component::connection::{Arrival, ConnectError, Memo, Output, Peer, Setting, Step};
+use crate::component::connection::{Arrival, ConnectError, Content, Memo, Output, Peer, Setting, Step};
 use crate::component::{Component, Instance, storage};
 
 /// An instance that is lost this often without anything new having arrived is not started again.
 const MOST_LOSSES: u32 = 3;
+
+/// Bytes of a line by which it is known whose it is.
+const HEAD: usize = 4096;
 
 /// Why a connection cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +51,27 @@ pub(super) struct Engine<'c, S: storage::Host + Send + 'static> {
     unfinished: Vec<Arrival>,
     closed: Vec<Peer>,
     losses: u32,
+}
+
+/// What the next instance is told of lines that one was lost with as it was told of them: their beginnings, which tell
+/// whose request fails. Of beginnings nothing.
+fn shortened(lost: Vec<Arrival>) -> Vec<Arrival> {
+    if lost.iter().all(|arrival| matches!(arrival.content, Content::NotBearable(_))) {
+        if !lost.is_empty() {
+            tracing::warn!("{} lines were dropped", lost.len());
+        }
+        return Vec::new();
+    }
+    let shorten = |Arrival { peer, content }| {
+        let (Content::Line(mut text)
+        | Content::NotText(mut text)
+        | Content::TooLong(mut text)
+        | Content::NotBearable(mut text)) = content;
+        text.truncate(text.floor_char_boundary(HEAD));
+        text.shrink_to_fit();
+        Arrival { peer, content: Content::NotBearable(text) }
+    };
+    lost.into_iter().map(shorten).collect()
 }
 
 impl<'c, S: storage::Host + Send + 'static> Engine<'c, S> {
@@ -146,16 +170,13 @@ impl<'c, S: storage::Host + Send + 'static> Engine<'c, S> {
                 return Err(RunError::Engine(trap));
             };
             let mut instance = self.component.instantiate(old.into_storage()).map_err(RunError::Engine)?;
-            // If it fails in what it is told about the lost lines, the next one is told nothing of them.
             let lost = std::mem::take(&mut self.unfinished);
             let taken_up = self.take_up(&mut instance, &lost);
             self.instance = Some(instance);
             match taken_up {
                 Ok(opened) => return Ok(opened?),
                 Err(again) => {
-                    if !lost.is_empty() {
-                        tracing::warn!("{} lines were dropped", lost.len());
-                    }
+                    self.unfinished = shortened(lost);
                     trap = again;
                 }
             }

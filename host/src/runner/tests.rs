@@ -80,18 +80,21 @@ struct Client {
 fn ends(agent: (impl Agent + 'static, Side)) -> (Ends, PipeWriter, PipeReader, PipeWriter) {
     let ((from_client, to), (from, to_client), (stop, asked)) =
         (pipe().expect("a pipe"), pipe().expect("a pipe"), pipe().expect("a pipe"));
-    let client = Side { from: Input::new(from_client, 1 << 20), to: Output::new(to_client) };
+    let client = Side { from: Input::new(from_client, 16 << 20), to: Output::new(to_client) };
     (Ends { client, agent: agent.1, downstream: Box::new(agent.0), stop: stop.into() }, to, from, asked)
 }
 
 impl Client {
     fn connect(agent: (impl Agent + 'static, Side)) -> Self {
+        Self::connect_with(agent, Sqlite::builder().in_memory().build().expect("a store"), Limits::default())
+    }
+
+    fn connect_with(agent: (impl Agent + 'static, Side), store: Sqlite, limits: Limits) -> Self {
         let traps = Arc::new(AtomicU32::new(0));
-        let storage =
-            Faulty { store: Sqlite::builder().in_memory().build().expect("a store"), traps: Arc::clone(&traps) };
+        let storage = Faulty { store, traps: Arc::clone(&traps) };
         let (ends, to, from, stop) = ends(agent);
         let running = thread::spawn(move || {
-            let component = Component::embedded(Limits::default()).expect("an engine");
+            let component = Component::embedded(limits).expect("an engine");
             Connection::open(&component, storage, vec![], ends, TIMING)?.run()
         });
         let mut client = Self { to, from: BufReader::new(from), stop, traps, running, heard: Vec::new(), requests: 0 };
@@ -156,6 +159,54 @@ fn a_lost_instance_costs_the_request_and_nothing_else() {
         assert_eq!(client.listed(), 1);
         let prompt = json!({ "sessionId": session, "prompt": [{ "type": "text", "text": "Still there?" }] });
         assert_eq!(client.request("session/prompt", prompt)["result"]["stopReason"], "end_turn");
+    }
+    assert!(matches!(client.leave(), Ok(End::ClientGone)));
+}
+
+#[test]
+fn a_line_that_brings_every_instance_down_fails_and_nothing_else_does() {
+    let store = Sqlite::builder().in_memory().build().expect("a store");
+    let limits = Limits { memory: 8 << 20, ..Limits::default() };
+    let mut client = Client::connect_with(Builtin::start(None).expect("pipes"), store, limits);
+    let session = client.new_session()["result"]["sessionId"].clone();
+    let prompt = |text: &str| json!({ "sessionId": session, "prompt": [{ "type": "text", "text": text }] });
+    for _ in 0..2 {
+        let refused = client.request("session/prompt", prompt(&"字".repeat(4 << 20)));
+        assert_eq!(refused["error"]["code"], -32603, "{refused}");
+        assert_eq!(client.request("session/prompt", prompt("Hello"))["result"]["stopReason"], "end_turn");
+    }
+    assert_eq!(client.listed(), 1);
+    assert!(matches!(client.leave(), Ok(End::ClientGone)));
+}
+
+#[test]
+fn a_store_that_others_hold_for_long_is_unavailable_and_no_call_takes_too_long() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.db");
+    let store = Sqlite::builder().file(&path).busy_for(Duration::from_secs(1)).build().expect("a store");
+    let limits = Limits { call_seconds: 3, ..Limits::default() };
+    let mut client = Client::connect_with(Builtin::start(None).expect("pipes"), store, limits);
+    let sessions: Vec<Value> = (0..6).map(|_| client.new_session()["result"]["sessionId"].clone()).collect();
+    let prompt = |session: &Value| json!({ "sessionId": session, "prompt": [{ "type": "text", "text": "Hello" }] });
+
+    let other = rusqlite::Connection::open(&path).expect("a database");
+    other.execute_batch("BEGIN IMMEDIATE").expect("locked");
+    for session in &sessions {
+        let answer = client.request("session/prompt", prompt(session));
+        assert_eq!(answer["result"]["_meta"]["acp-sessions"]["stored"], false, "{answer}");
+    }
+    // Each of them is tried again when time passes, in one call.
+    thread::sleep(Duration::from_secs(2));
+    other.execute_batch("ROLLBACK").expect("unlocked");
+
+    for session in &sessions {
+        let answer = client.request("session/prompt", prompt(session));
+        assert_eq!(answer["result"]["_meta"]["acp-sessions"]["storedAgain"], true, "{answer}");
+        let load = json!({ "sessionId": session, "cwd": "/work", "mcpServers": [] });
+        client.heard.clear();
+        client.request("session/load", load);
+        let prompts = client.heard.iter().filter(|line| line.to_string().contains("user_message_chunk")).count();
+        assert_eq!(prompts, 2, "{:?}", client.heard);
     }
     assert!(matches!(client.leave(), Ok(End::ClientGone)));
 }

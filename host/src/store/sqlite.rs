@@ -7,6 +7,7 @@ mod error;
 mod logs;
 mod maintenance;
 mod open;
+mod patience;
 mod phrase;
 mod records;
 mod schema;
@@ -16,10 +17,9 @@ mod transaction;
 #[cfg(test)]
 mod tests;
 
-use std::time::Duration;
-
 use rusqlite::Connection;
 
+use self::patience::Patience;
 use crate::component::storage::Durability;
 
 pub use self::builder::Builder;
@@ -32,7 +32,7 @@ pub struct Sqlite {
     connection: Connection,
     /// What `PRAGMA synchronous` stands at.
     durability: Durability,
-    busy_for: Duration,
+    patience: Patience,
 }
 
 impl Sqlite {

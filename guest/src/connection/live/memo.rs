@@ -45,8 +45,10 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// Why something is missing in a log.
-pub(super) const LOST: &str = "the session engine failed and was started anew; what it had not written yet is lost";
+/// Why something is missing in a log after an instance was lost.
+const LOST: &str = "the session engine failed and was started anew; what it had not written yet is lost";
+/// What the client is told of a turn of which something is missing.
+pub(super) const MISSING: &str = "part of what was said in this turn could not be kept";
 
 impl Memo {
     /// The key that the host keeps it under.
@@ -105,7 +107,7 @@ impl LiveSession {
         // Each write takes all that waits.
         let is_lost = memo.unwritten && written.times <= memo.writes;
         if is_lost {
-            self.recorder.note_loss(now, LOST);
+            self.recorder.push_loss(now, LOST);
         }
         self.is_missing = memo.missing || is_lost;
         self.writes = memo.writes.max(written.times);
@@ -117,6 +119,15 @@ impl LiveSession {
     /// With the turns under way: where there are none, nobody is answered that something is missing.
     pub(in crate::connection) fn is_taken_up(&mut self) {
         self.forget_missing_without_turn();
+    }
+
+    /// The agent has told something of it that could not be taken.
+    pub(in crate::connection) fn note_loss(&mut self, now: i64, reason: &str) {
+        if matches!(self.phase, Phase::Open { .. } | Phase::Closing(_)) {
+            self.recorder.push_loss(now, reason);
+            self.is_missing = true;
+            self.forget_missing_without_turn();
+        }
     }
 
     /// Once all turns of which something is missing have been answered, it is the log alone that says so.

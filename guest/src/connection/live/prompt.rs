@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::memo::LOST;
+use super::memo::MISSING;
 use super::{LastTurn, LiveSession, Phase};
 use crate::connection::answer::{CANCELLED, marked, result_of};
 use crate::connection::client_request::ClientRequest;
@@ -201,7 +201,7 @@ impl LiveSession {
         let is_lost = match self.write(cx, true) {
             Err(error) => Some(RpcError::from(error).message),
             Ok(()) if self.is_deleted() => Some(DELETED.to_owned()),
-            Ok(()) => self.is_missing.then(|| LOST.to_owned()),
+            Ok(()) => self.is_missing.then(|| MISSING.to_owned()),
         };
         self.forget_missing_without_turn();
         if let Some(reason) = is_lost {

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::{Connection, Router, chain};
 use crate::environment::Environment;
 use crate::exchange::{Arrival, ConnectError, Content, Output, Peer};
+use crate::rpc::Malformed;
 use crate::settings::Settings;
 use crate::storage::Storage;
 use crate::store::Store;
@@ -47,7 +48,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         match (peer, content) {
             (Peer::Client, Content::Line(line)) => self.client_line(line),
             (Peer::Agent, Content::Line(line)) => self.agent_line(line),
-            (peer, Content::TooLong(head)) => self.line_too_long(peer, &head),
+            (peer, Content::TooLong(head)) => self.only_the_beginning(peer, &head, Malformed::TooLong),
+            (peer, Content::NotBearable(head)) => self.only_the_beginning(peer, &head, Malformed::NotBearable),
             (peer, Content::NotText(text)) => self.line_not_text(peer, &text),
         }
     }

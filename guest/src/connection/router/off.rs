@@ -1,12 +1,18 @@
 //! Lines that are no messages by the letter, from either side: taken as they were meant, or whoever waits is told why not.
 
+use std::sync::Arc;
+
 use super::{Router, chain};
 use crate::connection::client_request::ClientRequest;
+use crate::connection::key::Key;
 use crate::connection::requests::Owner;
 use crate::environment::Environment;
 use crate::exchange::{Arrival, Content, Peer};
 use crate::rpc::{self, Bad, Id, Malformed, Meant, Object, What};
 use crate::storage::Storage;
+
+/// Why something is missing in a log.
+const NOT_TAKEN: &str = "the agent sent an update that could not be taken";
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// A line that is no message as it stands.
@@ -14,9 +20,25 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.take_meant(peer, Meant::read(line));
     }
 
-    /// A line that was too long to be kept, of which this is the beginning.
-    pub(super) fn line_too_long(&mut self, peer: Peer, head: &str) {
-        self.take_meant(peer, Meant::Bad(Bad::read(head, Malformed::TooLong)));
+    /// A line that cannot be taken for this reason, and of which only the beginning is there.
+    pub(super) fn only_the_beginning(&mut self, peer: Peer, head: &str, why: Malformed) {
+        if peer == Peer::Agent {
+            self.note_lost_update(head);
+        }
+        self.take_meant(peer, Meant::Bad(Bad::read(head, why)));
+    }
+
+    /// An update of which only the beginning is there is missing in the history of its session.
+    fn note_lost_update(&mut self, head: &str) {
+        if !head.contains("\"session/update\"") {
+            return;
+        }
+        let is_named = |agent_id: &&Arc<str>| head.contains(&serde_json::Value::from(&***agent_id).to_string());
+        let sessions: Vec<Key> =
+            self.connection.by_agent.iter().filter(|(id, _)| is_named(id)).map(|(_, key)| key.clone()).collect();
+        for key in sessions {
+            self.with(&key, |session, cx| session.note_loss(cx.now(), NOT_TAKEN));
+        }
     }
 
     /// A line that is not UTF-8, as well as it can be read.

@@ -8,7 +8,7 @@ use crate::connection::requests::{Incoming, Owner};
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::exchange::{Arrival, Content, Output, Peer};
-use crate::rpc::{self, Code, Id, Meant, Message, Outcome, RpcError};
+use crate::rpc::{self, Code, Id, Malformed, Meant, Message, Outcome, RpcError};
 use crate::sessions::open_marks;
 use crate::storage::Storage;
 use crate::transcript::begun;
@@ -72,7 +72,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let arrival = self.enter(arrival);
         let line = match arrival.content {
             Content::Line(line) => line,
-            Content::TooLong(head) => return self.line_too_long(arrival.peer, &head),
+            Content::TooLong(head) => return self.only_the_beginning(arrival.peer, &head, Malformed::TooLong),
+            Content::NotBearable(head) => return self.only_the_beginning(arrival.peer, &head, Malformed::NotBearable),
             Content::NotText(text) => return self.line_not_text(arrival.peer, &text),
         };
         let Ok(message) = Message::parse(&line) else {

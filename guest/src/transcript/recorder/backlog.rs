@@ -71,11 +71,6 @@ impl Backlog {
         self.gap.is_some()
     }
 
-    /// Before all rows something is missing.
-    pub(super) fn note_loss(&mut self, time: i64, reason: &str) {
-        self.gap.get_or_insert_with(|| Gap { time, entries: 0, reason: reason.to_owned() });
-    }
-
     /// The size of all rows.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
@@ -88,12 +83,8 @@ impl Backlog {
     /// The entry that says what is missing.
     pub(super) fn gap(&self) -> Option<String> {
         let gap = self.gap.as_ref()?;
-        let mut json = json!({ "reason": gap.reason });
-        // How much was lost with an instance nobody knows.
-        if gap.entries > 0 {
-            json["entries"] = gap.entries.into();
-        }
-        Some(Entry::text(Kind::Gap, gap.time, &json.to_string()))
+        let json = json!({ "reason": gap.reason, "entries": gap.entries }).to_string();
+        Some(Entry::text(Kind::Gap, gap.time, &json))
     }
 
     /// The first rows are in the store, and what stands before them.

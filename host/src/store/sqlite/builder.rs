@@ -45,7 +45,9 @@ impl Builder {
         self
     }
 
-    /// How long to wait for other processes that use the store. 10 s unless told otherwise.
+    /// How long to wait for other processes that use the store, all in all where waits follow one another: a store that
+    /// stays busy is unavailable at once after that, and waits again when so much time has passed. 10 s unless told
+    /// otherwise.
     #[must_use]
     pub fn busy_for(mut self, duration: Duration) -> Self {
         self.busy_for = duration;

@@ -1,5 +1,7 @@
 //! The storage of `wit/world.wit`, by SQLite.
 
+use std::time::Instant;
+
 use super::bounded::Bounds;
 use super::error::Result;
 use super::transaction::{Lock, Transaction};
@@ -22,7 +24,8 @@ impl Host for Sqlite {
     }
 
     fn scan(&mut self, start: String, end: String, descending: bool, limit: u32, max_bytes: u32) -> Answer<RecordPage> {
-        answer(records::scan(&self.connection, &start, &end, descending, Bounds { limit, max_bytes }))
+        let bounds = Bounds { limit, max_bytes };
+        answer(self.patiently(|store| records::scan(&store.connection, &start, &end, descending, bounds)))
     }
 
     fn log_end(&mut self, log: String) -> Answer<u32> {
@@ -42,11 +45,11 @@ impl Host for Sqlite {
     }
 
     fn text_owners(&mut self, after: Option<String>, limit: u32) -> Answer<Vec<String>> {
-        answer(text::owners(&self.connection, after.as_deref(), limit))
+        answer(self.patiently(|store| text::owners(&store.connection, after.as_deref(), limit)))
     }
 
     fn commit(&mut self, expected: Vec<Expectation>, writes: Vec<Write>, durability: Durability) -> Answer<()> {
-        answer(self.write(&expected, &writes, durability))
+        answer(self.patiently(|store| store.write(&expected, &writes, durability)))
     }
 }
 
@@ -62,10 +65,21 @@ fn removes_for_good(write: &Write) -> bool {
 impl Sqlite {
     /// Reads that belong together see one state of the store.
     fn read<T>(&mut self, read: impl FnOnce(&rusqlite::Connection) -> Result<T>) -> Result<T> {
-        let transaction = Transaction::begin(&mut self.connection, Lock::Reading)?;
-        let found = read(&transaction)?;
-        transaction.commit()?;
-        Ok(found)
+        self.patiently(|store| {
+            let transaction = Transaction::begin(&mut store.connection, Lock::Reading)?;
+            let found = read(&transaction)?;
+            transaction.commit()?;
+            Ok(found)
+        })
+    }
+
+    /// Waits for other processes no longer than there is patience left.
+    fn patiently<T>(&mut self, operation: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let wait = self.patience.begin(Instant::now());
+        self.connection.busy_timeout(wait)?;
+        let done = operation(self);
+        self.patience.end(Instant::now());
+        done
     }
 
     fn write(&mut self, expected: &[Expectation], writes: &[Write], durability: Durability) -> Result<()> {

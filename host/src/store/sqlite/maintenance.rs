@@ -85,7 +85,7 @@ impl Sqlite {
         // Another process that is at work is not waited for: the next purge does it.
         connection.busy_timeout(Duration::ZERO)?;
         let purged = self.merge_index().and_then(|()| self.empty_journal());
-        connection.busy_timeout(self.busy_for)?;
+        connection.busy_timeout(self.patience.most())?;
         match purged {
             Err(Error::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),
             purged => purged,

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::patience::Patience;
 use super::schema::{self, Version};
 use super::{Builder, OpenError, Sqlite};
 use crate::component::storage::Durability;
@@ -38,7 +39,8 @@ pub(super) fn open(builder: &Builder) -> Result<Sqlite, OpenError> {
             retry_while_busy(builder.busy_for, || schema::migrate(&mut connection)).map_err(failed)?;
         }
     }
-    Ok(Sqlite { connection, durability: Durability::Relaxed, busy_for: builder.busy_for })
+    let patience = Patience::new(builder.busy_for, Instant::now());
+    Ok(Sqlite { connection, durability: Durability::Relaxed, patience })
 }
 
 /// Makes the file and the folders above it where they are missing, for their owner only.

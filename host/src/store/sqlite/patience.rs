@@ -1,0 +1,84 @@
+//! How long a store waits for other processes: each time as long as is left of a stock that time refills. A call of the
+//! engine's reads and writes many times, and what each of these waits must not add up to the end of the call's time.
+
+use std::time::{Duration, Instant};
+
+/// However much was waited before, a store waits this long.
+const LEAST: Duration = Duration::from_millis(50);
+
+/// A stock of time.
+#[derive(Debug)]
+pub(super) struct Patience {
+    most: Duration,
+    left: Duration,
+    /// When it was last taken from.
+    since: Instant,
+}
+
+impl Patience {
+    /// A full stock.
+    pub(super) fn new(most: Duration, now: Instant) -> Self {
+        Self { most, left: most, since: now }
+    }
+
+    /// How much there is when nothing was taken for long.
+    pub(super) fn most(&self) -> Duration {
+        self.most
+    }
+
+    /// How long an operation that begins now may wait.
+    pub(super) fn begin(&mut self, now: Instant) -> Duration {
+        self.left = self.most.min(self.left + now.saturating_duration_since(self.since));
+        self.since = now;
+        self.left.max(LEAST).min(self.most)
+    }
+
+    /// The operation that began last has ended: what it took counts as waited.
+    pub(super) fn end(&mut self, now: Instant) {
+        self.left = self.left.saturating_sub(now.saturating_duration_since(self.since));
+        self.since = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOST: Duration = Duration::from_secs(10);
+
+    #[test]
+    fn what_is_waited_in_a_row_does_not_add_up_and_time_restores_it() {
+        let begun = Instant::now();
+        let mut now = begun;
+        let mut patience = Patience::new(MOST, now);
+        let mut wait = |pause: Duration, now: &mut Instant| {
+            *now += pause;
+            let wait = patience.begin(*now);
+            *now += wait;
+            patience.end(*now);
+            wait
+        };
+        let waited: Vec<Duration> = (0..5).map(|_| wait(Duration::ZERO, &mut now)).collect();
+        assert_eq!(waited, [MOST, LEAST, LEAST, LEAST, LEAST]);
+        assert_eq!(wait(Duration::from_secs(3), &mut now), Duration::from_secs(3));
+        assert_eq!(wait(Duration::from_secs(60), &mut now), MOST);
+    }
+
+    #[test]
+    fn waits_that_end_well_count_too() {
+        let mut now = Instant::now();
+        let mut patience = Patience::new(MOST, now);
+        for left in [10, 6, 2] {
+            assert_eq!(patience.begin(now), Duration::from_secs(left));
+            now += Duration::from_secs(4);
+            patience.end(now);
+        }
+        assert_eq!(patience.begin(now), LEAST);
+    }
+
+    #[test]
+    fn who_is_to_wait_for_less_than_the_least_waits_no_longer() {
+        let now = Instant::now();
+        assert_eq!(Patience::new(Duration::ZERO, now).begin(now), Duration::ZERO);
+    }
+}
