@@ -38,8 +38,13 @@ impl<'a> Owner<'a> {
     }
 }
 
-/// Folds a text and splits it into tokens, separated by single spaces, as the storage indexes it.
+/// How much of one text is indexed, in bytes: a message is found by its first million words.
+const LONGEST: usize = 4 << 20;
+
+/// Folds a text and splits it into tokens, separated by single spaces, as the storage indexes it; of a very long one the
+/// beginning.
 pub fn tokenise(text: &str) -> String {
+    let text = &text[..text.floor_char_boundary(LONGEST)];
     let mut joined = String::with_capacity(text.len());
     tokens::each(text, |token, _, _| {
         if !joined.is_empty() {

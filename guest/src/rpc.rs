@@ -22,4 +22,4 @@ pub use loose::{Bad, Malformed, Meant, What};
 pub use message::{Message, NotAMessage, Outcome};
 pub use number::whole_number;
 pub use object::Object;
-pub use strict::is_array_of_objects;
+pub use strict::count_objects;

@@ -3,6 +3,7 @@
 mod bindings;
 mod instance;
 mod limits;
+mod memory;
 mod precompiled;
 mod state;
 mod ticker;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::rpc::{Object, RpcError};
-use crate::store::directory;
+use crate::store::{directory, keys};
 
 /// The member of `_meta` that is the layer's.
 const OWN: &str = "acp-sessions";
@@ -93,7 +93,12 @@ impl<'a> Params<'a> {
 
     /// The required `sessionId`.
     pub(in crate::connection) fn session_id(&self) -> Result<String, RpcError> {
-        self.string("sessionId")
+        const FIELD: &str = "sessionId";
+        // Not unescaped before its length is known.
+        if self.required(FIELD)?.len() > keys::LONGEST_ID {
+            return Err(RpcError::invalid_params(FIELD, "is longer than any session's"));
+        }
+        self.string(FIELD)
     }
 
     /// A required array, as JSON.

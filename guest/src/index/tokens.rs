@@ -45,7 +45,8 @@ pub fn tokens(text: &str) -> Vec<Token> {
 /// Gives the tokens one after the other: folded, where it stands, and whether it is of a script without spaces. All that
 /// is said goes through here, so words cost no allocation of their own.
 pub fn each(text: &str, mut give: impl FnMut(&str, Range<usize>, bool)) {
-    let mut run: Vec<Piece> = Vec::new();
+    // The last character of a run of such a script, with which the next makes a pair.
+    let mut last: Option<Piece> = None;
     let (mut word, mut at) = (String::new(), 0..0);
     for (start, c) in text.char_indices() {
         let end = start + c.len_utf8();
@@ -63,11 +64,15 @@ pub fn each(text: &str, mut give: impl FnMut(&str, Range<usize>, bool)) {
         if is_unspaced {
             let mut text = String::new();
             fold(c, &mut text);
-            run.push(Piece { text, at: start..end });
+            let piece = Piece { text, at: start..end };
+            if let Some(before) = last.take() {
+                give_pair(before, &piece, &mut give);
+            }
+            last = Some(piece);
             continue;
         }
-        if !run.is_empty() {
-            pairs(&mut run, &mut give);
+        if let Some(piece) = last.take() {
+            end_run(&piece, &mut give);
         }
         if is_word {
             fold(c, &mut word);
@@ -75,7 +80,9 @@ pub fn each(text: &str, mut give: impl FnMut(&str, Range<usize>, bool)) {
         }
     }
     end_word(&mut word, &mut at, &mut give);
-    pairs(&mut run, &mut give);
+    if let Some(piece) = last {
+        end_run(&piece, &mut give);
+    }
 }
 
 /// Gives the word that has come to its end, if anything is left of it.
@@ -93,18 +100,20 @@ pub fn separates(c: char) -> bool {
     !(c.is_alphanumeric() || c == '_' || is_mark(c) || is_unspaced(c))
 }
 
-/// A run's overlapping pairs, and its last character.
-fn pairs(run: &mut Vec<Piece>, give: &mut impl FnMut(&str, Range<usize>, bool)) {
-    for pair in run.windows(2) {
-        let text = format!("{}{}", pair[0].text, pair[1].text);
-        if !text.is_empty() {
-            give(&text, pair[0].at.start..pair[1].at.end, true);
-        }
+/// Two neighbours in a run.
+fn give_pair(first: Piece, second: &Piece, give: &mut impl FnMut(&str, Range<usize>, bool)) {
+    let Piece { text: mut pair, at } = first;
+    pair.push_str(&second.text);
+    if !pair.is_empty() {
+        give(&pair, at.start..second.at.end, true);
     }
-    if let Some(last) = run.pop().filter(|last| !last.text.is_empty()) {
-        give(&last.text, last.at, true);
+}
+
+/// The last character of a run.
+fn end_run(last: &Piece, give: &mut impl FnMut(&str, Range<usize>, bool)) {
+    if !last.text.is_empty() {
+        give(&last.text, last.at.clone(), true);
     }
-    run.clear();
 }
 
 /// Adds a character in lower case, compatibility forms resolved, accents dropped.

@@ -4,16 +4,18 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// Whether this is an array of objects, and whatever they hold can be read: a number that is one, text that is text.
-pub fn is_array_of_objects(json: &str) -> bool {
-    serde_json::from_str::<Objects>(json).is_ok()
+/// How many objects this array holds, if it is an array of objects, and whatever they hold can be read: a number that is
+/// one, text that is text.
+pub fn count_objects(json: &str) -> Option<usize> {
+    serde_json::from_str::<Objects>(json).ok().map(|Objects(count)| count)
 }
 
-struct Objects;
+/// So many objects.
+struct Objects(usize);
 
 impl<'de> Deserialize<'de> for Objects {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(Self)
+        deserializer.deserialize_seq(Self(0))
     }
 }
 
@@ -24,8 +26,10 @@ impl<'de> Visitor<'de> for Objects {
         formatter.write_str("an array of objects")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self, A::Error> {
-        while sequence.next_element::<Members>()?.is_some() {}
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut sequence: A) -> Result<Self, A::Error> {
+        while sequence.next_element::<Members>()?.is_some() {
+            self.0 += 1;
+        }
         Ok(self)
     }
 }
@@ -136,7 +140,7 @@ mod tests {
         ];
         for json in cases {
             let expected = serde_json::from_str::<Vec<Map<String, Value>>>(json).is_ok();
-            assert_eq!(is_array_of_objects(json), expected, "{json}");
+            assert_eq!(count_objects(json).is_some(), expected, "{json}");
             refused += usize::from(!expected);
         }
         assert!((10..cases.len() - 5).contains(&refused), "{refused} of {}", cases.len());

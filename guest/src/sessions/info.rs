@@ -12,6 +12,9 @@ use crate::transcript::own_words;
 /// The longest title of an agent's, in characters.
 pub const LONGEST_TITLE: usize = 500;
 
+/// How many bytes of metadata are kept of a session: every change of it writes them again.
+const MOST_META: usize = 1024 * 1024;
+
 /// An agent's title as it is kept: one line of at most [`LONGEST_TITLE`] characters; `None` where there is nothing in
 /// it, which counts as omitted.
 pub fn agents_title(title: &str) -> Option<String> {
@@ -102,6 +105,9 @@ pub fn merge(session: &mut Session, update: &str, now: i64) -> bool {
             for (key, value) in Object::parse_or_empty(meta).iter() {
                 if value == "null" {
                     changed |= session.meta.remove(key).is_some();
+                } else if !has_room(session, key, value) {
+                    // What was there is out of date.
+                    changed |= session.meta.remove(key).is_some();
                 } else if let Ok(value) = RawValue::from_string(value.to_owned()) {
                     changed |= session.meta.get(key).is_none_or(|old| old.get() != value.get());
                     session.meta.insert(key.to_owned(), value);
@@ -111,6 +117,13 @@ pub fn merge(session: &mut Session, update: &str, now: i64) -> bool {
         None => {}
     }
     changed
+}
+
+/// Whether a session's metadata stays within its bounds with this member.
+fn has_room(session: &Session, key: &str, value: &str) -> bool {
+    let others = session.meta.iter().filter(|(other, _)| *other != key);
+    let size = others.map(|(key, value)| key.len() + value.get().len()).sum::<usize>();
+    size + key.len() + value.len() <= MOST_META
 }
 
 #[cfg(test)]

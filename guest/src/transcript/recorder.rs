@@ -23,6 +23,8 @@ use run::{Run, plain_text};
 
 /// A run of text is closed at this size, so that what is written again with each batch stays small.
 const LONGEST_RUN: usize = 16 * 1024;
+/// A chunk longer than this stands for itself: what is joined is held several times over.
+const LONGEST_CHUNK: usize = 1024 * 1024;
 /// Gathered bytes that are written without waiting for the next batch.
 const FULL: usize = 256 * 1024;
 
@@ -113,7 +115,7 @@ impl Recorder {
     /// agent that gives none.
     pub fn push_chunk(&mut self, time: i64, update: &str, params: &Object<'_>, mint: impl FnOnce() -> String) {
         let is_all = params.iter().count() == 1;
-        let Some((chunk, text)) = plain_text(update).filter(|_| is_all) else {
+        let Some((chunk, text)) = plain_text(update).filter(|_| is_all && update.len() <= LONGEST_CHUNK) else {
             return self.push(Kind::Update, time, &params.to_json());
         };
         let id = chunk.message_id.map(RawValue::get).filter(|id| *id != "null");

@@ -6,8 +6,13 @@ use crate::rpc::Object;
 /// The visible text of a log entry; empty where it has none.
 pub fn of_entry(value: &str) -> String {
     let Some(entry) = Entry::parse(value) else { return String::new() };
-    let texts = entry.updates();
-    texts.iter().filter_map(|update| of_update(update)).collect::<Vec<_>>().join("\n")
+    let mut texts = entry.updates().into_iter().filter_map(|update| of_update(&update));
+    let mut text = texts.next().unwrap_or_default();
+    for next in texts {
+        text.push('\n');
+        text.push_str(&next);
+    }
+    text
 }
 
 fn of_update(update: &str) -> Option<String> {

@@ -4,7 +4,8 @@ use acp_sessions_guest::engine::{Arrival, Content, Peer};
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World};
+use crate::desk::{Desk, World, update};
+use crate::scenes::{load, said};
 
 #[test]
 fn bad_lines_are_answered_and_the_connection_works_on() {
@@ -40,6 +41,8 @@ fn bad_params_name_the_field() {
         ("session/prompt", json!({"sessionId": "s1"}), "prompt"),
         ("session/prompt", json!({"sessionId": "s1", "prompt": "hi"}), "prompt"),
         ("session/prompt", json!({"sessionId": "s1", "prompt": ["hi"]}), "prompt"),
+        ("session/prompt", json!({"sessionId": "s1", "prompt": vec![json!({}); 10_001]}), "prompt"),
+        ("session/load", json!({"sessionId": "x".repeat(20_000), "cwd": "/", "mcpServers": []}), "sessionId"),
         ("session/set_mode", json!({"sessionId": "s1"}), "modeId"),
         ("session/set_config_option", json!({"sessionId": "s1", "configId": "x"}), "value"),
         ("session/set_title", json!({"sessionId": "s1", "title": "  "}), "title"),
@@ -122,4 +125,43 @@ fn what_comes_behind_initialize_is_answered_in_order() {
     let ids: Vec<_> = out.client.iter().map(|message| message["id"].as_i64().unwrap()).collect();
     assert_eq!(ids, [2, 3, 4]);
     assert_eq!(out.client[1]["result"]["sessions"][0]["sessionId"], "s1");
+}
+
+#[test]
+fn a_very_long_message_comes_back_whole_and_is_found_by_how_it_begins() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", "/");
+    let long = format!("beginning {}", "word ".repeat(1 << 20));
+    let (first, last) = ("before ", " after");
+    desk.turn("s1", "Go", &[first, &long, last]);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    assert!(said(&load(&mut desk, "s1", &[]).client).concat() == format!("> Go{first}{long}{last}"));
+    let found = desk.ask("session/list", json!({"_meta": {"acp-sessions": {"search": "beginning"}}}));
+    assert_eq!(found["result"]["sessions"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn an_agents_metadata_is_kept_as_far_as_it_is_bounded() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", "/");
+    let mut meta_after = |meta: Value| {
+        desk.agent(update("s1", json!({"sessionUpdate": "session_info_update", "_meta": meta})));
+        let rows = desk.ask("session/list", json!({}))["result"]["sessions"].take();
+        rows[0]["_meta"].clone()
+    };
+    assert_eq!(meta_after(json!({"a": 1, "b": 2}))["a"], 1);
+    let meta = meta_after(json!({"a": "x".repeat(1100 * 1024), "c": 3}));
+    assert_eq!((&meta["a"], &meta["b"], &meta["c"]), (&Value::Null, &json!(2), &json!(3)));
+}
+
+#[test]
+fn a_new_session_with_an_id_that_is_too_long_is_an_error() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.client(json!({"id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}}));
+    let out = desk.agent(json!({"id": 1, "result": {"sessionId": "x".repeat(20_000)}}));
+    assert_eq!(out.client[0]["error"]["code"], -32603);
+    assert!(desk.listed().is_empty());
 }

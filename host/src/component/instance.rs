@@ -19,7 +19,7 @@ impl<'c, S: storage::Host + Send + 'static> Instance<'c, S> {
     pub(super) fn new(component: &'c Component<S>, storage: S) -> wasmtime::Result<Self> {
         let limits = component.limits;
         let mut store = Store::new(&component.engine, State::new(storage, limits));
-        store.limiter(|state| &mut state.limits);
+        store.limiter(|state| &mut state.memory);
         // What one call may hand over is bounded by what the instance can hold.
         store.set_hostcall_fuel(limits.memory);
         store.set_epoch_deadline(limits.call_seconds);
@@ -32,6 +32,11 @@ impl<'c, S: storage::Host + Send + 'static> Instance<'c, S> {
     /// The storage, to be lent to the next instance.
     pub fn into_storage(self) -> S {
         self.store.into_data().storage
+    }
+
+    /// Bytes of memory that it has. It never gives any back.
+    pub fn memory(&self) -> usize {
+        self.store.data().memory.size()
     }
 
     /// Begins or takes up a connection. Once, before the other calls of a connection.

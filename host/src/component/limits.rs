@@ -3,7 +3,8 @@
 /// Bounds on one instance of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of memory. The largest line that passes through is held several times over.
+    /// Bytes of memory. The longest lines that pass through are held several times over: up to 16 times one of 16 MiB
+    /// from a client, and 7 times one of 64 MiB from an agent (`host/tests/largest_lines`).
     pub memory: usize,
     /// Seconds that one call may take, time in the store included. The store waits up to 10 s for other processes
     /// by itself, so less than that would stop healthy calls.
@@ -12,6 +13,6 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { memory: 512 << 20, call_seconds: 60 }
+        Self { memory: 768 << 20, call_seconds: 60 }
     }
 }

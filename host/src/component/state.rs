@@ -1,11 +1,11 @@
 //! What belongs to one instance on the host's side.
 
 use wasmtime::component::ResourceTable;
-use wasmtime::{StoreLimits, StoreLimitsBuilder};
 use wasmtime_wasi::clocks::WasiClocksCtx;
 use wasmtime_wasi::random::WasiRandomCtx;
 
 use super::Limits;
+use super::memory::Memory;
 
 /// The data of an instance's store.
 pub(super) struct State<S> {
@@ -13,7 +13,7 @@ pub(super) struct State<S> {
     pub(super) clocks: WasiClocksCtx,
     pub(super) random: WasiRandomCtx,
     pub(super) table: ResourceTable,
-    pub(super) limits: StoreLimits,
+    pub(super) memory: Memory,
 }
 
 impl<S> State<S> {
@@ -23,7 +23,7 @@ impl<S> State<S> {
             clocks: WasiClocksCtx::default(),
             random: WasiRandomCtx::default(),
             table: ResourceTable::new(),
-            limits: StoreLimitsBuilder::new().memory_size(limits.memory).build(),
+            memory: Memory::new(limits.memory),
         }
     }
 }

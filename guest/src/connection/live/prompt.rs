@@ -20,6 +20,8 @@ use crate::transcript::{Echo, Entry, Kind, digest, digest_for};
 
 /// The longest prompt, in bytes, that the host is given to keep where the store did not take it.
 const LONGEST_KEPT: usize = 1024 * 1024;
+/// How many content blocks a prompt may have: its history shows an update for each.
+const MOST_BLOCKS: usize = 10_000;
 /// Why nothing is stored of a session that somebody else has deleted.
 const DELETED: &str = "the session was deleted elsewhere; nothing that is said in it is kept";
 
@@ -33,8 +35,13 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Handled, RpcError> {
         let prompt = params.array("prompt")?.to_owned();
-        if !rpc::is_array_of_objects(&prompt) {
-            return Err(RpcError::invalid_params("prompt", "must be an array of content blocks"));
+        match rpc::count_objects(&prompt) {
+            None => return Err(RpcError::invalid_params("prompt", "must be an array of content blocks")),
+            Some(blocks) if blocks > MOST_BLOCKS => {
+                let message = format!("must not have more than {MOST_BLOCKS} content blocks");
+                return Err(RpcError::invalid_params("prompt", message));
+            }
+            Some(_) => {}
         }
         self.look_for_others(cx);
         let is_being_told = self.is_being_told();

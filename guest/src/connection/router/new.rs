@@ -35,6 +35,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let Some(agent_id) = object.get_string("sessionId").filter(|id| !id.is_empty()) else {
             return Err(RpcError::new(Code::InternalError, "Internal error: the agent's new session has no id"));
         };
+        if agent_id.len() > keys::LONGEST_ID {
+            let message =
+                format!("Internal error: the agent's new session has an id of more than {} bytes", keys::LONGEST_ID);
+            return Err(RpcError::new(Code::InternalError, message));
+        }
         self.set_needs_login(false);
         let mut state = state_given(&object, State::default());
         note_beside(&object, &mut state, &self.connection.agent.name, true);
