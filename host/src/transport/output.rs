@@ -1,22 +1,28 @@
 //! What goes to one side.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use super::unwaiting;
 
-/// A queue that has grown beyond this is not kept when it is empty.
-const LARGE: usize = 1 << 20;
+/// Bytes of lines that are kept together, to be written at once. A longer line has its own.
+const PIECE: usize = 64 << 10;
 
 /// Lines for one side. What it takes without waiting is written at once; the rest waits here.
 #[derive(Debug)]
 pub struct Output {
     /// None once it is closed, or the other end is gone.
     stream: Option<File>,
-    /// Bytes to write, from `written` on.
-    queue: Vec<u8>,
+    /// What is to be written, from `written` on in the first piece. In pieces, so that a long queue neither grows by being
+    /// copied nor holds what is written already.
+    queue: VecDeque<Vec<u8>>,
     written: usize,
+    /// Bytes that wait.
+    queued: usize,
+    /// A piece to be used again.
+    spare: Vec<u8>,
     /// To be closed when all is written.
     closing: bool,
     /// The other end is gone, and nobody was told yet.
@@ -27,7 +33,8 @@ impl Output {
     /// Lines that go into this stream.
     pub fn new(stream: impl Into<OwnedFd>) -> Self {
         let stream = Some(File::from(stream.into()));
-        Self { stream, queue: Vec::new(), written: 0, closing: false, deaf: false }
+        let (queue, spare) = (VecDeque::new(), Vec::new());
+        Self { stream, queue, written: 0, queued: 0, spare, closing: false, deaf: false }
     }
 
     /// Adds lines. They are dropped if nobody takes lines any more.
@@ -36,25 +43,40 @@ impl Output {
             return;
         }
         for line in lines {
-            self.queue.extend_from_slice(line.as_bytes());
-            self.queue.push(b'\n');
+            let piece = self.piece_for(line.len() + 1);
+            piece.extend_from_slice(line.as_bytes());
+            piece.push(b'\n');
+            self.queued += line.len() + 1;
         }
+    }
+
+    /// The last piece, if it has room for so many bytes, or else a new one that has.
+    fn piece_for(&mut self, length: usize) -> &mut Vec<u8> {
+        if self.queue.back().is_none_or(|last| last.capacity() - last.len() < length) {
+            let mut piece = std::mem::take(&mut self.spare);
+            piece.reserve_exact(length.max(PIECE));
+            self.queue.push_back(piece);
+        }
+        let last = self.queue.len() - 1;
+        &mut self.queue[last]
     }
 
     /// How many bytes wait.
     pub fn queued(&self) -> usize {
-        self.queue.len() - self.written
+        self.queued
     }
 
     /// Writes what the stream takes without waiting.
     pub fn write(&mut self) {
-        while let Some(stream) = &self.stream {
-            let rest = &self.queue[self.written..];
-            if rest.is_empty() {
-                break;
-            }
-            match unwaiting::write(stream, rest) {
-                Ok(length) => self.written += length,
+        while let (Some(stream), Some(piece)) = (&self.stream, self.queue.front()) {
+            match unwaiting::write(stream, &piece[self.written..]) {
+                Ok(length) => {
+                    self.written += length;
+                    self.queued -= length;
+                    if self.written == piece.len() {
+                        self.drop_piece();
+                    }
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) => {
@@ -64,20 +86,17 @@ impl Output {
                 }
             }
         }
-        self.tidy();
+        if self.closing && self.queue.is_empty() {
+            self.stream = None;
+        }
     }
 
-    /// Drops what is written, and the stream when it is to be closed and nothing waits.
-    fn tidy(&mut self) {
-        if self.queued() == 0 {
-            self.written = 0;
-            self.queue.clear();
-            self.queue.shrink_to(LARGE);
-            if self.closing {
-                self.stream = None;
-            }
-        } else if self.written > LARGE && self.written > self.queue.len() / 2 {
-            self.queue.drain(..std::mem::take(&mut self.written));
+    /// The first piece is written.
+    fn drop_piece(&mut self) {
+        self.written = 0;
+        if let Some(mut piece) = self.queue.pop_front().filter(|piece| piece.capacity() <= PIECE) {
+            piece.clear();
+            self.spare = piece;
         }
     }
 
@@ -90,8 +109,9 @@ impl Output {
     /// Drops the stream, and what waits.
     pub fn abandon(&mut self) {
         self.stream = None;
-        self.queue = Vec::new();
+        self.queue = VecDeque::new();
         self.written = 0;
+        self.queued = 0;
     }
 
     /// Whether no more lines come.
