@@ -153,3 +153,18 @@ fn a_request_at_which_instances_are_lost_fails_and_so_does_one_whose_answer_they
         assert_eq!(out.answer(id)["error"]["code"], -32603, "{id}");
     }
 }
+
+#[test]
+fn what_an_agent_tells_of_a_session_before_it_names_it_is_kept_as_far_as_there_is_room_and_the_log_says_so() {
+    for (told, expected) in [(2, "uu"), (12, "uuuuuuug")] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.client(json!({"id": "new", "method": "session/new", "params": {"cwd": CWD, "mcpServers": []}}));
+        for nth in 0..told {
+            desk.agent(says(&format!("{nth}{}", "x".repeat(1100 * 1024))));
+        }
+        desk.agent(json!({"id": "new", "result": {"sessionId": "s1"}})).answer("new");
+        desk.wait(LONG);
+        assert_eq!(kinds(&store), expected);
+    }
+}

@@ -1,6 +1,6 @@
 //! `session/update` from the agent: to the session it is about, wherever that is.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::connection::handled::Handled;
 use crate::connection::key::Key;
@@ -19,12 +19,30 @@ use crate::transcript::UpdateKind;
 pub(super) struct Early {
     lines: VecDeque<String>,
     bytes: usize,
+    /// The agent's ids of sessions of which more was told than may wait; the first few.
+    overflowed: BTreeSet<String>,
 }
+
+/// How many of these are remembered.
+const MOST_OVERFLOWED: usize = 16;
+/// Why something is missing in their logs.
+const OVERFLOWED: &str = "the agent told more of the session than is kept before it has named it";
 
 impl Early {
     fn push(&mut self, line: String) {
         self.bytes += line.len();
         self.lines.push_back(line);
+    }
+
+    fn take_lines(&mut self) -> VecDeque<String> {
+        self.bytes = 0;
+        std::mem::take(&mut self.lines)
+    }
+
+    fn overflow(&mut self, agent_id: &str) {
+        if self.overflowed.len() < MOST_OVERFLOWED {
+            self.overflowed.insert(agent_id.to_owned());
+        }
     }
 }
 
@@ -83,9 +101,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
             // It has a name. Held, it would be told with what the agent tells to the next who asks.
             return Handled::Done;
         }
-        if self.is_naming() && self.connection.early.bytes + line.len() <= MOST_BYTES {
-            self.connection.early.push(line.to_owned());
-            return Handled::Done;
+        if self.is_naming() {
+            if self.connection.early.bytes + line.len() <= MOST_BYTES {
+                self.connection.early.push(line.to_owned());
+                return Handled::Done;
+            }
+            if is_history() {
+                self.connection.early.overflow(agent_id);
+            }
         }
         match self.update_of_stored(line, agent_id, params) {
             Ok(handled) => handled,
@@ -148,8 +171,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return;
         }
         self.connection.by_agent.insert(agent_id.into(), of.clone());
-        let early = std::mem::take(&mut self.connection.early);
-        for line in early.lines {
+        let early = self.connection.early.take_lines();
+        for line in early {
             match Message::parse(&line) {
                 Ok(Message::Notification { params, .. }) if names(params, agent_id) => {
                     match self.session_update(&line, params) {
@@ -166,7 +189,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// A session is opened that the agent knows by this id: what it said of it before was about no session that it was
     /// making.
     pub(super) fn settle_early(&mut self, agent_id: &str) {
-        for line in std::mem::take(&mut self.connection.early).lines {
+        for line in self.connection.early.take_lines() {
             let params = match Message::parse(&line) {
                 Ok(Message::Notification { params, .. }) if names(params, agent_id) => params,
                 _ => {
@@ -186,12 +209,17 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Handles the updates that came before their session had a name, once all have.
     pub(super) fn release_early(&mut self) {
-        if self.connection.early.lines.is_empty() || self.is_naming() {
+        if (self.connection.early.lines.is_empty() && self.connection.early.overflowed.is_empty()) || self.is_naming() {
             return;
         }
         let early = std::mem::take(&mut self.connection.early);
         for line in early.lines {
             self.agent_line(line);
+        }
+        for agent_id in early.overflowed {
+            if let Some(key) = self.connection.by_agent.get(agent_id.as_str()).cloned() {
+                self.with(&key, |session, cx| session.note_loss(cx.now(), OVERFLOWED));
+            }
         }
     }
 
