@@ -1,10 +1,11 @@
 //! `acp-sessions doctor`
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use super::Outcome;
 use super::answer::plain;
+use super::printable::{Form, Out, printable};
 use super::store::{self, StoreOptions};
 use crate::store::Sqlite;
 
@@ -21,31 +22,31 @@ pub(super) struct Arguments {
     rebuild: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     let store = arguments.store.open_existing()?;
     let health = store.check()?;
-    println!("Store:       {}", arguments.store.path()?.display());
-    println!("Format:      {}", health.format);
-    println!("Size:        {} KiB, {} KiB of it free", health.bytes / 1024, health.free_bytes / 1024);
+    writeln!(out, "Store:       {}", printable(&arguments.store.path()?.to_string_lossy(), Form::Line))?;
+    writeln!(out, "Format:      {}", health.format)?;
+    writeln!(out, "Size:        {} KiB, {} KiB of it free", health.bytes / 1024, health.free_bytes / 1024)?;
     if !health.faults.is_empty() {
-        println!("Damaged:");
+        writeln!(out, "Damaged:")?;
         for fault in &health.faults {
-            println!("  {fault}");
+            writeln!(out, "  {}", printable(fault, Form::Line))?;
         }
-        println!("Make a copy of the file before anything else uses it.");
+        writeln!(out, "Make a copy of the file before anything else uses it.")?;
         return Ok(ExitCode::FAILURE);
     }
-    println!("Records:     {}", health.records);
-    println!("Logs:        {} with {} entries", health.logs, health.entries);
-    println!("Search:      {} texts", health.texts);
-    println!("Health:      good");
+    writeln!(out, "Records:     {}", health.records)?;
+    writeln!(out, "Logs:        {} with {} entries", health.logs, health.entries)?;
+    writeln!(out, "Search:      {} texts", health.texts)?;
+    writeln!(out, "Health:      good")?;
     if arguments.rebuild {
-        return rebuild(store);
+        return rebuild(store, out);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn rebuild(store: Sqlite) -> Outcome {
+fn rebuild(store: Sqlite, out: &mut Out) -> Outcome {
     let component = store::engine()?;
     let mut engine = component.instantiate(store)?;
     let watched = io::stderr().is_terminal();
@@ -55,7 +56,7 @@ fn rebuild(store: Sqlite) -> Outcome {
         let rebuilt = plain(engine.rebuild_indexes(cursor.as_deref(), STEP))?;
         done += u64::from(rebuilt.done);
         if watched {
-            eprint!("\rIndexed:     {done} sessions");
+            write!(io::stderr(), "\rIndexed:     {done} sessions")?;
         }
         cursor = rebuilt.next_cursor;
         if cursor.is_none() {
@@ -63,16 +64,16 @@ fn rebuild(store: Sqlite) -> Outcome {
         }
     };
     if watched {
-        eprintln!();
+        writeln!(io::stderr())?;
     }
     engine.into_storage().compact()?;
-    println!("Rebuilt the indexes of {done} sessions.");
+    writeln!(out, "Rebuilt the indexes of {done} sessions.")?;
     if broken.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    println!("Records that cannot be read, and were left as they are:");
+    writeln!(out, "Records that cannot be read, and were left as they are:")?;
     for key in broken {
-        println!("  {key}");
+        writeln!(out, "  {}", printable(&key, Form::Line))?;
     }
     Ok(ExitCode::FAILURE)
 }

@@ -3,6 +3,7 @@
 mod arguments;
 mod delete;
 mod doctor;
+mod hostile;
 mod list;
 mod prune;
 mod run;

@@ -93,3 +93,16 @@ fn the_store_can_be_named_by_a_relative_path() {
     let ran = run(&["list", "--store", "no/such/store.db"]);
     assert_eq!(ran.complained(), "there are no sessions yet: no/such/store.db does not exist");
 }
+
+#[test]
+fn what_sqlite_says_is_said_once() {
+    let scene = empty();
+    let dropped = rusqlite::Connection::open(scene.store()).and_then(|store| store.execute_batch("DROP TABLE records"));
+    dropped.expect("a table less");
+    for words in COMMANDS {
+        let ran = on(&scene, words);
+        let said = format!("{}{}", ran.out, ran.complaint);
+        assert_eq!(said.matches("no such table").count(), 1, "{words:?}: {said}");
+        assert!(!said.contains("Error code"), "{words:?} says it again by a number: {said}");
+    }
+}

@@ -52,8 +52,15 @@ pub enum Error {
     #[error("too large")]
     TooLarge,
     /// SQLite failed.
-    #[error(transparent)]
-    Sqlite(#[from] rusqlite::Error),
+    #[error("{0}")]
+    Sqlite(rusqlite::Error),
+}
+
+/// Its causes say what it says itself, in other words.
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
 }
 
 /// What a store's operation returns.
