@@ -4,10 +4,12 @@ mod bounded;
 mod builder;
 mod contract;
 mod error;
+mod kind;
 mod logs;
 mod maintenance;
 mod open;
 mod phrase;
+mod place;
 mod records;
 mod schema;
 mod text;
@@ -25,10 +27,14 @@ pub use self::builder::Builder;
 pub use self::error::{Error, OpenError};
 pub use self::maintenance::Health;
 
+use self::place::Place;
+
 /// An open store.
 #[derive(Debug)]
 pub struct Sqlite {
     connection: Connection,
+    /// Where it lies; none in memory.
+    place: Option<Place>,
     /// What `PRAGMA synchronous` stands at.
     durability: Durability,
     busy_for: Duration,

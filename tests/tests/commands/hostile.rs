@@ -1,11 +1,11 @@
 //! Stores that hold whatever an agent could put into one: nothing of it reaches a terminal as it is, and nothing of it keeps
 //! a command from its work.
 
-use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 
-use acp_sessions_tests::launch::{Launch, built};
+use acp_sessions_tests::launch::Launch;
 use acp_sessions_tests::scene::Scene;
+use acp_sessions_tests::script::Script;
 use serde_json::{Value, json};
 
 use crate::run::{Ran, on, run};
@@ -36,41 +36,25 @@ fn hostile_store(scene: &Scene) -> Vec<String> {
     let long = "x".repeat(LONG);
     let ids = vec![format!("one{HOSTILE}"), long, "plain".to_owned()];
     for (number, id) in ids.iter().enumerate() {
-        let update = |update: &Value| {
-            let params = json!({"sessionId": id, "update": update});
-            format!("session/prompt {}\n", json!({"jsonrpc": "2.0", "method": "session/update", "params": params}))
-        };
         let name = format!("agent{HOSTILE}");
-        let mut script = String::new();
         let info = json!({"name": name, "title": name, "version": name});
-        script += &format!(
-            "initialize {{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{}}}\n",
-            json!({"protocolVersion": 1, "agentInfo": info, "agentCapabilities": {}})
-        );
-        let opened = json!({"sessionId": id});
-        script += &format!("session/new {{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{opened}}}\n");
+        let mut script = Script::default()
+            .answers("initialize", json!({"protocolVersion": 1, "agentInfo": info, "agentCapabilities": {}}))
+            .answers("session/new", json!({"sessionId": id}));
         for kind in ["user_message_chunk", "agent_message_chunk", "agent_thought_chunk"] {
             let content = json!({"type": "text", "text": format!("needle {kind}{HOSTILE}")});
-            script += &update(&json!({"sessionUpdate": kind, "content": content, "_meta": {"x": HOSTILE}}));
-            script += &update(&json!({"sessionUpdate": kind, "content": {"type": format!("kind{HOSTILE}")}}));
+            script = script
+                .tells(id, json!({"sessionUpdate": kind, "content": content, "_meta": {"x": HOSTILE}}))
+                .tells(id, json!({"sessionUpdate": kind, "content": {"type": format!("kind{HOSTILE}")}}));
         }
         let call = json!({"sessionUpdate": "tool_call", "toolCallId": HOSTILE, "title": format!("tool{HOSTILE}")});
-        script += &update(&call);
         let titled = json!({"sessionUpdate": "session_info_update", "title": format!("title{HOSTILE}"),
             "_meta": {"m": HOSTILE}});
-        script += &update(&titled);
+        script = script.tells(id, call).tells(id, titled);
         if id == "plain" {
-            for awkward in awkward_updates() {
-                let params = format!(r#"{{"sessionId":"plain","update":{awkward}}}"#);
-                script += &format!(
-                    "session/prompt {{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{params}}}\n"
-                );
-            }
+            script = awkward_updates().iter().fold(script, |script, update| script.tells(id, update));
         }
-        script += "session/prompt {\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"stopReason\":\"end_turn\"}}\n";
-        let file = scene.file(&format!("script-{number}"));
-        fs::write(&file, script).expect("written");
-        let agent = Launch::new(&built("reciting_agent")).arg(file);
+        let agent = script.ends_turns().agent(&scene.file(&format!("script-{number}")));
         converse(scene, &agent, id);
     }
     ids

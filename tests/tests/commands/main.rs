@@ -3,6 +3,7 @@
 mod arguments;
 mod delete;
 mod doctor;
+mod foreign;
 mod hostile;
 mod list;
 mod prune;

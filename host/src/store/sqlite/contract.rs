@@ -4,6 +4,7 @@ use rusqlite::TransactionBehavior;
 
 use super::bounded::Bounds;
 use super::error::Result;
+use super::place::Place;
 use super::{Sqlite, logs, records, text};
 use crate::component::storage::{
     Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextScope, TextTerm, Write,
@@ -70,6 +71,7 @@ impl Sqlite {
     }
 
     fn write(&mut self, expected: &[Expectation], writes: &[Write], durability: Durability) -> Result<()> {
+        self.place.as_ref().map_or(Ok(()), Place::check)?;
         self.set_durability(durability)?;
         // Taking the lock at once: one that is taken half-way cannot be waited for.
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
