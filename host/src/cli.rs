@@ -20,8 +20,11 @@ mod update;
 
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::{Parser, Subcommand};
+use signal_hook::consts::SIGXFSZ;
 
 use printable::{Form, Log, Out, printable};
 
@@ -59,6 +62,7 @@ type Outcome = anyhow::Result<ExitCode>;
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     log_to_stderr();
+    take_full_files_for_errors();
     let mut out = Out::stdout();
     let outcome = match arguments.command {
         Command::Proxy(arguments) => proxy::run(&arguments),
@@ -78,6 +82,14 @@ pub fn main() -> ExitCode {
         }
         ExitCode::FAILURE
     })
+}
+
+/// A file that may not grow any more is one that cannot be written, and no reason to end at once.
+fn take_full_files_for_errors() {
+    let reached = Arc::new(AtomicBool::new(false));
+    if let Err(error) = signal_hook::flag::register(SIGXFSZ, reached) {
+        tracing::debug!(%error, "a limit for the size of files would end the program");
+    }
 }
 
 /// Prints an error on one line.
