@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use clap::Args;
 
 use crate::component::{Component, Limits};
+use crate::store::sqlite::Builder;
 use crate::store::{Sqlite, default_path};
 
 /// Where the sessions are.
@@ -29,10 +30,13 @@ impl StoreOptions {
     }
 
     pub(super) fn open(&self) -> anyhow::Result<Sqlite> {
+        Ok(self.builder()?.build()?)
+    }
+
+    fn builder(&self) -> anyhow::Result<Builder> {
         let builder = Sqlite::builder().file(self.path()?);
         // In a folder that somebody has named there may be other things, for others too.
-        let builder = if self.named().is_none() { builder.owns_folder() } else { builder };
-        Ok(builder.build()?)
+        Ok(if self.named().is_none() { builder.owns_folder() } else { builder })
     }
 
     fn named(&self) -> Option<PathBuf> {
@@ -42,9 +46,20 @@ impl StoreOptions {
 
     /// For commands that have no use for an empty store: it must be there already.
     pub(super) fn open_existing(&self) -> anyhow::Result<Sqlite> {
+        self.check_exists()?;
+        self.open()
+    }
+
+    /// The same for long work, beside which others go on with theirs.
+    pub(super) fn open_existing_beside_others(&self) -> anyhow::Result<Sqlite> {
+        self.check_exists()?;
+        Ok(self.builder()?.gives_way().build()?)
+    }
+
+    fn check_exists(&self) -> anyhow::Result<()> {
         let path = self.path()?;
         anyhow::ensure!(path.exists(), "there are no sessions yet: {} does not exist", path.display());
-        self.open()
+        Ok(())
     }
 }
 

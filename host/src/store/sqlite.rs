@@ -2,6 +2,7 @@
 
 mod bounded;
 mod builder;
+mod compact;
 mod contract;
 mod error;
 mod kind;
@@ -17,13 +18,15 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
 use crate::component::storage::Durability;
 
 pub use self::builder::Builder;
+pub use self::compact::Compaction;
 pub use self::error::{Error, OpenError};
 pub use self::maintenance::Health;
 
@@ -38,11 +41,20 @@ pub struct Sqlite {
     /// What `PRAGMA synchronous` stands at.
     durability: Durability,
     busy_for: Duration,
+    gives_way: bool,
 }
 
 impl Sqlite {
     /// Where and how to open one.
     pub fn builder() -> Builder {
         Builder::default()
+    }
+
+    /// Lets others have their turn after a commit that has kept them waiting since then. They look again every few
+    /// milliseconds, and would find the next commit each time.
+    fn give_way(&self, since: Instant) {
+        if self.gives_way {
+            thread::sleep(since.elapsed());
+        }
     }
 }

@@ -22,11 +22,12 @@ pub struct Builder {
     pub(super) file: Option<PathBuf>,
     pub(super) busy_for: Duration,
     pub(super) owns_folder: bool,
+    pub(super) gives_way: bool,
 }
 
 impl Default for Builder {
     fn default() -> Self {
-        Self { file: None, busy_for: Duration::from_secs(10), owns_folder: false }
+        Self { file: None, busy_for: Duration::from_secs(10), owns_folder: false, gives_way: false }
     }
 }
 
@@ -51,6 +52,13 @@ impl Builder {
     #[must_use]
     pub fn owns_folder(mut self) -> Self {
         self.owns_folder = true;
+        self
+    }
+
+    /// For long work in the background: after each commit others have as long for theirs as it took.
+    #[must_use]
+    pub fn gives_way(mut self) -> Self {
+        self.gives_way = true;
         self
     }
 

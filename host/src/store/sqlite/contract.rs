@@ -1,5 +1,7 @@
 //! The storage of `wit/world.wit`, by SQLite.
 
+use std::time::Instant;
+
 use rusqlite::TransactionBehavior;
 
 use super::bounded::Bounds;
@@ -75,6 +77,7 @@ impl Sqlite {
         self.set_durability(durability)?;
         // Taking the lock at once: one that is taken half-way cannot be waited for.
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let locked = Instant::now();
         records::check(&transaction, expected)?;
         for write in writes {
             match write {
@@ -88,6 +91,7 @@ impl Sqlite {
             }
         }
         transaction.commit()?;
+        self.give_way(locked);
         // Where it is not meant to be safe at once, it need not be gone at once either.
         if durability == Durability::Durable && writes.iter().any(removes_for_good) {
             self.purge()?;

@@ -45,7 +45,13 @@ fn in_memory(builder: &Builder) -> Result<Sqlite> {
 }
 
 fn sqlite(builder: &Builder, connection: Connection, place: Option<Place>) -> Sqlite {
-    Sqlite { connection, place, durability: Durability::Relaxed, busy_for: builder.busy_for }
+    Sqlite {
+        connection,
+        place,
+        durability: Durability::Relaxed,
+        busy_for: builder.busy_for,
+        gives_way: builder.gives_way,
+    }
 }
 
 fn open_file(builder: &Builder, file: &Path) -> Result<Sqlite> {
