@@ -13,7 +13,7 @@ use crate::store::{Sqlite, default_path};
 /// Where the sessions are.
 #[derive(Debug, Args)]
 pub(super) struct StoreOptions {
-    /// The file that holds the sessions [default: what ACP_SESSIONS_STORE names, or acp-sessions/sessions.db in the user's
+    /// The file that holds the sessions [default: what `ACP_SESSIONS_STORE` names, or acp-sessions/sessions.db in the user's
     /// data folder]
     #[arg(long, value_name = "PATH")]
     store: Option<PathBuf>,

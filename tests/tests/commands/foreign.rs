@@ -16,8 +16,11 @@ use crate::stores::COMMANDS;
 /// What `PRAGMA application_id` says of a store: `acps`.
 const OURS: i64 = 0x6163_7073;
 
-/// Every file of a folder: what is in it, its rights, and when it was last changed.
-fn files(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, u32, (i64, i64))> {
+/// What is in a file, its rights, and when it was last changed.
+type Described = (Vec<u8>, u32, (i64, i64));
+
+/// Every file of a folder.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Described> {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
     let described = entries.map(|path| {
         let found = fs::metadata(&path).expect("it is there");
@@ -27,10 +30,10 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, u32, (i64, i64))> {
     described.collect()
 }
 
-fn database(path: &Path, sql: &str) -> Option<Connection> {
+fn database(path: &Path, sql: &str) -> Connection {
     let connection = Connection::open(path).expect("a database");
     connection.execute_batch(sql).expect("SQL");
-    Some(connection)
+    connection
 }
 
 /// Puts something into a file. A connection that is to stay open is returned.
@@ -68,17 +71,17 @@ fn what_is_no_store_is_refused_and_not_touched() {
             let it =
                 database(path, "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_mode = WAL; CREATE TABLE notes (text)");
             assert_eq!(fs::metadata(path).expect("the file").len(), 4096);
-            it
+            Some(it)
         }),
         ("that is being written", |path| {
             database(path, "CREATE TABLE notes (text)");
-            database(path, "PRAGMA cache_size = 1; BEGIN EXCLUSIVE; INSERT INTO notes VALUES (zeroblob(100000))")
+            Some(database(path, "PRAGMA cache_size = 1; BEGIN EXCLUSIVE; INSERT INTO notes VALUES (zeroblob(100000))"))
         }),
         ("a text", |path| write(path, &b"These are words and no store.\n".repeat(1000))),
         ("a short text", |path| write(path, b"x")),
         ("zeros", |path| write(path, &[0; 8192])),
         ("something encrypted", |path| {
-            let bytes: Vec<u8> = (0..16_384_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+            let bytes: Vec<u8> = (0..16_384_u32).map(|at| at.wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect();
             write(path, &bytes)
         }),
     ];
@@ -124,7 +127,7 @@ fn a_store_of_before_may_be_in_its_journal_as_a_whole() {
     let tables = include_str!("../../../host/src/store/sqlite/schema/1.sql");
     let old = scene.file("old.db");
     // Held open, so that nothing is moved out of the journal.
-    let held = database(&old, "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_mode = WAL").expect("a database");
+    let held = database(&old, "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_mode = WAL");
     held.execute_batch(&format!("BEGIN; {tables}; PRAGMA user_version = 3; COMMIT")).expect("a store");
     let mut rows = dump.prepare("SELECT key, value FROM records").expect("SQL");
     let mut rows = rows.query([]).expect("rows");
