@@ -54,6 +54,7 @@ mod shelf;
 mod span;
 mod state;
 mod title;
+mod unreadable;
 
 use std::cell::{Cell, Ref, RefCell};
 

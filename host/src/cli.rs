@@ -1,5 +1,7 @@
 //! The command line.
 
+#![deny(clippy::print_stdout, clippy::print_stderr, reason = "what is printed may be text of others: `printable`")]
+
 mod agent;
 mod answer;
 mod delete;
@@ -7,17 +9,24 @@ mod doctor;
 mod duration;
 mod list;
 mod options;
+mod printable;
 mod proxy;
 mod prune;
 mod serve;
 mod show;
 mod store;
 mod table;
+mod update;
 
-use std::io::IsTerminal as _;
+use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::{Parser, Subcommand};
+use signal_hook::consts::SIGXFSZ;
+
+use printable::{Form, Log, Out, printable};
 
 /// Gives any agent of the Agent Client Protocol sessions that last: stored, listed, loaded, resumed, forked, deleted.
 #[derive(Debug, Parser)]
@@ -53,22 +62,41 @@ type Outcome = anyhow::Result<ExitCode>;
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     log_to_stderr();
+    take_full_files_for_errors();
+    let mut out = Out::stdout();
     let outcome = match arguments.command {
         Command::Proxy(arguments) => proxy::run(&arguments),
         Command::Agent(arguments) => agent::run(&arguments),
-        Command::List(arguments) => list::run(&arguments),
-        Command::Show(arguments) => show::run(&arguments),
-        Command::Delete(arguments) => delete::run(&arguments),
-        Command::Prune(arguments) => prune::run(&arguments),
-        Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::List(arguments) => list::run(&arguments, &mut out),
+        Command::Show(arguments) => show::run(&arguments, &mut out),
+        Command::Delete(arguments) => delete::run(&arguments, &mut out),
+        Command::Prune(arguments) => prune::run(&arguments, &mut out),
+        Command::Doctor(arguments) => doctor::run(&arguments, &mut out),
     };
+    // What was done before something failed is told before it.
+    let outcome = out.flush().map_err(anyhow::Error::from).and(outcome);
     outcome.unwrap_or_else(|error| {
         // Whoever reads our output may have read enough of it.
         if !is_broken_pipe(&error) {
-            eprintln!("acp-sessions: {error:#}");
+            complain(&error);
         }
         ExitCode::FAILURE
     })
+}
+
+/// A file that may not grow any more is one that cannot be written, and no reason to end at once.
+fn take_full_files_for_errors() {
+    let reached = Arc::new(AtomicBool::new(false));
+    if let Err(error) = signal_hook::flag::register(SIGXFSZ, reached) {
+        tracing::debug!(%error, "a limit for the size of files would end the program");
+    }
+}
+
+/// Prints an error on one line.
+fn complain(error: &anyhow::Error) {
+    let complaint = format!("acp-sessions: {error:#}");
+    // There is nobody else to be told.
+    let _ = writeln!(std::io::stderr(), "{}", printable(&complaint, Form::Line));
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -84,7 +112,8 @@ fn log_to_stderr() {
         .from_env_lossy();
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(|| Log)
+        // Its colours are control characters, and what is logged may have some of its own.
+        .with_ansi(false)
         .init();
 }

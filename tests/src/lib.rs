@@ -12,8 +12,10 @@ pub mod process;
 pub mod real_agents;
 pub mod scene;
 pub mod schema;
+pub mod script;
 pub mod tap;
 pub mod transcript;
+pub mod unprivileged;
 
 use std::time::{Duration, Instant};
 

@@ -170,6 +170,6 @@ fn a_store_that_cannot_be_opened_leaves_no_agent() {
     });
     // The agent and all that it starts have the program's standard error: it ends when none of them is left.
     let complaint = read.recv_timeout(PATIENCE).expect("something of the agent is left");
-    assert!(complaint.contains("cannot open the session store"), "{complaint}");
+    assert!(complaint.contains("is no session store"), "{complaint}");
     assert_eq!(program.wait().expect("its status").code(), Some(1));
 }

@@ -163,6 +163,11 @@ impl wit::Guest for Component {
             RebuildError::Cursor => wit::SessionError::Invalid(error.to_string()),
             RebuildError::Storage(error) => storage_error(error),
         })?;
-        Ok(wit::Rebuilt { done: rebuilt.done, broken: rebuilt.broken, next_cursor: rebuilt.next })
+        Ok(wit::Rebuilt {
+            done: rebuilt.done,
+            entries: rebuilt.entries,
+            broken: rebuilt.broken,
+            next_cursor: rebuilt.next,
+        })
     }
 }

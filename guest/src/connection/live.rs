@@ -81,8 +81,8 @@ pub(super) struct LiveSession {
     writes: u64,
     /// How many of the arrivals that an instance was lost with are in the log.
     recorded: u32,
-    /// Part of what was said in the turns under way was lost with an instance.
-    is_missing: bool,
+    /// What has become of what was said in the turns under way.
+    said: Said,
     /// The agent has begun another session in the place of its own, which it could not open. It takes that place when a
     /// prompt in it has succeeded. How many entries the transcript had when it was begun.
     stands_in_since: Option<u64>,
@@ -146,8 +146,24 @@ pub(super) struct Stamp {
     writes: u64,
     seen: Option<u32>,
     stands_in_since: Option<u64>,
-    is_unwritten: bool,
-    is_missing: bool,
+    /// What would become of what was said if the instance were lost.
+    at_stake: Said,
+    said: Said,
+}
+
+/// What has become of what was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Said {
+    /// All of it is in the log, or will be.
+    Whole,
+    /// Part of it could not be kept.
+    Missing,
+}
+
+impl Said {
+    fn missing_if(is_missing: bool) -> Self {
+        if is_missing { Self::Missing } else { Self::Whole }
+    }
 }
 
 /// What has happened since the record was last written.
@@ -191,7 +207,7 @@ impl LiveSession {
             marked: None,
             writes: 0,
             recorded: 0,
-            is_missing: false,
+            said: Said::Whole,
             stands_in_since: None,
             parent: None,
         }
@@ -272,8 +288,8 @@ impl LiveSession {
             writes: self.writes,
             seen: self.recorder.seen(),
             stands_in_since: self.stands_in_since,
-            is_unwritten: self.is_unwritten(),
-            is_missing: self.is_missing,
+            at_stake: Said::missing_if(self.is_unwritten()),
+            said: self.said,
         }
     }
 

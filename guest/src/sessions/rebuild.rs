@@ -17,7 +17,7 @@ use crate::store::{Decision, Holders, Store, heading, keys};
 /// How much is read, and written in one commit, at a time: others wait that long.
 const BATCH: Bounds = Bounds { limit: 256, max_bytes: 256 * 1024 };
 /// How many bytes of logs are indexed in one call, or a little more.
-const AT_ONCE: usize = 4 * 1024 * 1024;
+const AT_ONCE: usize = 1024 * 1024;
 /// How often something is tried again after another process changed it.
 const ATTEMPTS: usize = 1000;
 /// How many records that cannot be read are named.
@@ -28,6 +28,8 @@ const MOST_NAMED: usize = 100;
 pub struct Rebuilt {
     /// How many sessions it did.
     pub done: u32,
+    /// How many entries of logs it indexed.
+    pub entries: u32,
     /// The keys of records that could not be read, of this call and those before it; no more than a hundred.
     pub broken: Vec<String>,
     /// Where the next call goes on; none at the end.
@@ -79,23 +81,32 @@ pub fn rebuild<S: Storage>(
         progress.stage = Stage::Clean(String::new());
     }
     let mut done = 0;
+    let mut budget = Budget { left: AT_ONCE, entries: 0 };
     let next = match progress.stage {
         Stage::Upgrade => Some(Stage::Upgrade),
         Stage::Clean(behind) => {
             let behind = clean::clean(store, &behind)?;
             Some(behind.map_or(Stage::Write(String::new()), Stage::Clean))
         }
-        Stage::Write(behind) => Some(write(store, &behind, limit, &mut done, &mut progress.broken)?),
+        Stage::Write(behind) => Some(write(store, &behind, limit, &mut done, &mut budget, &mut progress.broken)?),
         Stage::Text { session, log, from } => {
-            let mut left = AT_ONCE;
-            let read = texts(store, &session, Some((&log, from)), &mut left);
+            let read = texts(store, &session, Some((&log, from)), &mut budget);
             Some(named(read, &session, &mut progress.broken)?.flatten().unwrap_or(Stage::Write(session)))
         }
         Stage::Sweep(behind) => sweep::sweep(store, behind.as_deref())?.map(|behind| Stage::Sweep(Some(behind))),
     };
     let broken = progress.broken;
     let next = next.map(|stage| serde_json::to_string(&Progress { stage, broken: broken.clone() }).unwrap_or_default());
-    Ok(Rebuilt { done, broken, next })
+    Ok(Rebuilt { done, entries: budget.entries, broken, next })
+}
+
+/// What may be indexed in a call, and what was.
+#[derive(Debug, Clone, Copy)]
+struct Budget {
+    /// Bytes that are left.
+    left: usize,
+    /// Entries that were indexed.
+    entries: u32,
 }
 
 /// The least key after this one.
@@ -122,15 +133,15 @@ fn write<S: Storage>(
     behind: &str,
     limit: u32,
     done: &mut u32,
+    budget: &mut Budget,
     broken: &mut Vec<String>,
 ) -> Result<Stage> {
     let bounds = Bounds { limit: limit.clamp(1, BATCH.limit), ..BATCH };
     let page = store.storage().scan(&after(behind, "s/"), &keys::range_end("s/"), false, bounds)?;
     let last = page.entries.last().filter(|_| page.more).map(|entry| entry.key.clone());
-    let mut left = AT_ONCE;
     let mut behind = behind.to_owned();
     for entry in page.entries {
-        if left == 0 {
+        if budget.left == 0 {
             return Ok(Stage::Write(behind));
         }
         behind.clone_from(&entry.key);
@@ -138,7 +149,7 @@ fn write<S: Storage>(
             continue;
         }
         *done += 1;
-        let texts = texts(store, &entry.key, None, &mut left);
+        let texts = texts(store, &entry.key, None, budget);
         if let Some(Some(rest)) = named(texts, &entry.key, broken)? {
             return Ok(rest);
         }
@@ -168,13 +179,13 @@ fn write_one<S: Storage>(store: &Store<S>, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// Indexes a session's logs, from this entry of this one of them on, as far as `left` goes; returns where to go on if that is
+/// Indexes a session's logs, from this entry of this one of them on, as far as the budget goes; returns where to go on if that is
 /// amid them.
 fn texts<S: Storage>(
     store: &Store<S>,
     key: &str,
     start: Option<(&str, u32)>,
-    left: &mut usize,
+    budget: &mut Budget,
 ) -> Result<Option<Stage>> {
     let id = id_of(key)?;
     // One that was deleted meanwhile took all that is derived from it along.
@@ -189,11 +200,11 @@ fn texts<S: Storage>(
             _ => 1,
         };
         let stage = |from| Stage::Text { session: key.to_owned(), log: log.to_owned(), from };
-        if *left == 0 {
+        if budget.left == 0 {
             return Ok(Some(stage(from)));
         }
         if (log == id || is_for_this_one(store, log, &id)?)
-            && let Some(from) = text::index_log(store, log, from, left)?
+            && let Some(from) = text::index_log(store, log, from, budget)?
         {
             return Ok(Some(stage(from)));
         }

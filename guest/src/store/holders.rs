@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::storage::{Result, StorageError};
+use super::unreadable::unreadable;
+use crate::storage::Result;
 
 /// Who shares a log with its own session, and up to which entry.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
@@ -20,7 +21,7 @@ impl Holders {
     /// Reads the record of a log; empty where nobody shares it.
     pub fn parse(text: Option<&str>) -> Result<Self> {
         text.map_or(Ok(Self::default()), |text| {
-            serde_json::from_str(text).map_err(|error| StorageError::Corrupt(format!("a log's holders: {error}")))
+            serde_json::from_str(text).map_err(|error| unreadable("a log's holders", &error))
         })
     }
 

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::Session;
-use crate::storage::{Result, StorageError};
+use super::unreadable::unreadable;
+use crate::storage::Result;
 
 /// The names of the agents that sessions of a store are, or were, known to. Only grows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -16,7 +17,7 @@ impl Roster {
     /// Reads the record; empty where there is none.
     pub fn parse(text: Option<&str>) -> Result<Self> {
         let names = text.map_or(Ok(BTreeSet::new()), serde_json::from_str);
-        names.map(|names| Self { names }).map_err(|error| StorageError::Corrupt(format!("the agents' names: {error}")))
+        names.map(|names| Self { names }).map_err(|error| unreadable("the agents' names", &error))
     }
 
     /// The record's text.

@@ -10,7 +10,8 @@ use super::known::Known;
 use super::segment::Segment;
 use super::shelf::Shelf;
 use super::title::Title;
-use crate::storage::{Result, StorageError};
+use super::unreadable::unreadable;
+use crate::storage::Result;
 
 /// How the layer came to know a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -124,8 +125,7 @@ impl Session {
 
     /// Reads a record.
     pub fn parse(text: &str) -> Result<Self> {
-        let mut session: Self = serde_json::from_str(text)
-            .map_err(|error| StorageError::Corrupt(format!("a session's record: {error}")))?;
+        let mut session: Self = serde_json::from_str(text).map_err(|error| unreadable("a session's record", &error))?;
         if let (Some(id), Some(agent)) = (session.earlier_agent_id.take(), session.agent.clone()) {
             session.agents.entry(agent).or_insert(Known::new(id, u64::MAX));
         }

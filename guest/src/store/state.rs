@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::storage::{Result, StorageError};
+use super::unreadable::unreadable;
+use crate::storage::Result;
 
 /// What is state rather than history: each kind of it as it last was.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -61,7 +62,7 @@ impl State {
 
     /// Reads a record.
     pub fn parse(text: &str) -> Result<Self> {
-        serde_json::from_str(text).map_err(|error| StorageError::Corrupt(format!("a session's state: {error}")))
+        serde_json::from_str(text).map_err(|error| unreadable("a session's state", &error))
     }
 
     /// The record's text.

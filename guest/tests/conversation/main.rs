@@ -32,6 +32,7 @@ mod opening;
 mod own_words;
 mod pipelined;
 mod put_away;
+mod read_only;
 mod reconciling;
 mod recovery;
 mod rehydration;

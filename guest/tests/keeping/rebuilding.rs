@@ -13,7 +13,7 @@ use crate::shop::{NOW, entry, fork_of, found, prompted, put, say, transcript, wi
 fn rebuild_all<S: Storage>(store: &Store<S>, limit: u32) -> (u32, Vec<String>) {
     let (mut done, mut cursor) = (0, None);
     for _ in 0..1000 {
-        let Rebuilt { done: some, broken, next } = rebuild(store, cursor.as_deref(), limit).unwrap();
+        let Rebuilt { done: some, broken, next, .. } = rebuild(store, cursor.as_deref(), limit).unwrap();
         done += some;
         cursor = next;
         if cursor.is_none() {
@@ -187,4 +187,29 @@ fn an_index_entry_that_comes_to_stand_for_something_meanwhile_is_not_taken_out()
     rebuild(&store, None, 10).unwrap();
     assert!(storage.has_happened());
     assert!(store.record(row).unwrap().is_some());
+}
+
+#[test]
+fn no_commit_is_so_large_that_others_have_to_wait_for_it() {
+    let storage = Between::default();
+    let store = Store::new(&storage);
+    put(&store, &prompted("long", NOW));
+    for nth in 0..2000 {
+        say(&store, "long", NOW, &format!("{nth} {}", "walrus ".repeat(100)));
+    }
+    storage.largest.set(0);
+    let (mut calls, mut entries, mut cursor) = (0, 0, None);
+    loop {
+        let rebuilt = rebuild(&store, cursor.as_deref(), 100).unwrap();
+        calls += 1;
+        entries += rebuilt.entries;
+        cursor = rebuilt.next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    let largest = storage.largest.get();
+    assert!(largest <= 40 * 1024, "a commit of {largest} bytes");
+    assert!(calls > 2, "a rebuild of {calls} calls cannot be given up");
+    assert_eq!(entries, 2000, "each entry is counted once");
 }

@@ -1,10 +1,11 @@
 //! `acp-sessions delete`
 
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use super::Outcome;
 use super::answer::plain;
+use super::printable::{Form, Out, printable};
 use super::store::{self, StoreOptions};
 
 #[derive(Debug, clap::Args)]
@@ -17,7 +18,7 @@ pub(super) struct Arguments {
     ids: Vec<String>,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     let component = store::engine()?;
     let mut engine = component.instantiate(arguments.store.open_existing()?)?;
     // The engine takes an unknown id for deleted; a person has more likely mistyped it, and then nothing goes.
@@ -26,7 +27,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }
     for id in &arguments.ids {
         plain(engine.delete_session(id))?;
-        writeln!(io::stdout(), "Deleted {id}.")?;
+        writeln!(out, "Deleted {}.", printable(id, Form::Line))?;
+        // Each is told when it is done, whatever becomes of the next.
+        out.flush()?;
     }
     Ok(ExitCode::SUCCESS)
 }

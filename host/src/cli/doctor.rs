@@ -1,78 +1,82 @@
 //! `acp-sessions doctor`
 
-use std::io::{self, IsTerminal as _};
+mod progress;
+mod rebuild;
+
+use std::io::Write as _;
 use std::process::ExitCode;
 
-use super::Outcome;
-use super::answer::plain;
-use super::store::{self, StoreOptions};
-use crate::store::Sqlite;
+use serde_json::json;
 
-/// How many sessions are indexed in one step.
-const STEP: u32 = 100;
+use super::Outcome;
+use super::printable::{Form, Out, printable};
+use super::store::StoreOptions;
+use crate::store::sqlite::Health;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     store: StoreOptions,
 
-    /// Makes the indexes for lists and search anew from the sessions themselves
+    /// Makes the indexes for lists and search anew from the sessions themselves. Others can use the store meanwhile, and it
+    /// can be interrupted
     #[arg(long)]
     rebuild: bool,
+
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let store = arguments.store.open_existing()?;
+pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
+    let store = arguments.store.open_existing_beside_others()?;
     let health = store.check()?;
-    println!("Store:       {}", arguments.store.path()?.display());
-    println!("Format:      {}", health.format);
-    println!("Size:        {} KiB, {} KiB of it free", health.bytes / 1024, health.free_bytes / 1024);
+    let path = arguments.store.path()?;
+    let path = path.to_string_lossy();
+    if arguments.json {
+        out.json(&to_json(&path, &health))?;
+    } else {
+        describe(out, &path, &health)?;
+    }
     if !health.faults.is_empty() {
-        println!("Damaged:");
-        for fault in &health.faults {
-            println!("  {fault}");
-        }
-        println!("Make a copy of the file before anything else uses it.");
         return Ok(ExitCode::FAILURE);
     }
-    println!("Records:     {}", health.records);
-    println!("Logs:        {} with {} entries", health.logs, health.entries);
-    println!("Search:      {} texts", health.texts);
-    println!("Health:      good");
     if arguments.rebuild {
-        return rebuild(store);
+        return rebuild::rebuild(store, health.entries, arguments.json, out);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn rebuild(store: Sqlite) -> Outcome {
-    let component = store::engine()?;
-    let mut engine = component.instantiate(store)?;
-    let watched = io::stderr().is_terminal();
-    let mut done = 0_u64;
-    let mut cursor = None;
-    let broken = loop {
-        let rebuilt = plain(engine.rebuild_indexes(cursor.as_deref(), STEP))?;
-        done += u64::from(rebuilt.done);
-        if watched {
-            eprint!("\rIndexed:     {done} sessions");
+fn describe(out: &mut Out, path: &str, health: &Health) -> anyhow::Result<()> {
+    writeln!(out, "Store:       {}", printable(path, Form::Line))?;
+    writeln!(out, "Format:      {}", health.format)?;
+    writeln!(out, "Size:        {} KiB, {} KiB of it free", health.bytes / 1024, health.free_bytes / 1024)?;
+    if !health.faults.is_empty() {
+        writeln!(out, "Damaged:")?;
+        for fault in &health.faults {
+            writeln!(out, "  {}", printable(fault, Form::Line))?;
         }
-        cursor = rebuilt.next_cursor;
-        if cursor.is_none() {
-            break rebuilt.broken;
-        }
-    };
-    if watched {
-        eprintln!();
+        writeln!(out, "Make a copy of the file before anything else uses it.")?;
+        return Ok(());
     }
-    engine.into_storage().compact()?;
-    println!("Rebuilt the indexes of {done} sessions.");
-    if broken.is_empty() {
-        return Ok(ExitCode::SUCCESS);
-    }
-    println!("Records that cannot be read, and were left as they are:");
-    for key in broken {
-        println!("  {key}");
-    }
-    Ok(ExitCode::FAILURE)
+    writeln!(out, "Records:     {}", health.records)?;
+    writeln!(out, "Logs:        {} with {} entries", health.logs, health.entries)?;
+    writeln!(out, "Search:      {} texts", health.texts)?;
+    writeln!(out, "Health:      good")?;
+    Ok(())
+}
+
+fn to_json(path: &str, health: &Health) -> String {
+    json!({
+        "store": path,
+        "format": health.format,
+        "bytes": health.bytes,
+        "freeBytes": health.free_bytes,
+        "faults": health.faults,
+        "records": health.records,
+        "logs": health.logs,
+        "entries": health.entries,
+        "texts": health.texts,
+    })
+    .to_string()
 }

@@ -1,13 +1,15 @@
 //! `acp-sessions list`
 
-use std::io::{self, BufWriter, Write as _};
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use serde_json::json;
+use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::Outcome;
 use super::answer::plain;
+use super::printable::Out;
 use super::store::{self, StoreOptions};
 use super::table;
 use crate::component::sessions::{ArchivedSessions, ListCriteria, Session};
@@ -55,7 +57,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     let component = store::engine()?;
     let mut engine = component.instantiate(arguments.store.open_existing()?)?;
     let criteria = ListCriteria {
@@ -82,20 +84,18 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             break;
         }
     }
-    let mut out = BufWriter::new(io::stdout().lock());
     if arguments.json {
         for session in &sessions {
-            writeln!(out, "{}", to_json(session)?)?;
+            out.json(&to_json(session)?)?;
         }
     } else if sessions.is_empty() {
         writeln!(out, "No sessions.")?;
     } else {
-        table::write(&mut out, &sessions)?;
+        table::write(out, &sessions)?;
         if cursor.is_some() {
             writeln!(out, "There are more; --limit N shows them.")?;
         }
     }
-    out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -105,19 +105,37 @@ pub(super) fn absolute(folder: &str) -> anyhow::Result<String> {
     Ok(path.to_string_lossy().into_owned())
 }
 
-fn to_json(session: &Session) -> anyhow::Result<serde_json::Value> {
-    let meta: Option<serde_json::Value> = session.meta.as_deref().map(serde_json::from_str).transpose()?;
-    Ok(json!({
-        "sessionId": session.id,
-        "cwd": session.cwd,
-        "title": session.title,
-        "createdAt": session.created_at,
-        "updatedAt": session.updated_at,
-        "archived": session.archived,
-        "agent": session.agent,
-        "snippet": session.snippet,
-        "matchedIn": session.matched_in,
-        "setAside": session.set_aside,
-        "_meta": meta,
-    }))
+/// A session as a line of JSON has it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'s> {
+    session_id: &'s str,
+    cwd: &'s str,
+    title: Option<&'s str>,
+    created_at: &'s str,
+    updated_at: Option<&'s str>,
+    archived: bool,
+    agent: Option<&'s str>,
+    snippet: Option<&'s str>,
+    matched_in: Option<&'s str>,
+    set_aside: u32,
+    /// As it was given: it may hold numbers and depths that no value of ours has room for.
+    #[serde(rename = "_meta")]
+    meta: Option<&'s RawValue>,
+}
+
+fn to_json(session: &Session) -> anyhow::Result<String> {
+    Ok(serde_json::to_string(&Row {
+        session_id: &session.id,
+        cwd: &session.cwd,
+        title: session.title.as_deref(),
+        created_at: &session.created_at,
+        updated_at: session.updated_at.as_deref(),
+        archived: session.archived,
+        agent: session.agent.as_deref(),
+        snippet: session.snippet.as_deref(),
+        matched_in: session.matched_in.as_deref(),
+        set_aside: session.set_aside,
+        meta: session.meta.as_deref().map(serde_json::from_str).transpose()?,
+    })?)
 }

@@ -1,6 +1,6 @@
 //! `acp-sessions prune`
 
-use std::io::{self, BufWriter, Write as _};
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use chrono::{SecondsFormat, TimeDelta, Utc};
@@ -9,8 +9,9 @@ use super::Outcome;
 use super::answer::plain;
 use super::duration;
 use super::list::absolute;
+use super::printable::Out;
 use super::store::{self, StoreOptions};
-use super::table::one_line;
+use super::table;
 
 /// How many sessions go in one step. Others can use the store between steps.
 const STEP: u32 = 50;
@@ -33,7 +34,7 @@ pub(super) struct Arguments {
     dry_run: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     let component = store::engine()?;
     let mut engine = component.instantiate(arguments.store.open_existing()?)?;
     let since = Utc::now()
@@ -41,15 +42,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         .ok_or_else(|| anyhow::anyhow!("--older-than goes back further than time does"))?
         .to_rfc3339_opts(SecondsFormat::Millis, true);
     let cwd = arguments.cwd.as_deref().map(absolute).transpose()?;
-    let mut out = BufWriter::new(io::stdout().lock());
     let mut count = 0;
     let mut cursor = None;
     loop {
         let page = plain(engine.prune_sessions(&since, cwd.as_deref(), STEP, cursor.as_deref(), arguments.dry_run))?;
         for session in &page.sessions {
-            let title = one_line(session.title.as_deref().unwrap_or("-"));
             let updated = session.updated_at.as_deref().unwrap_or("-");
-            writeln!(out, "{}  {updated}  {}  {title}", session.id, session.cwd)?;
+            writeln!(out, "{}  {updated}  {}  {}", table::id(session), table::folder(session), table::title(session))?;
         }
         out.flush()?;
         count += page.sessions.len();
@@ -60,6 +59,5 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }
     let done = if arguments.dry_run { "would be deleted" } else { "deleted" };
     writeln!(out, "{count} {} {done}.", if count == 1 { "session" } else { "sessions" })?;
-    out.flush()?;
     Ok(ExitCode::SUCCESS)
 }

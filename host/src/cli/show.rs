@@ -1,13 +1,13 @@
 //! `acp-sessions show`
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
-
-use serde_json::Value;
 
 use super::Outcome;
 use super::answer::plain;
+use super::printable::{Form, Out, printable};
 use super::store::{self, StoreOptions};
+use super::update::Update;
 
 /// How many updates are read at once.
 const PAGE: u32 = 500;
@@ -29,10 +29,9 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     let component = store::engine()?;
     let mut engine = component.instantiate(arguments.store.open_existing()?)?;
-    let mut out = BufWriter::new(io::stdout().lock());
     let mut reader = Reader::default();
     let mut after: Option<String> = None;
     loop {
@@ -44,9 +43,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         })?;
         for update in &page.updates {
             if arguments.json {
-                writeln!(out, "{}", update.update)?;
+                out.json(&update.update)?;
             } else {
-                reader.write(&mut out, &serde_json::from_str(&update.update)?)?;
+                reader.write(out, Update::read(&update.update))?;
             }
         }
         match page.updates.last() {
@@ -65,7 +64,6 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             _ => {}
         }
     }
-    out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -76,13 +74,14 @@ struct Reader {
 }
 
 impl Reader {
-    fn write(&mut self, out: &mut impl Write, update: &Value) -> io::Result<()> {
-        let kind = update["sessionUpdate"].as_str().unwrap_or_default();
-        let speaker = match kind {
-            "user_message_chunk" => "User",
-            "agent_message_chunk" => "Agent",
-            "agent_thought_chunk" => "Agent, thinking",
-            "tool_call" => return self.tool(out, update),
+    /// Writes an update; none is one that cannot be read.
+    fn write(&mut self, out: &mut impl Write, update: Option<Update>) -> io::Result<()> {
+        let Some(update) = update else { return self.aside(out, "an update that cannot be read") };
+        let speaker = match update.kind.as_deref() {
+            Some("user_message_chunk") => "User",
+            Some("agent_message_chunk") => "Agent",
+            Some("agent_thought_chunk") => "Agent, thinking",
+            Some("tool_call") => return self.aside(out, update.title.as_deref().unwrap_or("a tool")),
             _ => return Ok(()),
         };
         if self.speaker != Some(speaker) {
@@ -90,23 +89,17 @@ impl Reader {
             write!(out, "{gap}## {speaker}\n\n")?;
             self.speaker = Some(speaker);
         }
-        let content = &update["content"];
-        match content["text"].as_str() {
-            Some(text) => write!(out, "{}", printable(text)),
-            None => write!(out, "[{}]", content["type"].as_str().unwrap_or("unknown")),
+        match (&update.content.text, &update.content.kind) {
+            (Some(text), _) => write!(out, "{}", printable(text, Form::Text)),
+            (None, kind) => write!(out, "[{}]", printable(kind.as_deref().unwrap_or("unknown"), Form::Line)),
         }
     }
 
-    fn tool(&mut self, out: &mut impl Write, update: &Value) -> io::Result<()> {
+    /// A line that nobody has said.
+    fn aside(&mut self, out: &mut impl Write, what: &str) -> io::Result<()> {
         let gap = if self.speaker.take().is_some() { "\n\n" } else { "" };
-        let title = update["title"].as_str().unwrap_or("a tool");
-        write!(out, "{gap}[{}]\n\n", printable(title))
+        write!(out, "{gap}[{}]\n\n", printable(what, Form::Line))
     }
-}
-
-/// Text of others may hold anything, and a terminal would obey it.
-fn printable(text: &str) -> String {
-    text.chars().filter(|character| !character.is_control() || matches!(character, '\n' | '\t')).collect()
 }
 
 #[cfg(test)]
@@ -129,9 +122,9 @@ mod tests {
             json!({ "sessionUpdate": "usage_update", "used": 1, "size": 2 }),
             say("agent_message_chunk", "Done"),
         ] {
-            reader.write(&mut out, &update).expect("written");
+            reader.write(&mut out, Update::read(&update.to_string())).expect("written");
         }
         let text = String::from_utf8(out).expect("text");
-        assert_eq!(text, "## User\n\nHello[31m\n\n## Agent\n\nGood day\n\n[Read a file]\n\n## Agent\n\nDone");
+        assert_eq!(text, "## User\n\nHello�[31m\n\n## Agent\n\nGood day\n\n[Read a file]\n\n## Agent\n\nDone");
     }
 }

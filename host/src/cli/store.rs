@@ -1,38 +1,65 @@
 //! Which store to use.
 
+use std::env;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
 
 use crate::component::{Component, Limits};
+use crate::store::sqlite::Builder;
 use crate::store::{Sqlite, default_path};
 
 /// Where the sessions are.
 #[derive(Debug, Args)]
 pub(super) struct StoreOptions {
-    /// The file that holds the sessions [default: acp-sessions/sessions.db in the user's data folder]
-    #[arg(long, value_name = "PATH", env = "ACP_SESSIONS_STORE")]
+    /// The file that holds the sessions [default: what `ACP_SESSIONS_STORE` names, or acp-sessions/sessions.db in the user's
+    /// data folder]
+    #[arg(long, value_name = "PATH")]
     store: Option<PathBuf>,
 }
 
+/// Names the store where the command line does not; set to nothing it is not set.
+const VARIABLE: &str = "ACP_SESSIONS_STORE";
+
 impl StoreOptions {
     pub(super) fn path(&self) -> anyhow::Result<PathBuf> {
-        self.store
-            .clone()
+        self.named()
             .or_else(default_path)
             .context("there is no home folder to keep sessions in: name a file with --store PATH")
     }
 
     pub(super) fn open(&self) -> anyhow::Result<Sqlite> {
-        Ok(Sqlite::builder().file(self.path()?).build()?)
+        Ok(self.builder()?.build()?)
+    }
+
+    fn builder(&self) -> anyhow::Result<Builder> {
+        let builder = Sqlite::builder().file(self.path()?);
+        // In a folder that somebody has named there may be other things, for others too.
+        Ok(if self.named().is_none() { builder.owns_folder() } else { builder })
+    }
+
+    fn named(&self) -> Option<PathBuf> {
+        let by_variable = || env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
+        self.store.clone().or_else(by_variable)
     }
 
     /// For commands that have no use for an empty store: it must be there already.
     pub(super) fn open_existing(&self) -> anyhow::Result<Sqlite> {
+        self.check_exists()?;
+        self.open()
+    }
+
+    /// The same for long work, beside which others go on with theirs.
+    pub(super) fn open_existing_beside_others(&self) -> anyhow::Result<Sqlite> {
+        self.check_exists()?;
+        Ok(self.builder()?.gives_way().build()?)
+    }
+
+    fn check_exists(&self) -> anyhow::Result<()> {
         let path = self.path()?;
         anyhow::ensure!(path.exists(), "there are no sessions yet: {} does not exist", path.display());
-        self.open()
+        Ok(())
     }
 }
 

@@ -1,28 +1,51 @@
 //! Rows for people to read.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
+use super::printable::{Form, printable, shortened};
 use crate::component::sessions::Session;
+
+/// Longer ids are cut; `--json` has them whole. Nobody types one of this length.
+const ID_WIDTH: usize = 128;
 
 /// Longer titles are cut.
 const TITLE_WIDTH: usize = 60;
 
+/// Longer folders are cut: no system has them.
+const FOLDER_WIDTH: usize = 4096;
+
 /// Writes sessions as a table.
 pub(super) fn write(out: &mut impl Write, sessions: &[Session]) -> io::Result<()> {
-    let id_width = sessions.iter().map(|session| session.id.chars().count()).max().unwrap_or(0).max(2);
+    let id_width = sessions.iter().map(|session| id(session).chars().count()).max().unwrap_or(0).max(2);
     writeln!(out, "{:<id_width$}  {:<20}  {:<TITLE_WIDTH$}  FOLDER", "ID", "LAST ACTIVE", "TITLE")?;
     for session in sessions {
-        let title = shorten(session.title.as_deref().unwrap_or("-"));
+        let (id, title, folder) = (id(session), title(session), folder(session));
         let updated = session.updated_at.as_deref().map_or_else(|| "-".into(), seconds);
         let mark = if session.archived { " (archived)" } else { "" };
-        writeln!(out, "{:<id_width$}  {updated:<20}  {title:<TITLE_WIDTH$}  {}{mark}", session.id, session.cwd)?;
+        writeln!(out, "{id:<id_width$}  {updated:<20}  {title:<TITLE_WIDTH$}  {folder}{mark}")?;
         if let Some(snippet) = &session.snippet {
             let is_aside = session.matched_in.as_deref() == Some("setAside");
             let mark = if is_aside { " (set aside)" } else { "" };
-            writeln!(out, "{:id_width$}  … {}{mark}", "", one_line(snippet))?;
+            writeln!(out, "{:id_width$}  … {}{mark}", "", printable(snippet, Form::Line))?;
         }
     }
     Ok(())
+}
+
+/// A session's id on a line.
+pub(super) fn id(session: &Session) -> Cow<'_, str> {
+    shortened(&session.id, ID_WIDTH)
+}
+
+/// A session's folder on a line.
+pub(super) fn folder(session: &Session) -> Cow<'_, str> {
+    shortened(&session.cwd, FOLDER_WIDTH)
+}
+
+/// A session's title on a line.
+pub(super) fn title(session: &Session) -> Cow<'_, str> {
+    shortened(session.title.as_deref().unwrap_or("-"), TITLE_WIDTH)
 }
 
 /// An RFC 3339 time without the part below a second.
@@ -31,19 +54,6 @@ fn seconds(time: &str) -> String {
         (Some((whole, _)), true) => format!("{whole}Z"),
         _ => time.to_owned(),
     }
-}
-
-/// Text of others may hold anything, and a terminal would obey it.
-pub(super) fn one_line(text: &str) -> String {
-    text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
-}
-
-fn shorten(title: &str) -> String {
-    let title = one_line(title);
-    if title.chars().count() <= TITLE_WIDTH {
-        return title;
-    }
-    title.chars().take(TITLE_WIDTH - 1).chain(['…']).collect()
 }
 
 #[cfg(test)]
@@ -69,7 +79,7 @@ mod tests {
         write(&mut out, &[session]).expect("written");
         let text = String::from_utf8(out).expect("text");
         let row = text.lines().nth(1).expect("a row");
-        assert!(row.starts_with("s1  2026-01-02T03:04:05Z  a [31m ä"), "{row}");
+        assert!(row.starts_with("s1  2026-01-02T03:04:05Z  a�[31m ä"), "{row}");
         assert!(row.ends_with("…  /work (archived)"), "{row}");
         assert_eq!(text.lines().nth(2), Some("    … a snippet (set aside)"));
     }

@@ -65,10 +65,11 @@ impl Streams {
             self.client.waiting().map(|stream| (stream, Watch::Write)),
             self.agent.waiting().map(|stream| (stream, Watch::Write)),
             exit.map(|exit| (exit, Watch::HangUp)),
+            self.client.resting().map(|stream| (stream, Watch::HangUp)),
         ];
         let watched: Vec<_> = slots.iter().flatten().copied().collect();
         let mut ready = readiness::wait(&watched, deadline)?.into_iter();
-        let [stop, client, agent, to_client, to_agent, exit] =
+        let [stop, client, agent, to_client, to_agent, exit, client_gone] =
             slots.map(|slot| slot.and_then(|_| ready.next()).unwrap_or_default());
         if stop {
             rustix::io::read(&self.stop, &mut [0; 16])?;
@@ -78,6 +79,10 @@ impl Streams {
         }
         if to_agent {
             self.agent.write();
+        }
+        // What it has sent before it went is taken first.
+        if client_gone && !client {
+            self.client.hung_up();
         }
         let heard = [client.then_some(Peer::Client), agent.then_some(Peer::Agent)];
         Ok(Happened { stop, heard, exit })

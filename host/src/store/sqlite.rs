@@ -2,13 +2,16 @@
 
 mod bounded;
 mod builder;
+mod compact;
 mod contract;
 mod error;
+mod kind;
 mod logs;
 mod maintenance;
 mod open;
 mod patience;
 mod phrase;
+mod place;
 mod records;
 mod schema;
 mod text;
@@ -17,27 +20,44 @@ mod transaction;
 #[cfg(test)]
 mod tests;
 
+use std::thread;
+use std::time::Instant;
+
 use rusqlite::Connection;
 
 use self::patience::Patience;
 use crate::component::storage::Durability;
 
 pub use self::builder::Builder;
+pub use self::compact::Compaction;
 pub use self::error::{Error, OpenError};
 pub use self::maintenance::Health;
+
+use self::place::Place;
 
 /// An open store.
 #[derive(Debug)]
 pub struct Sqlite {
     connection: Connection,
+    /// Where it lies; none in memory.
+    place: Option<Place>,
     /// What `PRAGMA synchronous` stands at.
     durability: Durability,
     patience: Patience,
+    gives_way: bool,
 }
 
 impl Sqlite {
     /// Where and how to open one.
     pub fn builder() -> Builder {
         Builder::default()
+    }
+
+    /// Lets others have their turn after a commit that has kept them waiting since then. They look again every few
+    /// milliseconds, and would find the next commit each time.
+    fn give_way(&self, since: Instant) {
+        if self.gives_way {
+            thread::sleep(since.elapsed());
+        }
     }
 }

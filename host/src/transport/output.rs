@@ -81,8 +81,7 @@ impl Output {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) => {
                     tracing::debug!(%error, "a stream cannot be written any more");
-                    self.deaf = true;
-                    self.abandon();
+                    self.hung_up();
                 }
             }
         }
@@ -114,6 +113,17 @@ impl Output {
         self.queued = 0;
     }
 
+    /// The descriptor, while no lines wait for it: the other end may go meanwhile.
+    pub fn resting(&self) -> Option<BorrowedFd<'_>> {
+        self.stream.as_ref().filter(|_| self.queued() == 0).map(File::as_fd)
+    }
+
+    /// The other end was found gone.
+    pub fn hung_up(&mut self) {
+        self.deaf = true;
+        self.abandon();
+    }
+
     /// Whether no more lines come.
     pub fn is_closed(&self) -> bool {
         self.closing || self.stream.is_none()
@@ -135,6 +145,7 @@ mod tests {
     use std::io::{Read as _, pipe};
 
     use super::*;
+    use crate::transport::readiness::{self, Watch};
 
     #[test]
     fn what_the_stream_takes_is_written_at_once_and_the_rest_when_there_is_room() {
@@ -168,6 +179,21 @@ mod tests {
         assert!(output.take_deaf() && !output.take_deaf());
         output.extend(["b"]);
         assert_eq!((output.queued(), output.is_closed()), (0, true));
+    }
+
+    #[test]
+    fn one_who_goes_while_nothing_is_written_is_found_gone() {
+        let (reader, writer) = pipe().expect("a pipe");
+        let mut output = Output::new(writer);
+        output.extend(["a"]);
+        assert!(output.resting().is_none(), "a line waits");
+        output.write();
+        let is_gone = |output: &Output| readiness::is_ready(output.resting().expect("open"), Watch::HangUp);
+        assert!(!is_gone(&output));
+        drop(reader);
+        assert!(is_gone(&output));
+        output.hung_up();
+        assert!(output.resting().is_none() && output.take_deaf() && output.is_closed());
     }
 
     #[test]

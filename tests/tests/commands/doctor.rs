@@ -1,9 +1,32 @@
 //! `acp-sessions doctor`
 
 use std::fs::{self, OpenOptions};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::FileExt as _;
+use std::process::{Command, Stdio};
+
+use acp_sessions_tests::client::Client;
+use acp_sessions_tests::launch::{Launch, built};
+use acp_sessions_tests::process::signal;
+use acp_sessions_tests::scene::Scene;
+use rusqlite::Connection;
+use serde_json::Value;
 
 use crate::run::{on, with_sessions};
+
+/// How many updates there are in a store that takes many steps to index: each is an entry of its own.
+const MANY: usize = 6000;
+
+/// A store that takes many steps to index.
+fn large() -> Scene {
+    let scene = Scene::new();
+    let agent = Launch::new(&built("fast_agent"));
+    let mut client = Client::ready(&Launch::proxy(&scene.store(), &[], &agent)).unchecked();
+    let id = client.new_session(&scene.cwd());
+    client.prompt(&id, &format!("stream {MANY} 1000 mixed"));
+    assert!(client.close().success());
+    scene
+}
 
 #[test]
 fn a_healthy_store_is_counted() {
@@ -61,5 +84,73 @@ fn a_damaged_store_is_not_touched() {
         assert!(ran.out.contains("Damaged:\n") && !ran.out.contains("Rebuilt"), "{ran:?}");
         assert!(ran.out.ends_with("Make a copy of the file before anything else uses it.\n"), "{ran:?}");
         assert_eq!(ran.complaint, "");
+    }
+}
+
+#[test]
+fn a_pipe_is_told_in_lines_how_far_it_is() {
+    let printed = on(&large(), &["doctor", "--rebuild"]).printed();
+    let lines: Vec<&str> = printed.lines().filter(|line| line.starts_with("Indexed ")).collect();
+    assert!(lines.len() > 1 && lines.len() < 11, "{printed}");
+    let percent = |line: &&str| line.split(' ').nth(1).and_then(|number| number.parse::<u32>().ok()).expect("a number");
+    assert!(lines.iter().map(percent).is_sorted_by(|one, next| next >= &(one + 10)), "{printed}");
+    assert!(printed.ends_with("Rebuilt the indexes of 1 sessions.\n"), "{printed}");
+}
+
+#[test]
+fn a_terminal_is_shown_a_bar() {
+    let scene = large();
+    let command =
+        format!("'{}' doctor --rebuild --store '{}'", built("acp-sessions").display(), scene.store().display());
+    let mut script = Command::new("script");
+    script.args(["--quiet", "--return", "--command", &command, "/dev/null"]);
+    let ran = script.stdin(Stdio::null()).output().expect("it is part of every Debian");
+    let shown = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success() && shown.contains("\r[") && shown.contains("#-"), "{shown}");
+    assert!(shown.ends_with("entries\r\nRebuilt the indexes of 1 sessions.\r\n"), "{shown}");
+}
+
+#[test]
+fn programs_are_told_in_json() {
+    let printed = on(&large(), &["doctor", "--rebuild", "--json"]).printed();
+    let lines: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let (first, last) = (&lines[0], lines.last().expect("a line"));
+    assert!(first["entries"].as_u64().is_some_and(|entries| entries >= MANY as u64 / 2), "{first}");
+    assert_eq!(first["faults"], Value::Array(Vec::new()));
+    let steps: Vec<u64> = lines[1..].iter().map(|line| line["entries"].as_u64().expect("how many")).collect();
+    assert!(steps.len() > 3 && steps.is_sorted(), "{printed}");
+    assert_eq!((&last["ended"], &last["entries"], &last["sessions"]), (&"done".into(), &first["entries"], &1.into()));
+}
+
+#[test]
+fn interrupted_it_says_how_far_it_was_and_leaves_all_as_it_was() {
+    for name in ["INT", "TERM", "HUP"] {
+        let scene = large();
+        let lists = [&["list", "--json"][..], &["list", "--json", "--search", "output"]];
+        let before = lists.map(|words| on(&scene, words).printed());
+        let mut launch = Launch::new(&built("acp-sessions")).args(&["doctor", "--rebuild", "--json", "--store"]);
+        launch = launch.arg(scene.store());
+        let mut program = launch.command().stdin(Stdio::null()).spawn().expect("it starts");
+        let mut output = BufReader::new(program.stdout.take().expect("its output"));
+        let mut line = String::new();
+        for _ in 0..2 {
+            line.clear();
+            output.read_line(&mut line).expect("text");
+        }
+        // It cannot take another step to its end before it has been interrupted.
+        let other = Connection::open(scene.store()).expect("a database");
+        other.busy_timeout(acp_sessions_tests::PATIENCE).expect("set");
+        other.execute_batch("BEGIN IMMEDIATE").expect("locked");
+        signal(name, program.id());
+        other.execute_batch("ROLLBACK").expect("unlocked");
+        let mut rest = String::new();
+        output.read_to_string(&mut rest).expect("text");
+        assert_eq!(program.wait().expect("its status").code(), Some(130), "{name}: {rest}");
+        let last: Value = serde_json::from_str(rest.lines().last().expect("a line")).expect("JSON");
+        assert_eq!(last["ended"], "interrupted", "{name}: {rest}");
+        assert!(last["entries"].as_u64() < last["of"].as_u64(), "{name}: {last}");
+        assert_eq!(lists.map(|words| on(&scene, words).printed()), before, "{name}");
+        assert!(on(&scene, &["doctor", "--rebuild"]).printed().ends_with("Rebuilt the indexes of 1 sessions.\n"));
+        assert_eq!(lists.map(|words| on(&scene, words).printed()), before, "{name}");
     }
 }

@@ -3,6 +3,8 @@
 mod arguments;
 mod delete;
 mod doctor;
+mod foreign;
+mod hostile;
 mod list;
 mod prune;
 mod run;

@@ -9,7 +9,7 @@ use acp_sessions_tests::scene::Scene;
 use crate::run::{empty, on, run};
 
 /// Every command that reads a store.
-const COMMANDS: [&[&str]; 8] = [
+pub(crate) const COMMANDS: [&[&str]; 8] = [
     &["list"],
     &["list", "--json"],
     &["show", "some-id"],
@@ -39,18 +39,13 @@ const USER_VERSION: u64 = 60;
 #[test]
 fn a_store_that_cannot_be_opened_is_named_with_the_reason() {
     let make_folder = |path: &Path| fs::create_dir_all(path).expect("a folder");
-    let make_text = |path: &Path| {
-        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        fs::write(path, "These are words and no store, however long they may go on.\n".repeat(100)).expect("a file");
-    };
     let make_newer = |path: &Path| {
         fs::copy(empty().store(), path).expect("a copy");
         let file = OpenOptions::new().write(true).open(path).expect("the file");
         file.write_all_at(&99_u32.to_be_bytes(), USER_VERSION).expect("written");
     };
-    let kinds: [(Make, &str, &str); 3] = [
-        (make_folder, "cannot open the session store {}: ", "unable to open database file"),
-        (make_text, "cannot open the session store {}: ", "file is not a database"),
+    let kinds: [(Make, &str, &str); 2] = [
+        (make_folder, "{} is no session store: ", "it is not a file"),
         (make_newer, "the session store {} has format 99, ", "use a newer acp-sessions"),
     ];
     for (make, beginning, reason) in kinds {
@@ -92,4 +87,17 @@ fn an_unknown_session_is_named() {
 fn the_store_can_be_named_by_a_relative_path() {
     let ran = run(&["list", "--store", "no/such/store.db"]);
     assert_eq!(ran.complained(), "there are no sessions yet: no/such/store.db does not exist");
+}
+
+#[test]
+fn what_sqlite_says_is_said_once() {
+    let scene = empty();
+    let dropped = rusqlite::Connection::open(scene.store()).and_then(|store| store.execute_batch("DROP TABLE records"));
+    dropped.expect("a table less");
+    for words in COMMANDS {
+        let ran = on(&scene, words);
+        let said = format!("{}{}", ran.out, ran.complaint);
+        assert_eq!(said.matches("no such table").count(), 1, "{words:?}: {said}");
+        assert!(!said.contains("Error code"), "{words:?} says it again by a number: {said}");
+    }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::closing::Closing;
-use super::{AgentsCopy, LiveSession, Phase};
+use super::{AgentsCopy, LiveSession, Phase, Said};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::requests::TurnMemo;
 use crate::connection::turn::Turn;
@@ -69,7 +69,7 @@ impl LiveSession {
             seen: self.recorder.seen(),
             stands_in_since: self.stands_in_since,
             unwritten: self.is_unwritten(),
-            missing: self.is_missing,
+            missing: self.said == Said::Missing,
         })
     }
 
@@ -109,7 +109,7 @@ impl LiveSession {
         if is_lost {
             self.recorder.push_loss(now, LOST);
         }
-        self.is_missing = memo.missing || is_lost;
+        self.said = Said::missing_if(memo.missing || is_lost);
         self.writes = memo.writes.max(written.times);
         if written.times > memo.writes {
             self.recorded = written.arrivals;
@@ -125,14 +125,16 @@ impl LiveSession {
     pub(in crate::connection) fn note_loss(&mut self, now: i64, reason: &str) {
         if matches!(self.phase, Phase::Open { .. } | Phase::Closing(_)) {
             self.recorder.push_loss(now, reason);
-            self.is_missing = true;
+            self.said = Said::Missing;
             self.forget_missing_without_turn();
         }
     }
 
     /// Once all turns of which something is missing have been answered, it is the log alone that says so.
     pub(super) fn forget_missing_without_turn(&mut self) {
-        self.is_missing &= self.turns_mut().is_some_and(|turns| !turns.is_empty());
+        if self.turns_mut().is_none_or(|turns| turns.is_empty()) {
+            self.said = Said::Whole;
+        }
     }
 
     /// Which of the connection's writes to logs was the last to this one.

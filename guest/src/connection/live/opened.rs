@@ -14,7 +14,7 @@ use crate::environment::Environment;
 use crate::rpc::{Object, RpcError};
 use crate::sessions::fork::{Fork, fork};
 use crate::sessions::open_marks;
-use crate::storage::{Durability, Storage, Write};
+use crate::storage::{Durability, Storage, StorageError, Write};
 use crate::store::{Changed, Decision, Origin, Session, Title, keys};
 use crate::transcript::{Position, is_any_said, length};
 
@@ -241,7 +241,12 @@ impl LiveSession {
             let key = keys::agent_session(&agent, &self.agent_id);
             writes.push(Write::Put { key, value: session.id.clone() });
             Ok(Decision::put(changed))
-        })?;
+        });
+        let changed = match changed {
+            // What can only be read can be read: what the agent has to do with it is known as long as it is open.
+            Err(StorageError::ReadOnly) if unknown.is_none() => return Ok(session.clone()),
+            changed => changed?,
+        };
         match changed {
             Changed::Done { after: Some(after), .. } => Ok(*after),
             _ => cx.store.session(&session.id)?.ok_or_else(|| RpcError::session_deleted_meanwhile(&session.id)),

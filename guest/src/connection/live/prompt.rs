@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::memo::MISSING;
-use super::{LastTurn, LiveSession, Phase};
+use super::{LastTurn, LiveSession, Phase, Said};
 use crate::connection::answer::{CANCELLED, marked, result_of};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
@@ -208,7 +208,7 @@ impl LiveSession {
         let is_lost = match self.write(cx, true) {
             Err(error) => Some(RpcError::from(error).message),
             Ok(()) if self.is_deleted() => Some(DELETED.to_owned()),
-            Ok(()) => self.is_missing.then(|| MISSING.to_owned()),
+            Ok(()) => (self.said == Said::Missing).then(|| MISSING.to_owned()),
         };
         self.forget_missing_without_turn();
         if let Some(reason) = is_lost {

@@ -58,7 +58,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let request = ClientRequest::new(id.clone());
         if !self.is_with_agent(id) {
             if owner == Owner::Client {
-                self.warn(format!("the agent answered a request that is not open (id {}); dropped", id.as_json()));
+                // Its id may be any text.
+                self.warn("the agent answered a request that is not open; dropped");
             }
             return Handled::Done;
         }

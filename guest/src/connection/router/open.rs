@@ -11,7 +11,7 @@ use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::sessions::mend;
-use crate::storage::Storage;
+use crate::storage::{Storage, StorageError};
 use crate::store::{Origin, Session, State, keys};
 use crate::transcript::{Part, Position, Start};
 
@@ -71,7 +71,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Target::Known(session) | Target::Fork(session, ..) => self.store.state(&session.id)?,
         };
         if let Target::Known(session) = &target {
-            mend::mend(&self.store, session, &self.connection.name, self.now())?;
+            match mend::mend(&self.store, session, &self.connection.name, self.now()) {
+                // Its turns stay as they are where nothing can be written.
+                Err(StorageError::ReadOnly) => {}
+                mended => mended?,
+            }
         }
         // What came of it before is none of what is asked for now.
         if let Target::Known(session) | Target::Unknown(session) = &target

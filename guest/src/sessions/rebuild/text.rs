@@ -1,21 +1,29 @@
 //! Indexing the texts of a log anew.
 
-use super::{ATTEMPTS, BATCH};
+use super::{ATTEMPTS, Budget};
 use crate::index;
 use crate::storage::{Bounds, Durability, Expectation, LAST_PART, Result, Storage, StorageError, Write};
 use crate::store::{Store, keys};
 use crate::transcript::text;
 
+/// How much is indexed in one commit, an entry at least. Others wait that long: a store of 100 MB takes some 10 ms for it.
+const TEXTS: Bounds = Bounds { limit: 128, max_bytes: 32 * 1024 };
+
 /// What an entry counts for besides its text.
 const ENTRY: usize = 64;
 
-/// Indexes what a log holds from an entry on, as far as `left` bytes go; returns where to go on if there is more.
+/// Indexes what a log holds from an entry on, as far as the budget goes; returns where to go on if there is more.
 ///
 /// Each entry's text takes the place of what stood there, so that what is searched meanwhile is found. Whoever writes to the
 /// log meanwhile indexes what is new himself. Two things could still go wrong: the text of a log that is cut comes back, so
 /// each commit expects what every delete changes; and the last entry, which may grow, is indexed as it was, so it is read
 /// again until it is what was indexed.
-pub(super) fn index_log<S: Storage>(store: &Store<S>, log: &str, from: u32, left: &mut usize) -> Result<Option<u32>> {
+pub(super) fn index_log<S: Storage>(
+    store: &Store<S>,
+    log: &str,
+    from: u32,
+    budget: &mut Budget,
+) -> Result<Option<u32>> {
     if from <= 1 {
         drop_outside(store, log)?;
     }
@@ -24,7 +32,7 @@ pub(super) fn index_log<S: Storage>(store: &Store<S>, log: &str, from: u32, left
     let mut attempts = 0;
     loop {
         let expected = whoever_needs_it(store, log)?;
-        let page = store.storage().read_log(log, start, BATCH)?;
+        let page = store.storage().read_log(log, start, TEXTS)?;
         let Some(last) = page.entries.last() else { return Ok(None) };
         let indexed = page.entries.iter().filter(|entry| entry.seq <= LAST_PART);
         let texts = indexed.map(|entry| Write::IndexText {
@@ -40,13 +48,15 @@ pub(super) fn index_log<S: Storage>(store: &Store<S>, log: &str, from: u32, left
             result => result?,
         }
         start = last.seq + 1;
+        budget.entries += u32::try_from(page.entries.len()).unwrap_or(u32::MAX);
         if !page.more {
             let again = store.storage().read_log(log, last.seq, Bounds { limit: 1, max_bytes: 1 })?;
             let Some(grown) = again.entries.first().filter(|entry| *entry != last) else { return Ok(None) };
             start = grown.seq;
         }
-        *left = left.saturating_sub(page.entries.iter().map(|entry| entry.value.len() + ENTRY).sum());
-        if *left == 0 {
+        let bytes = page.entries.iter().map(|entry| entry.value.len() + ENTRY).sum();
+        budget.left = budget.left.saturating_sub(bytes);
+        if budget.left == 0 {
             return Ok(Some(start));
         }
     }

@@ -21,11 +21,13 @@ use super::{OpenError, Sqlite, open};
 pub struct Builder {
     pub(super) file: Option<PathBuf>,
     pub(super) busy_for: Duration,
+    pub(super) owns_folder: bool,
+    pub(super) gives_way: bool,
 }
 
 impl Default for Builder {
     fn default() -> Self {
-        Self { file: None, busy_for: Duration::from_secs(10) }
+        Self { file: None, busy_for: Duration::from_secs(10), owns_folder: false, gives_way: false }
     }
 }
 
@@ -38,10 +40,25 @@ impl Builder {
     }
 
     /// Keeps everything in this file. It is created where it is missing, readable by its owner only, and so are the
-    /// folders above it.
+    /// folders above it. A file that is there and that others have rights on is taken from them. One that cannot be
+    /// written is opened for reading.
     #[must_use]
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.file = Some(path.into());
+        self
+    }
+
+    /// There is nothing but the store in the file's folder: where others have rights on the folder, they lose them.
+    #[must_use]
+    pub fn owns_folder(mut self) -> Self {
+        self.owns_folder = true;
+        self
+    }
+
+    /// For long work in the background: after each commit others have as long for theirs as it took.
+    #[must_use]
+    pub fn gives_way(mut self) -> Self {
+        self.gives_way = true;
         self
     }
 

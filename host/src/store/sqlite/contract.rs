@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::bounded::Bounds;
 use super::error::Result;
+use super::place::Place;
 use super::transaction::{Lock, Transaction};
 use super::{Sqlite, logs, records, text};
 use crate::component::storage::{
@@ -25,7 +26,7 @@ impl Host for Sqlite {
 
     fn scan(&mut self, start: String, end: String, descending: bool, limit: u32, max_bytes: u32) -> Answer<RecordPage> {
         let bounds = Bounds { limit, max_bytes };
-        answer(self.patiently(|store| records::scan(&store.connection, &start, &end, descending, bounds)))
+        answer(records::scan(&self.connection, &start, &end, descending, bounds))
     }
 
     fn log_end(&mut self, log: String) -> Answer<u32> {
@@ -45,11 +46,11 @@ impl Host for Sqlite {
     }
 
     fn text_owners(&mut self, after: Option<String>, limit: u32) -> Answer<Vec<String>> {
-        answer(self.patiently(|store| text::owners(&store.connection, after.as_deref(), limit)))
+        answer(text::owners(&self.connection, after.as_deref(), limit))
     }
 
     fn commit(&mut self, expected: Vec<Expectation>, writes: Vec<Write>, durability: Durability) -> Answer<()> {
-        answer(self.patiently(|store| store.write(&expected, &writes, durability)))
+        answer(self.write(&expected, &writes, durability))
     }
 }
 
@@ -65,26 +66,25 @@ fn removes_for_good(write: &Write) -> bool {
 impl Sqlite {
     /// Reads that belong together see one state of the store.
     fn read<T>(&mut self, read: impl FnOnce(&rusqlite::Connection) -> Result<T>) -> Result<T> {
-        self.patiently(|store| {
-            let transaction = Transaction::begin(&mut store.connection, Lock::Reading)?;
-            let found = read(&transaction)?;
-            transaction.commit()?;
-            Ok(found)
-        })
+        let transaction = Transaction::begin(&mut self.connection, Lock::Reading)?;
+        let found = read(&transaction)?;
+        transaction.commit()?;
+        Ok(found)
     }
 
-    /// Waits for other processes no longer than there is patience left.
-    fn patiently<T>(&mut self, operation: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let wait = self.patience.begin(Instant::now());
-        self.connection.busy_timeout(wait)?;
-        let done = operation(self);
+    /// Begins to write: waits for other processes no longer than there is patience left. Reads wait for nobody.
+    fn begin_write(&mut self) -> Result<Transaction<'_>> {
+        self.connection.busy_timeout(self.patience.begin(Instant::now()))?;
+        let begun = Transaction::begin(&mut self.connection, Lock::Writing);
         self.patience.end(Instant::now());
-        done
+        Ok(begun?)
     }
 
     fn write(&mut self, expected: &[Expectation], writes: &[Write], durability: Durability) -> Result<()> {
+        self.place.as_ref().map_or(Ok(()), Place::check)?;
         self.set_durability(durability)?;
-        let transaction = Transaction::begin(&mut self.connection, Lock::Writing)?;
+        let transaction = self.begin_write()?;
+        let locked = Instant::now();
         records::check(&transaction, expected)?;
         for write in writes {
             match write {
@@ -98,6 +98,7 @@ impl Sqlite {
             }
         }
         transaction.commit()?;
+        self.give_way(locked);
         // Where it is not meant to be safe at once, it need not be gone at once either.
         if durability == Durability::Durable && writes.iter().any(removes_for_good) {
             self.purge()?;

@@ -32,6 +32,30 @@ pub enum OpenError {
         /// The newest known here.
         known: i64,
     },
+    /// It is another program's database, or no database at all. Nothing of it was changed.
+    #[error(
+        "{} is no session store: it is another program's database, or no database at all; it was not changed, name \
+         another file with --store",
+        .0.display()
+    )]
+    Foreign(PathBuf),
+    /// It is a folder, a pipe or the like.
+    #[error("{} is no session store: it is not a file; name another with --store", .0.display())]
+    NoFile(PathBuf),
+    /// There is nothing in it yet, and nothing can be put into it.
+    #[error("the session store {} is empty and cannot be written", .0.display())]
+    EmptyReadOnly(PathBuf),
+    /// Others have rights on it that cannot be taken from them.
+    #[error(
+        "others than its owner may use the session store's file {}, and that cannot be changed: {cause}",
+        path.display()
+    )]
+    Rights {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
     /// SQLite could not open it.
     #[error("cannot open the session store {}: {cause}", path.display())]
     Open {
@@ -51,9 +75,19 @@ pub enum Error {
     /// A number does not fit.
     #[error("too large")]
     TooLarge,
+    /// The file is not where it was.
+    #[error("the store's file {} was removed or replaced", .0.display())]
+    Gone(PathBuf),
     /// SQLite failed.
-    #[error(transparent)]
-    Sqlite(#[from] rusqlite::Error),
+    #[error("{0}")]
+    Sqlite(rusqlite::Error),
+}
+
+/// Its causes say what it says itself, in other words.
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
 }
 
 /// What a store's operation returns.
@@ -64,6 +98,7 @@ impl From<Error> for Told {
         let error = match error {
             Error::Conflict => return Told::Conflict,
             Error::TooLarge => return Told::TooLarge,
+            Error::Gone(_) => return Told::Unavailable(error.to_string()),
             Error::Sqlite(error) => error,
         };
         match error.sqlite_error_code() {

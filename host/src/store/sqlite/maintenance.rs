@@ -71,12 +71,6 @@ impl Sqlite {
         }
     }
 
-    /// Writes the search index anew without what was deleted, however large it is.
-    pub fn compact(&self) -> Result<()> {
-        self.connection.execute_batch("INSERT INTO texts (texts) VALUES ('optimize')")?;
-        self.empty_journal()
-    }
-
     /// After a delete: sees to it that what was deleted is nowhere in the file. Rows are overwritten as they go, but
     /// two places still hold them. One is the search index, in which words stay until its parts are merged: a small
     /// one is at once, of a large one a little with every delete. The other is the journal.

@@ -1,15 +1,15 @@
-//! Opening: permissions, the settings of a connection, and waiting for other processes.
+//! Opening: the settings of a connection, what is only read, and waiting for other processes.
 
-use std::fs::{DirBuilder, OpenOptions};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
 
+use super::kind::{self, Kind};
 use super::patience::Patience;
+use super::place::{self, Place};
 use super::schema::{self, Version};
 use super::{Builder, OpenError, Sqlite};
 use crate::component::storage::Durability;
@@ -20,42 +20,111 @@ const STATEMENTS: usize = 48;
 /// Pages of the file kept in memory, in KiB.
 const CACHE_KIB: i64 = 4096;
 
-pub(super) fn open(builder: &Builder) -> Result<Sqlite, OpenError> {
-    let path = builder.file.clone().unwrap_or_else(|| PathBuf::from(":memory:"));
-    let failed = |cause| OpenError::Open { path: path.clone(), cause };
-    let mut connection = match &builder.file {
-        Some(file) => {
-            create(file)?;
-            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-            Connection::open_with_flags(file, flags).map_err(failed)?
-        }
-        None => Connection::open_in_memory().map_err(failed)?,
-    };
-    configure(&connection, builder.busy_for).map_err(failed)?;
-    match retry_while_busy(builder.busy_for, || schema::version(&connection)).map_err(failed)? {
-        Version::Current => {}
-        Version::Newer(found) => return Err(OpenError::TooNew { path, found, known: schema::CURRENT }),
-        Version::Older => {
-            retry_while_busy(builder.busy_for, || schema::migrate(&mut connection)).map_err(failed)?;
-        }
+/// One store is opened at a time: connections of a process share what they know of a journal, and one that looks whose a
+/// file is must not do so without a right to write for another.
+static OPENING: Mutex<()> = Mutex::new(());
+
+type Result<T> = std::result::Result<T, OpenError>;
+
+pub(super) fn open(builder: &Builder) -> Result<Sqlite> {
+    let _alone = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+    match &builder.file {
+        Some(file) => open_file(builder, file),
+        None => in_memory(builder),
     }
-    let patience = Patience::new(builder.busy_for, Instant::now());
-    Ok(Sqlite { connection, durability: Durability::Relaxed, patience })
 }
 
-/// Makes the file and the folders above it where they are missing, for their owner only.
-fn create(file: &Path) -> Result<(), OpenError> {
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        |cause| OpenError::Create { path, cause }
+fn in_memory(builder: &Builder) -> Result<Sqlite> {
+    let opened = || {
+        let mut connection = Connection::open_in_memory()?;
+        configure(&connection, builder.busy_for)?;
+        schema::migrate(&mut connection)?;
+        Ok(connection)
     };
-    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed(folder))?;
+    let connection = opened().map_err(|cause| OpenError::Open { path: PathBuf::from(":memory:"), cause })?;
+    Ok(sqlite(builder, connection, None))
+}
+
+fn sqlite(builder: &Builder, connection: Connection, place: Option<Place>) -> Sqlite {
+    Sqlite {
+        connection,
+        place,
+        durability: Durability::Relaxed,
+        patience: Patience::new(builder.busy_for, Instant::now()),
+        gives_way: builder.gives_way,
     }
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(file) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed(file)(error)),
-        // SQLite gives its side files the permissions of the main one.
-        _ => Ok(()),
+}
+
+fn open_file(builder: &Builder, file: &Path) -> Result<Sqlite> {
+    place::create(file)?;
+    if !file.is_file() {
+        return Err(OpenError::NoFile(file.to_owned()));
+    }
+    let looked = retry_while_busy(builder.busy_for, || kind::of_file(file)).map_err(failed(file))?;
+    if looked == Kind::Foreign {
+        return Err(OpenError::Foreign(file.to_owned()));
+    }
+    let connection = match open_to_write(builder, file) {
+        Err(OpenError::Open { cause, .. }) if is_not_to_write(&cause) => open_to_read(builder, file)?,
+        opened => opened?,
+    };
+    let place = Place::of(file).map_err(|cause| OpenError::Create { path: file.to_owned(), cause })?;
+    Ok(sqlite(builder, connection, Some(place)))
+}
+
+/// What SQLite could not do, said of this file.
+fn failed(file: &Path) -> impl Fn(rusqlite::Error) -> OpenError {
+    |cause| OpenError::Open { path: file.to_owned(), cause }
+}
+
+fn open_to_write(builder: &Builder, file: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(file, flags).map_err(failed(file))?;
+    if connection.is_readonly(MAIN_DB).map_err(failed(file))? {
+        return open_to_read(builder, file);
+    }
+    place::narrow_files(file)?;
+    if builder.owns_folder {
+        place::narrow_folder(file)?;
+    }
+    configure(&connection, builder.busy_for).map_err(failed(file))?;
+    let version = retry_while_busy(builder.busy_for, || schema::version(&connection)).map_err(failed(file))?;
+    if let Version::Newer(found) = version {
+        return Err(too_new(file, found));
+    }
+    if !kind::is_marked(&connection).map_err(failed(file))? {
+        let kind = retry_while_busy(builder.busy_for, || kind::mark(&mut connection)).map_err(failed(file))?;
+        if kind == Kind::Foreign {
+            return Err(OpenError::Foreign(file.to_owned()));
+        }
+    }
+    if version == Version::Older {
+        retry_while_busy(builder.busy_for, || schema::migrate(&mut connection)).map_err(failed(file))?;
+    }
+    Ok(connection)
+}
+
+fn too_new(file: &Path, found: i64) -> OpenError {
+    OpenError::TooNew { path: file.to_owned(), found, known: schema::CURRENT }
+}
+
+/// Whether the system does not let the file, or one beside it, be written.
+fn is_not_to_write(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
+}
+
+/// Opens a store that can only be read: the tables have been the same in all versions.
+fn open_to_read(builder: &Builder, file: &Path) -> Result<Connection> {
+    // Without a journal there is nobody who writes, and nothing that would have to be made beside the file.
+    let how = if place::has_journal(file) { "mode=ro" } else { "immutable=1" };
+    let connection = kind::open_read_only(file, how).map_err(failed(file))?;
+    configure(&connection, builder.busy_for).map_err(failed(file))?;
+    match retry_while_busy(builder.busy_for, || schema::version(&connection)).map_err(failed(file))? {
+        Version::Newer(found) => Err(too_new(file, found)),
+        Version::Older if Kind::of(&connection).map_err(failed(file))? == Kind::Empty => {
+            Err(OpenError::EmptyReadOnly(file.to_owned()))
+        }
+        Version::Current | Version::Older => Ok(connection),
     }
 }
 

@@ -26,14 +26,14 @@ impl Patience {
         self.most
     }
 
-    /// How long an operation that begins now may wait.
+    /// How long a wait that begins now may last.
     pub(super) fn begin(&mut self, now: Instant) -> Duration {
         self.left = self.most.min(self.left + now.saturating_duration_since(self.since));
         self.since = now;
         self.left.max(LEAST).min(self.most)
     }
 
-    /// The operation that began last has ended: what it took counts as waited.
+    /// The wait that began last is over.
     pub(super) fn end(&mut self, now: Instant) {
         self.left = self.left.saturating_sub(now.saturating_duration_since(self.since));
         self.since = now;

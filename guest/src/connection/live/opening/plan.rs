@@ -107,6 +107,12 @@ impl Opening {
         let is_wanted = asked.wanted.is_history() || asked.request.is_none();
         let tells = !matches!(target, Target::Fork(..))
             && (source == Source::Compared || (source == Source::Agent && is_wanted));
+        let is_telling_first = tells && asks_as.is_some() && cx.agent.load;
+        let (staging, tells) = match is_telling_first.then(|| Staging::begin(session, cx)).transpose() {
+            // Where nothing can be written what the agent tells cannot be compared: the log is what there is.
+            Err(StorageError::ReadOnly) if source == Source::Compared => (None, false),
+            staging => (staging?, tells),
+        };
         let mut plan: VecDeque<Step> = match target {
             Target::Fork(..) => [Step::Fork, Step::New].into(),
             _ if tells => [Step::Load, Step::Resume, Step::New].into(),
@@ -127,8 +133,6 @@ impl Opening {
         if plan.is_empty() && matches!(target, Target::Known(_)) && !was_open {
             plan.push_back(Step::New);
         }
-        let is_telling_first = plan.front() == Some(&Step::Load) && tells;
-        let staging = if is_telling_first { Some(Staging::begin(session, cx)?) } else { None };
         // Until the agent says that its user is logged in, nobody is shown anything.
         let is_ready = staging.is_none() && !cx.needs_login && !matches!(target, Target::Fork(..));
         let showing = match &asked.wanted {

@@ -1,0 +1,105 @@
+//! Whose a database is. It is found out without changing a byte of what may be somebody else's.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+
+use super::place;
+
+/// What `PRAGMA application_id` says of a store: `acps`.
+const OURS: i64 = 0x6163_7073;
+
+/// The tables of a store.
+const TABLES: [&str; 6] = ["records", "logs", "entries", "owners", "texts", "vocabulary"];
+
+/// Whose a database is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A store that is marked as one.
+    Store,
+    /// A store of a version that did not mark them.
+    Unmarked,
+    /// Nobody's: there is nothing in it.
+    Empty,
+    /// Another program's.
+    Foreign,
+}
+
+impl Kind {
+    pub(super) fn of(connection: &Connection) -> rusqlite::Result<Self> {
+        match header(connection, "application_id")? {
+            OURS => return Ok(Self::Store),
+            0 => {}
+            _ => return Ok(Self::Foreign),
+        }
+        let mut statement = connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table'")?;
+        let tables: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        let version = header(connection, "user_version")?;
+        Ok(if version == 0 && is_empty(connection)? {
+            Self::Empty
+        } else if version > 0 && TABLES.iter().all(|table| tables.iter().any(|found| found == table)) {
+            Self::Unmarked
+        } else {
+            Self::Foreign
+        })
+    }
+}
+
+fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row("SELECT count(*) = 0 FROM sqlite_master", [], |row| row.get(0))
+}
+
+fn header(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, name, |row| row.get(0))
+}
+
+/// Whether a database is marked as a store.
+pub(super) fn is_marked(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(header(connection, "application_id")? == OURS)
+}
+
+/// Whose the database in this file is. Nothing is written, neither into it nor beside it.
+pub(super) fn of_file(file: &Path) -> rusqlite::Result<Kind> {
+    let look = |how: &str| open_read_only(file, how).and_then(|connection| Kind::of(&connection));
+    let looked = if place::has_journal(file) {
+        // With the journal's index as it is there; where there is none, the file alone has to do.
+        look("mode=ro&readonly_shm=1").or_else(|_| look("immutable=1"))
+    } else {
+        look("immutable=1")
+    };
+    match looked {
+        // SQLite takes a single byte for nothing.
+        Ok(Kind::Empty) if fs::metadata(file).is_ok_and(|found| found.len() == 1) => Ok(Kind::Foreign),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => Ok(Kind::Foreign),
+        looked => looked,
+    }
+}
+
+/// Marks a store as one. Whose it is is looked at again: another program may have been faster.
+pub(super) fn mark(connection: &mut Connection) -> rusqlite::Result<Kind> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let kind = Kind::of(&transaction)?;
+    if matches!(kind, Kind::Unmarked | Kind::Empty) {
+        transaction.pragma_update(None, "application_id", OURS)?;
+    }
+    transaction.commit()?;
+    Ok(kind)
+}
+
+/// Opens a database for reading, in the way that this part of a URI says.
+pub(super) fn open_read_only(file: &Path, how: &str) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let file = std::path::absolute(file).map_err(|_| rusqlite::Error::InvalidPath(file.to_owned()))?;
+    let mut uri = "file://".to_owned();
+    for byte in file.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'.') {
+            uri.push(char::from(*byte));
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    Connection::open_with_flags(format!("{uri}?{how}"), flags)
+}

@@ -1,0 +1,112 @@
+//! Where a store lies: its files and folders, for their owner alone whatever the umask, and whether they are still there.
+
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::OpenError;
+use super::error::{Error, Result};
+
+/// Rights of a file for its owner alone.
+const FILE: u32 = 0o600;
+/// Rights of a folder for its owner alone.
+const FOLDER: u32 = 0o700;
+/// Rights that anybody else has.
+const OTHERS: u32 = 0o077;
+
+/// What SQLite keeps beside the file itself.
+const SIDES: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// The file of an open store.
+#[derive(Debug)]
+pub(super) struct Place {
+    path: PathBuf,
+    /// What tells the file from another one of the same name.
+    identity: (u64, u64),
+}
+
+impl Place {
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        Ok(Self { path: path.to_owned(), identity: identity(path)? })
+    }
+
+    /// That the file is still where it was: what is written into one without a name is lost.
+    pub(super) fn check(&self) -> Result<()> {
+        if identity(&self.path).is_ok_and(|found| found == self.identity) {
+            return Ok(());
+        }
+        Err(Error::Gone(self.path.clone()))
+    }
+}
+
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    let found = fs::metadata(path)?;
+    Ok((found.dev(), found.ino()))
+}
+
+/// Makes the file and the folders above it where they are missing.
+pub(super) fn create(file: &Path) -> std::result::Result<(), OpenError> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        |cause| OpenError::Create { path, cause }
+    };
+    if let Some(folder) = file.parent() {
+        create_folder(folder).map_err(failed(folder))?;
+    }
+    match OpenOptions::new().write(true).create_new(true).mode(FILE).open(file) {
+        // The umask may have taken away what its owner needs.
+        Ok(created) => created.set_permissions(Permissions::from_mode(FILE)).map_err(failed(file)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(failed(file)(error)),
+    }
+}
+
+fn create_folder(folder: &Path) -> io::Result<()> {
+    if folder.as_os_str().is_empty() || folder.is_dir() {
+        return Ok(());
+    }
+    if let Some(above) = folder.parent() {
+        create_folder(above)?;
+    }
+    match DirBuilder::new().mode(FOLDER).create(folder) {
+        Ok(()) => fs::set_permissions(folder, Permissions::from_mode(FOLDER)),
+        // Another process was faster.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Takes from the store's files what rights others have on them. SQLite gives the main file's to those that it makes.
+pub(super) fn narrow_files(file: &Path) -> std::result::Result<(), OpenError> {
+    let sides = SIDES.map(|side| beside(file, side));
+    [file].into_iter().chain(sides.iter().map(PathBuf::as_path)).try_for_each(narrow)
+}
+
+/// Takes from the folder of a store what rights others have on it.
+pub(super) fn narrow_folder(file: &Path) -> std::result::Result<(), OpenError> {
+    file.parent().map_or(Ok(()), narrow)
+}
+
+fn narrow(path: &Path) -> std::result::Result<(), OpenError> {
+    let narrowed = match fs::metadata(path) {
+        Err(error) => Err(error),
+        Ok(found) if found.mode() & OTHERS == 0 => Ok(()),
+        Ok(found) => fs::set_permissions(path, Permissions::from_mode(found.mode() & 0o777 & !OTHERS)),
+    };
+    match narrowed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        narrowed => narrowed.map_err(|cause| OpenError::Rights { path: path.to_owned(), cause }),
+    }
+}
+
+/// Whether there is something in the journal beside the file that is not in the file yet.
+pub(super) fn has_journal(file: &Path) -> bool {
+    fs::metadata(beside(file, "-wal")).is_ok_and(|found| found.len() > 0)
+}
+
+fn beside(file: &Path, side: &str) -> PathBuf {
+    let mut path = file.as_os_str().to_owned();
+    path.push(side);
+    path.into()
+}

@@ -1,0 +1,113 @@
+//! The files of a store: whose they are, whatever the umask and whoever made them, and what happens when they are taken away.
+
+use std::fs;
+use std::path::Path;
+
+use acp_sessions_tests::client::Client;
+use acp_sessions_tests::launch::{Launch, built};
+use acp_sessions_tests::scene::Scene;
+use acp_sessions_tests::unprivileged::{mode, set_mode};
+use serde_json::json;
+
+/// The program, started with this umask, in a home of its own.
+fn with_umask(umask: &str, home: &Path) -> Launch {
+    let script = format!("umask {umask}; exec \"$0\" \"$@\"");
+    let launch = Launch::new(Path::new("sh")).args(&["-c", &script]).arg(built("acp-sessions"));
+    launch.env("HOME", home).env("XDG_DATA_HOME", home.join("data"))
+}
+
+fn assert_narrow(folder: &Path, when: &str) {
+    let mut seen = 0;
+    for file in fs::read_dir(folder).expect("a folder") {
+        let file = file.expect("a file").path();
+        assert_eq!(mode(&file), 0o600, "{when}: {}", file.display());
+        seen += 1;
+    }
+    assert_eq!(seen, 3, "{when}: the store, its journal and the journal's index");
+}
+
+#[test]
+fn the_umask_plays_no_part() {
+    for umask in ["0", "077", "0277", "0777"] {
+        let scene = Scene::new();
+        let home = scene.file("home");
+        fs::create_dir(&home).expect("a home");
+        let mut client = Client::ready(&with_umask(umask, &home).arg("agent"));
+        client.new_session(&scene.cwd());
+        let folder = home.join("data/acp-sessions");
+        assert_eq!((mode(&home.join("data")), mode(&folder)), (0o700, 0o700), "umask {umask}");
+        assert_narrow(&folder, umask);
+        client.close();
+    }
+}
+
+#[test]
+fn rights_of_others_on_what_is_there_are_taken_from_them() {
+    let scene = Scene::new();
+    let home = scene.file("home");
+    let launch = with_umask("022", &home).arg("agent");
+    fs::create_dir(&home).expect("a home");
+    let mut client = Client::ready(&launch);
+    let id = client.new_session(&scene.cwd());
+    client.kill();
+    let folder = home.join("data/acp-sessions");
+    for file in fs::read_dir(&folder).expect("a folder") {
+        set_mode(&file.expect("a file").path(), 0o666);
+    }
+    set_mode(&folder, 0o755);
+    let mut client = Client::ready(&launch);
+    assert_eq!(client.listed(), [id]);
+    assert_narrow(&folder, "again");
+    assert_eq!(mode(&folder), 0o700, "the folder of the program's own");
+    client.close();
+}
+
+#[test]
+fn a_folder_that_somebody_has_named_stays_as_it_is() {
+    let scene = Scene::new();
+    let folder = scene.file("shared");
+    fs::create_dir(&folder).expect("a folder");
+    set_mode(&folder, 0o755);
+    let mut client = Client::ready(&Launch::builtin(&folder.join("sessions.db"), &[]));
+    client.new_session(&scene.cwd());
+    assert_eq!(mode(&folder), 0o755);
+    assert_narrow(&folder, "in a folder for all");
+    client.close();
+}
+
+#[test]
+fn a_variable_that_is_empty_is_not_set() {
+    let scene = Scene::new();
+    let home = scene.file("home");
+    fs::create_dir(&home).expect("a home");
+    let launch = with_umask("022", &home).arg("agent").env("ACP_SESSIONS_STORE", "");
+    assert!(Client::ready(&launch).close().success());
+    assert!(home.join("data/acp-sessions/sessions.db").exists(), "the default takes its place");
+}
+
+#[test]
+fn a_store_that_is_taken_away_from_under_a_host_is_noticed() {
+    for is_replaced in [false, true] {
+        let scene = Scene::new();
+        let mut client = Client::ready(&scene.proxy(&[], &[]));
+        let id = client.new_session(&scene.cwd());
+        client.prompt(&id, "Mend the roof");
+        let store = scene.store();
+        let folder = store.parent().expect("a folder");
+        fs::remove_dir_all(folder).expect("removed");
+        if is_replaced {
+            // Another window has begun a new one.
+            assert!(Client::ready(&scene.builtin(&[])).close().success());
+        }
+        let prompt = json!({"sessionId": id, "prompt": [{"type": "text", "text": "Paint the fence"}]});
+        let turn = client.result("session/prompt", prompt);
+        let told = &turn["_meta"]["acp-sessions"];
+        assert_eq!(told["stored"], false, "{turn}");
+        assert!(told["reason"].as_str().is_some_and(|reason| reason.contains("was removed or replaced")), "{turn}");
+        let place = json!({"cwd": scene.cwd(), "mcpServers": []});
+        let error = client.error("session/new", place);
+        assert!(error.names("was removed or replaced"), "{error:?}");
+        assert_eq!(folder.exists(), is_replaced, "nothing is made anew");
+        assert!(client.close().success());
+    }
+}
