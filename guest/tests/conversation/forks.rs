@@ -4,7 +4,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, TOLD, Turns, ask_fork, lines, listing, load, replay, row, said, told};
+use crate::scenes::{CWD, TOLD, Turns, ask_fork, leave, lines, listing, load, replay, row, said, told};
 
 const OLD: Turns<'static> = &[("Old question", "Old answer")];
 
@@ -133,4 +133,24 @@ fn a_session_opened_anew_without_a_name_is_an_error_and_stays() {
         assert_eq!(out.answer("load")["error"]["code"], -32603, "{result}");
         assert_eq!(said(&load(&mut desk, &id, &[]).client), lines(&[TOLD]));
     }
+}
+
+#[test]
+fn what_came_before_an_agent_took_part_stays_in_its_own_fork_though_it_has_made_a_summary_of_its_part() {
+    const SUMMARY: Turns<'static> = &[("In short", "Something new")];
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = listing(&store, &world, "a", &forks(), &[row("o1", "Old", "2025-01-01T00:00:00Z")]);
+    assert_eq!(said(&load(&mut desk, "o1", OLD).client), lines(&[OLD]));
+    leave(desk);
+    let mut desk = Desk::open(&store, &world, &[]);
+    desk.greet(Some("b"), &forks());
+    load(&mut desk, "o1", &[]).answer("load");
+    desk.turn("o1", "New question", &["New answer"]);
+    let asked = ask_fork(&mut desk, "o1").request("session/fork");
+    let out = desk.reply(&asked, json!({"sessionId": "f1"}));
+    let fork = out.answer("fork")["result"]["sessionId"].as_str().unwrap().to_owned();
+    leave(desk);
+    let mut desk = listing(&store, &world, "b", &forks(), &[row("f1", "Fork", "2026-01-01T00:00:00Z")]);
+    let seen = said(&load(&mut desk, &fork, SUMMARY).client);
+    assert_eq!(seen, lines(&[OLD, SUMMARY]));
 }

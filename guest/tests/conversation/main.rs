@@ -46,6 +46,7 @@ mod subagents;
 mod titles;
 mod two_agents;
 mod unanswered;
+mod unasked;
 mod waiting;
 mod whole;
 mod windows;

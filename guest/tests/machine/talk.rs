@@ -84,15 +84,11 @@ pub(crate) struct Session {
 
 /// Everything that was said.
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Talk {
     /// The names of agents of which some programs hand out ids that were handed out before.
     pub(crate) counting: BTreeSet<Option<&'static str>>,
     /// The names of agents of which some programs go on with sessions that they are asked for by id.
     pub(crate) asked_by_id: BTreeSet<Option<&'static str>>,
-    /// Something was said between turns that another program of the agent's name may replay: it cannot be told from what is
-    /// said in the next.
-    pub(crate) some_replays_are_vague: bool,
     /// There are agents that replay what they keep.
     pub(crate) some_agent_loads: bool,
     /// There are agents that list nothing of what other processes of their name had, or say of it that there is no such

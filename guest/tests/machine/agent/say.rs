@@ -52,7 +52,6 @@ impl Agent {
         if prompt.is_none() && self.kind.is(Trait::Load) {
             return Vec::new();
         }
-        ground.talk.some_replays_are_vague |= prompt.is_none() && ground.replaying.contains(&self.kind.name());
         let turn = prompt.and_then(|prompt| turn_of(prompt, ground));
         // What is said for a turn that the client takes for ended belongs to none.
         let turn = turn.filter(|turn| ground.talk.turns[*turn].ended.is_none());

@@ -13,9 +13,6 @@
 //! keeps one order of what was said at once, which need not be the log's. The other half are about what is handed over; in
 //! those that were looked at, a prompt does not wait for a first one that bears an account: what another window has said
 //! since is handed over behind the first, and not with the second.
-//!
-//! And an agent that says something between turns is taken to go on with the turn before, which may have gone to another of
-//! its sessions: in a replay of its own it stands alone. Without the exemption 1 of 80,000 cases fails (75330).
 
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Store, keys};
@@ -35,7 +32,7 @@ pub(crate) fn is_concurrent(talk: &Talk, id: &str) -> bool {
 
 /// Whether they are also compared with what an agent replays; or whether nobody can tell whose replay it is, or of what.
 pub(crate) fn is_compared_concurrent(talk: &Talk, id: &str) -> bool {
-    talk.some_agent_loads && (talk.some_replays_are_vague || is_asked_for_another(talk) || is_concurrent(talk, id))
+    talk.some_agent_loads && (is_asked_for_another(talk) || is_concurrent(talk, id))
 }
 
 /// Whether of two programs of one name the one hands out ids that are also the other's, and the other is asked for sessions

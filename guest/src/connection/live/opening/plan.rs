@@ -128,7 +128,11 @@ impl Opening {
             plan.push_back(Step::New);
         }
         let is_telling_first = plan.front() == Some(&Step::Load) && tells;
-        let staging = if is_telling_first { Some(Staging::begin(session, cx)?) } else { None };
+        let staging = if is_telling_first {
+            Some(Staging::begin(session, asks_as.as_deref().unwrap_or_default(), cx)?)
+        } else {
+            None
+        };
         // Until the agent says that its user is logged in, nobody is shown anything.
         let is_ready = staging.is_none() && !cx.needs_login && !matches!(target, Target::Fork(..));
         let showing = match &asked.wanted {
