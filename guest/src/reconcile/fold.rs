@@ -48,6 +48,8 @@ pub struct Fold {
     /// What it says between turns is known by these.
     speaks_as: Vec<String>,
     turns: Vec<Turn>,
+    /// Which of them are something that the hearer said by itself behind turns of others.
+    asides: Vec<usize>,
     open: Option<Open>,
     wanted: Wanted,
 }
@@ -97,7 +99,16 @@ impl Fold {
     }
 
     fn wanting(strip: Strip, wanted: Wanted) -> Self {
-        Self { strip, grain: Grain::Turns, hearer: None, speaks_as: Vec::new(), turns: Vec::new(), open: None, wanted }
+        Self {
+            strip,
+            grain: Grain::Turns,
+            hearer: None,
+            speaks_as: Vec::new(),
+            turns: Vec::new(),
+            asides: Vec::new(),
+            open: None,
+            wanted,
+        }
     }
 
     /// Tells what this agent took part in from what others did.
@@ -125,8 +136,11 @@ impl Fold {
         }
         let is_begun = self.open.is_none();
         self.take(number, text, entry);
-        if let Some(open) = self.open.as_mut().filter(|_| is_begun) {
-            open.took_part = open.took_part.or(is_its_own);
+        if let Some(open) = self.open.as_mut().filter(|_| is_begun && is_its_own.is_some()) {
+            open.took_part = is_its_own;
+            if is_its_own == Some(true) && matches!(open.said, Said::Agent { .. }) {
+                self.asides.push(self.turns.len());
+            }
         }
     }
 
@@ -176,6 +190,9 @@ impl Fold {
             self.anything_else(until);
         }
         self.close(Behind::Nothing);
+        if self.grain == Grain::Turns {
+            self.join_asides();
+        }
         let mut turns = self.turns;
         // What an agent did at last belongs to what it said at last.
         if self.grain == Grain::Answers
@@ -194,6 +211,19 @@ impl Fold {
             }
         }
         turns
+    }
+
+    /// What an agent says by itself it says behind its own last turn, whatever others have said in between.
+    fn join_asides(&mut self) {
+        for at in std::mem::take(&mut self.asides).into_iter().rev() {
+            let Some(before) = self.turns[..at].iter().rposition(|turn| turn.took_part != Some(false)) else {
+                continue;
+            };
+            if self.turns[before].took_part == Some(true) {
+                let aside = self.turns.remove(at);
+                self.turns[before].go_on(&aside);
+            }
+        }
     }
 
     /// What a user said to this agent is not joined with what went to another, though nobody has answered between.

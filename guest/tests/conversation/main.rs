@@ -5,6 +5,7 @@ mod agents_list;
 mod agents_pages;
 mod archive;
 mod asked_for;
+mod at_once;
 mod clocks;
 mod conductor;
 mod cut_off;

@@ -228,7 +228,7 @@ impl LiveSession {
         update: &Update<'_>,
         cx: &Cx<'_, S, E>,
     ) -> Option<String> {
-        let is_retold = self.turns_mut().is_some_and(|turns| turns.iter().any(|turn| turn.retold));
+        let is_retold = self.turns_mut().is_some_and(|turns| turns.iter().any(|turn| turn.account.is_some()));
         let shown = match update.text() {
             Some(text) if is_retold => {
                 let shown = self.hush.feed(&text);

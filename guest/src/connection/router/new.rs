@@ -54,7 +54,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             // The members are borrowed from the outcome, which is borrowed from the line.
             Handled::PassAs(rpc::splice(line, object.get("sessionId").unwrap_or_default(), &id))
         };
-        let mut opened = LiveSession::open(session.id, agent_id, state, true);
+        let mut opened = LiveSession::open(session.id, agent_id, state, None);
         opened.is_marked(name);
         let key = opened.key().clone();
         self.insert(opened);

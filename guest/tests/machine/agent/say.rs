@@ -61,6 +61,8 @@ impl Agent {
         ground.talk.said[mark].thought = is_thought;
         if let Some(kept) = self.kept(ground, &session).filter(|_| !is_thought) {
             kept.pieces.push(Piece { by_user: false, text: text.clone() });
+            let known_as = kept.layers.clone().unwrap_or_else(|| session.clone());
+            ground.talk.goes_on(self.began, self.kind.name(), &session, &known_as);
         }
         vec![update(&session, &text_chunk(kind, &text))]
     }
