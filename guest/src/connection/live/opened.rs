@@ -173,9 +173,11 @@ impl LiveSession {
     ) -> Result<Session, RpcError> {
         let session = match &opening.target {
             Target::Fork(parent, cwd, directories) => {
+                // A client may have guessed it, and asked for what it is not yet: that is another session.
+                let is_guessed = cx.by_agent.get(&self.agent_id).is_some_and(|other| *other != self.key);
                 let wanted = Fork {
                     parent: &parent.id,
-                    wanted_id: self.agent_id.to_string(),
+                    wanted_id: if is_guessed { String::new() } else { self.agent_id.to_string() },
                     cwd: cwd.clone(),
                     agent: Some(cx.agent.name.clone()),
                     agent_id: Some(self.agent_id.to_string()),

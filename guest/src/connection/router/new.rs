@@ -38,7 +38,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.set_needs_login(false);
         let mut state = state_given(&object, State::default());
         note_beside(&object, &mut state, &self.connection.agent.name, true);
-        let mut session = Session::new(agent_id.clone(), cwd, self.now());
+        // A client may have guessed it, and asked for what it is not yet: that is another session.
+        let is_guessed = self.connection.by_agent.contains_key(agent_id.as_str());
+        let wanted_id = if is_guessed { String::new() } else { agent_id.clone() };
+        let mut session = Session::new(wanted_id, cwd, self.now());
         session.directories = directories;
         session.give_to(&self.connection.agent.name, &agent_id, 0);
         let text = state.to_text();
