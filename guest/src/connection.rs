@@ -23,6 +23,7 @@ mod restore;
 mod router;
 mod showing;
 mod step;
+mod told;
 mod turn;
 
 pub(crate) use router::Router;

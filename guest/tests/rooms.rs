@@ -26,6 +26,7 @@ const IN_CONNECTION: &[&str] = &[
     "client_request",
     "key",
     "step",
+    "told",
     "requests",
     "method",
     "handled",

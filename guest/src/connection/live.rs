@@ -31,6 +31,7 @@ use super::cx::Cx;
 use super::effect::{Effect, Waiting};
 use super::key::Key;
 use super::showing::Showing;
+use super::told::Untold;
 use super::turn::Turn;
 use crate::environment::Environment;
 use crate::storage::Storage;
@@ -59,14 +60,10 @@ pub(super) struct LiveSession {
     earlier_state: EarlierState,
     /// What the record does not show yet.
     activity: Activity,
-    /// Whether the agent has heard all that was said, up to what is being said.
-    is_told: bool,
+    /// What was said and went to the agent neither in its own turns nor in an account; none: nothing.
+    untold: Option<Untold>,
     /// What is known of the agent's own copy of the conversation.
     copy: AgentsCopy,
-    /// Behind which entry of the session's log others have said what the agent has not heard.
-    unheard_behind: Option<u32>,
-    /// The same behind the account of it that is on its way to the agent.
-    unheard_behind_account: Option<u32>,
     /// All turns in the log that are not its own have ended.
     others_ended: bool,
     /// Tool calls of the turn under way that have not ended.
@@ -140,7 +137,7 @@ enum Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     phase: std::mem::Discriminant<Phase>,
-    is_told: bool,
+    untold: Option<Untold>,
     is_kept: bool,
     is_marked: bool,
     writes: u64,
@@ -196,10 +193,8 @@ impl LiveSession {
             state_dirty: false,
             earlier_state: EarlierState::Known,
             activity: Activity::default(),
-            is_told: true,
+            untold: None,
             copy: AgentsCopy::Known,
-            unheard_behind: None,
-            unheard_behind_account: None,
             others_ended: false,
             calls: OpenCalls::default(),
             hush: own_words::Stream::default(),
@@ -213,24 +208,24 @@ impl LiveSession {
         }
     }
 
-    /// A session that the agent has just made, or was found to have open. `is_told`: it has heard all that was said.
-    pub(super) fn open(id: String, agent_id: String, state: State, is_told: bool) -> Self {
+    /// A session that the agent has just made, or was found to have open. `untold`: what it has not heard.
+    pub(super) fn open(id: String, agent_id: String, state: State, untold: Option<Untold>) -> Self {
         let phase = Phase::Open { turns: Vec::new(), showing: None };
         let mut session = Self::new(Key::Session(id), agent_id, state, phase);
-        session.is_told = is_told;
+        session.untold = untold;
         session
     }
 
     /// A session that was found to have open, and whose state could not be read.
-    pub(super) fn open_unread(id: String, agent_id: String, is_told: bool) -> Self {
-        let mut session = Self::open(id, agent_id, State::default(), is_told);
+    pub(super) fn open_unread(id: String, agent_id: String, untold: Option<Untold>) -> Self {
+        let mut session = Self::open(id, agent_id, State::default(), untold);
         session.earlier_state = EarlierState::Unread;
         session
     }
 
     /// A session that its agent has started on behalf of another; it is over when that one is.
     pub(super) fn of_subagent(id: String, agent_id: String, parent: String) -> Self {
-        let mut session = Self::open(id, agent_id, State::default(), true);
+        let mut session = Self::open(id, agent_id, State::default(), None);
         session.parent = Some(parent);
         session
     }
@@ -282,7 +277,7 @@ impl LiveSession {
     pub(super) fn stamp(&self) -> Stamp {
         Stamp {
             phase: std::mem::discriminant(&self.phase),
-            is_told: self.is_told,
+            untold: self.untold,
             is_kept: self.is_kept(),
             is_marked: self.marked.is_some(),
             writes: self.writes,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::client_request::ClientRequest;
 use super::key::Key;
 use super::step::Step;
+use super::told::Untold;
 use crate::rpc::Id;
 
 /// A request of the engine's to the agent.
@@ -95,9 +96,9 @@ pub(super) enum Incoming {
 pub(super) struct TurnMemo {
     /// What the turn's entries in the log are marked with.
     pub(super) tag: String,
-    /// An account of what the agent had not heard stands before the prompt.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) retold: bool,
+    /// An account of what the agent had not heard stands before the prompt: from where on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) account: Option<Untold>,
     /// The prompt, where the store did not take it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) unstored: Option<Unstored>,

@@ -2,6 +2,7 @@
 
 use super::client_request::ClientRequest;
 use super::requests::{TurnMemo, Unstored};
+use super::told::Untold;
 use crate::sessions::title;
 use crate::transcript::{Echo, Entry};
 
@@ -17,8 +18,8 @@ pub(super) struct Turn {
     pub(super) cancelled: bool,
     /// What the agent may repeat of the prompt.
     pub(super) echo: Echo,
-    /// The prompt was preceded by an account of what the agent had not heard.
-    pub(super) retold: bool,
+    /// The prompt was preceded by an account of what the agent had not heard: from where on.
+    pub(super) account: Option<Untold>,
     /// A title made of the prompt, should the session need one.
     pub(super) title: Option<String>,
     /// The prompt's entry, where the store did not take it.
@@ -27,7 +28,12 @@ pub(super) struct Turn {
 
 impl Turn {
     /// A turn that an instance began which was lost. `prompt`: its entry in the log, if that is known.
-    pub(super) fn taken_up(request: ClientRequest, tag: String, retold: bool, prompt: Option<Entry<'_>>) -> Self {
+    pub(super) fn taken_up(
+        request: ClientRequest,
+        tag: String,
+        account: Option<Untold>,
+        prompt: Option<Entry<'_>>,
+    ) -> Self {
         let blocks = prompt.as_ref().and_then(Entry::prompt).unwrap_or("[]");
         Self {
             request,
@@ -35,7 +41,7 @@ impl Turn {
             began: prompt.map(|prompt| prompt.time),
             cancelled: false,
             echo: Echo::of_prompt(blocks),
-            retold,
+            account,
             title: title::from_prompt(blocks),
             unstored: None,
         }
@@ -43,6 +49,6 @@ impl Turn {
 
     /// What the host keeps of it.
     pub(super) fn memo(&self) -> TurnMemo {
-        TurnMemo { tag: self.tag.clone(), retold: self.retold, unstored: self.unstored.clone() }
+        TurnMemo { tag: self.tag.clone(), account: self.account, unstored: self.unstored.clone() }
     }
 }

@@ -190,19 +190,22 @@ impl Draft {
         turn.took_part.unwrap_or(in_time)
     }
 
-    /// Keeps what others said; the agent may have been told of it.
+    /// Keeps what others said; the agent may have been told of it, or of its beginning while it was being said.
     fn keep_others<'a>(&mut self, turns: impl IntoIterator<Item = &'a Turn>) {
         for turn in turns {
-            let told = if turn.at.start() <= self.heard_before { Told::Yes } else { Told::No };
-            self.keep([turn], told);
+            let heard = self.heard_before;
+            let halves = turn.at.runs().flat_map(|run| {
+                let (start, end) = run.into_inner();
+                let told = Kept { range: start..=end.min(heard), is_missed: false };
+                [told, Kept { range: start.max(heard.saturating_add(1))..=end, is_missed: !is_nothing(turn) }]
+            });
+            self.kept.extend(halves.filter(|kept| !kept.range.is_empty()));
         }
     }
 
     pub(super) fn keep<'a>(&mut self, turns: impl IntoIterator<Item = &'a Turn>, told: Told) {
         for turn in turns {
-            // What stands before the first thing a user said and says nothing need not be told.
-            let is_nothing = turn.at.start() == 1 && turn.is_silent();
-            let is_missed = told == Told::No && !is_nothing;
+            let is_missed = told == Told::No && !is_nothing(turn);
             self.kept.extend(turn.at.runs().map(|range| Kept { range, is_missed }));
         }
     }
@@ -243,6 +246,11 @@ impl Draft {
             (_, piece) => self.plan.pieces.push(piece),
         }
     }
+}
+
+/// What stands before the first thing a user said and says nothing need not be told.
+fn is_nothing(turn: &Turn) -> bool {
+    turn.at.start() == 1 && turn.is_silent()
 }
 
 /// Whether this agent may have answered what a user says in this turn.

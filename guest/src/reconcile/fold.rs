@@ -8,7 +8,7 @@ use super::text::{Sum, Writer};
 use super::turn::{Half, Strip, Turn};
 use super::wanted::Wanted;
 use crate::store::Known;
-use crate::transcript::Entry;
+use crate::transcript::{Entry, speaker};
 
 /// How much of a user's message is looked through for the layer's own words, which stand in front.
 const LOOKED_THROUGH: usize = 256 * 1024;
@@ -45,7 +45,11 @@ pub struct Fold {
     grain: Grain,
     /// The agent that is to be told from others, by its name, and what it knows of the session.
     hearer: Option<(String, Known)>,
+    /// What it says between turns is known by these.
+    speaks_as: Vec<String>,
     turns: Vec<Turn>,
+    /// Which of them are something that the hearer said by itself behind turns of others.
+    asides: Vec<usize>,
     open: Option<Open>,
     wanted: Wanted,
 }
@@ -95,13 +99,24 @@ impl Fold {
     }
 
     fn wanting(strip: Strip, wanted: Wanted) -> Self {
-        Self { strip, grain: Grain::Turns, hearer: None, turns: Vec::new(), open: None, wanted }
+        Self {
+            strip,
+            grain: Grain::Turns,
+            hearer: None,
+            speaks_as: Vec::new(),
+            turns: Vec::new(),
+            asides: Vec::new(),
+            open: None,
+            wanted,
+        }
     }
 
     /// Tells what this agent took part in from what others did.
     #[must_use]
     pub fn heard_by(self, agent: &str, known: Option<&Known>) -> Self {
-        Self { hearer: known.map(|known| (agent.to_owned(), known.clone())), ..self }
+        let taken = known.into_iter().flat_map(Known::taken);
+        let speaks_as = taken.map(|id| speaker(agent, id)).collect();
+        Self { hearer: known.map(|known| (agent.to_owned(), known.clone())), speaks_as, ..self }
     }
 
     /// Takes it apart into these.
@@ -112,9 +127,24 @@ impl Fold {
 
     /// The next entry, as the log holds it. What cannot be read belongs to the turn it stands in.
     pub fn push(&mut self, number: u64, text: &str) {
-        if self.is_where_it_came(number, text) {
-            self.close(Behind::AnotherTurn);
+        let entry = Entry::parse(text);
+        let speaker = entry.and_then(|entry| entry.speaker).filter(|_| self.hearer.is_some());
+        let is_its_own = speaker.map(|speaker| self.speaks_as.iter().any(|own| own == speaker));
+        if is_its_own.is_some() {
+            // What an agent says between turns is no more of a turn of others.
+            self.end_of_others(is_its_own);
         }
+        let is_begun = self.open.is_none();
+        self.take(number, text, entry);
+        if let Some(open) = self.open.as_mut().filter(|_| is_begun && is_its_own.is_some()) {
+            open.took_part = is_its_own;
+            if is_its_own == Some(true) && matches!(open.said, Said::Agent { .. }) {
+                self.asides.push(self.turns.len());
+            }
+        }
+    }
+
+    fn take(&mut self, number: u64, text: &str, entry: Option<Entry<'_>>) {
         match Event::parse(text) {
             Event::Prompt { blocks, with } => {
                 let took_part = with.map(|(agent, id)| {
@@ -130,7 +160,7 @@ impl Fold {
             }
             Event::User { message, content } => {
                 // An echo is a part of the turn that it comes in.
-                if Entry::parse(text).is_some_and(|entry| entry.turn.is_none()) {
+                if entry.is_some_and(|entry| entry.turn.is_none() && entry.speaker.is_none()) {
                     self.end_of_others(None);
                 }
                 self.user(number, message, content.and_then(text_of).into_iter());
@@ -160,6 +190,9 @@ impl Fold {
             self.anything_else(until);
         }
         self.close(Behind::Nothing);
+        if self.grain == Grain::Turns {
+            self.join_asides();
+        }
         let mut turns = self.turns;
         // What an agent did at last belongs to what it said at last.
         if self.grain == Grain::Answers
@@ -180,14 +213,17 @@ impl Fold {
         turns
     }
 
-    /// Whether this stands where the agent's session began, which took no part before: what it says there by itself is no
-    /// more of the turn before.
-    fn is_where_it_came(&self, number: u64, text: &str) -> bool {
-        let since = self.hearer.as_ref().map_or(0, |(_, known)| known.since);
-        since > 0
-            && number > since
-            && self.open.as_ref().is_some_and(|open| open.places.start() <= since)
-            && Entry::parse(text).is_some_and(|entry| entry.turn.is_none())
+    /// What an agent says by itself it says behind its own last turn, whatever others have said in between.
+    fn join_asides(&mut self) {
+        for at in std::mem::take(&mut self.asides).into_iter().rev() {
+            let Some(before) = self.turns[..at].iter().rposition(|turn| turn.took_part != Some(false)) else {
+                continue;
+            };
+            if self.turns[before].took_part == Some(true) {
+                let aside = self.turns.remove(at);
+                self.turns[before].go_on(&aside);
+            }
+        }
     }
 
     /// What a user said to this agent is not joined with what went to another, though nobody has answered between.

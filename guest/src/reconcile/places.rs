@@ -55,11 +55,6 @@ impl Gathered {
         Self(vec![Run { from: number, until: number }])
     }
 
-    /// The first that came.
-    pub(super) fn start(&self) -> u64 {
-        self.0.first().map_or(1, |run| run.from)
-    }
-
     pub(super) fn push(&mut self, number: u64) {
         match self.0.last_mut() {
             Some(last) if last.until == number => {}

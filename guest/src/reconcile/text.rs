@@ -128,6 +128,12 @@ impl Text {
         if let Some(Beginnings::Kept(bytes)) = self.beginnings.as_deref() { bytes.len() } else { 0 }
     }
 
+    /// This text and that one after it; what is known of the beginnings is that of the first.
+    #[must_use]
+    pub(super) fn followed_by(&self, other: &Self) -> Self {
+        Self { sum: self.sum.followed_by(other.sum), beginnings: self.beginnings.clone() }
+    }
+
     /// The text without its beginnings.
     #[must_use]
     pub(super) fn settled(self) -> Self {

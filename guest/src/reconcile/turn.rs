@@ -42,6 +42,12 @@ impl Turn {
         self.user.is_empty() && self.agent.sum().is_empty()
     }
 
+    /// The agent has gone on with it here.
+    pub(super) fn go_on(&mut self, rest: &Self) {
+        rest.at.runs().for_each(|run| self.at = self.at.with(run));
+        self.agent = self.agent.followed_by(&rest.agent);
+    }
+
     /// It, if it is half a turn.
     pub fn half(&self) -> Option<Half> {
         match (self.user, self.agent.sum()) {

@@ -96,7 +96,9 @@ fn forked<S: Storage>(
     let beginning = inherited + copied.len() as u64;
     if let (Some(agent), Some(agent_id)) = (&fork.agent, &fork.agent_id) {
         session.give_to(agent, agent_id, fork.heard);
-        let since = if fork.lineage.is_empty() { beginning } else { 0 };
+        // What the agent remembers of the parent it remembers of the fork.
+        let parents = parent.agents.get(agent).filter(|known| fork.lineage.contains(&known.id));
+        let since = if fork.lineage.is_empty() { beginning } else { parents.map_or(0, |known| known.since) };
         if let Some(known) = session.agents.get_mut(agent) {
             known.lineage.clone_from(&fork.lineage);
             known.since = since;

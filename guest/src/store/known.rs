@@ -69,7 +69,12 @@ impl Known {
 
     /// Whether a prompt went to its session, or to one that it remembers; `id` is the agent's.
     pub fn has_taken(&self, id: &str) -> bool {
-        self.id == id || self.lineage.iter().any(|earlier| earlier == id)
+        self.taken().any(|taken| taken == id)
+    }
+
+    /// The ids of its session, and of those whose conversation that one remembers.
+    pub fn taken(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.id.as_str()).chain(self.lineage.iter().map(String::as_str))
     }
 
     /// Every id it knows, or knew, the session by.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::entry::{Entry, Kind};
+use super::entry::{Entry, Kind, speaker};
 use super::own_words;
 use super::position::Position;
 use super::replay::{Progress, Replay, Start};
@@ -57,7 +57,7 @@ pub fn digest<S: Storage>(storage: &S, session: &Session, heard: u64) -> Result<
     digest_for(storage, session, heard, None)
 }
 
-/// The same without the turns that an agent's session took part in: its agent's name and the agent's id for it.
+/// The same without what an agent's session took part in, or said by itself: its agent's name and the agent's id for it.
 pub fn digest_for<S: Storage>(
     storage: &S,
     session: &Session,
@@ -72,13 +72,15 @@ pub fn digest_for<S: Storage>(
     let mut parts: Vec<(String, String)> = Vec::new();
     let mut bytes = 0;
     let mut left_out: Option<String> = None;
+    let own = without.map(|(agent, id)| speaker(agent, id));
     while let Progress::Entries(entries) = replay.next(storage, READ)? {
         for entry in entries.iter().filter_map(|(_, text)| Entry::parse(text)) {
             if entry.kind == Kind::Prompt && without.is_some() {
                 let took_part = entry.with() == without.map(|(agent, id)| (agent.to_owned(), id.to_owned()));
                 left_out = entry.turn.filter(|_| took_part).map(str::to_owned);
             }
-            if left_out.is_some() && entry.turn == left_out.as_deref() {
+            let is_in_turn = left_out.is_some() && entry.turn == left_out.as_deref();
+            if is_in_turn || own.is_some() && entry.speaker == own.as_deref() {
                 continue;
             }
             for (speaker, text) in said(&entry) {

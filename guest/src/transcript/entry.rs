@@ -1,10 +1,12 @@
 //! One entry of a transcript, as it stands in the log: a letter, the time in milliseconds, `#` and its turn where it
-//! belongs to one, a space, JSON.
+//! belongs to one, or `@` and whose session of an agent has said it where that was between turns, a space, JSON.
 
 use std::borrow::Cow;
+use std::hash::Hasher as _;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use siphasher::sip::SipHasher13;
 
 /// What an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +72,25 @@ fn is_of_tag(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
+/// What an entry belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) enum Belongs {
+    #[default]
+    Nowhere,
+    Turn(String),
+    /// It was said between turns, by this session of an agent.
+    Speaker(String),
+}
+
+/// By what an agent's session is known where it says something between turns: its agent's name and the agent's id for it.
+pub fn speaker(agent: &str, agent_id: &str) -> String {
+    let mut hasher = SipHasher13::new();
+    hasher.write(agent.as_bytes());
+    hasher.write_u8(0xff);
+    hasher.write(agent_id.as_bytes());
+    format!("{:016x}", hasher.finish())
+}
+
 /// An entry, borrowed from the log's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry<'a> {
@@ -79,6 +100,8 @@ pub struct Entry<'a> {
     pub time: i64,
     /// The turn it belongs to, if that is known.
     pub turn: Option<&'a str>,
+    /// Which session of which agent has said it between turns, if that is known; see [`speaker`].
+    pub speaker: Option<&'a str>,
     /// Its JSON.
     pub json: &'a str,
 }
@@ -88,8 +111,10 @@ impl<'a> Entry<'a> {
     pub fn parse(text: &'a str) -> Option<Self> {
         let kind = Kind::from_letter(*text.as_bytes().first()?)?;
         let (head, json) = text.get(1..)?.split_once(' ')?;
+        let (head, speaker) = head.split_once('@').map_or((head, None), |(head, speaker)| (head, Some(speaker)));
         let (time, turn) = head.split_once('#').map_or((head, None), |(time, turn)| (time, Some(turn)));
-        Some(Self { kind, time: time.parse().ok()?, turn: turn.filter(|turn| is_tag(turn)), json })
+        let speaker = speaker.filter(|speaker| is_tag(speaker));
+        Some(Self { kind, time: time.parse().ok()?, turn: turn.filter(|turn| is_tag(turn)), speaker, json })
     }
 
     /// The entry as the log holds it, if it belongs to no turn.
@@ -101,6 +126,15 @@ impl<'a> Entry<'a> {
     pub fn tagged(kind: Kind, time: i64, turn: Option<&str>, json: &str) -> String {
         let letter = kind.letter();
         turn.map_or_else(|| format!("{letter}{time} {json}"), |turn| format!("{letter}{time}#{turn} {json}"))
+    }
+
+    /// The entry as the log holds it.
+    pub(super) fn of(kind: Kind, time: i64, belongs: &Belongs, json: &str) -> String {
+        match belongs {
+            Belongs::Nowhere => Self::text(kind, time, json),
+            Belongs::Turn(turn) => Self::tagged(kind, time, Some(turn), json),
+            Belongs::Speaker(speaker) => format!("{}{time}@{speaker} {json}", kind.letter()),
+        }
     }
 
     /// The content blocks of a prompt, as a JSON array.

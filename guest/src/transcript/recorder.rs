@@ -11,7 +11,7 @@ mod tests;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::entry::{Entry, Kind, tag};
+use super::entry::{Belongs, Entry, Kind, tag};
 use super::text;
 use crate::index;
 use crate::rpc::Object;
@@ -38,8 +38,8 @@ pub struct Recorder {
     seen: Option<u32>,
     /// Where others have begun to write to the log since.
     overtaken: Option<u32>,
-    /// The turn that what comes next belongs to.
-    turn: Option<String>,
+    /// What comes next belongs to this.
+    belongs: Belongs,
     backlog: Backlog,
     run: Option<Run>,
     /// Bytes gathered since the last attempt to write, whatever came of it.
@@ -54,7 +54,7 @@ impl Recorder {
             end: None,
             seen: None,
             overtaken: None,
-            turn: None,
+            belongs: Belongs::Nowhere,
             backlog: Backlog::default(),
             run: None,
             fresh: 0,
@@ -91,22 +91,32 @@ impl Recorder {
     /// The tag should be one that no other turn of the session has
     /// (a random one): letters, digits and `_`, at most 32; others are left out of it.
     pub fn set_turn(&mut self, turn: Option<String>) {
-        let turn = turn.and_then(|turn| tag(&turn));
-        if self.turn != turn {
+        self.belong(turn.and_then(|turn| tag(&turn)).map_or(Belongs::Nowhere, Belongs::Turn));
+    }
+
+    /// What is pushed from now on belongs to no turn, if it does not yet: this session of an agent says it.
+    pub fn set_speaker(&mut self, speaker: impl FnOnce() -> String) {
+        if self.belongs == Belongs::Nowhere {
+            self.belong(Belongs::Speaker(speaker()));
+        }
+    }
+
+    fn belong(&mut self, belongs: Belongs) {
+        if self.belongs != belongs {
             self.close_run();
-            self.turn = turn;
+            self.belongs = belongs;
         }
     }
 
     /// Adds an entry that stands for itself.
     pub fn push(&mut self, kind: Kind, time: i64, json: &str) {
         self.close_run();
-        let text = Entry::tagged(kind, time, self.turn.as_deref(), json);
+        let text = Entry::of(kind, time, &self.belongs, json);
         self.fresh += text.len();
         let tokens = index::tokenise(&text::of_entry(&text));
         self.backlog.push(Row { text, tokens, time, amends: None, tail: None });
         if kind == Kind::TurnEnd {
-            self.turn = None;
+            self.belongs = Belongs::Nowhere;
         }
     }
 
@@ -127,8 +137,8 @@ impl Recorder {
             let inherited = self.run.as_ref().filter(|_| continues).map(|run| run.message_id.clone());
             self.close_run();
             let message_id = id.map(str::to_owned).or(inherited).unwrap_or_else(mint);
-            let turn = self.turn.clone();
-            self.run = Some(Run::new(chunk.kind.into_owned(), message_id, id.is_none(), time, turn));
+            let belongs = self.belongs.clone();
+            self.run = Some(Run::new(chunk.kind.into_owned(), message_id, id.is_none(), time, belongs));
         }
         if let Some(run) = &mut self.run {
             run.text.push_str(text);

@@ -51,9 +51,6 @@ fn model(texts: &[String], look_ahead: LookAhead) -> Vec<String> {
                 quiet_bytes += texts[at].len();
                 continue;
             }
-            if entries[at].kind == Kind::Prompt {
-                break;
-            }
             (quiet, quiet_bytes) = (0, 0);
             is_given[at] = true;
             order.push(texts[at].clone());
@@ -227,8 +224,8 @@ fn two_windows_turns_come_one_after_the_other() {
         ("1a2bababAbB", "1aaaA2bbbbB"),
         ("1a.2.AbB", "1aA.2bB."),
         ("....", "...."),
-        // One turn was cut off, and another of the same tag follows: they are two.
-        ("1a2b1aAB", "1a2bB1aA"),
+        // A client that does not wait with its next prompt: both are one turn, whatever stands between them.
+        ("1a2b1aAB", "1a1aA2bB"),
         // What is cut off stays together and holds nothing up.
         ("1a2babB", "1aa2bbB"),
     ] {

@@ -2,7 +2,8 @@
 //!
 //! Several windows on one session write to one log, so the entries of their turns lie between each other. From a turn's
 //! first entry on, its entries are given up to its end, and those between them are passed over; then reading goes back to
-//! the first that was passed over, and what was given is skipped. What belongs to no turn is never drawn forward. Every
+//! the first that was passed over, and what was given is skipped. Prompts that bear one tag, because a client did not wait
+//! for the first, are one turn. What belongs to no turn is never drawn forward. Every
 //! entry is given once, whatever the turns do: one that does not end counts as over when nothing of it was seen for a
 //! while, and what comes of it later is given where it stands.
 
@@ -72,12 +73,10 @@ impl Turns {
         let is_quiet = self.quiet >= self.look_ahead.entries || self.quiet_bytes >= self.look_ahead.bytes;
         if let Some(turn) = &self.position.turn {
             let is_its = tag == Some(&**turn);
-            // A prompt begins another turn, even if it bears the same tag.
-            let is_over = is_quiet || is_its && kind == Some(Kind::Prompt);
-            if is_over && self.leave() {
+            if is_quiet && self.leave() {
                 return Step::GoBack;
             }
-            if !is_over {
+            if !is_quiet {
                 return if is_its { self.give_of_turn(kind) } else { self.pass(tag, text.len()) };
             }
         }

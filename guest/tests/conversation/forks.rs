@@ -4,7 +4,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, TOLD, Turns, ask_fork, lines, listing, load, replay, row, said, told};
+use crate::scenes::{CWD, TOLD, Turns, ask_fork, ask_prompt, leave, lines, listing, load, replay, row, said, told};
 
 const OLD: Turns<'static> = &[("Old question", "Old answer")];
 
@@ -132,5 +132,54 @@ fn a_session_opened_anew_without_a_name_is_an_error_and_stays() {
         let out = desk.reply(&asked, result.clone());
         assert_eq!(out.answer("load")["error"]["code"], -32603, "{result}");
         assert_eq!(said(&load(&mut desk, &id, &[]).client), lines(&[TOLD]));
+    }
+}
+
+#[test]
+fn what_came_before_an_agent_took_part_stays_in_its_own_fork_though_it_has_made_a_summary_of_its_part() {
+    const SUMMARY: Turns<'static> = &[("In short", "Something new")];
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = listing(&store, &world, "a", &forks(), &[row("o1", "Old", "2025-01-01T00:00:00Z")]);
+    assert_eq!(said(&load(&mut desk, "o1", OLD).client), lines(&[OLD]));
+    leave(desk);
+    let mut desk = Desk::open(&store, &world, &[]);
+    desk.greet(Some("b"), &forks());
+    load(&mut desk, "o1", &[]).answer("load");
+    desk.turn("o1", "New question", &["New answer"]);
+    let asked = ask_fork(&mut desk, "o1").request("session/fork");
+    let out = desk.reply(&asked, json!({"sessionId": "f1"}));
+    let fork = out.answer("fork")["result"]["sessionId"].as_str().unwrap().to_owned();
+    leave(desk);
+    let mut desk = listing(&store, &world, "b", &forks(), &[row("f1", "Fork", "2026-01-01T00:00:00Z")]);
+    let seen = said(&load(&mut desk, &fork, SUMMARY).client);
+    assert_eq!(seen, lines(&[OLD, SUMMARY]));
+}
+
+#[test]
+fn an_id_that_a_client_uses_before_an_answer_has_named_it_is_another_session() {
+    for made_by in ["session/fork", "session/new"] {
+        for method in ["session/load", "session/resume"] {
+            let (store, world) = (Memory::new(), World::default());
+            let id = told(&store, &world, &forks());
+            let mut desk = Desk::ready(&store, &world, &forks());
+            let params = json!({"sessionId": id, "cwd": CWD, "mcpServers": []});
+            let asked = desk.client(json!({"id": "made", "method": made_by, "params": params})).request(made_by);
+            let params = json!({"sessionId": "f1", "cwd": CWD, "mcpServers": []});
+            let mut out = desk.client(json!({"id": "guess", "method": method, "params": params}));
+            // What waits for it is not for the session that is named so in the end.
+            let prompt = json!([{"type": "text", "text": "Guessed"}]);
+            let params = json!({"sessionId": "f1", "prompt": prompt});
+            out.extend(desk.client(json!({"id": "prompt", "method": "session/prompt", "params": params})));
+            let guessed = out.request("session/load");
+            out.extend(desk.reply(&asked, json!({"sessionId": "f1"})));
+            out.extend(desk.reply(&guessed, json!({})));
+            let made = out.answer("made")["result"]["sessionId"].as_str().unwrap().to_owned();
+            assert_ne!(made, "f1", "{made_by} {method}");
+            assert_eq!(out.answer("guess")["error"]["code"], -32603, "{made_by} {method}");
+            assert_eq!(out.answer("prompt")["error"]["code"], -32002, "{made_by} {method}");
+            assert!(out.asked("session/prompt").is_none(), "{made_by} {method}: {:?}", out.agent);
+            let asked = ask_prompt(&mut desk, "next", &made, "Here").request("session/prompt");
+            assert_eq!(asked["params"]["sessionId"], "f1", "{made_by} {method}");
+        }
     }
 }

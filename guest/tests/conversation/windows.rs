@@ -140,20 +140,41 @@ fn what_another_window_said_is_handed_over_though_the_instance_was_lost_meanwhil
 }
 
 #[test]
-fn what_another_window_says_while_an_account_is_on_its_way_is_handed_over_behind_it() {
-    let (store, world) = (Memory::new(), World::default());
-    let id = told(&store, &world, &json!({}));
-    let (mut desk, mut other) = (afresh(&store, &world, &id, "s2"), afresh(&store, &world, &id, "s3"));
-    let first = ask_prompt(&mut desk, "first", &id, "First");
-    assert!(account(&first).is_some());
-    other.turn(&id, "Theirs", &["Their answer"]);
-    // It does not wait for the answer to the first.
-    let second = ask_prompt(&mut desk, "second", &id, "Second");
-    assert_eq!(account(&second), None);
-    for prompt in [first, second] {
-        desk.reply(&prompt.request("session/prompt"), json!({"stopReason": "end_turn"}));
+fn what_another_window_says_while_an_account_is_on_its_way_is_handed_over_with_the_next_prompt() {
+    // Which of the prompts succeed, and whether the instance is lost before they are answered.
+    for (succeeds, is_lost) in [
+        ([true, true], false),
+        ([true, true], true),
+        ([false, true], false),
+        ([true, false], false),
+        ([false, true], true),
+    ] {
+        let (store, world) = (Memory::new(), World::default());
+        let id = told(&store, &world, &json!({}));
+        let (mut desk, mut other) = (afresh(&store, &world, &id, "s2"), afresh(&store, &world, &id, "s3"));
+        let first = ask_prompt(&mut desk, "first", &id, "Mine");
+        assert!(account(&first).is_some());
+        other.turn(&id, "Theirs", &["Their answer"]);
+        // It does not wait for the answer to the first.
+        let second = ask_prompt(&mut desk, "second", &id, "Mine as well");
+        let rest = account(&second).unwrap();
+        assert!(rest.contains("Their answer") && !rest.contains("Mine") && !rest.contains("First answer"), "{rest}");
+        if is_lost {
+            desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+            desk.pull();
+        }
+        for (prompt, succeeds) in [first, second].into_iter().zip(succeeds) {
+            let prompt = prompt.request("session/prompt");
+            if succeeds {
+                desk.reply(&prompt, json!({"stopReason": "end_turn"}));
+            } else {
+                desk.refuse(&prompt, -32603);
+            }
+        }
+        // What a prompt that failed was to hand over is handed over again.
+        let rest = account(&ask_prompt(&mut desk, "third", &id, "Third")).unwrap_or_default();
+        let is_in_it = ["First answer", "Their answer"].map(|text| rest.contains(text));
+        let [first, second] = succeeds;
+        assert_eq!(is_in_it, [!first, !first || !second], "{succeeds:?}, lost: {is_lost}: {rest}");
     }
-    let account = account(&ask_prompt(&mut desk, "third", &id, "Third")).unwrap();
-    assert!(account.contains("Their answer"), "{account}");
-    assert!(!account.contains("First"), "{account}");
 }

@@ -1,7 +1,5 @@
 //! What lies outside of both connections: what was said, the agents' own sessions, and what was found to be wrong.
 
-use std::collections::BTreeSet;
-
 use crate::disk::Disk;
 use crate::kind::{Kind, Trait};
 use crate::talk::Talk;
@@ -25,8 +23,6 @@ impl Broke {
 pub(crate) struct Ground {
     pub(crate) talk: Talk,
     disks: [Disk; 3],
-    /// The names of agents of which some programs replay what they keep.
-    pub(crate) replaying: BTreeSet<Option<&'static str>>,
     /// So that the ids of agents that forget are told apart.
     pub(crate) processes: u32,
     broken: Vec<Broke>,

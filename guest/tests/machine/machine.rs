@@ -18,7 +18,7 @@ use crate::faults::Faults;
 use crate::ground::{Broke, Ground};
 use crate::hand::Hand;
 use crate::host::{Broken, Host, Sent};
-use crate::kind::{Kind, Trait};
+use crate::kind::Kind;
 use crate::world::World;
 
 /// What all engines of a case share.
@@ -96,8 +96,6 @@ pub(crate) fn run(case: &Case, cares: &dyn Fn(&Broke) -> bool, traced: bool) -> 
         broken: Vec::new(),
         trace: traced.then(Vec::new),
     };
-    let replaying = case.kinds.into_iter().filter(|kind| kind.is(Trait::Load)).map(Kind::name);
-    machine.ground.replaying.extend(replaying);
     for step in &case.steps {
         machine.note(|| format!("-- {step:?}"));
         machine.step(*step);

@@ -84,15 +84,15 @@ pub(crate) struct Session {
 
 /// Everything that was said.
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Talk {
     /// The names of agents of which some programs hand out ids that were handed out before.
     pub(crate) counting: BTreeSet<Option<&'static str>>,
     /// The names of agents of which some programs go on with sessions that they are asked for by id.
     pub(crate) asked_by_id: BTreeSet<Option<&'static str>>,
-    /// Something was said between turns that another program of the agent's name may replay: it cannot be told from what is
-    /// said in the next.
-    pub(crate) some_replays_are_vague: bool,
+    /// When which of an agent's processes began that have said something in a session of its own, and when they last did.
+    processes: BTreeMap<(Option<&'static str>, String), BTreeMap<u64, u64>>,
+    /// The sessions in which two of them did that ran at the same time.
+    shared: BTreeSet<String>,
     /// There are agents that replay what they keep.
     pub(crate) some_agent_loads: bool,
     /// There are agents that list nothing of what other processes of their name had, or say of it that there is no such
@@ -186,6 +186,23 @@ impl Talk {
         turn
     }
 
+    /// An agent's process, known by when it began, says something in a session of its own or is told something in it, or
+    /// its turn ends; by the layer's id it is this one.
+    pub(crate) fn goes_on(&mut self, process: u64, agent: Option<&'static str>, own: &str, session: &str) {
+        let now = self.next_moment();
+        let processes = self.processes.entry((agent, own.to_owned())).or_default();
+        processes.insert(process, now);
+        if processes.iter().any(|(other, last)| *other != process && *last > process) {
+            self.shared.insert(session.to_owned());
+        }
+    }
+
+    /// Whether two programs had a session of their agent's open at the same time, and both went on with it.
+    pub(crate) fn is_shared(&self, session: &str) -> bool {
+        let parts = self.sessions.get(session).map(|session| session.parts.as_slice()).unwrap_or_default();
+        self.shared.contains(session) || parts.iter().any(|part| self.shared.contains(&self.turns[part.turn].session))
+    }
+
     /// A turn was answered; `stored` if the layer says that it has it.
     pub(crate) fn end(&mut self, turn: usize, stored: bool) {
         let moment = self.next_moment();
@@ -249,12 +266,21 @@ impl Talk {
         fork.is_made_here = is_made_here;
     }
 
-    /// Whether turns of one connection overlap: then nobody can tell which chunk belongs to which.
-    pub(crate) fn is_crowded(&self, turn: &Turn) -> bool {
+    /// When the first of those turns began, and the last of them ended, that overlap with this one on its connection, or
+    /// with one that does: nobody can tell which chunk belongs to which, so they are one.
+    pub(crate) fn span(&self, turn: &Turn) -> (u64, u64) {
         let end = |turn: &Turn| turn.ended.unwrap_or(u64::MAX);
+        let mut span = (turn.began, end(turn));
         let same = |other: &&Turn| other.line == turn.line && other.session == turn.session;
-        let overlaps = |other: &Turn| other.began < end(turn) && turn.began < end(other);
-        self.turns.iter().filter(same).filter(|other| overlaps(other)).count() > 1
+        loop {
+            let overlaps = |other: &&Turn| other.began < span.1 && span.0 < end(other);
+            let found = self.turns.iter().filter(same).filter(overlaps);
+            let wider = found.fold(span, |span, other| (span.0.min(other.began), span.1.max(end(other))));
+            if wider == span {
+                return span;
+            }
+            span = wider;
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use super::closing::Closing;
 use super::{AgentsCopy, LiveSession, Phase, Said};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::requests::TurnMemo;
+use crate::connection::told::Untold;
 use crate::connection::turn::Turn;
 use crate::sessions::open_marks::Written;
 use crate::transcript::{Begun, Entry, Kind};
@@ -14,9 +15,9 @@ use crate::transcript::{Begun, Entry, Kind};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::connection) struct Memo {
     pub(in crate::connection) agent_id: String,
-    /// The agent has heard all that was said.
-    #[serde(default)]
-    pub(in crate::connection) told: bool,
+    /// From where on there is something that the agent was not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::connection) untold: Option<Untold>,
     /// The session on behalf of which its agent started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::connection) parent: Option<String>,
@@ -62,7 +63,7 @@ impl LiveSession {
     pub(in crate::connection) fn memo(&self) -> Option<Memo> {
         self.is_kept().then(|| Memo {
             agent_id: self.agent_id.to_string(),
-            told: self.is_told,
+            untold: self.untold,
             parent: self.parent.clone(),
             mark: self.marked.clone(),
             writes: self.writes,
@@ -149,7 +150,7 @@ impl LiveSession {
 
     /// A turn that an earlier instance began, with what the log has of it.
     pub(in crate::connection) fn take_up_turn(&mut self, request: ClientRequest, memo: TurnMemo, begun: Begun) {
-        let TurnMemo { tag, retold, unstored } = memo;
+        let TurnMemo { tag, account, unstored } = memo;
         // Where its mark could not be written either, the log itself tells.
         let unstored =
             unstored.filter(|unstored| self.writes <= unstored.behind && !begun.prompts.contains(&unstored.entry));
@@ -162,7 +163,7 @@ impl LiveSession {
         let Some(turns) = self.turns_mut() else { return };
         let earlier = turns.iter().filter(|turn| turn.tag == tag).count();
         let entry = unstored.map(|unstored| unstored.entry).or_else(|| begun.prompts.into_iter().nth(earlier));
-        turns.push(Turn::taken_up(request, tag, retold, entry.as_deref().and_then(Entry::parse)));
+        turns.push(Turn::taken_up(request, tag, account, entry.as_deref().and_then(Entry::parse)));
         let first = turns.first().map(|turn| turn.tag.clone());
         self.recorder.set_turn(first);
         self.calls = begun.calls;

@@ -10,6 +10,7 @@ use crate::connection::effect::Effect;
 use crate::connection::key::Key;
 use crate::connection::requests::Outgoing;
 use crate::connection::step::Step;
+use crate::connection::told::Untold;
 use crate::environment::Environment;
 use crate::rpc::{Object, RpcError};
 use crate::sessions::fork::{Fork, fork};
@@ -41,7 +42,7 @@ impl LiveSession {
             }
         };
         self.stands_in_since = self.stands_in(&session, &opening, &attached, cx);
-        self.is_told = is_told(&session, opening.heard, cx);
+        self.untold = untold(&session, opening.heard, cx);
         self.copy = opening.agents_copy(&attached, cx);
         let mark = self.mark_of(&opening, &attached, &session, cx);
         let mut result = answer::opened(&attached.answer, &self.state, cx.asked, &mark);
@@ -139,7 +140,7 @@ impl LiveSession {
         cx: &Cx<'_, S, E>,
     ) -> Value {
         let mut mark = json!({ "attached": attached.step.name() });
-        if !self.is_told {
+        if self.untold.is_some() {
             mark["rehydrate"] = cx.settings.rehydrate.into();
             if !cx.settings.rehydrate {
                 mark["notice"] = "the agent does not know all of this history".into();
@@ -172,9 +173,11 @@ impl LiveSession {
     ) -> Result<Session, RpcError> {
         let session = match &opening.target {
             Target::Fork(parent, cwd, directories) => {
+                // A client may have guessed it, and asked for what it is not yet: that is another session.
+                let is_guessed = cx.by_agent.get(&self.agent_id).is_some_and(|other| *other != self.key);
                 let wanted = Fork {
                     parent: &parent.id,
-                    wanted_id: self.agent_id.to_string(),
+                    wanted_id: if is_guessed { String::new() } else { self.agent_id.to_string() },
                     cwd: cwd.clone(),
                     agent: Some(cx.agent.name.clone()),
                     agent_id: Some(self.agent_id.to_string()),
@@ -275,13 +278,13 @@ impl LiveSession {
     }
 }
 
-/// Whether the agent has heard all that was said.
-fn is_told<S: Storage, E: Environment>(session: &Session, heard: u64, cx: &mut Cx<'_, S, E>) -> bool {
+/// What the agent has not heard of what was said.
+fn untold<S: Storage, E: Environment>(session: &Session, heard: u64, cx: &mut Cx<'_, S, E>) -> Option<Untold> {
     match is_any_said(cx.store.storage(), session, heard) {
-        Ok(is_any) => !is_any,
+        Ok(is_any) => is_any.then_some(Untold::Heard),
         Err(error) => {
             cx.push(Effect::Warn(format!("what the agent has not heard could not be read: {error}")));
-            true
+            None
         }
     }
 }

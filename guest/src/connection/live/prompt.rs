@@ -11,6 +11,7 @@ use crate::connection::effect::Effect;
 use crate::connection::handled::Handled;
 use crate::connection::params::Params;
 use crate::connection::requests::{TurnMemo, Unstored};
+use crate::connection::told::Untold;
 use crate::connection::turn::Turn;
 use crate::environment::Environment;
 use crate::rpc::{self, Outcome, RpcError};
@@ -44,10 +45,8 @@ impl LiveSession {
             Some(_) => {}
         }
         self.look_for_others(cx);
-        let is_being_told = self.is_being_told();
-        let is_silent = self.is_told || is_being_told || !cx.settings.rehydrate;
         // Where it cannot be read, the prompt goes on all the same.
-        let untold = if is_silent { None } else { self.untold(cx).unwrap_or_default() };
+        let account = self.account(cx).unwrap_or_default();
         let now = cx.now();
         let message_id = cx.message_id();
         let agent_id = self.agent_id.clone();
@@ -69,10 +68,13 @@ impl LiveSession {
             began: Some(now),
             cancelled: false,
             echo: Echo::of_prompt(&prompt),
-            retold: untold.is_some(),
+            account: account.as_ref().map(|(from, _)| *from),
             title: title::from_prompt(&prompt),
             unstored: None,
         });
+        if account.is_some() {
+            self.untold = None;
+        }
         self.activity.prompts += 1;
         self.activity.touched = Some(now);
         // Before the agent has it, so that nobody takes for something new what it says of it. Where it cannot be
@@ -86,11 +88,11 @@ impl LiveSession {
                 turn.unstored = Some(Unstored { entry, behind });
             }
         }
-        let Some(untold) = untold else { return Ok(Handled::named(line, params.object(), &agent_id)) };
+        let Some((_, account)) = account else { return Ok(Handled::named(line, params.object(), &agent_id)) };
         let separator = if prompt[1..].trim_start().starts_with(']') { "" } else { "," };
         let mut params = params.object().clone();
         params.set("sessionId", json!(&*agent_id).to_string());
-        params.set("prompt", format!("[{untold}{separator}{}", &prompt[1..]));
+        params.set("prompt", format!("[{account}{separator}{}", &prompt[1..]));
         Ok(Handled::PassAs(rpc::request(request.id(), "session/prompt", &params.to_json())))
     }
 
@@ -100,9 +102,9 @@ impl LiveSession {
         turns.iter().find(|turn| turn.request == *request).map(Turn::memo)
     }
 
-    /// Whether an account of what it has not heard is on its way to the agent.
-    fn is_being_told(&mut self) -> bool {
-        self.turns_mut().is_some_and(|turns| turns.iter().any(|turn| turn.retold))
+    /// Whether the agent has heard all that was said: neither is there something left to tell, nor on its way to it.
+    fn has_heard_all(&mut self) -> bool {
+        self.untold.is_none() && self.turns_mut().is_none_or(|turns| turns.iter().all(|turn| turn.account.is_none()))
     }
 
     /// Another window may have the conversation go on with an agent of its own, which this one does not hear of.
@@ -118,35 +120,33 @@ impl LiveSession {
             Ok(None) => {}
             Ok(Some(behind)) => {
                 self.others_ended = false;
-                if self.is_told {
-                    self.unheard_behind = Some(behind);
-                } else if self.is_being_told() {
-                    self.unheard_behind_account.get_or_insert(behind);
-                }
-                self.is_told = false;
+                self.untold = Some(Untold::Entry(behind).and(self.untold));
             }
             Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
         }
     }
 
-    /// What was said and this agent has not heard.
-    fn untold<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> Result<Option<String>, RpcError> {
+    /// An account of what was said and this agent was not told, and from where on that is.
+    fn account<S: Storage, E: Environment>(
+        &mut self,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Result<Option<(Untold, String)>, RpcError> {
+        let Some(from) = self.untold.filter(|_| cx.settings.rehydrate) else { return Ok(None) };
         let Some(session) = self.key.id().map(|id| cx.store.session(id)).transpose()?.flatten() else {
             return Ok(None);
         };
         let storage = cx.store.storage();
-        let untold = match self.unheard_behind {
-            Some(behind) => {
+        let account = match from {
+            Untold::Entry(behind) => {
                 let heard = session.length_up_to(behind);
                 digest_for(storage, &session, heard, Some((&cx.agent.name, &self.agent_id)))?
             }
-            None => digest(storage, &session, session.heard_by(&cx.agent.name, &self.agent_id))?,
+            Untold::Heard => digest(storage, &session, session.heard_by(&cx.agent.name, &self.agent_id))?,
         };
-        if untold.is_none() {
-            self.is_told = true;
-            self.unheard_behind = None;
+        if account.is_none() {
+            self.untold = None;
         }
-        Ok(untold)
+        Ok(account.map(|account| (from, account)))
     }
 
     /// The agent has answered a prompt.
@@ -181,7 +181,7 @@ impl LiveSession {
     ) -> Handled {
         let Some(turns) = self.turns_mut() else { return Handled::Pass };
         let turn = turns.iter().position(|turn| turn.request == *request).map(|at| turns.remove(at));
-        let turn = turn.unwrap_or_else(|| Turn::taken_up(request.clone(), cx.turn_tag(), false, None));
+        let turn = turn.unwrap_or_else(|| Turn::taken_up(request.clone(), cx.turn_tag(), None, None));
         let outcome =
             if turn.cancelled && matches!(outcome, Outcome::Error(_)) { Outcome::Result(CANCELLED) } else { outcome };
         let (entry, replaced) = match outcome {
@@ -191,17 +191,12 @@ impl LiveSession {
             Outcome::Error(error) => (format!("{{\"error\":{error}}}"), false),
         };
         let has_succeeded = matches!(outcome, Outcome::Result(_));
-        if turn.retold {
-            let later = self.unheard_behind_account.take();
-            if has_succeeded {
-                // What was said behind the account is not in it.
-                self.is_told = later.is_none();
-                self.unheard_behind = later;
-            }
+        if let Some(from) = turn.account.filter(|_| !has_succeeded) {
+            self.untold = Some(from.and(self.untold));
         }
         self.note_others(cx);
         self.activity.began = self.activity.began.or(turn.began);
-        self.activity.heard |= self.is_told && has_succeeded;
+        self.activity.heard |= has_succeeded && self.has_heard_all();
         self.activity.succeeded |= has_succeeded;
         let is_cut_off = turn.cancelled || !has_succeeded;
         self.end_turn(&turn, &entry, is_cut_off, cx.now());
@@ -230,20 +225,21 @@ impl LiveSession {
         Handled::Pass
     }
 
-    /// Records the end of a turn.
+    /// Records the end of a turn. Where the agent is at another prompt as well, both are one turn to readers, and it goes on.
     fn end_turn(&mut self, turn: &Turn, entry: &str, is_cut_off: bool, now: i64) {
-        let next = self.turns_mut().and_then(|turns| turns.first().map(|turn| turn.tag.clone()));
-        self.recorder.set_turn(Some(turn.tag.clone()));
-        if next.is_none() {
+        let goes_on = self.turns_mut().is_some_and(|turns| turns.iter().any(|other| other.tag == turn.tag));
+        if !goes_on {
+            self.recorder.set_turn(Some(turn.tag.clone()));
             let open = std::mem::take(&mut self.calls);
             if is_cut_off {
                 for update in open.failed() {
                     self.recorder.push(Kind::Update, now, &format!("{{\"update\":{update}}}"));
                 }
             }
+            self.recorder.push(Kind::TurnEnd, now, entry);
+            let next = self.turns_mut().and_then(|turns| turns.first().map(|turn| turn.tag.clone()));
+            self.recorder.set_turn(next);
         }
-        self.recorder.push(Kind::TurnEnd, now, entry);
-        self.recorder.set_turn(next);
         self.activity.touched = Some(now);
         if turn.title.is_some() {
             self.activity.title.clone_from(&turn.title);

@@ -12,12 +12,14 @@ use crate::sessions::staging;
 use crate::storage::{Durability, Result, Storage};
 use crate::store::{Origin, Session};
 use crate::transcript::own_words::Parted;
-use crate::transcript::{Kind, Recorder, UpdateKind, own_words};
+use crate::transcript::{Kind, Recorder, UpdateKind, own_words, speaker};
 
 /// A history on its way from the agent.
 #[derive(Debug)]
 pub(super) struct Staging {
     log: String,
+    /// Who tells it; see [`speaker`].
+    speaker: String,
     recorder: Recorder,
     hush: Hush,
     /// The last that was recorded is something the user said.
@@ -59,13 +61,22 @@ pub(super) struct TakenOver {
 }
 
 impl Staging {
-    /// Begins one for this session.
-    pub(super) fn begin<S: Storage, E: Environment>(session: &Session, cx: &Cx<'_, S, E>) -> Result<Self> {
+    /// Begins one for this session, which the agent knows by this id.
+    pub(super) fn begin<S: Storage, E: Environment>(
+        session: &Session,
+        agent_id: &str,
+        cx: &Cx<'_, S, E>,
+    ) -> Result<Self> {
+        Self::told_by(speaker(&cx.agent.name, agent_id), session, cx)
+    }
+
+    fn told_by<S: Storage, E: Environment>(speaker: String, session: &Session, cx: &Cx<'_, S, E>) -> Result<Self> {
         let log = format!("{}~{:016x}", session.id, cx.environment.random());
         staging::begin(cx.store, cx.connection, &log, cx.now())?;
         Ok(Self {
             recorder: Recorder::new(&log),
             log,
+            speaker,
             hush: Hush::default(),
             is_user_speaking: false,
             beginning: None,
@@ -80,8 +91,9 @@ impl Staging {
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Self> {
         let expected = self.expected.clone().or_else(|| self.beginning.clone());
+        let speaker = self.speaker.clone();
         self.discard(cx);
-        Ok(Self { expected, ..Self::begin(session, cx)? })
+        Ok(Self { expected, ..Self::told_by(speaker, session, cx)? })
     }
 
     /// Whether its beginning was told before it was begun again, among what was told for the other request: both are of
@@ -99,6 +111,7 @@ impl Staging {
         self.beginning.get_or_insert_with(|| {
             format!("{}{}", update.name, Object::parse_or_empty(update.update).get("content").unwrap_or_default())
         });
+        self.recorder.set_speaker(|| self.speaker.clone());
         let rest = if self.hush.ends_with(update) { self.end_message(cx) } else { None };
         let shown = match update.kind {
             UpdateKind::UserChunk => self.record_users(update, cx),
@@ -131,6 +144,7 @@ impl Staging {
             if self.is_user_speaking {
                 // An account stands before a prompt: what stands before the account is another prompt, that nobody answered.
                 self.recorder.push(Kind::TurnEnd, cx.now(), "{}");
+                self.recorder.set_speaker(|| self.speaker.clone());
                 self.is_user_speaking = false;
             }
             self.record_text(update, &text, behind, cx);

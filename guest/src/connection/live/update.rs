@@ -13,7 +13,7 @@ use crate::environment::Environment;
 use crate::rpc::{self, Object};
 use crate::sessions::info;
 use crate::storage::{Storage, StorageError};
-use crate::transcript::{Kind, Recorder, Retold, UpdateKind};
+use crate::transcript::{Kind, Recorder, Retold, UpdateKind, speaker};
 
 /// A `session/update` that names a session and a kind of update.
 #[derive(Debug)]
@@ -186,6 +186,8 @@ impl LiveSession {
 
     fn record_and_show<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> Handled {
         let is_hidden = self.hides_updates();
+        let agent_id = self.agent_id.clone();
+        self.recorder.set_speaker(|| speaker(&cx.agent.name, &agent_id));
         let shown = match update.kind {
             UpdateKind::UserChunk => self.record_user_chunk(update, cx),
             UpdateKind::Chunk => {
@@ -226,7 +228,7 @@ impl LiveSession {
         update: &Update<'_>,
         cx: &Cx<'_, S, E>,
     ) -> Option<String> {
-        let is_retold = self.turns_mut().is_some_and(|turns| turns.iter().any(|turn| turn.retold));
+        let is_retold = self.turns_mut().is_some_and(|turns| turns.iter().any(|turn| turn.account.is_some()));
         let shown = match update.text() {
             Some(text) if is_retold => {
                 let shown = self.hush.feed(&text);

@@ -43,7 +43,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.set_needs_login(false);
         let mut state = state_given(&object, State::default());
         note_beside(&object, &mut state, &self.connection.agent.name, true);
-        let mut session = Session::new(agent_id.clone(), cwd, self.now());
+        // A client may have guessed it, and asked for what it is not yet: that is another session.
+        let is_guessed = self.connection.by_agent.contains_key(agent_id.as_str());
+        let wanted_id = if is_guessed { String::new() } else { agent_id.clone() };
+        let mut session = Session::new(wanted_id, cwd, self.now());
         session.directories = directories;
         session.give_to(&self.connection.agent.name, &agent_id, 0);
         let text = state.to_text();
@@ -59,7 +62,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             // The members are borrowed from the outcome, which is borrowed from the line.
             Handled::PassAs(rpc::splice(line, object.get("sessionId").unwrap_or_default(), &id))
         };
-        let mut opened = LiveSession::open(session.id, agent_id, state, true);
+        let mut opened = LiveSession::open(session.id, agent_id, state, None);
         opened.is_marked(name);
         let key = opened.key().clone();
         self.insert(opened);

@@ -146,12 +146,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.outputs.push_back(Output::Keep { key: Memo::key(id), value: None });
             return;
         };
-        let (agent_id, told) = (memo.agent_id.clone(), memo.told);
+        let (agent_id, untold) = (memo.agent_id.clone(), memo.untold);
         let mut session = match self.store.state(id) {
-            Ok(state) => LiveSession::open(id.to_owned(), agent_id, state, told),
+            Ok(state) => LiveSession::open(id.to_owned(), agent_id, state, untold),
             Err(error) => {
                 self.warn(format!("the mode and options of an open session could not be read yet: {error}"));
-                LiveSession::open_unread(id.to_owned(), agent_id, told)
+                LiveSession::open_unread(id.to_owned(), agent_id, untold)
             }
         };
         let written = memo.mark.as_deref().map(|mark| open_marks::written(&self.store, id, mark));

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::backlog::Row;
 use super::indexed::Indexed;
 use crate::index;
-use crate::transcript::entry::{Entry, Kind};
+use crate::transcript::entry::{Belongs, Entry, Kind};
 
 /// Adjacent chunks of one message.
 #[derive(Debug, Clone)]
@@ -18,7 +18,7 @@ pub(super) struct Run {
     pub(super) message_id: String,
     pub(super) minted: bool,
     time: i64,
-    turn: Option<String>,
+    belongs: Belongs,
     /// As JSON, escaped, without its quotes.
     pub(super) text: String,
     indexed: Indexed,
@@ -56,9 +56,9 @@ pub(super) fn plain_text(update: &str) -> Option<(PlainChunk<'_>, &str)> {
 
 impl Run {
     /// A run that is still empty.
-    pub(super) fn new(kind: String, message_id: String, minted: bool, time: i64, turn: Option<String>) -> Self {
+    pub(super) fn new(kind: String, message_id: String, minted: bool, time: i64, belongs: Belongs) -> Self {
         let (text, indexed, written) = (String::new(), Indexed::default(), None);
-        Self { kind, message_id, minted, time, turn, text, indexed, written }
+        Self { kind, message_id, minted, time, belongs, text, indexed, written }
     }
 
     /// Whether some of it is not in the store yet.
@@ -70,7 +70,7 @@ impl Run {
     pub(super) fn row(&mut self) -> Row {
         let tail = self.written.map(|_| self.unwritten());
         Row {
-            text: Entry::tagged(Kind::Update, self.time, self.turn.as_deref(), &self.update()),
+            text: Entry::of(Kind::Update, self.time, &self.belongs, &self.update()),
             tokens: self.indexed.tokens(&self.text, index::tokenise),
             time: self.time,
             amends: self.written.map(|(seq, _)| seq),
@@ -105,7 +105,7 @@ impl Run {
             message_id: self.message_id.clone(),
             minted: self.minted,
             time: self.time,
-            turn: self.turn.clone(),
+            belongs: self.belongs.clone(),
             text: self.text[done..].to_owned(),
             indexed: Indexed::default(),
             written: None,

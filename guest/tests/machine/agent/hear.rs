@@ -78,10 +78,12 @@ impl Agent {
         let (names, echoes) = (self.kind.is(Trait::TitlesByPrompt), self.kind.is(Trait::Echoes));
         let Some(kept) = self.kept(ground, &session) else { return Vec::new() };
         kept.layers = layers.or(kept.layers.take());
+        let known_as = kept.layers.clone();
         if names && kept.title.is_none() {
             kept.title = texts.first().cloned();
         }
         kept.pieces.extend(texts.iter().map(|text| Piece { by_user: true, text: text.clone() }));
+        ground.talk.goes_on(self.began, self.kind.name(), &session, known_as.as_deref().unwrap_or(&session));
         let echo = texts.iter().map(|text| update(&session, &text_chunk("user_message_chunk", text)));
         if echoes { echo.collect() } else { Vec::new() }
     }

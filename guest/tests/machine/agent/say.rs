@@ -52,7 +52,6 @@ impl Agent {
         if prompt.is_none() && self.kind.is(Trait::Load) {
             return Vec::new();
         }
-        ground.talk.some_replays_are_vague |= prompt.is_none() && ground.replaying.contains(&self.kind.name());
         let turn = prompt.and_then(|prompt| turn_of(prompt, ground));
         // What is said for a turn that the client takes for ended belongs to none.
         let turn = turn.filter(|turn| ground.talk.turns[*turn].ended.is_none());
@@ -62,6 +61,8 @@ impl Agent {
         ground.talk.said[mark].thought = is_thought;
         if let Some(kept) = self.kept(ground, &session).filter(|_| !is_thought) {
             kept.pieces.push(Piece { by_user: false, text: text.clone() });
+            let known_as = kept.layers.clone().unwrap_or_else(|| session.clone());
+            ground.talk.goes_on(self.began, self.kind.name(), &session, &known_as);
         }
         vec![update(&session, &text_chunk(kind, &text))]
     }

@@ -1,6 +1,6 @@
 //! What a session's agent knows by the end of a turn.
 
-use super::gaps::{is_asked_for_another, is_concurrent};
+use super::gaps::is_asked_for_another;
 use crate::agent::Agent;
 use crate::ground::Ground;
 use crate::talk::{Life, Mark};
@@ -9,7 +9,7 @@ use crate::talk::{Life, Mark};
 pub(crate) fn heard(agent: &Agent, ground: &mut Ground, turn: usize, known: &[Mark]) {
     let talk = &ground.talk;
     let (began, line, session) = (talk.turns[turn].began, talk.turns[turn].line, &talk.turns[turn].session);
-    if talk.had_faults || is_asked_for_another(talk) || is_concurrent(talk, session) {
+    if talk.had_faults || is_asked_for_another(talk) || talk.is_shared(session) {
         return;
     }
     if talk.sessions.get(session).is_none_or(|session| session.life != Life::Here) {

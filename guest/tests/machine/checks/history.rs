@@ -6,10 +6,10 @@ use acp_sessions_guest::sessions::transcript::transcript;
 use acp_sessions_guest::storage::{Bounds, Memory, Storage};
 use acp_sessions_guest::store::{Session, Store};
 
-use super::gaps::is_compared_concurrent;
+use super::gaps::{is_compared_in_vain, is_in_no_order};
 use crate::client::Window;
 use crate::ground::Broke;
-use crate::talk::{Life, Mark, Talk, Turn, marks};
+use crate::talk::{Life, Mark, Talk, marks};
 
 const ALL: Bounds = Bounds { limit: 10_000, max_bytes: 1 << 30 };
 
@@ -43,7 +43,7 @@ fn transcript_of(talk: &Talk, store: &Store<&Memory>, id: &str) -> Vec<Broke> {
     };
     let missing: Vec<Mark> = required.iter().flat_map(|(_, marks)| marks).copied().filter(gone).collect();
     let mut broken = Vec::new();
-    if !missing.is_empty() && !is_compared_concurrent(talk, id) {
+    if !missing.is_empty() && !is_compared_in_vain(talk) {
         broken.push(Broke::new("lost", format!("`{id}` has lost {missing:?}, it has {seen:?}")));
     }
     broken.extend(order(talk, id, &seen, u64::MAX).err());
@@ -70,7 +70,7 @@ pub(crate) fn window(talk: &Talk, window: &Window) -> Result<(), Broke> {
     let required = window.required.iter().flat_map(|(_, marks)| marks);
     let missing: Vec<Mark> =
         required.copied().filter(|mark| !seen.contains(mark) && !talk.said[*mark].rewound).collect();
-    if !missing.is_empty() && !is_compared_concurrent(talk, id) {
+    if !missing.is_empty() && !is_compared_in_vain(talk) {
         return Err(Broke::new("replay-lost", format!("the replay of `{id}` has not {missing:?}, only {seen:?}")));
     }
     order(talk, id, seen, window.since).map_err(|broke| {
@@ -86,7 +86,7 @@ pub(crate) fn window(talk: &Talk, window: &Window) -> Result<(), Broke> {
 /// Each once, those of a turn in order and together, and the turns one after the other. Turns that had not ended by
 /// `until` are still being said.
 fn order(talk: &Talk, id: &str, seen: &[Mark], until: u64) -> Result<(), Broke> {
-    if is_compared_concurrent(talk, id) {
+    if is_in_no_order(talk, id) {
         return Ok(());
     }
     let mut places: BTreeMap<Mark, usize> = BTreeMap::new();
@@ -104,7 +104,8 @@ fn order(talk: &Talk, id: &str, seen: &[Mark], until: u64) -> Result<(), Broke> 
     if let Some(mark) = seen.iter().find(is_stranger).filter(|_| is_made_here) {
         return Err(Broke::new("stranger", format!("`{id}` has m{mark}x of another session: {seen:?}")));
     }
-    let mut spans: Vec<(&Turn, usize, usize)> = Vec::new();
+    // When those turns began that are one, and when they ended; where they stand.
+    let mut spans: BTreeMap<(u8, u64, u64), (usize, usize)> = BTreeMap::new();
     for part in parts {
         let turn = &talk.turns[part.turn];
         let found: Vec<usize> = turn.marks.iter().filter_map(|mark| places.get(mark).copied()).collect();
@@ -116,21 +117,24 @@ fn order(talk: &Talk, id: &str, seen: &[Mark], until: u64) -> Result<(), Broke> 
         let is_dated = |mark: &&Mark| !talk.had_faults || talk.said[**mark].firm;
         let dated = turn.marks.iter().filter(is_dated).filter_map(|mark| places.get(mark).copied());
         if let (Some(first), Some(last)) = (dated.clone().min(), dated.max()) {
-            spans.push((turn, first, last));
+            let (began, ended) = talk.span(turn);
+            let span = spans.entry((turn.line, began, ended)).or_insert((first, last));
+            *span = (span.0.min(first), span.1.max(last));
         }
     }
-    for (turn, first, last) in &spans {
-        let Some(ended) = turn.ended.filter(|ended| *ended < until) else { continue };
-        let is_behind = |other: &&(&Turn, usize, usize)| other.0.began > ended && other.1 < *last;
-        if let Some((other, ..)) = spans.iter().find(is_behind) {
-            let text = format!("`{id}` has {:?} before {:?}: {seen:?}", other.marks, turn.marks);
+    for ((line, began, ended), (first, last)) in spans.iter().filter(|((_, _, ended), _)| *ended < until) {
+        let is_behind =
+            |((_, other, _), place): &(&(u8, u64, u64), &(usize, usize))| *other > *ended && place.0 < *last;
+        if let Some((_, (other, _))) = spans.iter().find(is_behind) {
+            let text = format!("`{id}` has m{}x before m{}x: {seen:?}", seen[*other], seen[*last]);
             return Err(Broke::new("order", text));
         }
-        let is_between = |mark: &&Mark| turn_of(**mark).is_some_and(|other| talk.turns[other].began != turn.began);
-        if !talk.is_crowded(turn)
-            && let Some(mark) = seen[*first..*last].iter().find(is_between)
-        {
-            return Err(Broke::new("whole", format!("`{id}` has m{mark}x within {:?}: {seen:?}", turn.marks)));
+        let is_of_another = |turn: usize| {
+            let turn = &talk.turns[turn];
+            turn.line != *line || !(*began..*ended).contains(&turn.began)
+        };
+        if let Some(mark) = seen[*first..*last].iter().find(|mark| turn_of(**mark).is_some_and(is_of_another)) {
+            return Err(Broke::new("whole", format!("`{id}` has m{mark}x within m{}x: {seen:?}", seen[*first])));
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use acp_sessions_guest::engine::{Content, Peer};
 use super::Machine;
 use crate::case::{Deed, End, How};
 use crate::checks;
-use crate::checks::gaps::{is_asked_for_another, is_compared_concurrent};
+use crate::checks::gaps::{is_asked_for_another, is_compared_in_vain};
 use crate::client::Asked;
 use crate::kind::{Kind, Trait};
 use crate::talk::{Beside, Life, Mark};
@@ -280,7 +280,7 @@ impl Machine<'_> {
         let is_elsewhere = store.session(id).ok().flatten().is_some_and(|record| record.id_at(agent) != Some(id));
         // Nobody can know that an agent has not told all that it says it has told.
         let is_half_told = self.ground.talk.half_told.contains(id);
-        let is_exempt = is_elsewhere || is_half_told || is_compared_concurrent(&self.ground.talk, id);
+        let is_exempt = is_elsewhere || is_half_told || is_compared_in_vain(&self.ground.talk);
         if !missing.is_empty() && !has_nothing_in_common && !is_exempt {
             self.ground.broke("outside", format!("`{id}` was loaded without {missing:?}: {seen:?}"));
         }

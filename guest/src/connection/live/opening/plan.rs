@@ -108,7 +108,8 @@ impl Opening {
         let tells = !matches!(target, Target::Fork(..))
             && (source == Source::Compared || (source == Source::Agent && is_wanted));
         let is_telling_first = tells && asks_as.is_some() && cx.agent.load;
-        let (staging, tells) = match is_telling_first.then(|| Staging::begin(session, cx)).transpose() {
+        let asks = asks_as.as_deref().unwrap_or_default();
+        let (staging, tells) = match is_telling_first.then(|| Staging::begin(session, asks, cx)).transpose() {
             // Where nothing can be written what the agent tells cannot be compared: the log is what there is.
             Err(StorageError::ReadOnly) if source == Source::Compared => (None, false),
             staging => (staging?, tells),

@@ -1,0 +1,134 @@
+//! Prompts that a client does not wait for, while another window goes on with the session.
+
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World, chunk, update};
+use crate::scenes::{CWD, account, ask_load, ask_prompt, leave, load, oblige, said};
+
+const ALL: [&str; 4] = ["> OneTwo", "2 1", "> Theirs", "Their answer"];
+
+fn loads() -> Value {
+    json!({"loadSession": true})
+}
+
+fn says(text: &str) -> Value {
+    update("s1", chunk("agent_message_chunk", text))
+}
+
+fn ends(desk: &mut Desk<'_>, prompt: &Out) {
+    desk.reply(&prompt.request("session/prompt"), json!({"stopReason": "end_turn"}));
+}
+
+/// A window on the session, in front of another agent.
+fn other<'a>(store: &'a Memory, world: &'a World) -> Desk<'a> {
+    let mut desk = Desk::open(store, world, &[]);
+    desk.greet(Some("b"), &json!({}));
+    let out = ask_load(&mut desk, "load", "s1");
+    oblige(&mut desk, out, &[], "b1").answer("load");
+    desk
+}
+
+/// What both an agent that knows nothing of it is said to have, and the first, which replays what it has heard.
+fn is_whole(store: &Memory, world: &World, heard: &[String]) {
+    let mut desk = Desk::open(store, world, &[]);
+    desk.greet(Some("c"), &json!({}));
+    assert_eq!(said(&load(&mut desk, "s1", &[]).client), ALL);
+    leave(desk);
+    let mut desk = Desk::ready(store, world, &loads());
+    let asked = ask_load(&mut desk, "load", "s1").request("session/load");
+    for text in heard {
+        desk.agent(update("s1", chunk("user_message_chunk", text)));
+    }
+    desk.agent(says("2 1"));
+    let out = desk.reply(&asked, json!({}));
+    assert_eq!(said(&out.client), ALL);
+    assert!(out.answer("load")["result"]["_meta"]["acp-sessions"]["setAside"].is_null());
+}
+
+#[test]
+fn what_is_said_to_one_of_them_after_another_has_ended_belongs_to_the_same_turn() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    desk.new_session("s1", CWD);
+    let mut other = other(&store, &world);
+    let [one, two] = ["One", "Two"].map(|text| ask_prompt(&mut desk, text, "s1", text));
+    desk.agent(says("2 "));
+    ends(&mut desk, &two);
+    other.turn("s1", "Theirs", &["Their answer"]);
+    desk.agent(says("1"));
+    ends(&mut desk, &one);
+    leave(desk);
+    leave(other);
+    is_whole(&store, &world, &["One".to_owned(), "Two".to_owned()]);
+}
+
+#[test]
+fn they_stay_together_though_another_window_has_a_turn_between_them() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    desk.new_session("s1", CWD);
+    let mut other = other(&store, &world);
+    let one = ask_prompt(&mut desk, "One", "s1", "One");
+    other.turn("s1", "Theirs", &["Their answer"]);
+    let two = ask_prompt(&mut desk, "Two", "s1", "Two");
+    desk.agent(says("2 1"));
+    ends(&mut desk, &one);
+    ends(&mut desk, &two);
+    leave(desk);
+    leave(other);
+    is_whole(&store, &world, &["One".to_owned(), account(&two).unwrap(), "Two".to_owned()]);
+}
+
+/// An agent that replays this of `s1`; what the client is shown of it, and the account that goes with its next prompt.
+fn goes_on(store: &Memory, world: &World, replayed: &[(&str, &str)]) -> (Vec<String>, Option<String>) {
+    let mut desk = Desk::ready(store, world, &loads());
+    let shown = said(&load(&mut desk, "s1", replayed).client);
+    let account = account(&ask_prompt(&mut desk, "next", "s1", "Next"));
+    (shown, account)
+}
+
+#[test]
+fn what_another_window_had_not_said_yet_when_the_prompt_was_sent_is_handed_over_with_the_next() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    desk.new_session("s1", CWD);
+    let mut other = other(&store, &world);
+    let theirs = ask_prompt(&mut other, "theirs", "s1", "Theirs");
+    other.agent(update("b1", chunk("agent_message_chunk", "Their answer")));
+    // What it says is not written yet.
+    let mine = ask_prompt(&mut desk, "mine", "s1", "Mine");
+    assert!(account(&mine).unwrap().contains("Theirs"));
+    desk.agent(says("My answer"));
+    ends(&mut desk, &mine);
+    ends(&mut other, &theirs);
+    leave(desk);
+    leave(other);
+    let (shown, account) = goes_on(&store, &world, &[("Mine", "My answer")]);
+    assert_eq!(shown, ["> Theirs", "Their answer", "> Mine", "My answer"]);
+    assert!(account.unwrap_or_default().contains("Their answer"));
+}
+
+#[test]
+fn what_an_agent_says_unasked_belongs_to_its_own_last_turn_though_another_window_had_one_since() {
+    for (answer, joined, all) in [
+        ("My answer. ", "My answer. By the way", "> MineMy answer. > TheirsTheir answer. By the way"),
+        ("", "By the way", "> MineTheirsTheir answer. By the way"),
+    ] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = Desk::ready(&store, &world, &loads());
+        desk.new_session("s1", CWD);
+        let mine = ask_prompt(&mut desk, "mine", "s1", "Mine");
+        if !answer.is_empty() {
+            desk.agent(says(answer));
+        }
+        ends(&mut desk, &mine);
+        let mut other = other(&store, &world);
+        other.turn("s1", "Theirs", &["Their answer. "]);
+        desk.agent(says("By the way"));
+        leave(desk);
+        leave(other);
+        let (shown, _) = goes_on(&store, &world, &[("Mine", joined)]);
+        assert_eq!(shown.concat(), all);
+    }
+}
