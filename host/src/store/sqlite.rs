@@ -2,6 +2,7 @@
 
 mod bounded;
 mod builder;
+mod cleaning;
 mod contract;
 mod error;
 mod logs;
@@ -32,6 +33,8 @@ pub struct Sqlite {
     /// What `PRAGMA synchronous` stands at.
     durability: Durability,
     busy_for: Duration,
+    /// Whether it is in a file, rather than in memory.
+    is_file: bool,
 }
 
 impl Sqlite {

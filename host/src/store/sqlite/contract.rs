@@ -4,7 +4,7 @@ use rusqlite::TransactionBehavior;
 
 use super::bounded::Bounds;
 use super::error::Result;
-use super::{Sqlite, logs, records, text};
+use super::{Sqlite, cleaning, logs, records, text};
 use crate::component::storage::{
     Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextScope, TextTerm, Write,
 };
@@ -51,13 +51,9 @@ impl Host for Sqlite {
     }
 }
 
-/// Whether this takes away a whole log, or all of somebody's texts.
-fn removes_for_good(write: &Write) -> bool {
-    match write {
-        Write::CutLog(cut) => cut.start <= 1,
-        Write::DropText(cut) => cut.start == 0,
-        _ => false,
-    }
+/// Whether this takes away what was said.
+fn removes(write: &Write) -> bool {
+    matches!(write, Write::CutLog(_) | Write::DropText(_))
 }
 
 impl Sqlite {
@@ -85,15 +81,13 @@ impl Sqlite {
                 Write::DropText(cut) => text::cut(&transaction, cut)?,
             }
         }
-        transaction.commit()?;
-        // Where it is not meant to be safe at once, it need not be gone at once either.
-        if durability == Durability::Durable && writes.iter().any(removes_for_good) {
-            self.purge()?;
+        if writes.iter().any(removes) {
+            cleaning::note(&transaction, cleaning::milliseconds())?;
         }
-        Ok(())
+        Ok(transaction.commit()?)
     }
 
-    fn set_durability(&mut self, durability: Durability) -> Result<()> {
+    pub(super) fn set_durability(&mut self, durability: Durability) -> Result<()> {
         if self.durability != durability {
             let synchronous = match durability {
                 Durability::Relaxed => "NORMAL",

@@ -30,6 +30,9 @@ pub(super) fn open(builder: &Builder) -> Result<Sqlite, OpenError> {
         }
         None => Connection::open_in_memory().map_err(failed)?,
     };
+    if !has_pages(&connection).map_err(failed)? {
+        return Err(OpenError::Incomplete);
+    }
     configure(&connection, builder.busy_for).map_err(failed)?;
     match retry_while_busy(builder.busy_for, || schema::version(&connection)).map_err(failed)? {
         Version::Current => {}
@@ -38,7 +41,13 @@ pub(super) fn open(builder: &Builder) -> Result<Sqlite, OpenError> {
             retry_while_busy(builder.busy_for, || schema::migrate(&mut connection)).map_err(failed)?;
         }
     }
-    Ok(Sqlite { connection, durability: Durability::Relaxed, busy_for: builder.busy_for })
+    let is_file = builder.file.is_some();
+    Ok(Sqlite { connection, durability: Durability::Relaxed, busy_for: builder.busy_for, is_file })
+}
+
+/// Whether SQLite was built with what cleans pages: `.cargo/config.toml` says so, for builds in the project's own folder.
+fn has_pages(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row("SELECT sqlite_compileoption_used('ENABLE_DBPAGE_VTAB')", [], |row| row.get(0))
 }
 
 /// Makes the file and the folders above it where they are missing, for their owner only.
