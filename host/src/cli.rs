@@ -9,6 +9,7 @@ mod list;
 mod options;
 mod proxy;
 mod prune;
+mod removal;
 mod serve;
 mod show;
 mod store;

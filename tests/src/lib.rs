@@ -13,6 +13,7 @@ pub mod real_agents;
 pub mod scene;
 pub mod schema;
 pub mod tap;
+pub mod torture;
 pub mod transcript;
 
 use std::time::{Duration, Instant};

@@ -3,9 +3,9 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use super::Outcome;
 use super::answer::plain;
 use super::store::{self, StoreOptions};
+use super::{Outcome, removal};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -28,5 +28,6 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         plain(engine.delete_session(id))?;
         writeln!(io::stdout(), "Deleted {id}.")?;
     }
+    removal::finish(engine)?;
     Ok(ExitCode::SUCCESS)
 }

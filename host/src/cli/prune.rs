@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use chrono::{SecondsFormat, TimeDelta, Utc};
 
-use super::Outcome;
 use super::answer::plain;
 use super::duration;
 use super::list::absolute;
 use super::store::{self, StoreOptions};
 use super::table::one_line;
+use super::{Outcome, removal};
 
 /// How many sessions go in one step. Others can use the store between steps.
 const STEP: u32 = 50;
@@ -61,5 +61,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let done = if arguments.dry_run { "would be deleted" } else { "deleted" };
     writeln!(out, "{count} {} {done}.", if count == 1 { "session" } else { "sessions" })?;
     out.flush()?;
+    if !arguments.dry_run {
+        removal::finish(engine)?;
+    }
     Ok(ExitCode::SUCCESS)
 }

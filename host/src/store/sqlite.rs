@@ -16,7 +16,7 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
@@ -35,6 +35,8 @@ pub struct Sqlite {
     busy_for: Duration,
     /// Whether it is in a file, rather than in memory.
     is_file: bool,
+    /// When it failed to clean its file.
+    cleaning_failed: Option<Instant>,
 }
 
 impl Sqlite {

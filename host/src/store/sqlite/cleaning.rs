@@ -25,6 +25,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Transaction, Trans
 use super::Sqlite;
 use super::error::{Error, Result};
 use crate::component::storage::Durability;
+use crate::store::Upkeep;
 use page::{Free, Header};
 use state::{Stage, State};
 
@@ -43,6 +44,8 @@ const JOURNAL_WAITS: Duration = Duration::from_millis(20);
 const JOURNAL_AGAIN: (i64, i64) = (50, 5_000);
 /// When something is tried again that another process stood in the way of.
 const AGAIN: Duration = Duration::from_millis(50);
+/// When it is tried again after it has failed.
+const FAILED_RESTS: Duration = Duration::from_mins(1);
 /// The row of the index that is no text's, and its only token, which no word is.
 const NOBODYS: (i64, &str) = (0, "\u{10ffff}");
 
@@ -75,6 +78,19 @@ enum Pace {
     Due,
     /// At once: somebody waits for it.
     AtOnce,
+}
+
+impl Upkeep for Sqlite {
+    fn keep_up(&mut self) -> Option<Duration> {
+        if self.cleaning_failed.is_some_and(|failed| failed.elapsed() < FAILED_RESTS) {
+            return None;
+        }
+        self.clean_some().unwrap_or_else(|error| {
+            tracing::warn!("what was removed could not be cleaned out of the store's file yet: {error}");
+            self.cleaning_failed = Some(Instant::now());
+            None
+        })
+    }
 }
 
 impl Sqlite {

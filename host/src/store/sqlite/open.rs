@@ -42,7 +42,13 @@ pub(super) fn open(builder: &Builder) -> Result<Sqlite, OpenError> {
         }
     }
     let is_file = builder.file.is_some();
-    Ok(Sqlite { connection, durability: Durability::Relaxed, busy_for: builder.busy_for, is_file })
+    Ok(Sqlite {
+        connection,
+        durability: Durability::Relaxed,
+        busy_for: builder.busy_for,
+        is_file,
+        cleaning_failed: None,
+    })
 }
 
 /// Whether SQLite was built with what cleans pages: `.cargo/config.toml` says so, for builds in the project's own folder.
