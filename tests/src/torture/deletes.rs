@@ -78,7 +78,7 @@ pub fn run(options: Options) -> Report {
     let scene = Scene::new();
     let tally = Tally::default();
     // The first makes the store.
-    Client::ready(&scene.proxy(&[], &[])).close();
+    start(&scene).close();
     let begun = Instant::now();
     let mut clean_after = None;
     let mut left_at_first = 0;
@@ -160,16 +160,17 @@ fn words(sessions: &[Session]) -> impl Iterator<Item = &String> {
     sessions.iter().flat_map(|session| &session.words)
 }
 
+/// A process that shows all sessions of the store.
+fn start(scene: &Scene) -> Client {
+    let mut client = Client::start(&scene.proxy(&["--list", "all"], &[])).unchecked();
+    client.initialize();
+    client
+}
+
 /// One process after another, until enough has been deleted; returns the last.
 fn work(scene: &Scene, tally: &Tally, options: Options, number: usize) -> Client {
-    let launch = scene.proxy(&["--list", "all"], &[]);
-    let start = || {
-        let mut client = Client::start(&launch).unchecked();
-        client.initialize();
-        client
-    };
     let mut chance = Chance::new(options.seed.wrapping_add(number as u64));
-    let mut client = start();
+    let mut client = start(scene);
     while tally.deletes.load(Ordering::SeqCst) < options.deletes {
         let others = lock(&tally.world).living.len();
         match chance.below(10) {
@@ -181,7 +182,7 @@ fn work(scene: &Scene, tally: &Tally, options: Options, number: usize) -> Client
                 delete(&mut client, tally, &mut chance);
                 if options.kill_one_in > 0 && chance.one_in(options.kill_one_in) {
                     tally.kills.fetch_add(1, Ordering::SeqCst);
-                    std::mem::replace(&mut client, start()).kill();
+                    std::mem::replace(&mut client, start(scene)).kill();
                 }
             }
         }
@@ -260,8 +261,7 @@ fn found(client: &mut Client, word: &str) -> Vec<String> {
 
 /// What is not found of what was not deleted.
 fn missing(scene: &Scene, living: &[Session]) -> Vec<String> {
-    let mut client = Client::start(&scene.proxy(&["--list", "all"], &[])).unchecked();
-    client.initialize();
+    let mut client = start(scene);
     // A title and metadata are given anew with each prompt.
     let said = living
         .iter()
