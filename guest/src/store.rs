@@ -16,7 +16,7 @@
 //! | `a/<agent>/<agent's id>` | which session an agent knows by this id |
 //! | `x/<id>`, `y/<agent>/<agent's id>` | tombstones |
 //! | `l/<log>` | who shares a log, where anybody but its session does |
-//! | `q/<log>` | from which entry on a log is nobody's any more: it is removed from its end, little by little |
+//! | `q/<log>` | from which entry on a log is nobody's any more, and how far it has been removed from its end |
 //! | `d/<agent>/<agent's id>` | deletes that the agent has not confirmed yet |
 //! | `n/<agent>` | when the list of an agent was last read to its end |
 //! | `w/<connection>/<log>` | a log into which a connection records what an agent tells, while it does |

@@ -7,7 +7,7 @@
 
 use crate::index::Owner;
 use crate::storage::{Bounds, Durability, Expectation, Result, Storage, StorageError, Write};
-use crate::store::{Store, keys};
+use crate::store::{Removals, Store, keys};
 
 /// How much goes in one commit: entries and their bytes. One entry always does, however long it is.
 const AT_ONCE: Bounds = Bounds { limit: 128, max_bytes: 128 * 1024 };
@@ -23,17 +23,33 @@ pub(super) fn let_go<S: Storage>(store: &Store<S>, log: &str, start: u32) -> Res
     Ok(cut(log, start).into())
 }
 
+/// What came of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// There is nothing more to be removed.
+    Over,
+    /// There is more.
+    More,
+    /// Another process is at it.
+    Outrun,
+}
+
 /// Removes some of what is to be removed; returns whether there is more.
 pub fn step<S: Storage>(store: &Store<S>) -> Result<bool> {
+    try_step(store).map(|step| step != Step::Over)
+}
+
+/// The same; tells whether another process is at it as well, so that they need not get in each other's way.
+pub fn try_step<S: Storage>(store: &Store<S>) -> Result<Step> {
     let page = store.storage().scan(keys::REMOVALS, &keys::range_end(keys::REMOVALS), false, NOTES)?;
     if page.entries.is_empty() {
-        return Ok(false);
+        return Ok(Step::Over);
     }
     let mut is_all = !page.more;
     let mut left = AT_ONCE;
     let (mut expected, mut writes) = (Vec::new(), Vec::new());
     for note in page.entries {
-        let names = note.key.strip_prefix(keys::REMOVALS).and_then(keys::decode).zip(note.value.parse().ok());
+        let names = note.key.strip_prefix(keys::REMOVALS).and_then(keys::decode).zip(Removals::read_start(&note.value));
         let mut is_last = true;
         if let Some((log, start)) = names {
             let Some(from) = piece(store.storage(), &log, start, &mut left)? else {
@@ -42,6 +58,10 @@ pub fn step<S: Storage>(store: &Store<S>) -> Result<bool> {
             };
             writes.extend(cut(&log, from));
             is_last = from <= start;
+            if !is_last {
+                // How far it is: who has read what stood there before is outrun.
+                writes.push(Write::Put { key: note.key.clone(), value: format!("{start} {from}") });
+            }
         }
         if is_last {
             writes.push(Write::Remove { key: note.key.clone() });
@@ -54,9 +74,9 @@ pub fn step<S: Storage>(store: &Store<S>) -> Result<bool> {
         }
     }
     match store.commit(&expected, writes, Durability::Relaxed) {
-        Ok(()) => Ok(!is_all),
-        // Another process has done it.
-        Err(StorageError::Conflict) => Ok(true),
+        Ok(()) if is_all => Ok(Step::Over),
+        Ok(()) => Ok(Step::More),
+        Err(StorageError::Conflict) => Ok(Step::Outrun),
         Err(error) => Err(error),
     }
 }

@@ -18,10 +18,15 @@ impl Removals {
     /// How many are read at once.
     const BATCH: Bounds = Bounds { limit: 512, max_bytes: 64 * 1024 };
 
+    /// From which entry on a note says that its log is removed. How far that is may follow.
+    pub fn read_start(note: &str) -> Option<u32> {
+        note.split(' ').next()?.parse().ok()
+    }
+
     /// Those there are; where there are very many, each has to be asked for.
     pub fn read<S: Storage>(store: &Store<S>) -> Result<Self> {
         let page = store.storage().scan(keys::REMOVALS, &keys::range_end(keys::REMOVALS), false, Self::BATCH)?;
-        let known = page.entries.iter().filter_map(|note| Some((note.key.clone(), note.value.parse().ok()?)));
+        let known = page.entries.iter().filter_map(|note| Some((note.key.clone(), Self::read_start(&note.value)?)));
         Ok(Self { known: known.collect(), is_all: !page.more })
     }
 
@@ -35,7 +40,7 @@ impl Removals {
         keys.dedup();
         let values = store.storage().get(&keys)?;
         let notes = keys.into_iter().zip(values);
-        self.known.extend(notes.filter_map(|(key, value)| Some((key, value?.parse().ok()?))));
+        self.known.extend(notes.filter_map(|(key, value)| Some((key, Self::read_start(&value?)?))));
         Ok(())
     }
 

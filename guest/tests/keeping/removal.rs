@@ -2,7 +2,7 @@
 
 use acp_sessions_guest::index::Owner;
 use acp_sessions_guest::sessions::delete::delete;
-use acp_sessions_guest::sessions::removal;
+use acp_sessions_guest::sessions::removal::{self, Step};
 use acp_sessions_guest::storage::{Durability, Memory, Storage, Write};
 use acp_sessions_guest::store::{Store, keys};
 use proptest::prelude::*;
@@ -59,6 +59,18 @@ fn no_commit_removes_much_and_whoever_comes_goes_on() {
         assert_eq!((memory.counts().1, memory.counts().2), (0, 0));
         assert_eq!(store.record(keys::removal("x")).unwrap(), None);
     }
+}
+
+#[test]
+fn of_two_processes_one_is_at_it_and_the_other_learns_so() {
+    let storage = Between::default();
+    let store = Store::new(&storage);
+    long(&store, "x", 1000);
+    delete(&store, "x", NOW).unwrap();
+    storage.before_commit(|memory| assert_eq!(removal::try_step(&Store::new(memory)).unwrap(), Step::More));
+    assert_eq!(removal::try_step(&store).unwrap(), Step::Outrun);
+    assert_eq!(storage.memory.counts().1, 1000 - 128, "nothing is done twice");
+    assert_eq!(removal::try_step(&store).unwrap(), Step::More);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::sessions::{removal, retention, staging, upgrade};
+use crate::sessions::removal::{self, Step};
+use crate::sessions::{retention, staging, upgrade};
 use crate::storage::Storage;
 
 /// How often retention looks, in milliseconds, when it first does, and how often while there is more to remove.
@@ -13,7 +14,7 @@ const ASLEEP: i64 = 60_000;
 const SWEEP_AGAIN: i64 = 100;
 /// How often it is looked whether anything is to be removed, and when some more of it is.
 const REMOVE_EVERY: i64 = 1000;
-const REMOVE_AGAIN: u32 = 10;
+const REMOVE_AGAIN: u32 = 20;
 /// How many sessions it removes at a time: requests wait for these.
 const SWEEP_BATCH: u32 = 4;
 const HOUR: i64 = 3_600_000;
@@ -160,9 +161,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if !self.connection.stage.is_ready() || now < self.connection.times.removal {
             return false;
         }
-        let (is_more, wait) = match removal::step(&self.store) {
-            Ok(true) => (true, i64::from(REMOVE_AGAIN)),
-            Ok(false) => (false, REMOVE_EVERY),
+        let (is_more, wait) = match removal::try_step(&self.store) {
+            Ok(Step::More) => (true, i64::from(REMOVE_AGAIN)),
+            Ok(Step::Over | Step::Outrun) => (false, REMOVE_EVERY),
             Err(error) => {
                 self.warn(format!("what deleted sessions have left could not be removed yet: {error}"));
                 (false, SWEEP_EVERY)
