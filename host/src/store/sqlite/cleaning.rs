@@ -213,29 +213,25 @@ pub(super) fn milliseconds() -> i64 {
 /// one that is nobody's, so that it does. Where all the others were on the lowest level, what it makes may not be the
 /// oldest for it, and it keeps there that something was deleted: then all is merged once more.
 fn merge(transaction: &Transaction<'_>, stage: Stage) -> Result<Stage> {
-    match stage {
-        Stage::Merging { into, is_last } => {
-            merge_pages(transaction, MERGED)?;
-            let goes_on = segments::being_made(transaction)?.iter().any(|made| made.number == into);
-            Ok(match (goes_on, is_last) {
-                (true, _) => stage,
-                (false, true) => Stage::Pages(1),
-                (false, false) => Stage::Index,
-            })
-        }
-        _ => {
-            // What is made at once is small enough to be made twice.
-            for _ in 0..2 {
-                let nobodys = "INSERT OR REPLACE INTO texts (rowid, tokens) VALUES (?1, ?2)";
-                transaction.prepare_cached(nobodys)?.execute(params![NOBODYS.0, NOBODYS.1])?;
-                merge_pages(transaction, -MERGED)?;
-                if let Some(made) = segments::being_made(transaction)?.last() {
-                    return Ok(Stage::Merging { into: made.number, is_last: made.is_oldest });
-                }
-            }
-            Ok(Stage::Pages(1))
+    if let Stage::Merging { into, is_last } = stage {
+        merge_pages(transaction, MERGED)?;
+        let goes_on = segments::being_made(transaction)?.iter().any(|made| made.number == into);
+        return Ok(match (goes_on, is_last) {
+            (true, _) => stage,
+            (false, true) => Stage::Pages(1),
+            (false, false) => Stage::Index,
+        });
+    }
+    // What is made at once is small enough to be made twice.
+    for _ in 0..2 {
+        let nobodys = "INSERT OR REPLACE INTO texts (rowid, tokens) VALUES (?1, ?2)";
+        transaction.prepare_cached(nobodys)?.execute(params![NOBODYS.0, NOBODYS.1])?;
+        merge_pages(transaction, -MERGED)?;
+        if let Some(made) = segments::being_made(transaction)?.last() {
+            return Ok(Stage::Merging { into: made.number, is_last: made.is_oldest });
         }
     }
+    Ok(Stage::Pages(1))
 }
 
 /// Writes so many pages of the index; the number negated begins to merge all there is.

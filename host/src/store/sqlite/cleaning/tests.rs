@@ -13,7 +13,7 @@ use super::{LOOKED_AT, MERGED, OVERWRITTEN, Pace, Stage, State, Step, Work, mill
 use crate::component::storage::{Durability, Entry, Host as _, LogCut, LogRow, TextCut, TextPart, TextTerm, Write};
 use crate::store::Sqlite;
 
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 fn open(folder: &TempDir) -> Sqlite {
     Sqlite::builder().file(folder.path().join("s.db")).build().expect("a store")
