@@ -14,6 +14,7 @@ pub mod list;
 pub mod mend;
 pub mod open_marks;
 pub mod rebuild;
+pub mod removal;
 pub mod rename;
 pub mod retention;
 pub mod staging;

@@ -16,6 +16,7 @@
 //! | `a/<agent>/<agent's id>` | which session an agent knows by this id |
 //! | `x/<id>`, `y/<agent>/<agent's id>` | tombstones |
 //! | `l/<log>` | who shares a log, where anybody but its session does |
+//! | `q/<log>` | from which entry on a log is nobody's any more, and how far it has been removed from its end |
 //! | `d/<agent>/<agent's id>` | deletes that the agent has not confirmed yet |
 //! | `n/<agent>` | when the list of an agent was last read to its end |
 //! | `w/<connection>/<log>` | a log into which a connection records what an agent tells, while it does |
@@ -46,6 +47,7 @@ mod known;
 mod latest;
 mod layout;
 mod remembered;
+mod removals;
 mod roster;
 mod row;
 mod segment;
@@ -66,6 +68,7 @@ pub use known::Known;
 use latest::Latest;
 pub use layout::Layout;
 pub use remembered::Remembered;
+pub use removals::Removals;
 pub use roster::Roster;
 pub use row::{Row, RowHead, whole_info};
 pub use segment::Segment;

@@ -12,6 +12,7 @@ mod options;
 mod printable;
 mod proxy;
 mod prune;
+mod removal;
 mod serve;
 mod show;
 mod store;

@@ -6,5 +6,16 @@
 pub mod location;
 pub mod sqlite;
 
+use std::time::Duration;
+
 pub use self::location::default_path;
 pub use self::sqlite::Sqlite;
+
+/// What a store does besides what it is asked.
+pub trait Upkeep {
+    /// Does a little of it, if there is anything to do by now; returns when to call again where there is more. It is called
+    /// about once a second in any case.
+    fn keep_up(&mut self) -> Option<Duration> {
+        None
+    }
+}

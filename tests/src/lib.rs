@@ -14,6 +14,7 @@ pub mod scene;
 pub mod schema;
 pub mod script;
 pub mod tap;
+pub mod torture;
 pub mod transcript;
 pub mod unprivileged;
 

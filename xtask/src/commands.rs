@@ -5,4 +5,5 @@ pub(crate) mod build;
 pub(crate) mod demo;
 pub(crate) mod fuzz;
 pub(crate) mod test;
+pub(crate) mod torture;
 pub(crate) mod wasm_target;

@@ -30,6 +30,8 @@ enum Command {
     /// Measure
     #[command(subcommand)]
     Bench(commands::bench::Bench),
+    /// Try for long to break what is promised
+    Torture(commands::torture::Options),
     /// Feed the engine random cursors, list params and searches, or random conversations
     Fuzz(commands::fuzz::Options),
 }
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         Command::Demo => commands::demo::run(),
         Command::Test => commands::test::run(),
         Command::Bench(bench) => commands::bench::run(&bench),
+        Command::Torture(options) => commands::torture::run(&options),
         Command::Fuzz(options) => commands::fuzz::run(&options),
     };
     match done {

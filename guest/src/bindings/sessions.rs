@@ -9,7 +9,7 @@ use crate::sessions::rebuild::RebuildError;
 use crate::sessions::rename::RenameError;
 use crate::sessions::retention::{Prune, PruneError};
 use crate::sessions::transcript::{TranscriptError, TranscriptPage};
-use crate::sessions::{archive, delete, list, rebuild, rename, retention, transcript};
+use crate::sessions::{archive, delete, list, rebuild, removal, rename, retention, transcript};
 use crate::storage::StorageError;
 
 /// The store for the operations that need no connection.
@@ -140,6 +140,10 @@ impl wit::Guest for Component {
 
     fn delete_session(session_id: String) -> Result<(), wit::SessionError> {
         delete::delete(&store(), &session_id, HostEnvironment.now()).map(drop).map_err(storage_error)
+    }
+
+    fn finish_deletes() -> Result<bool, wit::SessionError> {
+        removal::step(&store()).map_err(storage_error)
     }
 
     fn prune_sessions(

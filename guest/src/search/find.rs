@@ -7,11 +7,14 @@ use super::query::Query;
 use super::snippet;
 use crate::index::Owner;
 use crate::storage::{Bounds, Result, Storage, StorageError, TextHit, TextScope, TextTerm};
-use crate::store::{Holders, Segment, Session, Store, heading, keys};
+use crate::store::{Holders, Removals, Segment, Session, Store, heading, keys};
 use crate::transcript::text;
 
 /// How many hits are asked for at first, and at most: each has its price, and so has each call.
 const BATCHES: (u32, u32) = (64, 4096);
+
+/// How often only what is being removed may be found before it is given up to name those who hold a word.
+const MOST_IN_VAIN: usize = 64;
 
 /// What becomes of half a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,10 +96,11 @@ fn few_by<S: Storage>(store: &Store<S>, query: &Query, most: usize, halves: Halv
         return Ok(Few::Sessions(Vec::new()));
     }
     let mut few: Option<BTreeSet<String>> = None;
+    let mut removals = Removals::read(store)?;
     for term in &query.terms {
         // To know who else holds it is worth no more than to try those that are left.
         let most = few.as_ref().map_or(most, |few| most.min(few.len().max(BATCHES.0 as usize)));
-        let holding = match owners(store, term, most, halves) {
+        let holding = match owners(store, term, most, halves, &mut removals) {
             Ok(Some(owners)) => sessions_of(store, &owners)?,
             Ok(None) => continue,
             Err(StorageError::Unsupported) => return Ok(Few::Unsupported),
@@ -137,39 +141,58 @@ fn shares<S: Storage>(store: &Store<S>, keys: &[String]) -> Result<Vec<String>> 
 }
 
 /// Whose texts hold the term; `None` if more than `most` do.
-fn owners<S: Storage>(store: &Store<S>, term: &TextTerm, most: usize, halves: Halves) -> Result<Option<Vec<String>>> {
+fn owners<S: Storage>(
+    store: &Store<S>,
+    term: &TextTerm,
+    most: usize,
+    halves: Halves,
+    removals: &mut Removals,
+) -> Result<Option<Vec<String>>> {
     // A whole word is found at once, while all that begins like it may have to be gathered first. A common word is
     // mostly typed to its end, and then this is all there is to do.
     if term.prefix {
-        let whole = owners_of(store, &TextTerm { prefix: false, ..term.clone() }, most)?;
+        let whole = owners_of(store, &TextTerm { prefix: false, ..term.clone() }, most, removals)?;
         if whole.is_none_or(|owners| owners.is_empty() && halves == Halves::Left) {
             return Ok(None);
         }
     }
-    owners_of(store, term, most)
+    owners_of(store, term, most, removals)
 }
 
-fn owners_of<S: Storage>(store: &Store<S>, term: &TextTerm, most: usize) -> Result<Option<Vec<String>>> {
+fn owners_of<S: Storage>(
+    store: &Store<S>,
+    term: &TextTerm,
+    most: usize,
+    removals: &mut Removals,
+) -> Result<Option<Vec<String>>> {
     let mut owners: Vec<String> = Vec::new();
     let mut after: Option<TextHit> = None;
+    let mut in_vain = 0;
     let (first, largest) = BATCHES;
     let mut batch = first;
     loop {
         let hits = store.storage().search_text(term, after.as_ref(), batch)?;
         let complete = hits.len() < batch as usize;
+        removals.learn(store, hits.iter().map(|hit| hit.owner.as_str()))?;
+        let known = owners.len();
+        let mut last = None;
         for hit in hits {
-            if owners.last() != Some(&hit.owner) {
-                owners.push(hit.owner);
+            // What is being removed is nobody's, but what others share of the same log is before it.
+            let dead = removals.start(&hit.owner).filter(|start| hit.part >= *start);
+            if dead.is_none() && owners.last() != Some(&hit.owner) {
+                owners.push(hit.owner.clone());
             }
+            // The rest of this owner's texts can add nothing.
+            last = Some(TextHit { part: dead.filter(|start| *start > 1).unwrap_or(0), ..hit });
         }
-        if owners.len() > most {
+        in_vain += usize::from(owners.len() == known);
+        if owners.len() > most || in_vain > MOST_IN_VAIN {
             return Ok(None);
         }
         // So many more would be too many.
         let left = u32::try_from(most + 1 - owners.len()).unwrap_or(u32::MAX);
-        match owners.last() {
-            // The rest of this owner's texts can add nothing.
-            Some(last) if !complete => after = Some(TextHit { owner: last.clone(), part: 0 }),
+        match last {
+            Some(last) if !complete => after = Some(last),
             _ => return Ok(Some(owners)),
         }
         batch = (batch * 4).min(largest).min(left.max(first));

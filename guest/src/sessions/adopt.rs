@@ -9,8 +9,8 @@ mod layout;
 use serde_json::json;
 
 use super::create::mint;
+use super::removal;
 use crate::environment::Environment;
-use crate::index;
 use crate::reconcile::Plan;
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write, next_seq};
 use crate::store::{Changed, Decision, Holders, Origin, Session, Store, keys};
@@ -158,7 +158,7 @@ pub fn create<S: Storage, E: Environment>(
     }
 }
 
-/// Drops a staging log and its texts; not where a transcript holds a part of it.
+/// Has a staging log and its texts removed; not where a transcript holds a part of it.
 pub fn discard<S: Storage>(store: &Store<S>, staging: &str) -> Result<()> {
     let key = keys::log_holders(staging);
     for _ in 0..ATTEMPTS {
@@ -168,7 +168,7 @@ pub fn discard<S: Storage>(store: &Store<S>, staging: &str) -> Result<()> {
         }
         let unheld = Expectation { key: key.clone(), value: text };
         let mut writes = vec![Write::Remove { key: key.clone() }];
-        writes.extend(drop_from(staging, 1));
+        writes.extend(removal::let_go(store, staging, 1)?);
         match store.commit(&[unheld], writes, Durability::Relaxed) {
             Err(StorageError::Conflict) => {}
             result => return result,
@@ -195,6 +195,12 @@ fn place<S: Storage>(
         return Ok(None);
     }
     expected.push(Expectation { key: key.clone(), value: text });
+    // Another process may take this connection for one that has ended.
+    let given_up = keys::removal(staging);
+    if store.record(given_up.clone())?.is_some() {
+        return Ok(None);
+    }
+    expected.push(Expectation { key: given_up, value: None });
     if layout.used_until > 0 {
         holders.holders.insert(session.id.clone(), layout.used_until);
         holders.orphaned = true;
@@ -202,7 +208,7 @@ fn place<S: Storage>(
     } else {
         writes.push(Write::Remove { key });
     }
-    writes.extend(drop_from(staging, layout.used_until + 1));
+    writes.extend(removal::let_go(store, staging, layout.used_until + 1)?);
     if plan.tells {
         session.origin = Origin::Layer;
     }
@@ -227,10 +233,6 @@ fn place<S: Storage>(
         session.settled = 0;
     }
     Ok(Some(true))
-}
-
-fn drop_from(log: &str, start: u32) -> [Write; 2] {
-    [Write::CutLog { log: log.to_owned(), start }, Write::DropText { owner: index::Owner::Log(log).name(), start }]
 }
 
 /// Whether a plan made for the one is good for the other.

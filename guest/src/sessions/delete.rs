@@ -1,5 +1,5 @@
-//! Deleting: the record, every index entry, the text, the log, all in one commit with the tombstones. A session takes
-//! those of its sub-agents with it.
+//! Deleting: the record, every index entry and the title's text go in one small commit with the tombstones, which notes what
+//! is to be removed of logs ([`super::removal`]). A session takes those of its sub-agents with it.
 
 mod logs;
 mod pending;
@@ -51,7 +51,7 @@ pub(super) fn delete_if<S: Storage>(
                 writes.extend(derived(Some(member), None));
             }
         }
-        writes.extend(logs.into_writes());
+        writes.extend(logs.into_writes(store)?);
         deleted = family;
         Ok(Decision::Remove)
     })?;

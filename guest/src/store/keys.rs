@@ -118,6 +118,14 @@ pub fn log_holders(log: &str) -> String {
     format!("{SHARES}{}", encode(log))
 }
 
+/// Where it is noted what is to be removed of logs.
+pub const REMOVALS: &str = "q/";
+
+/// From which entry on a log is to be removed.
+pub fn removal(log: &str) -> String {
+    format!("{REMOVALS}{}", encode(log))
+}
+
 /// A connection that has a session open.
 pub fn open_mark(id: &str, connection: &str) -> String {
     format!("o/{}/{}", encode(id), encode(connection))

@@ -175,6 +175,7 @@ fn a_fork_has_the_history_and_goes_its_own_way() {
     let out = load(&mut desk, &fork);
     assert_eq!(text_of(&out.client, "user_message_chunk"), "First questionSecond questionOnly in the fork");
     desk.ask("session/delete", json!({"sessionId": fork}));
+    desk.wait(1000);
     let (_, entries, _) = store.counts();
     assert_eq!((desk.listed().len(), entries), (0, 0), "what nobody needs any more is gone");
 }

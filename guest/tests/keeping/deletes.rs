@@ -6,7 +6,7 @@ use acp_sessions_guest::storage::{Durability, Memory, Write};
 use acp_sessions_guest::store::{Session, Store, keys};
 
 use crate::between::Between;
-use crate::shop::{DAY, NOW, fork_of, found, is_there, prompted, put, say, with};
+use crate::shop::{DAY, NOW, fork_of, found, is_there, prompted, put, remove_all, say, with};
 
 fn known_by(id: &str, agents: &[(&str, &str)]) -> Session {
     let mut session = prompted(id, NOW);
@@ -93,6 +93,7 @@ fn a_session_goes_with_its_sub_agents_in_one_commit_and_forks_of_those_stay() {
     assert!(deleted.iter().all(|id| !is_there(&store, id) && store.is_deleted(id).unwrap()));
     assert_eq!(found(&store, "walrus"), ["fork"]);
     delete(&store, "fork", NOW).unwrap();
+    remove_all(&store);
     let (_, entries, texts) = storage.memory.counts();
     assert_eq!((entries, texts), (0, 0));
 }

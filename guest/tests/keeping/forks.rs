@@ -7,7 +7,7 @@ use acp_sessions_guest::storage::{Bounds, Durability, Memory, Storage, Write};
 use acp_sessions_guest::store::{Holders, Segment, Store, heading, keys};
 use proptest::prelude::*;
 
-use crate::shop::{NOW, entry, fork_of, is_mark, log, prompted, put, say, transcript};
+use crate::shop::{NOW, entry, fork_of, is_mark, log, prompted, put, remove_all, say, transcript};
 
 /// Something that happens; sessions are meant by their index, modulo their number.
 #[derive(Debug, Clone)]
@@ -153,6 +153,7 @@ impl Model {
             let until = needed.entry(&segment.log).or_default();
             *until = segment.until.max(*until);
         }
+        remove_all(&self.store);
         let own: BTreeSet<&str> = self.transcripts.keys().map(String::as_str).collect();
         let (mut entries, mut texts) = (0, sessions.iter().filter(|one| !heading::tokens(one).is_empty()).count());
         for log_name in needed.keys().copied().chain(own.iter().copied()).collect::<BTreeSet<_>>() {

@@ -10,6 +10,7 @@ mod open_marks;
 mod pruning;
 mod rebuilding;
 mod rebuilding_meanwhile;
+mod removal;
 mod shop;
 mod sweeping;
 mod upgrading;

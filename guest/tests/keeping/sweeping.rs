@@ -6,7 +6,7 @@ use acp_sessions_guest::storage::{Durability, Memory, Storage, Write};
 use acp_sessions_guest::store::{Origin, Segment, Session, Store, keys};
 
 use crate::between::Between;
-use crate::shop::{DAY, HOUR, NOW, entry, fork_of, is_there, log, open, prompted, put, say, with};
+use crate::shop::{DAY, HOUR, NOW, entry, fork_of, is_there, log, open, prompted, put, remove_all, say, with};
 
 const OLD: i64 = NOW - 100 * DAY;
 const POLICY: Policy = Policy { idle_since: Some(NOW - 30 * DAY), unprompted_since: Some(NOW - DAY) };
@@ -212,5 +212,6 @@ fn what_is_removed_leaves_no_trace_of_the_entry_that_guards_it() {
     say(&store, "x", OLD, "hello");
     fork_of(&store, "x", "fork");
     assert_eq!(sweep_all(&store, &POLICY), 1);
+    remove_all(&store);
     assert_eq!(log(&store, "x"), [entry(OLD, "hello")]);
 }

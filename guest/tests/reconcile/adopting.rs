@@ -122,6 +122,7 @@ fn a_replay_that_is_given_up_leaves_nothing() {
     let staging = scene.record(&parse(&["a/1", "b/2"]));
     assert_ne!(scene.store.storage().counts(), before);
     adopt::discard(&scene.store, &staging).unwrap();
+    scene.remove_all();
     assert_eq!(scene.store.storage().counts(), before);
 }
 
@@ -187,6 +188,7 @@ fn a_replay_that_another_session_holds_is_left_to_it() {
     let (agent, agent_id, now) = ("agent", "t", 1);
     let adoption = Adoption { session: &other, own_end, staging, plan, agent, agent_id, compared, now };
     assert!(matches!(adopt::create(&scene.store, &Counting::default(), &adoption).unwrap(), Adopted::Done(_)));
+    scene.remove_all();
     assert!(matches!(scene.adopt("agent", &session, 0, staging, plan), Adopted::Outrun));
     assert_eq!(scene.session().to_text(), session.to_text());
     assert_eq!(scene.store.storage().log_end(staging).unwrap(), 4);
@@ -203,6 +205,19 @@ fn a_session_deleted_meanwhile_stays_deleted() {
     assert!(matches!(adopted, Adopted::Deleted));
     assert!(is_gone(&scene, &staging));
     assert!(scene.store.session(ID).unwrap().is_none());
+}
+
+#[test]
+fn a_replay_that_another_process_has_given_up_is_not_taken_over() {
+    let mut scene = scene(&["a/1"]);
+    let (session, own_end) = (scene.session(), scene.store.storage().log_end(ID).unwrap());
+    let staging = scene.record(&parse(&["a/1", "b/2"]));
+    let plan = scene.plan("agent", &staging, false);
+    // That one has not heard of this connection for long.
+    adopt::discard(&scene.store, &staging).unwrap();
+    assert!(matches!(scene.adopt("agent", &session, own_end, &staging, &plan), Adopted::Outrun));
+    assert_eq!(visible(&scene), ["a/1"]);
+    assert!(is_gone(&scene, &staging));
 }
 
 #[test]
@@ -260,8 +275,10 @@ fn a_fork_keeps_what_it_shares_and_the_last_one_takes_everything_with_it() {
     };
     let fork = fork::fork(&scene.store, &environment, &fork).unwrap().unwrap();
     delete::delete(&scene.store, ID, 1).unwrap();
+    scene.remove_all();
     assert_eq!(scene.store.storage().log_end("staging-1").unwrap(), 4);
     delete::delete(&scene.store, &fork.id, 1).unwrap();
+    scene.remove_all();
     assert!(is_gone(&scene, "staging-1") && is_gone(&scene, ID));
     let (_, entries, texts) = scene.store.storage().counts();
     assert_eq!((entries, texts), (empty, 0));
@@ -304,7 +321,9 @@ fn an_unknown_session_is_created_with_what_its_agent_replays() {
         let (session, own_end, compared) = (&new, 0, Some(4));
         let adoption =
             Adoption { session, own_end, staging: &staging, plan: &plan, agent: "agent", agent_id, compared, now: 1 };
-        (adopt::create(&scene.store, &environment, &adoption).unwrap(), staging)
+        let adopted = adopt::create(&scene.store, &environment, &adoption).unwrap();
+        scene.remove_all();
+        (adopted, staging)
     };
 
     let (Adopted::Done(session), staging) = create(&mut scene, "n", &["x/1", "y/2"]) else { panic!("not created") };

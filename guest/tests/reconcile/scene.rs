@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use acp_sessions_guest::reconcile::{Plan, Turn, plan, turns};
 use acp_sessions_guest::rpc::Object;
 use acp_sessions_guest::sessions::adopt::{self, Adopted, Adoption};
+use acp_sessions_guest::sessions::removal;
 use acp_sessions_guest::storage::{Bounds, Durability, Memory, Storage};
 use acp_sessions_guest::store::{Decision, Session, Store};
 use acp_sessions_guest::transcript::{Entry, Kind, Recorder, Replay, Start};
@@ -186,6 +187,11 @@ impl Scene {
         Reconciled { plan, adopted }
     }
 
+    /// What has been let go of is removed.
+    pub(crate) fn remove_all(&self) {
+        while removal::step(&self.store).unwrap() {}
+    }
+
     pub(crate) fn plan(&self, agent: &str, staging: &str, moved_on: bool) -> Plan {
         let end = self.store.storage().log_end(ID).unwrap();
         let (log, replay) = turns::of_both(self.store.storage(), &self.session(), end, staging, agent, strip).unwrap();
@@ -195,7 +201,9 @@ impl Scene {
     pub(crate) fn adopt(&self, agent: &str, session: &Session, own_end: u32, staging: &str, plan: &Plan) -> Adopted {
         let compared = Some(7);
         let adoption = Adoption { session, own_end, staging, plan, agent, agent_id: "x", compared, now: 1 };
-        adopt::adopt(&self.store, &adoption).unwrap()
+        let adopted = adopt::adopt(&self.store, &adoption).unwrap();
+        self.remove_all();
+        adopted
     }
 
     /// The conversation, turn by turn.

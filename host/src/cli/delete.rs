@@ -3,10 +3,10 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use super::Outcome;
 use super::answer::plain;
 use super::printable::{Form, Out, printable};
 use super::store::{self, StoreOptions};
+use super::{Outcome, removal};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -31,5 +31,6 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
         // Each is told when it is done, whatever becomes of the next.
         out.flush()?;
     }
+    removal::finish(engine)?;
     Ok(ExitCode::SUCCESS)
 }

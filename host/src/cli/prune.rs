@@ -5,13 +5,12 @@ use std::process::ExitCode;
 
 use chrono::{SecondsFormat, TimeDelta, Utc};
 
-use super::Outcome;
 use super::answer::plain;
 use super::duration;
 use super::list::absolute;
 use super::printable::Out;
 use super::store::{self, StoreOptions};
-use super::table;
+use super::{Outcome, removal, table};
 
 /// How many sessions go in one step. Others can use the store between steps.
 const STEP: u32 = 50;
@@ -59,5 +58,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     }
     let done = if arguments.dry_run { "would be deleted" } else { "deleted" };
     writeln!(out, "{count} {} {done}.", if count == 1 { "session" } else { "sessions" })?;
+    out.flush()?;
+    if !arguments.dry_run {
+        removal::finish(engine)?;
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -39,6 +39,11 @@ impl<'c, S: storage::Host + Send + 'static> Instance<'c, S> {
         self.store.data().memory.size()
     }
 
+    /// The storage, while no call is under way.
+    pub fn storage_mut(&mut self) -> &mut S {
+        &mut self.store.data_mut().storage
+    }
+
     /// Begins or takes up a connection. Once, before the other calls of a connection.
     pub fn connect(
         &mut self,

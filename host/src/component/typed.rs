@@ -37,6 +37,12 @@ impl<S: storage::Host + Send + 'static> Instance<'_, S> {
         self.exports.acp_sessions_sessions().call_delete_session(&mut self.store, session_id)
     }
 
+    /// Removes some of what deleted sessions have left; returns whether there is more.
+    pub fn finish_deletes(&mut self) -> Answer<bool> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_sessions().call_finish_deletes(&mut self.store)
+    }
+
     /// Removes sessions that have been idle since before a time, or names them only.
     pub fn prune_sessions(
         &mut self,

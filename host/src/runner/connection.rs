@@ -10,6 +10,7 @@ use super::timer::Timer;
 use crate::component::connection::{Arrival, Output, Peer, Setting, Step};
 use crate::component::{Component, storage};
 use crate::downstream::Agent;
+use crate::store::Upkeep;
 use crate::transport::Side;
 
 /// Replays may fill what waits for the client up to here.
@@ -44,7 +45,7 @@ pub enum End {
 }
 
 /// A client, an agent, and the engine between them.
-pub struct Connection<'c, S: storage::Host + Send + 'static> {
+pub struct Connection<'c, S: storage::Host + Upkeep + Send + 'static> {
     engine: Engine<'c, S>,
     streams: Streams,
     downstream: Box<dyn Agent>,
@@ -74,7 +75,7 @@ pub struct Ends {
     pub stop: OwnedFd,
 }
 
-impl<'c, S: storage::Host + Send + 'static> Connection<'c, S> {
+impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
     /// Opens the engine over this storage. If it cannot be opened, the agent is ended.
     pub fn open(
         component: &'c Component<S>,

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::component::connection::{Arrival, ConnectError, Content, Memo, Output, Peer, Setting, Step};
 use crate::component::{Component, Instance, storage};
+use crate::store::Upkeep;
 
 /// An instance that is lost this often without anything new having arrived is not started again.
 const MOST_LOSSES: u32 = 3;
@@ -41,7 +42,7 @@ impl From<ConnectError> for RunError {
 }
 
 /// The engine of one connection.
-pub(super) struct Engine<'c, S: storage::Host + Send + 'static> {
+pub(super) struct Engine<'c, S: storage::Host + Upkeep + Send + 'static> {
     component: &'c Component<S>,
     settings: Vec<Setting>,
     /// None only while it is being replaced, and for good once that has failed.
@@ -74,7 +75,7 @@ fn shortened(lost: Vec<Arrival>) -> Vec<Arrival> {
     lost.into_iter().map(shorten).collect()
 }
 
-impl<'c, S: storage::Host + Send + 'static> Engine<'c, S> {
+impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
     /// Opens a connection over this storage.
     pub(super) fn connect(component: &'c Component<S>, storage: S, settings: Vec<Setting>) -> Result<Self, RunError> {
         let mut instance = component.instantiate(storage).map_err(RunError::Engine)?;
@@ -137,10 +138,14 @@ impl<'c, S: storage::Host + Send + 'static> Engine<'c, S> {
         self.recover_from(told).map(|_| ())
     }
 
-    /// Says that time has passed; returns after how many milliseconds to say so again.
+    /// Says that time has passed, to the store too; returns after how many milliseconds to say so again.
     pub(super) fn idle(&mut self) -> Result<Option<u32>, RunError> {
         let idled = self.instance.as_mut().map(Instance::idle);
-        Ok(self.recover_from(idled)?.flatten())
+        let again = self.recover_from(idled)?.flatten();
+        // The store has a little to do of its own.
+        let upkeep = self.instance.as_mut().and_then(|instance| instance.storage_mut().keep_up());
+        let upkeep = upkeep.map(|wait| u32::try_from(wait.as_millis()).unwrap_or(u32::MAX));
+        Ok(again.into_iter().chain(upkeep).min())
     }
 
     fn keep(&mut self, memo: Memo) {

@@ -15,7 +15,7 @@ use crate::component::storage::{
 };
 use crate::component::{Component, Limits};
 use crate::downstream::{Agent, Builtin, Command};
-use crate::store::Sqlite;
+use crate::store::{Sqlite, Upkeep};
 use crate::transport::{Input, Output, Side};
 
 const TIMING: Timing = Timing { flush_after: Duration::from_millis(20), agent_grace: Duration::from_secs(10) };
@@ -64,6 +64,8 @@ impl Host for Faulty {
         self.store.commit(expected, writes, durability)
     }
 }
+
+impl Upkeep for Faulty {}
 
 /// A client of a connection that runs on another thread.
 struct Client {

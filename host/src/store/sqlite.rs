@@ -2,6 +2,7 @@
 
 mod bounded;
 mod builder;
+mod cleaning;
 mod compact;
 mod contract;
 mod error;
@@ -45,6 +46,8 @@ pub struct Sqlite {
     durability: Durability,
     patience: Patience,
     gives_way: bool,
+    /// When it failed to clean its file.
+    cleaning_failed: Option<Instant>,
 }
 
 impl Sqlite {

@@ -3,7 +3,8 @@
 //! `stream N` sends N chunks; `tagged TAG N` sends N chunks that are like no others; `tool` makes a tool call;
 //! `permission` asks first; `read PATH` reads a file through the client; `wait` goes on until it is cancelled; `hang`
 //! does that in a tool call; `big BYTES` sends a large tool result; `many N` makes N tool calls; `colourful` sends one
-//! update of every other kind; `title TEXT` sets the title; `mode ID` changes the mode; `crash` ends the process.
+//! update of every other kind; `title TEXT` sets the title; `mode ID` changes the mode; `crash` ends the process;
+//! `everywhere WORD WORD WORD WORD` has the first in a message, the others in a tool's result, the title and the metadata.
 //! Anything else is said back.
 
 use std::sync::{Arc, Mutex};
@@ -54,6 +55,7 @@ impl Turn {
             "colourful" => self.be_colourful()?,
             "title" => self.send(json!({"sessionUpdate": "session_info_update", "title": rest}))?,
             "mode" => self.send(json!({"sessionUpdate": "current_mode_update", "currentModeId": rest}))?,
+            "everywhere" => self.say_everywhere(rest)?,
             "crash" => std::process::exit(3),
             _ => format!("You said: {command}").split_inclusive(' ').try_for_each(|word| self.say(word))?,
         }
@@ -93,6 +95,15 @@ impl Turn {
     fn say_tagged(&self, what: &str) -> Result<(), Error> {
         let (tag, count) = what.split_once(' ').unwrap_or((what, ""));
         (0..count.parse().unwrap_or(10)).try_for_each(|number| self.say(&format!("{tag}-{number} ")))
+    }
+
+    fn say_everywhere(&self, words: &str) -> Result<(), Error> {
+        let mut words = words.split(' ');
+        let mut next = || words.next().unwrap_or_default();
+        self.say(next())?;
+        self.call_tool("call-everywhere", next())?;
+        let (title, note) = (next(), next());
+        self.send(json!({"sessionUpdate": "session_info_update", "title": title, "_meta": {"note": note}}))
     }
 
     fn call_tool(&self, call: &str, result: &str) -> Result<(), Error> {

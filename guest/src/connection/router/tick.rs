@@ -1,7 +1,8 @@
-//! What time brings: writing what was recorded, deadlines, open marks, retention.
+//! What time brings: writing what was recorded, deadlines, open marks, retention, removing what was deleted.
 
 use crate::connection::router::Router;
 use crate::environment::Environment;
+use crate::sessions::removal::{self, Step};
 use crate::sessions::{retention, staging, upgrade};
 use crate::storage::Storage;
 
@@ -11,6 +12,9 @@ const SWEEP_FIRST: i64 = 10_000;
 /// A clock that goes on by more than this has been asleep: other windows need a moment to say that they are still there.
 const ASLEEP: i64 = 60_000;
 const SWEEP_AGAIN: i64 = 100;
+/// How often it is looked whether anything is to be removed, and when some more of it is.
+const REMOVE_EVERY: i64 = 1000;
+const REMOVE_AGAIN: u32 = 20;
 /// How many sessions it removes at a time: requests wait for these.
 const SWEEP_BATCH: u32 = 4;
 const HOUR: i64 = 3_600_000;
@@ -25,6 +29,8 @@ pub(super) struct Times {
     sweep_after: Option<String>,
     /// The time when it was last looked at: a clock that goes back makes everything due.
     seen: i64,
+    /// When it is to be looked next whether anything is to be removed.
+    removal: i64,
     upgrade: Upgrade,
 }
 
@@ -40,7 +46,14 @@ enum Upgrade {
 
 impl Times {
     pub(super) fn new(now: i64) -> Self {
-        Self { flushed: now, sweep: now + SWEEP_FIRST, sweep_after: None, seen: now, upgrade: Upgrade::Unknown }
+        Self {
+            flushed: now,
+            sweep: now + SWEEP_FIRST,
+            sweep_after: None,
+            seen: now,
+            removal: now,
+            upgrade: Upgrade::Unknown,
+        }
     }
 }
 
@@ -59,6 +72,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.lists_overdue(now);
         self.beat();
         self.sweep(now);
+        let is_removing = self.remove_some(now);
         let is_upgrading = self.upgrade_some();
         self.discover_some();
         if self.has_more_of_list() || is_upgrading {
@@ -66,6 +80,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         let is_due = self.connection.sessions.values().any(|session| session.is_due(now));
         let next = if is_due { self.settings.flush_ms } else { 1000 };
+        let next = if is_removing { next.min(REMOVE_AGAIN) } else { next };
         self.connection.discovery.patience(now).map_or(next, |patience| patience.min(next))
     }
 
@@ -80,6 +95,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if back > 0 {
             times.flushed = times.flushed.min(now) - i64::from(self.settings.flush_ms);
             times.sweep -= back;
+            times.removal = now;
             self.connection.beaten = None;
         }
     }
@@ -138,6 +154,23 @@ impl<S: Storage, E: Environment> Router<S, E> {
         });
         self.connection.times.upgrade = if is_due { Upgrade::UnderWay } else { Upgrade::Over };
         is_due
+    }
+
+    /// Removes some of what deleted sessions have left; says whether there is more.
+    fn remove_some(&mut self, now: i64) -> bool {
+        if !self.connection.stage.is_ready() || now < self.connection.times.removal {
+            return false;
+        }
+        let (is_more, wait) = match removal::try_step(&self.store) {
+            Ok(Step::More) => (true, i64::from(REMOVE_AGAIN)),
+            Ok(Step::Over | Step::Outrun) => (false, REMOVE_EVERY),
+            Err(error) => {
+                self.warn(format!("what deleted sessions have left could not be removed yet: {error}"));
+                (false, SWEEP_EVERY)
+            }
+        };
+        self.connection.times.removal = now + wait;
+        is_more
     }
 
     /// Removes what has been idle for too long, a few sessions at a time.

@@ -1,8 +1,8 @@
-//! Who needs a log, and what of it goes once somebody does so no more.
+//! Who needs a log, and what of it is to go once somebody does so no more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::index::Owner;
+use crate::sessions::removal;
 use crate::storage::{Expectation, Result, Storage, Write};
 use crate::store::{Holders, Session, Store, keys};
 
@@ -38,16 +38,13 @@ impl Release {
         Ok(())
     }
 
-    /// Drops what nobody needs any more.
-    pub(super) fn into_writes(self) -> Vec<Write> {
+    /// What nobody needs any more is to be removed.
+    pub(super) fn into_writes<S: Storage>(self, store: &Store<S>) -> Result<Vec<Write>> {
         let mut writes = Vec::new();
         for (log, holders) in self.logs {
             let key = keys::log_holders(&log);
             if holders.orphaned {
-                let start = holders.needed_until().saturating_add(1);
-                let owner = Owner::Log(&log).name();
-                writes.push(Write::CutLog { log, start });
-                writes.push(Write::DropText { owner, start });
+                writes.extend(removal::let_go(store, &log, holders.needed_until().saturating_add(1))?);
             }
             writes.push(if holders.holders.is_empty() {
                 Write::Remove { key }
@@ -55,6 +52,6 @@ impl Release {
                 Write::Put { key, value: holders.to_text() }
             });
         }
-        writes
+        Ok(writes)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::ATTEMPTS;
 use crate::index::Owner;
+use crate::sessions::removal;
 use crate::storage::{Bounds, Durability, Expectation, Result, Storage, StorageError, Write};
 use crate::store::{Holders, Store, keys};
 
@@ -53,7 +54,10 @@ fn drop_those_of_nobody<S: Storage>(store: &Store<S>, owners: &[String]) -> Resu
             }
         }
         expected.extend(records.into_iter().map(|(key, value)| Expectation { key, value }));
-        writes.push(Write::DropText { owner: name.clone(), start: 0 });
+        match Owner::of_name(name) {
+            Some(Owner::Log(log)) => writes.extend(removal::let_go(store, log, 1)?),
+            _ => writes.push(Write::DropText { owner: name.clone(), start: 0 }),
+        }
     }
     if writes.is_empty() { Ok(()) } else { store.commit(&expected, writes, Durability::Relaxed) }
 }

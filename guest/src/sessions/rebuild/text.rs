@@ -71,9 +71,10 @@ fn drop_outside<S: Storage>(store: &Store<S>, log: &str) -> Result<()> {
     store.commit(&[], vec![before, Write::DropText { owner, start: behind }], Durability::Relaxed)
 }
 
-/// What changes when a log is cut: its session is deleted, or one that shares it.
+/// What changes when a log is let go of, and when the last of that is removed: its session is deleted, or one that shares
+/// it.
 fn whoever_needs_it<S: Storage>(store: &Store<S>, log: &str) -> Result<Vec<Expectation>> {
-    let read = [keys::tombstone(log), keys::log_holders(log)];
+    let read = [keys::tombstone(log), keys::log_holders(log), keys::removal(log)];
     let values = store.storage().get(&read)?;
     Ok(read.into_iter().zip(values).map(|(key, value)| Expectation { key, value }).collect())
 }

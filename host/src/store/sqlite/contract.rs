@@ -6,7 +6,7 @@ use super::bounded::Bounds;
 use super::error::Result;
 use super::place::Place;
 use super::transaction::{Lock, Transaction};
-use super::{Sqlite, logs, records, text};
+use super::{Sqlite, cleaning, logs, records, text};
 use crate::component::storage::{
     Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextScope, TextTerm, Write,
 };
@@ -54,13 +54,9 @@ impl Host for Sqlite {
     }
 }
 
-/// Whether this takes away a whole log, or all of somebody's texts.
-fn removes_for_good(write: &Write) -> bool {
-    match write {
-        Write::CutLog(cut) => cut.start <= 1,
-        Write::DropText(cut) => cut.start == 0,
-        _ => false,
-    }
+/// Whether this takes away what was said.
+fn removes(write: &Write) -> bool {
+    matches!(write, Write::CutLog(_) | Write::DropText(_))
 }
 
 impl Sqlite {
@@ -97,16 +93,15 @@ impl Sqlite {
                 Write::DropText(cut) => text::cut(&transaction, cut)?,
             }
         }
+        if writes.iter().any(removes) {
+            cleaning::note(&transaction, cleaning::milliseconds())?;
+        }
         transaction.commit()?;
         self.give_way(locked);
-        // Where it is not meant to be safe at once, it need not be gone at once either.
-        if durability == Durability::Durable && writes.iter().any(removes_for_good) {
-            self.purge()?;
-        }
         Ok(())
     }
 
-    fn set_durability(&mut self, durability: Durability) -> Result<()> {
+    pub(super) fn set_durability(&mut self, durability: Durability) -> Result<()> {
         if self.durability != durability {
             let synchronous = match durability {
                 Durability::Relaxed => "NORMAL",

@@ -56,6 +56,13 @@ pub enum OpenError {
         /// What the system said.
         cause: io::Error,
     },
+    /// This program was built without what removes deleted text from the file.
+    #[error(
+        "this acp-sessions could not remove deleted text from the session store's file: it was built without SQLite's \
+         SQLITE_ENABLE_DBPAGE_VTAB. Build it in the project's own folder, or with \
+         LIBSQLITE3_FLAGS=-DSQLITE_ENABLE_DBPAGE_VTAB"
+    )]
+    Incomplete,
     /// SQLite could not open it.
     #[error("cannot open the session store {}: {cause}", path.display())]
     Open {

@@ -4,14 +4,11 @@ use std::time::Duration;
 
 use rusqlite::ErrorCode;
 
-use super::error::{Error, Result};
-use super::{Sqlite, schema};
+use super::error::Result;
+use super::{Sqlite, cleaning, schema};
 
-/// An index of up to so many pages of 4 KiB is merged as a whole.
-const SMALL_INDEX: i64 = 256;
-
-/// Of a larger one this many pages are written anew with every delete.
-const MERGED_AT_ONCE: u32 = 32;
+/// How long others are waited for that keep the file from being cleaned.
+const WAITS: Duration = Duration::from_secs(5);
 
 /// What a check of the store found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +49,7 @@ impl Sqlite {
             records: count("SELECT count(*) FROM records")?,
             logs: count("SELECT count(*) FROM logs")?,
             entries: count("SELECT count(*) FROM entries")?,
-            texts: count("SELECT count(*) FROM texts_content")?,
+            texts: count("SELECT count(*) FROM texts_content WHERE id > 0")?,
             bytes: pragma("page_count")? * page,
             free_bytes: pragma("freelist_count")? * page,
         })
@@ -71,37 +68,10 @@ impl Sqlite {
         }
     }
 
-    /// After a delete: sees to it that what was deleted is nowhere in the file. Rows are overwritten as they go, but
-    /// two places still hold them. One is the search index, in which words stay until its parts are merged: a small
-    /// one is at once, of a large one a little with every delete. The other is the journal.
-    pub(super) fn purge(&self) -> Result<()> {
-        let connection = &self.connection;
-        // Another process that is at work is not waited for: the next purge does it.
-        connection.busy_timeout(Duration::ZERO)?;
-        let purged = self.merge_index().and_then(|()| self.empty_journal());
-        connection.busy_timeout(self.patience.most())?;
-        match purged {
-            Err(Error::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),
-            purged => purged,
-        }
-    }
-
-    fn merge_index(&self) -> Result<()> {
-        let connection = &self.connection;
-        let pages: i64 = connection
-            .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM texts_data LIMIT ?1)")?
-            .query_row([SMALL_INDEX + 1], |row| row.get(0))?;
-        let merge = if pages <= SMALL_INDEX {
-            "INSERT INTO texts (texts) VALUES ('optimize')".to_owned()
-        } else {
-            // A negative number: whatever can be merged, not only what should be.
-            format!("INSERT INTO texts (texts, rank) VALUES ('merge', -{MERGED_AT_ONCE})")
-        };
-        Ok(connection.prepare_cached(&merge)?.execute([]).map(|_| ())?)
-    }
-
-    /// Moves the journal into the file and empties it. Left for later where another process is reading.
-    fn empty_journal(&self) -> Result<()> {
-        Ok(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
+    /// Sees to it that the file holds nothing of what was removed, and that the search index is one part.
+    pub fn compact(&mut self) -> Result<()> {
+        cleaning::note(&self.connection, cleaning::milliseconds())?;
+        self.clean_all(WAITS)?;
+        Ok(())
     }
 }

@@ -52,6 +52,7 @@ fn sqlite(builder: &Builder, connection: Connection, place: Option<Place>) -> Sq
         durability: Durability::Relaxed,
         patience: Patience::new(builder.busy_for, Instant::now()),
         gives_way: builder.gives_way,
+        cleaning_failed: None,
     }
 }
 
@@ -83,6 +84,9 @@ fn open_to_write(builder: &Builder, file: &Path) -> Result<Connection> {
     if connection.is_readonly(MAIN_DB).map_err(failed(file))? {
         return open_to_read(builder, file);
     }
+    if !has_pages(&connection).map_err(failed(file))? {
+        return Err(OpenError::Incomplete);
+    }
     place::narrow_files(file)?;
     if builder.owns_folder {
         place::narrow_folder(file)?;
@@ -102,6 +106,11 @@ fn open_to_write(builder: &Builder, file: &Path) -> Result<Connection> {
         retry_while_busy(builder.busy_for, || schema::migrate(&mut connection)).map_err(failed(file))?;
     }
     Ok(connection)
+}
+
+/// Whether SQLite was built with what cleans pages: `.cargo/config.toml` says so, for builds in the project's own folder.
+fn has_pages(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row("SELECT sqlite_compileoption_used('ENABLE_DBPAGE_VTAB')", [], |row| row.get(0))
 }
 
 fn too_new(file: &Path, found: i64) -> OpenError {

@@ -9,8 +9,12 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(super) const CURRENT: i64 = MIGRATIONS.len() as i64;
 
 /// Each takes the store from the format of its index to the next.
-const MIGRATIONS: [&str; 3] =
-    [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const MIGRATIONS: [&str; 4] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// How a file's format relates to [`CURRENT`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

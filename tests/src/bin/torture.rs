@@ -1,0 +1,35 @@
+//! `torture deletes`: trials that try to break a promise, in their long form. `cargo xtask torture` builds and runs it.
+
+use std::process::ExitCode;
+
+use acp_sessions_tests::torture::deletes;
+use clap::Parser;
+
+#[derive(Debug, Parser)]
+enum Trial {
+    /// Deletes beside busy processes: no file of the store holds a deleted word in the end
+    Deletes {
+        /// What chance begins with
+        #[arg(long)]
+        seed: u64,
+        /// How many sessions are deleted
+        #[arg(long, default_value_t = 2000)]
+        deletes: usize,
+        /// How many processes there are
+        #[arg(long, default_value_t = 5)]
+        processes: usize,
+        /// One time of so many a process is killed after it has deleted something; 0: never
+        #[arg(long, default_value_t = 40)]
+        kill_one_in: usize,
+    },
+}
+
+fn main() -> ExitCode {
+    let report = match Trial::parse() {
+        Trial::Deletes { seed, deletes, processes, kill_one_in } => {
+            deletes::run(deletes::Options { seed, deletes, processes, kill_one_in })
+        }
+    };
+    println!("{report}");
+    if report.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

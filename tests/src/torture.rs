@@ -1,0 +1,28 @@
+//! Trials that try to break a promise for as long as it is wanted: `cargo xtask torture`. Each has a short form among the
+//! tests.
+
+pub mod chance;
+pub mod deletes;
+
+use std::fmt;
+
+/// What came of a trial.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// What was done and measured, a line each.
+    pub lines: Vec<String>,
+    /// What should not be, a line each; none where the promise has held.
+    pub findings: Vec<String>,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for line in &self.lines {
+            writeln!(formatter, "  {line}")?;
+        }
+        for finding in &self.findings {
+            writeln!(formatter, "  FOUND: {finding}")?;
+        }
+        write!(formatter, "  {} found", self.findings.len())
+    }
+}

@@ -1,0 +1,69 @@
+//! `cargo xtask torture`: trials that try to break a promise, in their long form. What they do is in `tests/src/torture`;
+//! each has a short form among the whole-program tests.
+
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context as _, Result, bail};
+use clap::ValueEnum;
+
+use crate::{style, workspace};
+
+/// Options of `cargo xtask torture`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Only this trial
+    #[arg(long, value_enum)]
+    only: Option<Trial>,
+    /// What chance begins with; something else each time if it is not given
+    #[arg(long)]
+    seed: Option<u64>,
+    /// A few moments instead of minutes
+    #[arg(long)]
+    short: bool,
+}
+
+/// What is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Trial {
+    /// 2,000 deletes beside five busy processes: no file of the store holds a deleted word in the end
+    Deletes,
+}
+
+impl Trial {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Deletes => "deletes",
+        }
+    }
+
+    /// What makes it short.
+    fn short(self) -> &'static [&'static str] {
+        match self {
+            Self::Deletes => &["--deletes", "60", "--processes", "3", "--kill-one-in", "10"],
+        }
+    }
+}
+
+/// Runs one trial, or all of them, also after one has found something.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    super::wasm_target::ensure()?;
+    workspace::build(&["acp-sessions", "test_agent", "torture"])?;
+    let seed = match options.seed {
+        Some(seed) => seed,
+        None => SystemTime::now().duration_since(UNIX_EPOCH).context("the clock is before 1970")?.as_secs(),
+    };
+    let mut broken = Vec::new();
+    for trial in Trial::value_variants().iter().filter(|trial| options.only.is_none_or(|only| only == **trial)) {
+        println!("{}", style::heading(format_args!("{}, from seed {seed}", trial.name())));
+        let mut command = Command::new(workspace::program("torture")?);
+        command.arg(trial.name()).args(["--seed", &seed.to_string()]);
+        if options.short {
+            command.args(trial.short());
+        }
+        if !command.status().context("cannot run the trial")?.success() {
+            broken.push(trial.name());
+        }
+    }
+    if broken.is_empty() { Ok(()) } else { bail!("not all has held: {}", broken.join(", ")) }
+}
