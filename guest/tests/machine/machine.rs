@@ -185,7 +185,9 @@ impl<'a> Machine<'a> {
     fn act(&mut self, line: u8, deed: Deed) {
         let now = self.bench.world.now();
         let Some(open) = &mut self.lines[usize::from(line)] else { return };
+        self.ground.talk.is_crossing = !open.pile.is_empty();
         let said = open.agent.act(deed, now, &mut self.ground);
+        self.ground.talk.is_crossing = false;
         self.deliver(line, Peer::Agent, said.into_iter().map(Content::Line).collect());
     }
 

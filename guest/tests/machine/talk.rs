@@ -40,8 +40,8 @@ pub(crate) struct Turn {
     pub(crate) ended: Option<u64>,
     /// In the order in which they were said.
     pub(crate) marks: Vec<Mark>,
-    /// The agent has seen the prompt.
-    pub(crate) given: bool,
+    /// When the agent has seen the prompt, if it has.
+    pub(crate) given: Option<u64>,
     /// The instance was lost meanwhile: what it had not written yet may be missing.
     pub(crate) shaken: bool,
 }
@@ -82,17 +82,29 @@ pub(crate) struct Session {
     pub(crate) is_kept_outside: bool,
 }
 
+/// Who has said something in an agent's own session.
+#[derive(Debug, Default)]
+struct Processes {
+    /// When each of its processes last did, by when it began.
+    last: BTreeMap<u64, u64>,
+    /// Two of them did that ran at the same time, or one that had not read a prompt yet that was on its way to it.
+    is_shared: bool,
+}
+
 /// Everything that was said.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Talk {
     /// The names of agents of which some programs hand out ids that were handed out before.
     pub(crate) counting: BTreeSet<Option<&'static str>>,
     /// The names of agents of which some programs go on with sessions that they are asked for by id.
     pub(crate) asked_by_id: BTreeSet<Option<&'static str>>,
-    /// When which of an agent's processes began that have said something in a session of its own, and when they last did.
-    processes: BTreeMap<(Option<&'static str>, String), BTreeMap<u64, u64>>,
-    /// The sessions in which two of them did that ran at the same time.
+    /// Which of an agent's processes have said something in a session of its own.
+    processes: BTreeMap<(Option<&'static str>, String), Processes>,
+    /// The sessions in which two of them did at the same time.
     shared: BTreeSet<String>,
+    /// Something is on its way that the agent has not read.
+    pub(crate) is_crossing: bool,
     /// There are agents that replay what they keep.
     pub(crate) some_agent_loads: bool,
     /// There are agents that list nothing of what other processes of their name had, or say of it that there is no such
@@ -179,7 +191,7 @@ impl Talk {
             began,
             ended: None,
             marks: Vec::new(),
-            given: false,
+            given: None,
             shaken: false,
         });
         self.session(session).parts.push(Part { turn, inherited: None });
@@ -189,10 +201,11 @@ impl Talk {
     /// An agent's process, known by when it began, says something in a session of its own or is told something in it, or
     /// its turn ends; by the layer's id it is this one.
     pub(crate) fn goes_on(&mut self, process: u64, agent: Option<&'static str>, own: &str, session: &str) {
-        let now = self.next_moment();
-        let processes = self.processes.entry((agent, own.to_owned())).or_default();
-        processes.insert(process, now);
-        if processes.iter().any(|(other, last)| *other != process && *last > process) {
+        let (now, is_crossed) = (self.next_moment(), self.is_crossing);
+        let known = self.processes.entry((agent, own.to_owned())).or_default();
+        known.last.insert(process, now);
+        known.is_shared |= is_crossed || known.last.iter().any(|(other, last)| *other != process && *last > process);
+        if known.is_shared {
             self.shared.insert(session.to_owned());
         }
     }
@@ -208,7 +221,7 @@ impl Talk {
         let moment = self.next_moment();
         let turn = &mut self.turns[turn];
         turn.ended = Some(moment);
-        if stored && turn.given && !turn.shaken {
+        if stored && turn.given.is_some() && !turn.shaken {
             for mark in &turn.marks {
                 self.said[*mark].firm = true;
             }
@@ -233,7 +246,7 @@ impl Talk {
     /// What was said on this connection has been written by now.
     pub(crate) fn firm_up(&mut self, line: u8) {
         let turns = self.turns.iter().filter(|turn| turn.line == line && turn.ended.is_none());
-        for turn in turns.filter(|turn| turn.given && !turn.shaken) {
+        for turn in turns.filter(|turn| turn.given.is_some() && !turn.shaken) {
             for mark in &turn.marks {
                 self.said[*mark].firm = true;
             }
@@ -270,12 +283,14 @@ impl Talk {
     /// with one that does: nobody can tell which chunk belongs to which, so they are one.
     pub(crate) fn span(&self, turn: &Turn) -> (u64, u64) {
         let end = |turn: &Turn| turn.ended.unwrap_or(u64::MAX);
-        let mut span = (turn.began, end(turn));
+        // A prompt may wait for its session to be open.
+        let start = |turn: &Turn| turn.given.unwrap_or(turn.began);
+        let mut span = (start(turn), end(turn));
         let same = |other: &&Turn| other.line == turn.line && other.session == turn.session;
         loop {
-            let overlaps = |other: &&Turn| other.began < span.1 && span.0 < end(other);
+            let overlaps = |other: &&Turn| start(other) < span.1 && span.0 < end(other);
             let found = self.turns.iter().filter(same).filter(overlaps);
-            let wider = found.fold(span, |span, other| (span.0.min(other.began), span.1.max(end(other))));
+            let wider = found.fold(span, |span, other| (span.0.min(start(other)), span.1.max(end(other))));
             if wider == span {
                 return span;
             }

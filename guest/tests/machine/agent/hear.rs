@@ -63,9 +63,10 @@ impl Agent {
     fn prompted(&mut self, request: &Request, ground: &mut Ground) -> Vec<String> {
         let prompt = &request.params["prompt"];
         let turn = marks(&prompt.to_string()).pop().and_then(|mark| ground.talk.said[mark].turn);
+        let now = ground.talk.next_moment();
         let turn = turn.map(|turn| &mut ground.talk.turns[turn]);
         let layers = turn.map(|turn| {
-            turn.given = true;
+            turn.given.get_or_insert(now);
             turn.session.clone()
         });
         let session = request.session().unwrap_or_default().to_owned();

@@ -131,7 +131,7 @@ fn order(talk: &Talk, id: &str, seen: &[Mark], until: u64) -> Result<(), Broke> 
         }
         let is_of_another = |turn: usize| {
             let turn = &talk.turns[turn];
-            turn.line != *line || !(*began..*ended).contains(&turn.began)
+            turn.line != *line || !(*began..*ended).contains(&turn.given.unwrap_or(turn.began))
         };
         if let Some(mark) = seen[*first..*last].iter().find(|mark| turn_of(**mark).is_some_and(is_of_another)) {
             return Err(Broke::new("whole", format!("`{id}` has m{mark}x within m{}x: {seen:?}", seen[*first])));
