@@ -8,7 +8,7 @@ use siphasher::sip128::{Hasher128 as _, SipHasher13};
 use super::Shelf;
 
 /// The longest id that a session may have, in bytes.
-pub const LONGEST_ID: usize = 16 * 1024;
+pub const LONGEST_ID: usize = 128 * 1024;
 
 /// The record that counts changes.
 pub const REVISION: &str = "r";

@@ -42,7 +42,7 @@ fn bad_params_name_the_field() {
         ("session/prompt", json!({"sessionId": "s1", "prompt": "hi"}), "prompt"),
         ("session/prompt", json!({"sessionId": "s1", "prompt": ["hi"]}), "prompt"),
         ("session/prompt", json!({"sessionId": "s1", "prompt": vec![json!({}); 10_001]}), "prompt"),
-        ("session/load", json!({"sessionId": "x".repeat(20_000), "cwd": "/", "mcpServers": []}), "sessionId"),
+        ("session/load", json!({"sessionId": "x".repeat(200_000), "cwd": "/", "mcpServers": []}), "sessionId"),
         ("session/set_mode", json!({"sessionId": "s1"}), "modeId"),
         ("session/set_config_option", json!({"sessionId": "s1", "configId": "x"}), "value"),
         ("session/set_title", json!({"sessionId": "s1", "title": "  "}), "title"),
@@ -161,7 +161,7 @@ fn a_new_session_with_an_id_that_is_too_long_is_an_error() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = Desk::ready(&store, &world, &json!({}));
     desk.client(json!({"id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}}));
-    let out = desk.agent(json!({"id": 1, "result": {"sessionId": "x".repeat(20_000)}}));
+    let out = desk.agent(json!({"id": 1, "result": {"sessionId": "x".repeat(200_000)}}));
     assert_eq!(out.client[0]["error"]["code"], -32603);
     assert!(desk.listed().is_empty());
 }

@@ -44,7 +44,6 @@ fn update(name: &'static str, before: &str, again: &str, after: &str) -> Line {
 
 pub(crate) fn lines() -> Vec<Line> {
     let text = r#"{"type":"text","text":""#;
-    let chunk = format!(r#""agent_message_chunk","content":{text}"#);
     let mut all = vec![
         prompt("a prompt of words", text, "word ", "\"}"),
         prompt("a prompt of letters", text, "a ", "\"}"),
@@ -88,6 +87,22 @@ pub(crate) fn lines() -> Vec<Line> {
         client("a method of nobody", r#"{"jsonrpc":"2.0","id":"x","method":"_x/y","params":{"a":["#, "1,", "1]}}"),
         client("many messages", "[", r#"{"jsonrpc":"2.0","id":1,"method":"x"},"#, "1]"),
         client("no message", "", "{", ""),
+    ];
+    all.extend(of_agents());
+    let not_text = |peer, length: usize| Line {
+        name: "no text",
+        peer,
+        content: Content::NotText("\u{fffd}".repeat(length / 3)),
+        is_before_turn: false,
+    };
+    all.extend([not_text(Peer::Client, OF_CLIENT), not_text(Peer::Agent, OF_AGENT)]);
+    all
+}
+
+/// What agents say, and answer.
+fn of_agents() -> Vec<Line> {
+    let chunk = r#""agent_message_chunk","content":{"type":"text","text":""#.to_owned();
+    vec![
         update("words", &chunk, "word ", "\"}"),
         update("Chinese", &chunk, "\u{5b57}\u{8a9e}", "\"}"),
         update("escapes", &chunk, "\\u5b57", "\"}"),
@@ -143,13 +158,5 @@ pub(crate) fn lines() -> Vec<Line> {
                 "\"}}}}",
             )
         },
-    ];
-    let not_text = |peer, length: usize| Line {
-        name: "no text",
-        peer,
-        content: Content::NotText("\u{fffd}".repeat(length / 3)),
-        is_before_turn: false,
-    };
-    all.extend([not_text(Peer::Client, OF_CLIENT), not_text(Peer::Agent, OF_AGENT)]);
-    all
+    ]
 }

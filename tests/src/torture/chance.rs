@@ -11,7 +11,7 @@ impl Chance {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         // splitmix64
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -22,7 +22,7 @@ impl Chance {
 
     /// A number below this one, which is not 0.
     pub fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % (end as u64)).unwrap_or_default()
+        usize::try_from(self.number() % (end as u64)).unwrap_or_default()
     }
 
     /// One time of so many.

@@ -97,7 +97,7 @@ impl Sqlite {
     /// Does a little of what is to be done until nothing of what was removed is in the store's files any more; returns
     /// when to call again, if there is more to do. Other processes are not waited for.
     pub fn clean_some(&mut self) -> Result<Option<Duration>> {
-        if !self.place.is_some() {
+        if self.place.is_none() {
             return Ok(None);
         }
         match self.clean(Pace::Due, milliseconds())? {
@@ -110,7 +110,7 @@ impl Sqlite {
     /// Does all of it, for what has been removed by now. Returns whether nothing of it is left: not where others keep
     /// reading or writing for so long that nothing could be done.
     pub fn clean_all(&mut self, patience: Duration) -> Result<bool> {
-        if !self.place.is_some() {
+        if self.place.is_none() {
             return Ok(true);
         }
         let removed = State::read(&self.connection)?.removed;

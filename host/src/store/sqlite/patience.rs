@@ -61,7 +61,7 @@ mod tests {
         let waited: Vec<Duration> = (0..5).map(|_| wait(Duration::ZERO, &mut now)).collect();
         assert_eq!(waited, [MOST, LEAST, LEAST, LEAST, LEAST]);
         assert_eq!(wait(Duration::from_secs(3), &mut now), Duration::from_secs(3));
-        assert_eq!(wait(Duration::from_secs(60), &mut now), MOST);
+        assert_eq!(wait(Duration::from_mins(1), &mut now), MOST);
     }
 
     #[test]
