@@ -4,16 +4,12 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, account, ask_load, ask_prompt, leave, load, oblige, said};
+use crate::scenes::{CWD, account, ask_load, ask_prompt, leave, load, oblige, said, says};
 
 const ALL: [&str; 4] = ["> OneTwo", "2 1", "> Theirs", "Their answer"];
 
 fn loads() -> Value {
     json!({"loadSession": true})
-}
-
-fn says(text: &str) -> Value {
-    update("s1", chunk("agent_message_chunk", text))
 }
 
 fn ends(desk: &mut Desk<'_>, prompt: &Out) {

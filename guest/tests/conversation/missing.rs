@@ -1,34 +1,16 @@
 //! An instance is lost with words that it had not written yet: the turn's answer and the log say that something is missing.
 
 use acp_sessions_guest::engine::{Arrival, Content, Peer};
-use acp_sessions_guest::storage::{Bounds, Memory, Storage, StorageError};
+use acp_sessions_guest::storage::{Bounds, Memory, Storage};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Faulty, World, chunk, envelope, update};
-use crate::scenes::{CWD, ask_prompt, load, said};
-
-/// Longer than anything waits to be written.
-const LONG: i64 = 500;
-
-fn says(text: &str) -> Value {
-    update("s1", chunk("agent_message_chunk", text))
-}
-
-fn answers(request: &str) -> Value {
-    json!({"id": request, "result": {"stopReason": "end_turn"}})
-}
+use crate::desk::{Desk, Faulty, World, envelope};
+use crate::scenes::{CWD, LONG, answers, ask_prompt, asked, asked_while_full, load, said, says};
 
 /// A fresh instance in the place of one that is lost between two calls.
 fn lost<'a, S: Storage>(store: &'a S, world: &'a World, desk: Desk<'_, S>) -> Desk<'a, S> {
     let mut desk = Desk::carry_on(store, world, &[], desk.memos, Vec::new());
     desk.pull();
-    desk
-}
-
-fn asked<'a, S: Storage>(store: &'a S, world: &'a World) -> Desk<'a, S> {
-    let mut desk = Desk::ready(store, world, &json!({}));
-    desk.new_session("s1", CWD);
-    ask_prompt(&mut desk, "turn", "s1", "Go");
     desk
 }
 
@@ -88,10 +70,7 @@ fn a_second_loss_says_it_no_less_and_the_log_no_more_often() {
 #[test]
 fn a_prompt_alone_that_the_store_did_not_take_is_kept_and_nothing_is_missing() {
     let (store, world) = (Faulty::default(), World::default());
-    let mut desk = Desk::ready(&store, &world, &json!({}));
-    desk.new_session("s1", CWD);
-    store.fail(0, 2, StorageError::Full);
-    ask_prompt(&mut desk, "turn", "s1", "Go").request("session/prompt");
+    let desk = asked_while_full(&store, &world, 2);
     store.mend();
     let mut desk = lost(&store, &world, desk);
     let out = desk.agent(answers("turn"));

@@ -1,10 +1,10 @@
 //! What several stories begin with, and an agent that does what it is asked.
 
 use acp_sessions_guest::engine::Peer;
-use acp_sessions_guest::storage::{Memory, Storage};
+use acp_sessions_guest::storage::{Memory, Storage, StorageError};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Out, World, chunk, update};
+use crate::desk::{Desk, Faulty, Out, World, chunk, update};
 
 pub(crate) const CWD: &str = "/home/x";
 
@@ -60,6 +60,36 @@ pub(crate) fn ask_resume<S: Storage>(desk: &mut Desk<'_, S>, request: &str, sess
 pub(crate) fn ask_prompt<S: Storage>(desk: &mut Desk<'_, S>, request: &str, session: &str, text: &str) -> Out {
     let params = json!({"sessionId": session, "prompt": [{"type": "text", "text": text}]});
     desk.client(json!({"id": request, "method": "session/prompt", "params": params}))
+}
+
+/// Longer than anything waits to be written, in milliseconds.
+pub(crate) const LONG: i64 = 500;
+
+/// The agent says this in the session `s1`.
+pub(crate) fn says(text: &str) -> Value {
+    update("s1", chunk("agent_message_chunk", text))
+}
+
+/// The agent ends a turn.
+pub(crate) fn answers(request: &str) -> Value {
+    json!({"id": request, "result": {"stopReason": "end_turn"}})
+}
+
+/// A session `s1` with a prompt that is not answered yet.
+pub(crate) fn asked<'a, S: Storage>(store: &'a S, world: &'a World) -> Desk<'a, S> {
+    let mut desk = Desk::ready(store, world, &json!({}));
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    desk
+}
+
+/// The same where the store takes nothing, so many times from the prompt on.
+pub(crate) fn asked_while_full<'a>(store: &'a Faulty, world: &'a World, times: usize) -> Desk<'a, Faulty> {
+    let mut desk = Desk::ready(store, world, &json!({}));
+    desk.new_session("s1", CWD);
+    store.fail(0, times, StorageError::Full);
+    ask_prompt(&mut desk, "turn", "s1", "Go").request("session/prompt");
+    desk
 }
 
 /// The account of what was said before that precedes a prompt on its way to the agent, if one does.

@@ -2,25 +2,14 @@
 //! not.
 
 use acp_sessions_guest::engine::{Arrival, Content, Peer};
-use acp_sessions_guest::storage::{Storage, StorageError};
+use acp_sessions_guest::storage::Storage;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, chunk, envelope, update};
-use crate::scenes::{CWD, ask_prompt, load, said};
-
-/// Longer than anything waits to be written.
-const LONG: i64 = 500;
+use crate::scenes::{LONG, answers, asked, asked_while_full, load, said, says};
 
 fn arrival(message: Value) -> Arrival {
     Arrival { peer: Peer::Agent, content: Content::Line(envelope(message)) }
-}
-
-fn says(text: &str) -> Value {
-    update("s1", chunk("agent_message_chunk", text))
-}
-
-fn answers(request: &str) -> Value {
-    json!({"id": request, "result": {"stopReason": "end_turn"}})
 }
 
 /// The agent says this, and the instance is lost before anything of what follows is pulled: a fresh one, and what it says
@@ -36,14 +25,6 @@ fn lost<'a, S: Storage>(
     let mut desk = Desk::carry_on(store, world, &[], desk.memos, arrivals);
     let out = desk.pull();
     (desk, out)
-}
-
-/// A session with a prompt that is not answered yet.
-fn asked<'a, S: Storage>(store: &'a S, world: &'a World) -> Desk<'a, S> {
-    let mut desk = Desk::ready(store, world, &json!({}));
-    desk.new_session("s1", CWD);
-    ask_prompt(&mut desk, "turn", "s1", "Go");
-    desk
 }
 
 fn replayed<S: Storage>(store: &S, world: &World) -> Vec<String> {
@@ -98,10 +79,7 @@ fn two_losses_in_a_row_double_nothing_either() {
 fn a_prompt_that_the_store_did_not_take_is_not_lost_with_the_instance() {
     for is_taken_later in [false, true] {
         let (store, world) = (Faulty::default(), World::default());
-        let mut desk = Desk::ready(&store, &world, &json!({}));
-        desk.new_session("s1", CWD);
-        store.fail(0, 2, StorageError::Full);
-        ask_prompt(&mut desk, "turn", "s1", "Go").request("session/prompt");
+        let mut desk = asked_while_full(&store, &world, 2);
         store.mend();
         if is_taken_later {
             desk.wait(LONG);
@@ -118,10 +96,7 @@ fn a_prompt_that_the_store_did_not_take_is_not_lost_with_the_instance() {
 #[test]
 fn a_prompt_that_was_written_with_its_answer_is_not_written_again() {
     let (store, world) = (Faulty::default(), World::default());
-    let mut desk = Desk::ready(&store, &world, &json!({}));
-    desk.new_session("s1", CWD);
-    store.fail(0, usize::MAX, StorageError::Full);
-    ask_prompt(&mut desk, "turn", "s1", "Go").request("session/prompt");
+    let desk = asked_while_full(&store, &world, usize::MAX);
     // The fresh instance cannot mark the session as open, and the next knows of no mark.
     let (desk, _) = lost(&store, &world, desk, []);
     store.mend();
