@@ -215,22 +215,17 @@ impl<S: Storage> Store<S> {
         durability: Durability,
         mut decide: impl FnMut(&mut Draft<'_, S>) -> Result<T>,
     ) -> Result<(T, Draft<'_, S>)> {
-        if let Some(latest) = self.take_latest(ids) {
-            let mut draft = Draft::resume(self, latest);
-            // What does not come to a commit, which would find out, is decided again by what the store holds.
-            if let Ok(decided) = decide(&mut draft)
-                && draft.is_changed()
-            {
-                match draft.commit(durability) {
-                    Ok(()) => return Ok((decided, draft)),
-                    Err(StorageError::Conflict) => {}
-                    Err(error) => return Err(error),
-                }
-            }
-        }
+        let mut latest = self.take_latest(ids);
         for _ in 0..ATTEMPTS {
-            let mut draft = Draft::begin(self, ids)?;
-            let decided = decide(&mut draft)?;
+            let is_read = latest.is_none();
+            let mut draft =
+                latest.take().map_or_else(|| Draft::begin(self, ids), |latest| Ok(Draft::resume(self, latest)))?;
+            let decided = decide(&mut draft);
+            if !is_read && (decided.is_err() || !draft.is_changed()) {
+                // It does not come to a commit, which would find out: it is decided again by what the store holds.
+                continue;
+            }
+            let decided = decided?;
             if !draft.is_changed() {
                 return Ok((decided, draft));
             }

@@ -34,16 +34,11 @@ pub(in crate::connection) struct Memo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::connection) stands_in_since: Option<u64>,
     /// Something that was said is neither in the store yet nor kept by the host.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(in crate::connection) unwritten: bool,
     /// So it was with an instance that was lost in the turns under way.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(in crate::connection) missing: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde calls")]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 /// Why something is missing in a log after an instance was lost.
@@ -117,11 +112,6 @@ impl LiveSession {
         }
     }
 
-    /// With the turns under way: where there are none, nobody is answered that something is missing.
-    pub(in crate::connection) fn is_taken_up(&mut self) {
-        self.forget_missing_without_turn();
-    }
-
     /// The agent has told something of it that could not be taken.
     pub(in crate::connection) fn note_loss(&mut self, now: i64, reason: &str) {
         if matches!(self.phase, Phase::Open { .. } | Phase::Closing(_)) {
@@ -131,8 +121,8 @@ impl LiveSession {
         }
     }
 
-    /// Once all turns of which something is missing have been answered, it is the log alone that says so.
-    pub(super) fn forget_missing_without_turn(&mut self) {
+    /// Where no turn is under way of which something could be missing, it is the log alone that says so.
+    pub(in crate::connection) fn forget_missing_without_turn(&mut self) {
         if self.turns_mut().is_none_or(|turns| turns.is_empty()) {
             self.said = Said::Whole;
         }

@@ -165,7 +165,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             let begun = begun(self.store.storage(), id, &turn.tag).unwrap_or_default();
             session.take_up_turn(request, turn, begun);
         }
-        session.is_taken_up();
+        session.forget_missing_without_turn();
         self.insert(session);
         self.with(&Key::Session(id.to_owned()), |session, cx| {
             session.mark(cx);
