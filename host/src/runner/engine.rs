@@ -8,12 +8,10 @@ use std::collections::BTreeMap;
 use crate::component::connection::{Arrival, ConnectError, Content, Memo, Output, Peer, Setting, Step};
 use crate::component::{Component, Instance, storage};
 use crate::store::Upkeep;
+use crate::transport::lines::HEAD;
 
 /// An instance that is lost this often without anything new having arrived is not started again.
 const MOST_LOSSES: u32 = 3;
-
-/// Bytes of a line by which it is known whose it is.
-const HEAD: usize = 4096;
 
 /// Why a connection cannot go on.
 #[derive(Debug, thiserror::Error)]

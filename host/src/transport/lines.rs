@@ -3,7 +3,7 @@
 use crate::component::connection::Content;
 
 /// Of a line that is too long, this much is kept, to say which it was.
-const HEAD: usize = 4096;
+pub const HEAD: usize = 4096;
 
 /// Collects the lines of one stream.
 #[derive(Debug)]

@@ -20,10 +20,11 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
 
 use super::Sqlite;
 use super::error::{Error, Result};
+use super::transaction::{Lock, Transaction};
 use crate::component::storage::Durability;
 use crate::store::Upkeep;
 use page::{Free, Header};
@@ -155,10 +156,10 @@ impl Sqlite {
         // What keeps nobody from writing comes first.
         let is_empty = if let Stage::Journal(_) = state.stage { self.empty_journal()? } else { false };
         let looked = match state.stage {
-            Stage::Pages(first) => look(&*self.connection.transaction()?, first)?,
+            Stage::Pages(first) => look(&*Transaction::begin(&mut self.connection, Lock::Reading)?, first)?,
             _ => Looked::default(),
         };
-        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let transaction = Transaction::begin(&mut self.connection, Lock::Writing)?;
         let mut next = State::read(&transaction)?;
         if !next.is_where(&state) {
             return Ok(Step::Wait(AGAIN));
@@ -192,12 +193,18 @@ impl Sqlite {
 
     /// Moves the journal into the file and empties it; not while others are reading what is in it.
     fn empty_journal(&self) -> Result<bool> {
-        // Most of it without keeping anybody from writing.
-        self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+        self.checkpoint("PASSIVE")?;
         self.connection.busy_timeout(JOURNAL_WAITS)?;
-        let is_busy = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0))?;
+        let is_done = self.checkpoint("TRUNCATE")?;
         self.connection.busy_timeout(Duration::ZERO)?;
-        Ok(!is_busy)
+        Ok(is_done)
+    }
+
+    /// Moves the journal into the file, in one of SQLite's ways: `PASSIVE` keeps nobody from writing, `TRUNCATE` empties it
+    /// as well. Returns whether nobody stood in the way.
+    pub(super) fn checkpoint(&self, how: &str) -> Result<bool> {
+        let is_busy = |row: &rusqlite::Row<'_>| row.get::<_, bool>(0);
+        Ok(!self.connection.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], is_busy)?)
     }
 }
 
@@ -212,7 +219,7 @@ pub(super) fn milliseconds() -> i64 {
 /// FTS5 merges all there is into one part, the oldest from then on, if it finds parts on more than one level. It is given
 /// one that is nobody's, so that it does. Where all the others were on the lowest level, what it makes may not be the
 /// oldest for it, and it keeps there that something was deleted: then all is merged once more.
-fn merge(transaction: &Transaction<'_>, stage: Stage) -> Result<Stage> {
+fn merge(transaction: &Connection, stage: Stage) -> Result<Stage> {
     if let Stage::Merging { into, is_last } = stage {
         merge_pages(transaction, MERGED)?;
         let goes_on = segments::being_made(transaction)?.iter().any(|made| made.number == into);
@@ -235,7 +242,7 @@ fn merge(transaction: &Transaction<'_>, stage: Stage) -> Result<Stage> {
 }
 
 /// Writes so many pages of the index; the number negated begins to merge all there is.
-fn merge_pages(transaction: &Transaction<'_>, pages: i64) -> Result<()> {
+pub(super) fn merge_pages(transaction: &Connection, pages: i64) -> Result<()> {
     transaction.prepare_cached("INSERT INTO texts (texts, rank) VALUES ('merge', ?1)")?.execute([pages])?;
     Ok(())
 }
@@ -272,7 +279,7 @@ fn look(connection: &Connection, first: u32) -> Result<Looked> {
 }
 
 /// Overwrites what these pages do not store; returns how many of them had anything there.
-fn overwrite(transaction: &Transaction<'_>, pages: &[u32]) -> Result<usize> {
+fn overwrite(transaction: &Connection, pages: &[u32]) -> Result<usize> {
     if pages.is_empty() {
         return Ok(0);
     }

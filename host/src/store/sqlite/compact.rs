@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use rusqlite::TransactionBehavior;
-
 use super::Sqlite;
+use super::cleaning::merge_pages;
 use super::error::Result;
+use super::transaction::{Lock, Transaction};
 
 /// How many pages of the index are written in one step. Others wait that long: some 10 ms.
-const PAGES: i32 = 64;
+const PAGES: i64 = 64;
 
 /// A merge of the index that is under way.
 #[derive(Debug, Default)]
@@ -22,26 +22,18 @@ impl Compaction {
         // The first step says that everything is to be merged into one; those after it carry that on.
         let pages = if std::mem::replace(&mut self.is_begun, true) { PAGES } else { -PAGES };
         let before = store.connection.total_changes();
-        let transaction = store.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let transaction = Transaction::begin(&mut store.connection, Lock::Writing)?;
         let locked = Instant::now();
-        transaction.prepare_cached("INSERT INTO texts (texts, rank) VALUES ('merge', ?1)")?.execute([pages])?;
+        merge_pages(&transaction, pages)?;
         transaction.commit()?;
         store.give_way(locked);
         // FTS5 counts one change for the statement itself.
         let has_worked = store.connection.total_changes() - before >= 2;
         if !has_worked {
-            store.settle_journal()?;
+            // Most of it while others write: what is left is done at once.
+            store.checkpoint("PASSIVE")?;
+            store.checkpoint("TRUNCATE")?;
         }
         Ok(has_worked)
-    }
-}
-
-impl Sqlite {
-    /// Moves the journal into the file while others write, and then empties it, which is done at once.
-    fn settle_journal(&self) -> Result<()> {
-        for how in ["PASSIVE", "TRUNCATE"] {
-            self.connection.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |_| Ok(()))?;
-        }
-        Ok(())
     }
 }

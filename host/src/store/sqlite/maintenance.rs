@@ -1,14 +1,9 @@
 //! Looking after the file.
 
-use std::time::Duration;
-
 use rusqlite::ErrorCode;
 
 use super::error::Result;
-use super::{Sqlite, cleaning, schema};
-
-/// How long others are waited for that keep the file from being cleaned.
-const WAITS: Duration = Duration::from_secs(5);
+use super::{Sqlite, schema};
 
 /// What a check of the store found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,12 +61,5 @@ impl Sqlite {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => Ok(vec![error.to_string()]),
             Err(error) => Err(error.into()),
         }
-    }
-
-    /// Sees to it that the file holds nothing of what was removed, and that the search index is one part.
-    pub fn compact(&mut self) -> Result<()> {
-        cleaning::note(&self.connection, cleaning::milliseconds())?;
-        self.clean_all(WAITS)?;
-        Ok(())
     }
 }
