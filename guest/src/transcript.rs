@@ -27,7 +27,7 @@ pub use echo::Echo;
 pub use entry::{Entry, Kind, UpdateKind, speaker};
 pub use open_calls::OpenCalls;
 pub use position::Position;
-pub use recorder::{Flushed, LogEnd, Recorder};
+pub use recorder::{Flushed, LogEnd, Piece, Recorder};
 pub use replay::{Part, Progress, Replay, Start};
 pub use retold::Retold;
 pub use spans::length;

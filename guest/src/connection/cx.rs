@@ -30,6 +30,8 @@ pub(super) struct Cx<'a, S, E> {
     pub(super) connection: &'a str,
     /// How many of the arrivals that are being handled it has begun to handle, or has handled.
     pub(super) arrivals: u32,
+    /// How much has arrived on it before those.
+    pub(super) before: u64,
     /// How often it has written to logs.
     pub(super) writes: &'a mut u64,
     /// The agent has refused to do anything before its user logs in, and nobody has since.

@@ -240,6 +240,11 @@ impl LiveSession {
         self.marked = Some(connection);
     }
 
+    /// What it is told now comes with the arrival that is being handled.
+    pub(super) fn arrives<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) {
+        self.recorder.at(cx.before + u64::from(cx.arrivals));
+    }
+
     pub(super) fn key(&self) -> &Key {
         &self.key
     }

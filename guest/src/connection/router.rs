@@ -67,6 +67,8 @@ struct Connection {
     /// How many of the arrivals that are being handled it has begun to handle, or has handled; none when what follows from
     /// them has been pulled.
     arrivals: u32,
+    /// How much had arrived before those.
+    before: u64,
     /// How often it has written to logs, with the instances before this one.
     writes: u64,
     stage: Stage,
@@ -104,11 +106,17 @@ struct Connection {
 }
 
 impl Connection {
+    /// The arrivals that were being handled are done with.
+    fn arrivals_are_over(&mut self) {
+        self.before += u64::from(std::mem::take(&mut self.arrivals));
+    }
+
     /// `random` names the connection and its requests.
     fn new(random: u64, now: i64) -> Self {
         Self {
             name: format!("{random:016x}"),
             arrivals: 0,
+            before: 0,
             writes: 0,
             stage: Stage::default(),
             agent: AgentProfile::default(),

@@ -3,6 +3,7 @@
 mod backlog;
 mod flush;
 mod indexed;
+mod piece;
 mod run;
 
 #[cfg(test)]
@@ -19,6 +20,7 @@ use crate::storage::{Result, Storage};
 use crate::store::Store;
 use backlog::{Backlog, Row};
 pub use flush::{Flushed, LogEnd};
+pub use piece::Piece;
 use run::{Run, plain_text};
 
 /// A run of text is closed at this size, so that what is written again with each batch stays small.
@@ -42,6 +44,8 @@ pub struct Recorder {
     belongs: Belongs,
     backlog: Backlog,
     run: Option<Run>,
+    /// What is pushed comes with this arrival.
+    arrived: u64,
     /// Bytes gathered since the last attempt to write, whatever came of it.
     fresh: usize,
 }
@@ -57,8 +61,14 @@ impl Recorder {
             belongs: Belongs::Nowhere,
             backlog: Backlog::default(),
             run: None,
+            arrived: 0,
             fresh: 0,
         }
+    }
+
+    /// What is pushed from now on comes with this arrival: a number that never falls.
+    pub fn at(&mut self, arrived: u64) {
+        self.arrived = arrived;
     }
 
     /// The writer knows what stands in the log up to this number.
@@ -114,7 +124,7 @@ impl Recorder {
         let text = Entry::of(kind, time, &self.belongs, json);
         self.fresh += text.len();
         let tokens = index::tokenise(&text::of_entry(&text));
-        self.backlog.push(Row { text, tokens, time, amends: None, tail: None });
+        self.backlog.push(Row { text, tokens, time, arrived: self.arrived, amends: None, tail: None });
         if kind == Kind::TurnEnd {
             self.belongs = Belongs::Nowhere;
         }
@@ -142,6 +152,7 @@ impl Recorder {
         }
         if let Some(run) = &mut self.run {
             run.text.push_str(text);
+            run.arrived = self.arrived;
             self.fresh += text.len();
         }
     }

@@ -2,7 +2,7 @@
 //! not.
 
 use acp_sessions_guest::engine::{Arrival, Content, Peer};
-use acp_sessions_guest::storage::Storage;
+use acp_sessions_guest::storage::{Storage, StorageError};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, chunk, envelope, update};
@@ -132,4 +132,66 @@ fn a_tool_call_that_is_cancelled_after_its_instance_was_lost_does_not_run_for_ev
     let mut updates = out.client.iter().map(|message| &message["params"]["update"]);
     let last = updates.rfind(|update| update["toolCallId"] == "c").unwrap();
     assert_eq!(last["status"], "failed");
+}
+
+/// Longer than what goes into one commit, by two or three of them.
+fn long_words(words: std::ops::Range<u32>) -> impl Iterator<Item = Value> {
+    words.map(|word| says(&format!("{word} ").repeat(200_000)))
+}
+
+/// The words that were said at all, each time that another one follows, and how many there are.
+fn words(said: &[String]) -> (Vec<&str>, usize) {
+    let all = said.iter().skip(1).flat_map(|text| text.split_whitespace());
+    let count = all.clone().count();
+    let mut words: Vec<&str> = all.collect();
+    words.dedup();
+    (words, count)
+}
+
+#[test]
+fn what_is_written_piece_by_piece_stands_in_the_log_once_wherever_the_instance_was_lost_between() {
+    for commits in 0..8 {
+        let (store, world) = (Faulty::default(), World::default());
+        let mut desk = asked(&store, &world);
+        store.fail(commits, usize::MAX, StorageError::Full);
+        let arrivals: Vec<Arrival> = long_words(0..6).map(arrival).collect();
+        desk.engine.receive(arrivals.clone());
+        store.mend();
+        let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, arrivals);
+        desk.pull();
+        let answer = desk.agent(answers("turn"));
+        assert_eq!(answer.answer("turn")["result"]["_meta"], Value::Null, "lost after {commits} commits");
+        let replayed = replayed(&store, &world);
+        let expected = (vec!["0", "1", "2", "3", "4", "5"], 6 * 200_000);
+        assert_eq!(words(&replayed), expected, "lost after {commits} commits");
+    }
+}
+
+#[test]
+fn an_earlier_backlog_that_was_written_in_part_is_told_to_lack_the_rest_and_nothing_is_doubled() {
+    let mut lacking = 0;
+    for commits in 0..10 {
+        let (store, world) = (Faulty::default(), World::default());
+        let mut desk = asked(&store, &world);
+        store.fail(0, usize::MAX, StorageError::Full);
+        for said in long_words(0..6) {
+            desk.agent(said);
+        }
+        store.fail(commits, usize::MAX, StorageError::Full);
+        pass(&world, 60_000);
+        let arrivals: Vec<Arrival> = long_words(6..9).map(arrival).collect();
+        desk.engine.receive(arrivals.clone());
+        store.mend();
+        let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, arrivals);
+        desk.pull();
+        let answer = desk.agent(answers("turn"));
+        let is_stored = answer.answer("turn")["result"]["_meta"]["acp-sessions"]["stored"] != json!(false);
+        let replayed = replayed(&store, &world);
+        let (found, count) = words(&replayed);
+        assert_eq!(count, found.len() * 200_000, "lost after {commits} commits: {found:?}");
+        assert!(found.is_sorted() && found.ends_with(&["6", "7", "8"]), "lost after {commits} commits: {found:?}");
+        assert_eq!(is_stored, found.len() == 9, "lost after {commits} commits: {found:?}");
+        lacking += u32::from(!is_stored);
+    }
+    assert!((1..10).contains(&lacking), "{lacking}");
 }

@@ -79,10 +79,10 @@ impl LiveSession {
         self.activity.touched = Some(now);
         // Before the agent has it, so that nobody takes for something new what it says of it. Where it cannot be
         // written, the conversation goes on all the same.
-        let behind = self.writes;
         if !self.write_if_due(cx, false) {
             let entry = Some(Entry::tagged(Kind::Prompt, now, Some(&tag), &entry));
             let entry = entry.filter(|entry| entry.len() <= LONGEST_KEPT);
+            let behind = self.writes;
             let turn = self.turns_mut().and_then(|turns| turns.last_mut());
             if let (Some(turn), Some(entry)) = (turn, entry) {
                 turn.unstored = Some(Unstored { entry, behind });

@@ -11,7 +11,7 @@ use crate::rpc::RpcError;
 use crate::sessions::open_marks::{self, Written};
 use crate::storage::{Durability, Storage, StorageError, Write};
 use crate::store::{Changed, Decision, Session, Title, keys};
-use crate::transcript::{Flushed, LogEnd};
+use crate::transcript::{Flushed, LogEnd, Piece};
 
 impl LiveSession {
     /// Writes what waits. At the end of a turn (`close`) it is on disk when this returns, and what comes next starts a
@@ -61,20 +61,24 @@ impl LiveSession {
             self.recorder.close_run();
         }
         self.read_state(cx, &id);
+        let durability = if close { Durability::Durable } else { Durability::Relaxed };
+        if self.write_pieces(cx, &id, durability)? == Flushed::Deleted {
+            self.deleted(cx);
+            return Ok(());
+        }
         let writes_state = self.state_dirty && self.earlier_state == EarlierState::Known;
         let state = writes_state.then(|| Write::Put { key: keys::state(&id), value: self.state.to_text() });
         let note = self.note_of_write(cx, &id);
-        let write = note.as_ref().map_or(self.writes, |_| *cx.writes + 1);
+        let is_noted = note.is_some();
         let beside: Vec<Write> = state.into_iter().chain(note).collect();
         if self.activity.touched.is_none() {
             if self.recorder.flush(cx.store, &beside, Durability::Relaxed)? == Flushed::Deleted {
                 self.deleted(cx);
             }
-            self.written(write, cx);
+            self.written(is_noted, cx);
             self.state_dirty &= !writes_state;
             return Ok(());
         }
-        let durability = if close { Durability::Durable } else { Durability::Relaxed };
         let (activity, agent, now) = (&self.activity, cx.agent.name.as_str(), cx.now());
         let by = By { agent, agent_id: &self.agent_id, copy: self.copy, stands_in_since: self.stands_in_since };
         let has_settled = self.others_ended && !self.is_in_turn();
@@ -87,7 +91,7 @@ impl LiveSession {
             }
             Ok(Decision::put(session))
         })?;
-        self.written(write, cx);
+        self.written(is_noted, cx);
         self.state_dirty &= !writes_state;
         let activity = std::mem::take(&mut self.activity);
         self.stands_in_since.take_if(|_| activity.succeeded);
@@ -104,6 +108,31 @@ impl LiveSession {
         Ok(())
     }
 
+    /// Writes all that waits but the last piece of it.
+    fn write_pieces<S: Storage, E: Environment>(
+        &mut self,
+        cx: &mut Cx<'_, S, E>,
+        id: &str,
+        durability: Durability,
+    ) -> Result<Flushed, StorageError> {
+        if !self.recorder.is_long() {
+            return Ok(Flushed::Written);
+        }
+        self.mark(cx);
+        loop {
+            let (marked, times) = (self.marked.as_deref(), *cx.writes + 1);
+            let note = |arrivals| {
+                let arrivals = u32::try_from(arrivals).unwrap_or(u32::MAX);
+                marked.map(|connection| open_marks::mark_written(id, connection, Written { times, arrivals }))
+            };
+            match self.recorder.write_piece(cx.store, durability, cx.before, note)? {
+                Piece::Last => return Ok(Flushed::Written),
+                Piece::Written { is_noted } => self.written(is_noted, cx),
+                Piece::Deleted => return Ok(Flushed::Deleted),
+            }
+        }
+    }
+
     /// What is written beside the log, if anything is written to it: how far the arrivals are in it then. A fresh instance
     /// is given again what a lost one was at.
     fn note_of_write<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>, id: &str) -> Option<Write> {
@@ -115,10 +144,12 @@ impl LiveSession {
         self.marked.as_deref().map(|connection| open_marks::mark_written(id, connection, written))
     }
 
-    /// It was written to the log: by this one of the connection's writes.
-    fn written<S: Storage, E: Environment>(&mut self, write: u64, cx: &mut Cx<'_, S, E>) {
-        self.writes = write;
-        *cx.writes = write.max(*cx.writes);
+    /// Something was written. With a note, it was one of the connection's writes to logs.
+    fn written<S: Storage, E: Environment>(&mut self, is_noted: bool, cx: &mut Cx<'_, S, E>) {
+        if is_noted {
+            *cx.writes += 1;
+            self.writes = *cx.writes;
+        }
     }
 
     /// Tells the clients something about it.

@@ -33,7 +33,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Takes what arrived, in order.
     pub(crate) fn receive(&mut self, arrivals: impl IntoIterator<Item = Arrival>) {
-        self.connection.arrivals = 0;
+        self.connection.arrivals_are_over();
         for arrival in arrivals {
             self.connection.arrivals += 1;
             self.take(arrival);
@@ -62,7 +62,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.discover_some();
         }
         self.drain_queue();
-        self.connection.arrivals = 0;
+        self.connection.arrivals_are_over();
         let outputs = self.outputs.drain(..);
         if self.in_chain { outputs.map(chain::leave).collect() } else { outputs.collect() }
     }

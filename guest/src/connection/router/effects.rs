@@ -47,6 +47,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             asked: connection.asked,
             connection: &connection.name,
             arrivals: connection.arrivals,
+            before: connection.before,
             writes: &mut connection.writes,
             needs_login: connection.needs_login,
             knows_list: connection.discovery.is_read(),
@@ -75,7 +76,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let mut sessions = std::mem::take(&mut self.connection.sessions);
         let handled = sessions.get_mut(key).map(|session| {
             let (agent_id, stamp) = (session.agent_id().clone(), session.stamp());
-            let result = run(session, &mut self.cx());
+            let mut cx = self.cx();
+            session.arrives(&cx);
+            let result = run(session, &mut cx);
             let is_same = Arc::ptr_eq(session.agent_id(), &agent_id) && session.stamp() == stamp;
             (result, (!is_same || session.key() != key).then_some(agent_id))
         });

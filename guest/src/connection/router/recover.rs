@@ -62,7 +62,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.connection.arrivals += 1;
             self.make_up_for(arrival, &error);
         }
-        self.connection.arrivals = 0;
+        self.connection.arrivals_are_over();
         self.connection.sessions.values_mut().for_each(LiveSession::has_caught_up);
     }
 

@@ -18,6 +18,8 @@ pub(super) struct Row {
     /// What it is found by; made once.
     pub(super) tokens: String,
     pub(super) time: i64,
+    /// With which arrival its last part came; see [`super::Recorder::at`].
+    pub(super) arrived: u64,
     /// Where it already stands, shorter: a run that was written before it was closed.
     pub(super) amends: Option<u32>,
     /// For a run: what of its text is not in the store yet, should its place be lost.

@@ -7,11 +7,6 @@ use crate::store::{Changed, Decision, Session, Store, keys};
 
 /// How often a batch is tried again after another process wrote to the same log.
 const ATTEMPTS: usize = 1000;
-/// About how much goes into one commit: a long backlog is written piece by piece, so that a store that fails is not
-/// given all of it each time.
-const PIECE: usize = 1024 * 1024;
-/// About how much goes into the first commit after one that failed.
-const PROBE: usize = 16 * 1024;
 
 /// What became of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,10 +42,10 @@ impl Recorder {
         if !self.is_dirty() && extra.is_empty() {
             return Ok(Flushed::Written);
         }
-        let flushed = self.drain(store, durability).and_then(|flushed| match flushed {
-            Flushed::Written => self.write(store, &[], extra, durability, usize::MAX),
-            Flushed::Deleted => Ok(Flushed::Deleted),
-        });
+        if self.drain(store, durability)? == Flushed::Deleted {
+            return Ok(Flushed::Deleted);
+        }
+        let flushed = self.write(store, extra, durability);
         self.note(flushed)
     }
 
@@ -73,10 +68,7 @@ impl Recorder {
         mut decide: impl FnMut(Option<&Session>, LogEnd, &mut Vec<Expectation>, &mut Vec<Write>) -> Result<Decision>,
     ) -> Result<(Flushed, Changed)> {
         let result = self.try_flush_with(store, durability, &mut decide);
-        match result {
-            Ok((flushed, changed)) => self.note(Ok(flushed)).map(|flushed| (flushed, changed)),
-            Err(error) => Err(self.note(Err(error.clone())).err().unwrap_or(error)),
-        }
+        self.note(result)
     }
 
     fn try_flush_with<S: Storage>(
@@ -140,38 +132,19 @@ impl Recorder {
         Err(too_busy())
     }
 
-    /// Writes all but the last piece. A store that failed the last time is given little until it takes that.
-    fn drain<S: Storage>(&mut self, store: &Store<S>, durability: Durability) -> Result<Flushed> {
-        if self.backlog.has_failed() && self.backlog.bytes() > PROBE {
-            match self.write(store, &[], &[], durability, PROBE) {
-                Ok(Flushed::Written) | Err(StorageError::TooLarge) => {}
-                result => return result,
-            }
-        }
-        let mut piece = PIECE;
-        while self.backlog.bytes() > PIECE {
-            match self.write(store, &[], &[], durability, piece) {
-                Ok(Flushed::Written) => {}
-                // Row by row, until the one is found that the store will never take.
-                Err(StorageError::TooLarge) if piece > 0 => piece = 0,
-                Err(error @ StorageError::TooLarge) => self.backlog.give_up_first(&error.to_string()),
-                result => return result,
-            }
-        }
-        Ok(Flushed::Written)
+    /// Commits all that waits, in other places if somebody else wrote to the log.
+    fn write<S: Storage>(&mut self, store: &Store<S>, extra: &[Write], durability: Durability) -> Result<Flushed> {
+        self.again_elsewhere(store, |recorder| recorder.write_once(store, &[], extra, durability, usize::MAX))
     }
 
-    /// Commits a piece, in other places if somebody else wrote to the log.
-    fn write<S: Storage>(
+    /// Writes something, in other places if somebody else wrote to the log.
+    pub(super) fn again_elsewhere<S: Storage>(
         &mut self,
         store: &Store<S>,
-        expected: &[Expectation],
-        extra: &[Write],
-        durability: Durability,
-        piece: usize,
+        mut write: impl FnMut(&mut Self) -> Result<()>,
     ) -> Result<Flushed> {
         for _ in 0..ATTEMPTS {
-            match self.write_once(store, expected, extra, durability, piece) {
+            match write(self) {
                 Ok(()) => return Ok(Flushed::Written),
                 Err(StorageError::Conflict) => {
                     if store.is_deleted(&self.log)? {
@@ -186,15 +159,16 @@ impl Recorder {
         Err(too_busy())
     }
 
-    fn write_once<S: Storage>(
+    /// Commits so many of the rows that wait; with all of them, the open run as well.
+    pub(super) fn write_once<S: Storage>(
         &mut self,
         store: &Store<S>,
         expected: &[Expectation],
         extra: &[Write],
         durability: Durability,
-        piece: usize,
+        rows: usize,
     ) -> Result<()> {
-        let mut batch = self.gather(store, piece)?;
+        let mut batch = self.gather(store, rows)?;
         let mut expected = expected.to_vec();
         expected.push(Expectation { key: keys::tombstone(&self.log), value: None });
         let mut writes = std::mem::take(&mut batch.writes);
@@ -204,8 +178,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// The writes of about so many bytes of what waits, at least one row; with all rows, the open run as well.
-    fn gather<S: Storage>(&mut self, store: &Store<S>, piece: usize) -> Result<Batch> {
+    /// The writes of so many of the rows that wait; with all of them, of the open run as well.
+    fn gather<S: Storage>(&mut self, store: &Store<S>, rows: usize) -> Result<Batch> {
         let end = if let Some(end) = self.end {
             end
         } else {
@@ -217,14 +191,8 @@ impl Recorder {
         if let Some(gap) = self.backlog.gap() {
             batch.add(&self.log, gap, String::new(), None)?;
         }
-        let mut bytes = 0;
-        let mut is_all = true;
-        for row in self.backlog.rows() {
-            bytes += row.bytes();
-            if bytes > piece && batch.rows > 0 {
-                is_all = false;
-                break;
-            }
+        let is_all = self.backlog.len() <= rows;
+        for row in self.backlog.rows().take(rows) {
             batch.add(&self.log, row.text.clone(), row.tokens.clone(), row.amends)?;
             batch.rows += 1;
         }
@@ -262,12 +230,12 @@ impl Recorder {
     }
 
     /// Takes note of how an attempt ended: the next is due when as much has come again.
-    fn note(&mut self, flushed: Result<Flushed>) -> Result<Flushed> {
+    pub(super) fn note<T>(&mut self, result: Result<T>) -> Result<T> {
         self.fresh = 0;
-        if let Err(error) = &flushed {
+        if let Err(error) = &result {
             self.backlog.failed(error);
         }
-        flushed
+        result
     }
 }
 

@@ -22,6 +22,8 @@ pub(super) struct Run {
     /// As JSON, escaped, without its quotes.
     pub(super) text: String,
     indexed: Indexed,
+    /// With which arrival its last part came; see [`super::Recorder::at`].
+    pub(super) arrived: u64,
     /// How much of the text stands in the store, and where.
     written: Option<(u32, usize)>,
 }
@@ -58,7 +60,7 @@ impl Run {
     /// A run that is still empty.
     pub(super) fn new(kind: String, message_id: String, minted: bool, time: i64, belongs: Belongs) -> Self {
         let (text, indexed, written) = (String::new(), Indexed::default(), None);
-        Self { kind, message_id, minted, time, belongs, text, indexed, written }
+        Self { kind, message_id, minted, time, belongs, text, indexed, arrived: 0, written }
     }
 
     /// Whether some of it is not in the store yet.
@@ -73,6 +75,7 @@ impl Run {
             text: Entry::of(Kind::Update, self.time, &self.belongs, &self.update()),
             tokens: self.indexed.tokens(&self.text, index::tokenise),
             time: self.time,
+            arrived: self.arrived,
             amends: self.written.map(|(seq, _)| seq),
             tail,
         }
@@ -108,6 +111,7 @@ impl Run {
             belongs: self.belongs.clone(),
             text: self.text[done..].to_owned(),
             indexed: Indexed::default(),
+            arrived: self.arrived,
             written: None,
         }
     }
