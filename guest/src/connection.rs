@@ -14,6 +14,7 @@ mod handled;
 mod key;
 mod list_meta;
 mod live;
+mod load;
 mod method;
 mod params;
 mod profile;

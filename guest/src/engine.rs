@@ -54,6 +54,11 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.router.holds_lines()
     }
 
+    /// Whether so much of the client's waits that no more of its lines should come before this is false.
+    pub fn is_full(&self) -> bool {
+        self.router.is_full()
+    }
+
     /// That side has ended.
     pub fn peer_closed(&mut self, peer: Peer) {
         self.router.environment().pass();

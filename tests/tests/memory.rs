@@ -3,8 +3,10 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
+use std::time::Duration;
 
 use acp_sessions_tests::launch::{Launch, built};
 use acp_sessions_tests::scene::Scene;
@@ -114,4 +116,80 @@ fn an_agent_that_floods_costs_little() {
         drop(input);
         program.wait().expect("its status");
     }
+}
+
+/// Writes all of it from a thread of its own, and says after each part how far it is.
+fn write_in_parts(mut input: ChildStdin, parts: impl Iterator<Item = Vec<u8>> + Send + 'static) -> Receiver<usize> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        for (nth, part) in parts.enumerate() {
+            // The program may be stopped meanwhile, or the test be over.
+            if input.write_all(&part).is_err() || sender.send(nth + 1).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// How far it comes before the pipe is full for a while.
+fn stalled(parts: &Receiver<usize>) -> usize {
+    let mut done = 0;
+    while let Ok(part) = parts.recv_timeout(Duration::from_secs(2)) {
+        done = part;
+    }
+    done
+}
+
+#[test]
+fn what_a_client_says_before_the_agent_is_there_waits_in_its_pipe() {
+    let scene = Scene::new();
+    let gate = scene.file("gate");
+    assert!(Command::new("mkfifo").arg(&gate).status().expect("mkfifo runs").success());
+    let script = format!(
+        r#"read -r line; read -r gate < '{}'; printf '{{"jsonrpc":"2.0","id":"init","result":{{"protocolVersion":1}}}}\n'; cat > /dev/null"#,
+        gate.display()
+    );
+    let launch = Launch::proxy(&scene.store(), &[], &shell(&script));
+    let mut program = launch.command().stderr(Stdio::null()).spawn().expect("the program starts");
+    let mut input = program.stdin.take().expect("its input");
+    let mut output = BufReader::new(program.stdout.take().expect("its output"));
+    input.write_all(request("init", "initialize", &json!({"protocolVersion": 1})).as_bytes()).expect("it reads");
+    let told = json!({"jsonrpc": "2.0", "method": "x/tell", "params": {"text": "x".repeat(MIB)}});
+    let told = format!("{told}\n").into_bytes();
+    let last = request("after", "session/list", &json!({})).into_bytes();
+    let parts = write_in_parts(input, std::iter::repeat_n(told, 200).chain([last]));
+    let before = stalled(&parts);
+    assert!(before < 200, "all was taken");
+    fs::write(&gate, "open\n").expect("the agent waits for it");
+    await_answer(&mut output, "init");
+    await_answer(&mut output, "after");
+    assert_eq!(parts.iter().last(), Some(201));
+    let peak = peak(&program);
+    assert!(peak < MOST, "{} MiB", peak / MIB);
+    program.wait().expect("its status");
+}
+
+#[test]
+fn requests_that_nobody_answers_wait_in_the_clients_pipe() {
+    let scene = Scene::new();
+    let script =
+        r#"read -r line; printf '{"jsonrpc":"2.0","id":"init","result":{"protocolVersion":1}}\n'; cat > /dev/null"#;
+    let launch = Launch::proxy(&scene.store(), &[], &shell(script));
+    let mut program = launch.command().stderr(Stdio::null()).spawn().expect("the program starts");
+    let mut input = program.stdin.take().expect("its input");
+    let mut output = BufReader::new(program.stdout.take().expect("its output"));
+    input.write_all(request("init", "initialize", &json!({"protocolVersion": 1})).as_bytes()).expect("it reads");
+    await_answer(&mut output, "init");
+    let asked = |part: usize| {
+        let ids = part * 1000..(part + 1) * 1000;
+        ids.flat_map(|id| request(&id.to_string(), "x/ask", &json!({})).into_bytes()).collect()
+    };
+    let parts = write_in_parts(input, (0..1000).map(asked));
+    let before = stalled(&parts);
+    assert!(before < 1000, "all was taken");
+    let peak = peak(&program);
+    assert!(peak < MOST, "{} MiB", peak / MIB);
+    program.kill().expect("it runs");
+    program.wait().expect("its status");
 }

@@ -44,7 +44,7 @@ fn to_output(output: engine::Output) -> wit::Output {
 
 fn step(engine: &mut engine::Engine<HostStorage, HostEnvironment>, client_room: u32) -> wit::Step {
     let outputs = engine.pull(client_room).into_iter().map(to_output).collect();
-    wit::Step { outputs, more: engine.has_more(), held: engine.has_held() }
+    wit::Step { outputs, more: engine.has_more(), held: engine.has_held(), full: engine.is_full() }
 }
 
 impl wit::Guest for Component {

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::client_request::ClientRequest;
 use super::key::Key;
+use super::load::Share;
 use super::params::Rest;
 use super::requests::{Outgoing, OwnId};
 use crate::rpc::RpcError;
@@ -15,6 +16,7 @@ pub(super) struct Waiting {
     pub(super) request: Option<ClientRequest>,
     /// Whether it is a prompt, which a cancelled session ends before the agent sees it.
     pub(super) is_prompt: bool,
+    pub(super) _share: Share,
 }
 
 /// Something for the router to do.

@@ -1,12 +1,13 @@
 //! Requests under way, in two directions that are two types: what a client asks and waits for, and what the engine asks
 //! the agent on its own account. An id of the one can never be taken for one of the other.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::client_request::ClientRequest;
 use super::key::Key;
+use super::load::Share;
 use super::step::Step;
 use super::told::Untold;
 use crate::rpc::Id;
@@ -204,7 +205,7 @@ pub(super) struct Requests {
     /// By the client's id.
     pub(super) incoming: BTreeMap<ClientRequest, Incoming>,
     /// Those that the host keeps.
-    pub(super) kept: BTreeSet<ClientRequest>,
+    pub(super) kept: BTreeMap<ClientRequest, Share>,
     /// By the engine's id.
     pub(super) outgoing: BTreeMap<OwnId, Outgoing>,
     /// What a lost instance had asked to open, by its id on the wire.

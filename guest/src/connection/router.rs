@@ -37,6 +37,7 @@ use super::asked::AskedFor;
 use super::effect::Effect;
 use super::key::Key;
 use super::live::{LiveSession, Memo};
+use super::load::Load;
 use super::profile::AgentProfile;
 use super::requests::{OwnIds, Requests};
 use crate::exchange::Output;
@@ -55,6 +56,8 @@ pub(crate) struct Router<S, E> {
     settings: Settings,
     connection: Connection,
     outputs: VecDeque<Output>,
+    /// How many bytes of them are for the client.
+    answered: usize,
     /// It is a proxy in a chain that a conductor keeps, and has its agent from there.
     in_chain: bool,
 }
@@ -82,6 +85,8 @@ struct Connection {
     /// Sessions by the agent's ids for them.
     by_agent: BTreeMap<Arc<str>, Key>,
     requests: Requests,
+    /// What of the client's waits.
+    load: Load,
     ids: OwnIds,
     /// What the host was last given to keep of each session.
     memos: BTreeMap<String, Memo>,
@@ -126,6 +131,7 @@ impl Connection {
             sessions: BTreeMap::new(),
             by_agent: BTreeMap::new(),
             requests: Requests::default(),
+            load: Load::default(),
             ids: OwnIds::new(random),
             memos: BTreeMap::new(),
             early: Early::default(),

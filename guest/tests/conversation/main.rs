@@ -8,6 +8,7 @@ mod asked_for;
 mod at_once;
 mod clocks;
 mod conductor;
+mod crowded;
 mod cut_off;
 mod cut_short;
 mod cwd;

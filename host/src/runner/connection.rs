@@ -56,6 +56,8 @@ pub struct Connection<'c, S: storage::Host + Upkeep + Send + 'static> {
     has_more: bool,
     /// The engine holds lines of the client's that the agent may have to see.
     has_held: bool,
+    /// So much of the client's waits in the engine that no more is to be taken of it.
+    is_full: bool,
     /// The client has ended, and the engine does not know yet.
     is_client_leaving: bool,
     /// The agent's process has ended; its output counts as ended then.
@@ -98,6 +100,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
             timer,
             has_more: false,
             has_held: false,
+            is_full: false,
             is_client_leaving: false,
             exited: None,
             shutdown: None,
@@ -121,7 +124,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
             self.pass_time()?;
             let exit = self.downstream.exit().filter(|_| self.exited.is_none());
             let deadline = if self.is_more_to_pull() { Some(Instant::now()) } else { self.deadline() };
-            let happened = self.streams.wait(exit, deadline).map_err(RunError::Streams)?;
+            let happened = self.streams.wait(exit, deadline, self.is_full).map_err(RunError::Streams)?;
             if happened.stop {
                 self.streams.refuse_client();
                 self.begin_shutdown(Shutdown::hasty, Some(End::Stopped));
@@ -289,6 +292,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
         }
         self.has_more = step.more;
         self.has_held = step.held;
+        self.is_full = step.full;
         self.streams.write();
     }
 }

@@ -55,9 +55,16 @@ impl Streams {
         Self { client: client.to, agent: agent.to, from_client, from_agent, stop }
     }
 
-    /// Waits until something happens or the time has come, and writes what there is room for.
-    pub(super) fn wait(&mut self, exit: Option<BorrowedFd<'_>>, deadline: Option<Instant>) -> io::Result<Happened> {
-        let wanted = self.wanted();
+    /// Waits until something happens or the time has come, and writes what there is room for. Where the engine is full of
+    /// what the client has sent, nothing more is taken from it.
+    pub(super) fn wait(
+        &mut self,
+        exit: Option<BorrowedFd<'_>>,
+        deadline: Option<Instant>,
+        is_full: bool,
+    ) -> io::Result<Happened> {
+        let mut wanted = self.wanted();
+        wanted.client &= !is_full;
         let slots = [
             Some((self.stop.as_fd(), Watch::Read)),
             listen(self.from_client.as_ref(), wanted.client),

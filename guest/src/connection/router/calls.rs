@@ -26,7 +26,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let connection = Connection::new(environment.random(), environment.now().clamp(0, crate::time::LAST));
         let in_chain = kept.iter().any(|(key, _)| key == CHAIN);
         let outputs = VecDeque::new();
-        let mut engine = Self { store: Store::new(storage), environment, settings, connection, outputs, in_chain };
+        let store = Store::new(storage);
+        let mut engine = Self { store, environment, settings, connection, outputs, answered: 0, in_chain };
         engine.carry_on(kept, lost);
         Ok(engine)
     }
@@ -61,8 +62,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if self.has_more_of_list() {
             self.discover_some();
         }
+        self.answer_lists();
         self.drain_queue();
         self.connection.arrivals_are_over();
+        self.answered = 0;
         let outputs = self.outputs.drain(..);
         if self.in_chain { outputs.map(chain::leave).collect() } else { outputs.collect() }
     }
@@ -81,7 +84,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Whether there is more to be done at once, by pulling again.
     pub(crate) fn has_more(&self) -> bool {
-        self.has_histories() || self.has_more_of_list()
+        self.has_histories() || self.has_more_of_list() || self.has_put_off()
     }
 
     /// That side has ended.

@@ -18,17 +18,6 @@ use crate::storage::Storage;
 
 use super::initialize::Stage;
 
-/// Reads a line that is to wait.
-pub(super) fn waiting(line: String) -> Waiting {
-    let (request, is_prompt) = match Message::parse(&line) {
-        Ok(Message::Request { id, method, .. }) => {
-            (Some(ClientRequest::new(id)), Method::of(&method) == Method::Prompt)
-        }
-        _ => (None, false),
-    };
-    Waiting { line, request, is_prompt }
-}
-
 /// Whether a line waits for those that were sent before it. One that is no message is refused at once; and what the agent
 /// waits for, or the client does not wait for any more, may be what keeps the others from getting on.
 fn waits_in_line(line: &str) -> bool {
@@ -39,11 +28,15 @@ fn waits_in_line(line: &str) -> bool {
     }
 }
 
+/// With so many bytes for the client, no more of what it asks is answered until they have been pulled.
+const MOST_ANSWERED: usize = 1024 * 1024;
+
 impl<S: Storage, E: Environment> Router<S, E> {
     /// A line from the client.
     pub(crate) fn client_line(&mut self, line: String) {
-        if self.connection.stage.holds_lines() && waits_in_line(&line) {
-            let waiting = waiting(line);
+        let is_put_off = self.is_out_of_room() && self.connection.stage.is_ready();
+        if (is_put_off || self.connection.stage.holds_lines()) && waits_in_line(&line) {
+            let waiting = self.waiting(line);
             if let Some(request) = &waiting.request
                 && let Some(error) = self.taken(request)
             {
@@ -62,6 +55,28 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.connection.stage.has_held()
             || self.connection.discovery.is_waited_for()
             || self.connection.sessions.values().any(LiveSession::is_waited_for)
+    }
+
+    /// Whether there is so much for the client already that what it asks next is answered when it has been pulled.
+    pub(super) fn is_out_of_room(&self) -> bool {
+        self.answered > MOST_ANSWERED
+    }
+
+    /// Whether so much of the client's waits that no more should come for now.
+    pub(crate) fn is_full(&self) -> bool {
+        self.connection.load.is_full()
+    }
+
+    /// Reads a line that is to wait.
+    fn waiting(&self, line: String) -> Waiting {
+        let (request, is_prompt) = match Message::parse(&line) {
+            Ok(Message::Request { id, method, .. }) => {
+                (Some(ClientRequest::new(id)), Method::of(&method) == Method::Prompt)
+            }
+            _ => (None, false),
+        };
+        let share = self.connection.load.share(line.len());
+        Waiting { line, request, is_prompt, _share: share }
     }
 
     /// A request that waits counts as open, so that it is not forgotten with a lost instance, and its id is taken.
@@ -101,7 +116,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Handled::Pass => self.send_agent(line),
             Handled::PassAs(line) => self.send_agent(line),
             Handled::Wait(key) => {
-                let waiting = waiting(line);
+                let waiting = self.waiting(line);
                 if let Some(session) = self.connection.sessions.get_mut(&key) {
                     session.wait(waiting);
                 }

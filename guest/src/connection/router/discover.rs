@@ -2,6 +2,7 @@
 //! listed too, and what the agent knows better of the others.
 
 mod gone;
+mod lists;
 mod pages;
 mod rows;
 mod seen;
@@ -14,6 +15,8 @@ use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::storage::Storage;
 use crate::store::keys;
+pub(super) use lists::WaitingList;
+use lists::WaitingLists;
 use seen::Seen;
 
 /// How long the first list on a store that never had this agent's list to its end waits for it, in milliseconds.
@@ -41,8 +44,8 @@ pub(super) struct Discovery {
     archived_here: HashSet<String>,
     /// Archived sessions are asked for too.
     asks_archived: bool,
-    /// Lists that wait for it, and since when.
-    waiting: VecDeque<(ClientRequest, Option<String>, i64)>,
+    /// Lists that wait for it.
+    waiting: WaitingLists,
     /// The `_meta` that the pages are asked for with, and the one that a client has listed with last.
     asked: ListMeta,
     wanted: ListMeta,
@@ -94,8 +97,8 @@ impl Discovery {
         !self.waiting.is_empty()
     }
 
-    pub(super) fn wait(&mut self, request: ClientRequest, params: Option<String>, now: i64) {
-        self.waiting.push_back((request, params, now));
+    pub(super) fn wait(&mut self, list: WaitingList) {
+        self.waiting.push(list);
     }
 
     /// The user has put a session away, or brought it back, that the agent knows by this id.
@@ -112,18 +115,26 @@ impl Discovery {
 
     /// Takes a waiting list back; says whether it waited here.
     pub(super) fn withdraw(&mut self, request: &ClientRequest) -> bool {
-        let before = self.waiting.len();
-        self.waiting.retain(|(waiting, ..)| waiting != request);
-        self.waiting.len() < before
+        self.waiting.withdraw(request)
     }
 
-    pub(super) fn take_waiting(&mut self) -> Vec<(ClientRequest, Option<String>)> {
-        self.waiting.drain(..).map(|(request, params, _)| (request, params)).collect()
+    pub(super) fn release_lists(&mut self) {
+        self.waiting.release();
+    }
+
+    /// A list that waits for nothing but room for its answer.
+    pub(super) fn next_due(&mut self) -> Option<WaitingList> {
+        self.waiting.next_released()
+    }
+
+    /// Whether there is one.
+    pub(super) fn has_due(&self) -> bool {
+        self.waiting.are_released()
     }
 
     /// For how many milliseconds the longest waiting list may still wait.
     pub(super) fn patience(&self, now: i64) -> Option<u32> {
-        let (_, _, since) = self.waiting.front()?;
+        let since = self.waiting.since()?;
         Some(u32::try_from((since + PATIENCE - now).clamp(0, PATIENCE)).unwrap_or(0))
     }
 }

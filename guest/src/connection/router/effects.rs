@@ -20,6 +20,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     pub(super) fn send_client(&mut self, line: String) {
+        self.answered += line.len();
         self.outputs.push_back(Output::ToClient(line));
     }
 

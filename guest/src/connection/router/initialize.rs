@@ -26,14 +26,24 @@ pub(super) enum Stage {
     New,
     /// The agent has not answered `initialize` yet; what the client sent after it waits.
     Starting { held: VecDeque<Waiting> },
-    /// Everything may come. What came behind `initialize` is answered in order, each request after the one before.
-    Ready { queue: VecDeque<Waiting>, waits_for: Option<ClientRequest> },
+    /// Everything may come, but for what waits until the client has read the answers to what it asked before.
+    Ready { queue: VecDeque<Waiting>, order: Order },
+}
+
+/// In what order lines that wait are handled.
+#[derive(Debug, Default)]
+pub(super) enum Order {
+    /// As they came.
+    #[default]
+    AsTheyCame,
+    /// So came what is behind `initialize`: each request is handled when the one before has been answered.
+    OneByOne { last: Option<ClientRequest> },
 }
 
 impl Stage {
     /// Ready, with nothing waiting.
     pub(super) fn ready() -> Self {
-        Self::Ready { queue: VecDeque::new(), waits_for: None }
+        Self::Ready { queue: VecDeque::new(), order: Order::default() }
     }
 
     /// Whether everything may come.
@@ -140,7 +150,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 // Where it cannot be told which store this is, it is taken for another one.
                 let store = self.store.identity(|| self.environment.random()).ok();
                 self.connection.agent = AgentProfile::read(&result, &self.settings.agent, store.as_deref());
-                self.connection.stage = Stage::Ready { queue: held, waits_for: None };
+                self.connection.stage = Stage::Ready { queue: held, order: Order::OneByOne { last: None } };
                 let profile = serde_json::to_string(&self.connection.agent).ok();
                 self.outputs.push_back(Output::Keep { key: "agent".to_owned(), value: profile });
                 self.send_client(rpc::response(request.id(), &with_layer(&result, &self.settings, store.as_deref())));
@@ -157,22 +167,38 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
     }
 
-    /// Goes on with what came behind `initialize`, as far as it may.
+    /// Goes on with lines that wait, as far as it may.
     pub(crate) fn drain_queue(&mut self) {
-        loop {
-            let Stage::Ready { queue, waits_for } = &mut self.connection.stage else { return };
-            let Some(line) = queue.front() else { return };
-            let is_open =
-                waits_for.as_ref().is_some_and(|request| self.connection.requests.incoming.contains_key(request));
-            if is_open && line.request.is_some() {
-                return;
-            }
+        while self.may_go_on() {
+            let Stage::Ready { queue, order } = &mut self.connection.stage else { return };
             let Some(line) = queue.pop_front() else { return };
-            // A turn may take as long as it likes; nothing has to wait for its end.
-            let next = line.request.clone().filter(|_| !line.is_prompt);
-            *waits_for = next.or_else(|| waits_for.take());
+            if queue.is_empty() {
+                *order = Order::AsTheyCame;
+            } else if let Order::OneByOne { last } = order {
+                // A turn may take as long as it likes; nothing has to wait for its end.
+                let next = line.request.clone().filter(|_| !line.is_prompt);
+                *last = next.or_else(|| last.take());
+            }
             self.handle_released([line]);
         }
+    }
+
+    /// Whether there is a line that waits for nothing but its turn.
+    fn may_go_on(&self) -> bool {
+        let Stage::Ready { queue, order } = &self.connection.stage else { return false };
+        let Some(line) = queue.front().filter(|_| !self.is_out_of_room()) else { return false };
+        let waits = match order {
+            Order::OneByOne { last: Some(last) } if line.request.is_some() => {
+                self.connection.requests.incoming.contains_key(last)
+            }
+            _ => false,
+        };
+        !waits
+    }
+
+    /// Whether lines or lists wait for nothing but the client to have read what it was answered before.
+    pub(super) fn has_put_off(&self) -> bool {
+        self.connection.discovery.has_due() || self.may_go_on()
     }
 }
 

@@ -5,6 +5,7 @@ use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::params::Params;
 use crate::connection::router::Router;
+use crate::connection::router::discover::WaitingList;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::sessions::list::{self, Agents, ListError, Options};
@@ -13,12 +14,14 @@ use crate::storage::Storage;
 
 impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn list(&mut self, request: &ClientRequest, params: Option<&str>) -> Handling {
-        let now = self.now();
         if let Ok(read) = Params::read(params) {
             self.list_with(read.meta_for_agent().as_deref());
         }
         if self.connection.discovery.is_worth_waiting_for() {
-            self.connection.discovery.wait(request.clone(), params.map(str::to_owned), now);
+            let params = params.map(str::to_owned);
+            let share = self.connection.load.share(params.as_ref().map_or(0, String::len));
+            let list = WaitingList { request: request.clone(), params, since: self.now(), _share: share };
+            self.connection.discovery.wait(list);
             return Ok(Handled::Done);
         }
         let page = self.listed(params)?;
@@ -37,11 +40,19 @@ impl<S: Storage, E: Environment> Router<S, E> {
         })
     }
 
-    /// Answers the lists that waited for the agent's own.
+    /// The lists that waited for the agent's own wait for it no more.
     pub(super) fn release_lists(&mut self) {
-        for (request, params) in self.connection.discovery.take_waiting() {
-            let page = self.listed(params.as_deref());
-            self.finish(&request, page);
+        self.connection.discovery.release_lists();
+        self.answer_lists();
+    }
+
+    /// Answers lists that wait for nothing but room for their answers.
+    pub(super) fn answer_lists(&mut self) {
+        while !self.is_out_of_room()
+            && let Some(list) = self.connection.discovery.next_due()
+        {
+            let page = self.listed(list.params.as_deref());
+            self.finish(&list.request, page);
         }
     }
 }

@@ -42,7 +42,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
                     orphans.push(request.clone());
                 }
                 self.expect(&request, what);
-                self.connection.requests.kept.insert(request);
+                let share = self.connection.load.share(key.len() + value.len());
+                self.connection.requests.kept.insert(request, share);
             }
         }
         for (session, value) in sessions {

@@ -31,15 +31,16 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Has the host keep what a request that is still open waits for.
     pub(super) fn keep_request(&mut self, request: &ClientRequest) {
         let Some(what) = self.connection.requests.incoming.get(request) else { return };
-        let value = serde_json::to_string(what).ok();
-        self.connection.requests.kept.insert(request.clone());
-        self.outputs.push_back(Output::Keep { key: request.memo_key(), value });
+        let (key, value) = (request.memo_key(), serde_json::to_string(what).ok());
+        let share = self.connection.load.share(key.len() + value.as_ref().map_or(0, String::len));
+        self.connection.requests.kept.insert(request.clone(), share);
+        self.outputs.push_back(Output::Keep { key, value });
     }
 
     /// Notes that it is answered; what it waited for.
     pub(super) fn settle(&mut self, request: &ClientRequest) -> Option<Incoming> {
         let what = self.connection.requests.incoming.remove(request)?;
-        if self.connection.requests.kept.remove(request) {
+        if self.connection.requests.kept.remove(request).is_some() {
             self.outputs.push_back(Output::Keep { key: request.memo_key(), value: None });
         }
         Some(what)

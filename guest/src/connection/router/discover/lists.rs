@@ -1,0 +1,63 @@
+//! Lists of clients' that are not answered yet.
+
+use std::collections::VecDeque;
+
+use crate::connection::client_request::ClientRequest;
+use crate::connection::load::Share;
+
+/// A list that is not answered yet.
+#[derive(Debug)]
+pub(in crate::connection::router) struct WaitingList {
+    pub(in crate::connection::router) request: ClientRequest,
+    pub(in crate::connection::router) params: Option<String>,
+    pub(in crate::connection::router) since: i64,
+    pub(in crate::connection::router) _share: Share,
+}
+
+/// All of them, in the order in which they came.
+#[derive(Debug, Default)]
+pub(super) struct WaitingLists {
+    lists: VecDeque<WaitingList>,
+    /// They wait for nothing any more but room for their answers.
+    are_released: bool,
+}
+
+impl WaitingLists {
+    pub(super) fn is_empty(&self) -> bool {
+        self.lists.is_empty()
+    }
+
+    pub(super) fn push(&mut self, list: WaitingList) {
+        self.lists.push_back(list);
+    }
+
+    /// Takes one back; says whether it waited here.
+    pub(super) fn withdraw(&mut self, request: &ClientRequest) -> bool {
+        let before = self.lists.len();
+        self.lists.retain(|waiting| waiting.request != *request);
+        self.are_released &= !self.lists.is_empty();
+        self.lists.len() < before
+    }
+
+    /// They wait for the agent's list no more.
+    pub(super) fn release(&mut self) {
+        self.are_released = !self.lists.is_empty();
+    }
+
+    /// One that waits for nothing but room for its answer.
+    pub(super) fn next_released(&mut self) -> Option<WaitingList> {
+        let list = if self.are_released { self.lists.pop_front() } else { None };
+        self.are_released &= !self.lists.is_empty();
+        list
+    }
+
+    /// Whether there is one.
+    pub(super) fn are_released(&self) -> bool {
+        self.are_released
+    }
+
+    /// Since when the first has waited that the agent's list is still to come for.
+    pub(super) fn since(&self) -> Option<i64> {
+        self.lists.front().filter(|_| !self.are_released).map(|list| list.since)
+    }
+}
