@@ -9,6 +9,7 @@ use super::asked::AskedFor;
 use super::client_request::ClientRequest;
 use super::effect::Effect;
 use super::key::Key;
+use super::load::Load;
 use super::profile::AgentProfile;
 use super::requests::{Outgoing, OwnId, OwnIds, Requests};
 use crate::environment::Environment;
@@ -32,6 +33,8 @@ pub(super) struct Cx<'a, S, E> {
     pub(super) arrivals: u32,
     /// How much has arrived on it before those.
     pub(super) before: u64,
+    /// The states of open sessions that are held in memory.
+    pub(super) states: &'a Load,
     /// How often it has written to logs.
     pub(super) writes: &'a mut u64,
     /// The agent has refused to do anything before its user logs in, and nobody has since.

@@ -14,6 +14,7 @@ mod prompt;
 mod settings;
 mod show;
 mod staging;
+mod state;
 mod update;
 mod write;
 
@@ -30,6 +31,7 @@ use super::client_request::ClientRequest;
 use super::cx::Cx;
 use super::effect::{Effect, Waiting};
 use super::key::Key;
+use super::load::Share;
 use super::showing::Showing;
 use super::told::Untold;
 use super::turn::Turn;
@@ -58,6 +60,8 @@ pub(super) struct LiveSession {
     state: State,
     state_dirty: bool,
     earlier_state: EarlierState,
+    /// What the state takes in memory, as it was last stored.
+    state_share: Option<Share>,
     /// What the record does not show yet.
     activity: Activity,
     /// What was said and went to the agent neither in its own turns nor in an account; none: nothing.
@@ -192,6 +196,7 @@ impl LiveSession {
             state,
             state_dirty: false,
             earlier_state: EarlierState::Known,
+            state_share: None,
             activity: Activity::default(),
             untold: None,
             copy: AgentsCopy::Known,
@@ -208,7 +213,7 @@ impl LiveSession {
         }
     }
 
-    /// A session that the agent has just made, or was found to have open. `untold`: what it has not heard.
+    /// A session that the agent has just made. `untold`: what it has not heard.
     pub(super) fn open(id: String, agent_id: String, state: State, untold: Option<Untold>) -> Self {
         let phase = Phase::Open { turns: Vec::new(), showing: None };
         let mut session = Self::new(Key::Session(id), agent_id, state, phase);
@@ -216,7 +221,7 @@ impl LiveSession {
         session
     }
 
-    /// A session that was found to have open, and whose state could not be read.
+    /// A session that the agent was found to have open; its state is read when it is needed.
     pub(super) fn open_unread(id: String, agent_id: String, untold: Option<Untold>) -> Self {
         let mut session = Self::open(id, agent_id, State::default(), untold);
         session.earlier_state = EarlierState::Unread;

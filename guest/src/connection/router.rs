@@ -87,6 +87,8 @@ struct Connection {
     requests: Requests,
     /// What of the client's waits.
     load: Load,
+    /// The states of open sessions that are held in memory.
+    states: Load,
     ids: OwnIds,
     /// What the host was last given to keep of each session.
     memos: BTreeMap<String, Memo>,
@@ -132,6 +134,7 @@ impl Connection {
             by_agent: BTreeMap::new(),
             requests: Requests::default(),
             load: Load::default(),
+            states: Load::default(),
             ids: OwnIds::new(random),
             memos: BTreeMap::new(),
             early: Early::default(),

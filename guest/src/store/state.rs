@@ -8,6 +8,9 @@ use serde_json::value::RawValue;
 use super::unreadable::unreadable;
 use crate::storage::Result;
 
+/// The most that is kept of a session's state, in bytes of its values: it is read and written as a whole.
+const MOST: usize = 4 * 1024 * 1024;
+
 /// What is state rather than history: each kind of it as it last was.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct State {
@@ -37,6 +40,18 @@ pub struct State {
     pub updates: BTreeMap<String, Box<RawValue>>,
 }
 
+/// One of a state's values that may be long.
+#[derive(Debug)]
+enum Value {
+    Mode,
+    Model,
+    Modes,
+    Options,
+    Chosen(String),
+    Beside(String),
+    Update(String),
+}
+
 impl State {
     /// This over what was in force before it.
     #[must_use]
@@ -57,6 +72,76 @@ impl State {
             beside: earlier.beside,
             beside_of: earlier.beside_of,
             updates: earlier.updates,
+        }
+    }
+
+    /// Drops the largest of its values while all together are more than is kept. Returns what they were of.
+    pub fn bound(&mut self) -> Vec<String> {
+        let mut dropped = Vec::new();
+        let mut values = self.values();
+        let mut bytes: usize = values.iter().map(|(_, bytes)| bytes).sum();
+        if bytes <= MOST {
+            return dropped;
+        }
+        values.sort_by_key(|(_, bytes)| *bytes);
+        while bytes > MOST
+            && let Some((value, length)) = values.pop()
+        {
+            bytes -= length;
+            dropped.push(self.remove(value));
+        }
+        dropped
+    }
+
+    /// All of its values that may be long, and their lengths.
+    fn values(&self) -> Vec<(Value, usize)> {
+        let length = |json: &RawValue| json.get().len();
+        let one = |value, json: &Option<Box<RawValue>>| json.as_deref().map(|json| (value, length(json)));
+        let many = |value: fn(String) -> Value, map: &BTreeMap<String, Box<RawValue>>| {
+            map.iter().map(|(name, json)| (value(name.clone()), name.len() + length(json))).collect::<Vec<_>>()
+        };
+        let mut values = many(Value::Chosen, &self.chosen);
+        values.extend(many(Value::Beside, &self.beside));
+        values.extend(many(Value::Update, &self.updates));
+        let named = |value, name: &Option<String>| name.as_ref().map(|name| (value, name.len()));
+        values.extend(named(Value::Mode, &self.mode));
+        values.extend(named(Value::Model, &self.model));
+        values.extend(one(Value::Modes, &self.modes));
+        values.extend(one(Value::Options, &self.options));
+        values
+    }
+
+    /// Removes one of them; what it is called in the protocol.
+    fn remove(&mut self, value: Value) -> String {
+        match value {
+            Value::Mode => {
+                self.mode = None;
+                "currentModeId".to_owned()
+            }
+            Value::Model => {
+                self.model = None;
+                "currentModelId".to_owned()
+            }
+            Value::Modes => {
+                self.modes = None;
+                "modes".to_owned()
+            }
+            Value::Options => {
+                self.options = None;
+                "configOptions".to_owned()
+            }
+            Value::Chosen(name) => {
+                self.chosen.remove(&name);
+                name
+            }
+            Value::Beside(name) => {
+                self.beside.remove(&name);
+                name
+            }
+            Value::Update(name) => {
+                self.updates.remove(&name);
+                name
+            }
         }
     }
 

@@ -4,8 +4,8 @@ use acp_sessions_guest::engine::{Arrival, Content, Peer};
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Out, World, envelope};
-use crate::scenes::{CWD, answers, ask_load, ask_prompt};
+use crate::desk::{Desk, Out, World, envelope, update};
+use crate::scenes::{CWD, LONG, answers, ask_load, ask_prompt, asked, load, said};
 
 /// More than an engine holds back of the client's, in lines of 1 MiB.
 const TOO_MANY: usize = 18;
@@ -102,7 +102,7 @@ fn store_with_long_rows(rows: usize) -> Memory {
         let id = desk.new_session(&format!("s{nth}"), CWD);
         ask_prompt(&mut desk, "turn", &id, "Go");
         let info = json!({"sessionUpdate": "session_info_update", "_meta": {"note": "n".repeat(60_000)}});
-        desk.agent(crate::desk::update(&id, info));
+        desk.agent(update(&id, info));
         desk.agent(answers("turn"));
     }
     store
@@ -164,4 +164,79 @@ fn answers_are_made_as_the_client_reads_them() {
         }
         assert!(largest < 3 * 1024 * 1024, "{capabilities}: {largest} bytes at once");
     }
+}
+
+#[test]
+fn a_plan_too_long_to_be_kept_is_shown_and_holds_up_nothing() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = asked(&store, &world);
+    let plan = |text: &str| {
+        let entries = json!([{"content": text, "priority": "low", "status": "pending"}]);
+        update("s1", json!({"sessionUpdate": "plan", "entries": entries}))
+    };
+    desk.agent(plan("short"));
+    let out = desk.agent(plan(&"x".repeat(5 << 20)));
+    assert_eq!(out.client[0]["params"]["update"]["sessionUpdate"], "plan");
+    assert!(desk.warnings.iter().any(|warning| warning.contains("`plan`")), "{:?}", desk.warnings);
+    desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}})).answer("turn");
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let out = load(&mut desk, "s1", &[]);
+    assert_eq!(said(&out.client), ["> Go"]);
+    let is_plan = |message: &&Value| message["params"]["update"]["sessionUpdate"] == "plan";
+    assert_eq!(out.client.iter().filter(is_plan).count(), 0);
+}
+
+#[test]
+fn states_that_are_too_many_to_be_held_are_shown_all_the_same() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let options = |nth: usize| json!([{"id": format!("o{nth}"), "name": "x".repeat(1 << 20)}]);
+    let ids: Vec<String> = (0..30).map(|nth| format!("s{nth}")).collect();
+    for (nth, id) in ids.iter().enumerate() {
+        desk.client(json!({"id": "new", "method": "session/new", "params": {"cwd": CWD, "mcpServers": []}}));
+        desk.agent(json!({"id": "new", "result": {"sessionId": id, "configOptions": options(nth)}})).answer("new");
+        let mode = json!({"sessionUpdate": "current_mode_update", "currentModeId": format!("m{nth}")});
+        desk.agent(update(id, mode));
+        desk.wait(LONG);
+    }
+    for is_lost in [false, true] {
+        if is_lost {
+            desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+            desk.pull();
+        }
+        for (nth, id) in ids.iter().enumerate() {
+            let out = ask_load(&mut desk, "load", id);
+            assert_eq!(out.answer("load")["result"]["configOptions"], options(nth), "{id}, after a loss: {is_lost}");
+            let modes = out.client.iter().filter_map(|message| message["params"]["update"]["currentModeId"].as_str());
+            assert_eq!(modes.collect::<Vec<_>>(), [format!("m{nth}")], "{id}, after a loss: {is_lost}");
+        }
+    }
+}
+
+#[test]
+fn a_connection_has_so_many_sessions_open_and_no_more() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let new = |nth: usize| Arrival {
+        peer: Peer::Client,
+        content: Content::Line(envelope(
+            json!({"id": nth, "method": "session/new", "params": {"cwd": CWD, "mcpServers": []}}),
+        )),
+    };
+    let made = |nth: usize| Arrival {
+        peer: Peer::Agent,
+        content: Content::Line(envelope(json!({"id": nth, "result": {"sessionId": format!("s{nth}")}}))),
+    };
+    for first in (0..20_000).step_by(1000) {
+        desk.engine.receive((first..first + 1000).map(new));
+        desk.pull();
+        desk.engine.receive((first..first + 1000).map(made));
+        assert_eq!(desk.pull().client.iter().filter(|answer| answer["result"]["sessionId"].is_string()).count(), 1000);
+    }
+    desk.engine.receive([new(20_000)]);
+    let out = desk.pull();
+    let message = out.answer(20_000)["error"]["message"].as_str().unwrap();
+    assert!(message.contains("20000 sessions are open"), "{message}");
+    desk.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": "s7"}})).answer("close");
+    desk.new_session("another", CWD);
 }

@@ -54,7 +54,7 @@ impl LiveSession {
         self.others_ended = self.have_others_ended(&opening, cx);
         self.knows_log(cx);
         self.phase = Phase::Open { turns: Vec::new(), showing: None };
-        self.state_dirty = true;
+        self.state_changed(cx);
         // The session is open, and can be even where its state cannot be written now; the host is told.
         let _ = self.write(cx, false);
         let request = opening.request.take();

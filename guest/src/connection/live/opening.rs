@@ -200,6 +200,7 @@ impl LiveSession {
         asked: OpenRequest,
         cx: &mut Cx<'_, S, E>,
     ) -> Result<(), RpcError> {
+        self.read_state(cx);
         let opening = Opening::planned(&self.key, target, asked, &self.state, Before::Open, cx)?;
         self.phase = Phase::Opening(Box::new(opening));
         self.set_out(cx);

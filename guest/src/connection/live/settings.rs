@@ -39,7 +39,7 @@ impl LiveSession {
                 }
             }
         }
-        self.state_dirty = true;
+        self.state_changed(cx);
         // The agent has agreed already, so its answer passes even where it cannot be stored; the host is told.
         self.write_if_due(cx, false);
     }

@@ -34,6 +34,7 @@ impl LiveSession {
         let id = self.key.id().unwrap_or_default();
         let Some(session) = cx.store.session(id)? else { return Err(RpcError::session_not_found(id)) };
         wanted.check_layout(&session)?;
+        self.read_state(cx);
         let Wanted::History { part, start, .. } = wanted else {
             let mark = live_mark(&session, None);
             cx.finish(request, Ok(answer::opened(&answer::as_before(&self.state), &self.state, cx.asked, &mark)));
@@ -121,6 +122,7 @@ impl LiveSession {
             return Ok(Piece::Over);
         }
         let cursor = showing.cursor();
+        self.read_state(cx);
         let Some((request, showing)) = self.showing_mut() else { return Ok(Piece::Over) };
         if showing.take_state_due() {
             let mut updates: Vec<String> = self.state.updates.values().map(|update| update.get().to_owned()).collect();

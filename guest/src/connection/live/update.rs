@@ -276,18 +276,18 @@ impl LiveSession {
         match update.kind {
             UpdateKind::Mode => {
                 self.state.mode = body.get_string("currentModeId").or(self.state.mode.take());
-                self.state_dirty = true;
+                self.state_changed(cx);
             }
             UpdateKind::Options => {
                 if let Some(options) = body.get_some("configOptions") {
                     self.state.options = raw(options);
-                    self.state_dirty = true;
+                    self.state_changed(cx);
                 }
             }
             UpdateKind::State => {
                 if let Some(last) = raw(update.update) {
                     self.state.updates.insert(update.name.clone(), last);
-                    self.state_dirty = true;
+                    self.state_changed(cx);
                 }
             }
             UpdateKind::Info => return self.note_info(update, cx),

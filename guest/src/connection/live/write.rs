@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{AgentsCopy, EarlierState, Failing, LiveSession, Phase};
+use super::{AgentsCopy, Failing, LiveSession, Phase};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::environment::Environment;
@@ -60,14 +60,14 @@ impl LiveSession {
         if close {
             self.recorder.close_run();
         }
-        self.read_state(cx, &id);
         let durability = if close { Durability::Durable } else { Durability::Relaxed };
         if self.write_pieces(cx, &id, durability)? == Flushed::Deleted {
             self.deleted(cx);
             return Ok(());
         }
-        let writes_state = self.state_dirty && self.earlier_state == EarlierState::Known;
-        let state = writes_state.then(|| Write::Put { key: keys::state(&id), value: self.state.to_text() });
+        let state = self.state_to_write(cx);
+        let state_length = state.as_ref().map(String::len);
+        let state = state.map(|value| Write::Put { key: keys::state(&id), value });
         let note = self.note_of_write(cx, &id);
         let is_noted = note.is_some();
         let beside: Vec<Write> = state.into_iter().chain(note).collect();
@@ -76,7 +76,7 @@ impl LiveSession {
                 self.deleted(cx);
             }
             self.written(is_noted, cx);
-            self.state_dirty &= !writes_state;
+            self.state_written(state_length, cx);
             return Ok(());
         }
         let (activity, agent, now) = (&self.activity, cx.agent.name.as_str(), cx.now());
@@ -92,7 +92,7 @@ impl LiveSession {
             Ok(Decision::put(session))
         })?;
         self.written(is_noted, cx);
-        self.state_dirty &= !writes_state;
+        self.state_written(state_length, cx);
         let activity = std::mem::take(&mut self.activity);
         self.stands_in_since.take_if(|_| activity.succeeded);
         match changed {
@@ -156,20 +156,6 @@ impl LiveSession {
     pub(in crate::connection) fn notify<S: Storage, E: Environment>(&self, update: &str, cx: &mut Cx<'_, S, E>) {
         if let Some(id) = self.key.id() {
             cx.notify(id, update);
-        }
-    }
-
-    /// Reads the state that could not be read when the session was taken up; what has come since is newer.
-    fn read_state<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>, id: &str) {
-        if self.earlier_state == EarlierState::Known {
-            return;
-        }
-        match cx.store.state(id) {
-            Ok(stored) => {
-                self.state = std::mem::take(&mut self.state).over(stored);
-                self.earlier_state = EarlierState::Known;
-            }
-            Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
         }
     }
 

@@ -49,6 +49,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             connection: &connection.name,
             arrivals: connection.arrivals,
             before: connection.before,
+            states: &connection.states,
             writes: &mut connection.writes,
             needs_login: connection.needs_login,
             knows_list: connection.discovery.is_read(),

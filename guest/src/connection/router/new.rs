@@ -16,6 +16,7 @@ use crate::store::{Session, State, keys};
 
 impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn new_session(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
+        self.check_room_for_session()?;
         let cwd = params.cwd()?;
         params.check_mcp_servers(true)?;
         let directories = params.additional_directories()?;
@@ -43,6 +44,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.set_needs_login(false);
         let mut state = state_given(&object, State::default());
         note_beside(&object, &mut state, &self.connection.agent.name, true);
+        for value in state.bound() {
+            self.warn(format!("`{value}` of a new session is too long to be kept as part of its state"));
+        }
         // A client may have guessed it, and asked for what it is not yet: that is another session.
         let is_guessed = self.connection.by_agent.contains_key(agent_id.as_str());
         let wanted_id = if is_guessed { String::new() } else { agent_id.clone() };
@@ -66,7 +70,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
         opened.is_marked(name);
         let key = opened.key().clone();
         self.insert(opened);
-        self.with(&key, LiveSession::begins_log);
+        self.with(&key, |session, cx| {
+            session.state_written(Some(text.len()), cx);
+            session.begins_log(cx);
+        });
         Ok(handled)
     }
 }

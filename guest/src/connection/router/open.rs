@@ -9,11 +9,14 @@ use crate::connection::live::{LiveSession, OpenRequest, Target, Wanted};
 use crate::connection::params::Params;
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::rpc::RpcError;
+use crate::rpc::{Code, RpcError};
 use crate::sessions::mend;
 use crate::storage::{Storage, StorageError};
 use crate::store::{Origin, Session, State, keys};
 use crate::transcript::{Part, Position, Start};
+
+/// How many sessions a connection may have open: each takes about 2 KiB.
+const MOST_OPEN: usize = 20_000;
 
 impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn load(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
@@ -65,7 +68,18 @@ impl<S: Storage, E: Environment> Router<S, E> {
         Ok(Handled::Done)
     }
 
+    /// Refuses one more session where very many are open.
+    pub(super) fn check_room_for_session(&self) -> Result<(), RpcError> {
+        if self.connection.sessions.len() < MOST_OPEN {
+            return Ok(());
+        }
+        let message =
+            format!("Internal error: {MOST_OPEN} sessions are open on this connection; close some of them first");
+        Err(RpcError::new(Code::InternalError, message))
+    }
+
     fn begin_opening(&mut self, key: Key, target: Target, asked: OpenRequest) -> Result<(), RpcError> {
+        self.check_room_for_session()?;
         let state = match &target {
             Target::Unknown(_) => State::default(),
             Target::Known(session) | Target::Fork(session, ..) => self.store.state(&session.id)?,

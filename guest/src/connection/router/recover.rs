@@ -148,13 +148,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return;
         };
         let (agent_id, untold) = (memo.agent_id.clone(), memo.untold);
-        let mut session = match self.store.state(id) {
-            Ok(state) => LiveSession::open(id.to_owned(), agent_id, state, untold),
-            Err(error) => {
-                self.warn(format!("the mode and options of an open session could not be read yet: {error}"));
-                LiveSession::open_unread(id.to_owned(), agent_id, untold)
-            }
-        };
+        let mut session = LiveSession::open_unread(id.to_owned(), agent_id, untold);
         let written = memo.mark.as_deref().map(|mark| open_marks::written(&self.store, id, mark));
         // Where that cannot be read, what was written may be written again; it is not lost.
         session.take_up(memo, written.and_then(Result::ok).unwrap_or_default(), self.now());

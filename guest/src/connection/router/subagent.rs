@@ -23,6 +23,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if self.connection.by_agent.contains_key(agent_id.as_str()) {
             return;
         }
+        if self.check_room_for_session().is_err() {
+            return self.not_recorded("very many sessions are open on this connection");
+        }
         let announced = Announced {
             parent,
             agent: &self.connection.agent.name,

@@ -102,7 +102,7 @@ impl LiveSession {
         let given = Object::parse_or_empty(&answer);
         self.state = state_given(&given, std::mem::take(&mut self.state));
         note_beside(&given, &mut self.state, &cx.agent.name, attached.step.makes());
-        self.state_dirty = true;
+        self.state_changed(cx);
         let (key, agent_id) = (self.key.clone(), self.agent_id.clone());
         let Some(opening) = self.opening_mut() else { return };
         if attached.step == Step::New {
