@@ -3,6 +3,7 @@
 //! Its phase holds what only that phase has, and whoever waits for the end of a phase waits in the session itself, so
 //! that no phase can end and forget them.
 
+mod busy;
 mod closing;
 mod displaced;
 mod failing;
@@ -30,13 +31,13 @@ use super::client_request::ClientRequest;
 use super::cx::Cx;
 use super::effect::{Effect, Waiting};
 use super::key::Key;
-use super::showing::Showing;
 use super::told::Untold;
 use super::turn::Turn;
 use crate::environment::Environment;
 use crate::storage::Storage;
 use crate::store::State;
 use crate::transcript::{OpenCalls, Recorder, Retold, own_words};
+use busy::Busy;
 use closing::Closing;
 use failing::Failing;
 use opening::Opening;
@@ -122,8 +123,8 @@ enum Phase {
     Open {
         /// More than one where a client does not wait.
         turns: Vec<Turn>,
-        /// Its history is being shown once more, for this request.
-        showing: Option<(ClientRequest, Box<Showing>)>,
+        /// What keeps it from what is asked next.
+        busy: Option<Busy>,
     },
     /// Its turns end, then the agent lets go.
     Closing(Closing),
@@ -210,7 +211,7 @@ impl LiveSession {
 
     /// A session that the agent has just made, or was found to have open. `untold`: what it has not heard.
     pub(super) fn open(id: String, agent_id: String, state: State, untold: Option<Untold>) -> Self {
-        let phase = Phase::Open { turns: Vec::new(), showing: None };
+        let phase = Phase::Open { turns: Vec::new(), busy: None };
         let mut session = Self::new(Key::Session(id), agent_id, state, phase);
         session.untold = untold;
         session
@@ -257,7 +258,7 @@ impl LiveSession {
     }
 
     pub(super) fn is_opening(&self) -> bool {
-        matches!(self.phase, Phase::Opening(_)) || matches!(self.phase, Phase::Open { showing: Some(_), .. })
+        matches!(self.phase, Phase::Opening(_)) || matches!(self.phase, Phase::Open { busy: Some(_), .. })
     }
 
     /// Whether its agent is at work on a prompt.

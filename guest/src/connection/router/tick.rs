@@ -66,6 +66,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         for key in self.session_keys() {
             self.with(&key, |session, cx| {
                 session.opening_overdue(cx);
+                session.telling_overdue(cx);
                 session.closing_overdue(cx);
             });
         }
