@@ -168,8 +168,8 @@ impl Said {
 #[derive(Debug, Default)]
 struct Activity {
     prompts: u64,
-    /// When the first of the turns began that have ended.
-    began: Option<i64>,
+    /// When the last of the turns that have succeeded began and ended, which may be long before that is written.
+    last_turn: Option<(i64, i64)>,
     touched: Option<i64>,
     /// A title made of the last prompt, should the session need one.
     title: Option<String>,

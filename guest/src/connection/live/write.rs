@@ -190,7 +190,7 @@ impl super::Activity {
         {
             known.heard = heard;
             if by.copy == AgentsCopy::Known {
-                known.last_turn = Some((self.began.unwrap_or(now), now));
+                known.last_turn = self.last_turn;
             }
         }
     }
