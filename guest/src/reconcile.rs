@@ -8,6 +8,7 @@ mod align;
 mod draft;
 mod event;
 mod fold;
+mod joint;
 mod judge;
 mod places;
 mod plan;

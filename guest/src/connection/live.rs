@@ -3,6 +3,7 @@
 //! Its phase holds what only that phase has, and whoever waits for the end of a phase waits in the session itself, so
 //! that no phase can end and forget them.
 
+mod busy;
 mod closing;
 mod displaced;
 mod failing;
@@ -32,13 +33,13 @@ use super::cx::Cx;
 use super::effect::{Effect, Waiting};
 use super::key::Key;
 use super::load::Share;
-use super::showing::Showing;
 use super::told::Untold;
 use super::turn::Turn;
 use crate::environment::Environment;
 use crate::storage::Storage;
 use crate::store::State;
 use crate::transcript::{OpenCalls, Recorder, Retold, own_words};
+use busy::Busy;
 use closing::Closing;
 use failing::Failing;
 use opening::Opening;
@@ -126,8 +127,8 @@ enum Phase {
     Open {
         /// More than one where a client does not wait.
         turns: Vec<Turn>,
-        /// Its history is being shown once more, for this request.
-        showing: Option<(ClientRequest, Box<Showing>)>,
+        /// What keeps it from what is asked next.
+        busy: Option<Busy>,
     },
     /// Its turns end, then the agent lets go.
     Closing(Closing),
@@ -171,8 +172,8 @@ impl Said {
 #[derive(Debug, Default)]
 struct Activity {
     prompts: u64,
-    /// When the first of the turns began that have ended.
-    began: Option<i64>,
+    /// When the last of the turns that have succeeded began and ended, which may be long before that is written.
+    last_turn: Option<(i64, i64)>,
     touched: Option<i64>,
     /// A title made of the last prompt, should the session need one.
     title: Option<String>,
@@ -215,7 +216,7 @@ impl LiveSession {
 
     /// A session that the agent has just made. `untold`: what it has not heard.
     pub(super) fn open(id: String, agent_id: String, state: State, untold: Option<Untold>) -> Self {
-        let phase = Phase::Open { turns: Vec::new(), showing: None };
+        let phase = Phase::Open { turns: Vec::new(), busy: None };
         let mut session = Self::new(Key::Session(id), agent_id, state, phase);
         session.untold = untold;
         session
@@ -267,7 +268,7 @@ impl LiveSession {
     }
 
     pub(super) fn is_opening(&self) -> bool {
-        matches!(self.phase, Phase::Opening(_)) || matches!(self.phase, Phase::Open { showing: Some(_), .. })
+        matches!(self.phase, Phase::Opening(_)) || matches!(self.phase, Phase::Open { busy: Some(_), .. })
     }
 
     /// Whether its agent is at work on a prompt.

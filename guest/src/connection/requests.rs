@@ -133,14 +133,20 @@ impl Requests {
         abandoned.chain(self.stale.values()).filter(move |stale| stale.is_telling(agent_id))
     }
 
-    /// The agent was silent for too long: nobody waits any longer for what it may still tell of a session.
-    pub(super) fn give_up(&mut self, agent_id: &str) {
-        let abandoned = self.outgoing.values_mut().filter_map(|what| match what {
-            Outgoing::Abandoned(stale) => Some(stale),
+    /// The agent was silent for too long: nobody waits any longer for what it may still tell of a session. What is given
+    /// up, by its id on the wire.
+    pub(super) fn give_up(&mut self, agent_id: &str, ids: &OwnIds) -> Vec<(Id, Stale)> {
+        let abandoned = self.outgoing.iter_mut().filter_map(|(id, what)| match what {
+            Outgoing::Abandoned(stale) => Some((ids.wire(*id), stale)),
             _ => None,
         });
-        let all = abandoned.chain(self.stale.values_mut()).filter(|stale| stale.is_telling(agent_id));
-        all.for_each(|stale| stale.given_up = true);
+        let all = abandoned.chain(self.stale.iter_mut().map(|(id, stale)| (id.clone(), stale)));
+        let telling = all.filter(|(_, stale)| stale.is_telling(agent_id) && !stale.given_up);
+        let give_up = |(id, stale): (Id, &mut Stale)| {
+            stale.given_up = true;
+            (id, stale.clone())
+        };
+        telling.map(give_up).collect()
     }
 }
 

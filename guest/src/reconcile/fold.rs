@@ -50,6 +50,10 @@ pub struct Fold {
     turns: Vec<Turn>,
     /// Which of them are something that the hearer said by itself behind turns of others.
     asides: Vec<usize>,
+    /// The tag that the last of them bears.
+    tag: Option<String>,
+    /// How many of them are not one with another before.
+    begun: u32,
     open: Option<Open>,
     wanted: Wanted,
 }
@@ -58,6 +62,7 @@ pub struct Fold {
 #[derive(Debug)]
 struct Open {
     places: Gathered,
+    tag: Option<String>,
     /// It went through the layer, so its end is in the log if it had one.
     is_ours: bool,
     took_part: Option<bool>,
@@ -106,6 +111,8 @@ impl Fold {
             speaks_as: Vec::new(),
             turns: Vec::new(),
             asides: Vec::new(),
+            tag: None,
+            begun: 0,
             open: None,
             wanted,
         }
@@ -136,6 +143,9 @@ impl Fold {
         }
         let is_begun = self.open.is_none();
         self.take(number, text, entry);
+        if let (Some(open), Some(tag)) = (&mut self.open, entry.and_then(|entry| entry.turn)) {
+            open.tag.get_or_insert_with(|| tag.to_owned());
+        }
         if let Some(open) = self.open.as_mut().filter(|_| is_begun && is_its_own.is_some()) {
             open.took_part = is_its_own;
             if is_its_own == Some(true) && matches!(open.said, Said::Agent { .. }) {
@@ -303,11 +313,18 @@ impl Fold {
 
     fn close(&mut self, behind: Behind) {
         self.user_is_done();
-        let Some(Open { places, is_ours, took_part, said: Said::Agent { user, agent, mut held }, ended_well, .. }) =
-            self.open.take()
+        let Some(open) = self.open.take() else { return };
+        let Open { places, tag, is_ours, took_part, said: Said::Agent { user, agent, mut held }, ended_well, .. } =
+            open
         else {
             return;
         };
+        // Readers are given as one what bears one tag.
+        if tag.is_none() || tag != self.tag {
+            self.begun = self.begun.saturating_add(1);
+        }
+        self.tag = tag;
+        let (at, one_with) = (places.places(), self.begun);
         // What an agent replays has no ends; it came to one if something follows it.
         let finished = match behind {
             Behind::Nothing => ended_well.unwrap_or(false),
@@ -319,7 +336,7 @@ impl Fold {
         // An agent that replays less than it did has not forgotten the rest but changed it.
         agent = self.wanted.kept(agent, is_ours && !finished);
         let holds = held.into_boxed_slice();
-        self.turns.push(Turn { at: places.places(), user, agent, took_part, finished, holds });
+        self.turns.push(Turn { at, one_with, user, agent, took_part, finished, holds });
     }
 }
 
@@ -328,6 +345,7 @@ impl Open {
         let places = Gathered::one(number);
         Self {
             places,
+            tag: None,
             is_ours: false,
             took_part: None,
             said: Said::User(String::new()),

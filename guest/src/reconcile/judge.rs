@@ -1,7 +1,10 @@
 //! Comparing a transcript with a replay.
 
+use std::borrow::Cow;
+
 use super::align::align;
 use super::draft::{Draft, Told, is_held};
+use super::joint;
 use super::plan::{Heard, Plan};
 use super::turn::Turn;
 
@@ -40,10 +43,26 @@ pub struct Evidence {
     pub whole: bool,
 }
 
-/// The same where the two may have nothing in common. An agent that tells something else altogether, though nobody has
+/// The same where the two may have nothing in common. Turns that are one to readers stay together, or are taken out of the
+/// conversation together.
+pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
+    let mut judged = by_evidence(log, heard, replay, evidence);
+    let mut log = Cow::Borrowed(log);
+    loop {
+        let torn = joint::torn(&judged, &log);
+        if torn.is_empty() {
+            return judged;
+        }
+        // What would be put in between them is the agent's, which so is believed.
+        log = Cow::Owned(joint::joined(&log, &torn));
+        judged = plan(&log, heard, replay, evidence.moved_on);
+    }
+}
+
+/// An agent that tells something else altogether, though nobody has
 /// heard of a change, is not believed: some replay a summary, or only what they said last. And what only the agent has
 /// of a session comes before what was said through the layer.
-pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
+fn by_evidence(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
     let mut draft = Draft::new(0.into(), false, replay);
     let is_same = draft.is_same(log, replay, false);
     let is_related = is_same

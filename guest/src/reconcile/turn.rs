@@ -14,6 +14,9 @@ pub struct Turn {
     /// Its entries. In a transcript they are counted from 1 over all segments, so that an entry's number is the position
     /// behind it; in a log they are the log's own.
     pub at: Places,
+    /// The same number for all that readers are given as one turn: a client need not wait for the end of a turn with its
+    /// next prompt.
+    pub one_with: u32,
     /// What the user said. Empty before the first thing a user said, and where that was no text.
     pub user: Sum,
     /// What the agent said, thoughts excluded.
@@ -46,6 +49,15 @@ impl Turn {
     pub(super) fn go_on(&mut self, rest: &Self) {
         rest.at.runs().for_each(|run| self.at = self.at.with(run));
         self.agent = self.agent.followed_by(&rest.agent);
+    }
+
+    /// It and that one are one.
+    pub(super) fn join(&mut self, other: &Self) {
+        self.go_on(other);
+        self.user = self.user.followed_by(other.user);
+        self.took_part = self.took_part.max(other.took_part);
+        self.finished = other.finished;
+        self.holds = Box::default();
     }
 
     /// It, if it is half a turn.

@@ -4,7 +4,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, account, ask_load, ask_prompt, leave, load, oblige, said, says};
+use crate::scenes::{CWD, account, ask_load, ask_prompt, leave, lines, load, oblige, said, says};
 
 const ALL: [&str; 4] = ["> OneTwo", "2 1", "> Theirs", "Their answer"];
 
@@ -74,6 +74,34 @@ fn they_stay_together_though_another_window_has_a_turn_between_them() {
     leave(desk);
     leave(other);
     is_whole(&store, &world, &["One".to_owned(), account(&two).unwrap(), "Two".to_owned()]);
+}
+
+#[test]
+fn they_stay_in_order_though_an_instance_was_lost_with_a_part_of_what_followed_them() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    desk.new_session("s1", CWD);
+    let one = ask_prompt(&mut desk, "One", "s1", "One");
+    desk.agent(says("1 "));
+    let two = ask_prompt(&mut desk, "Two", "s1", "Two");
+    desk.agent(says("2 "));
+    ends(&mut desk, &two);
+    desk.agent(says("lost "));
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+    let three = ask_prompt(&mut desk, "Three", "s1", "Three");
+    desk.agent(says("3 "));
+    ends(&mut desk, &three);
+    desk.agent(says("at last"));
+    ends(&mut desk, &one);
+    // Nobody takes the lost instance for another window any more.
+    desk.wait(20_000);
+    leave(desk);
+    let told = [("One", "1 "), ("Two", "2 lost "), ("Three", "3 at last")];
+    for time in ["once", "again"] {
+        let mut desk = Desk::ready(&store, &world, &loads());
+        assert_eq!(said(&load(&mut desk, "s1", &told).client), lines(&[&told]), "{time}");
+        leave(desk);
+    }
 }
 
 /// An agent that replays this of `s1`; what the client is shown of it, and the account that goes with its next prompt.

@@ -29,6 +29,7 @@ mod limits;
 mod login;
 mod long;
 mod losses;
+mod lost_loads;
 mod missing;
 mod opening;
 mod own_words;

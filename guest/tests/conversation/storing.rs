@@ -1,11 +1,13 @@
 //! A store that fails while something is said: the conversation goes on, and says what is missing.
 
 use acp_sessions_guest::engine::Peer;
+use acp_sessions_guest::environment::Environment as _;
 use acp_sessions_guest::storage::StorageError;
+use acp_sessions_guest::time;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, update};
-use crate::scenes::{CWD, Turns, lines, load, said};
+use crate::scenes::{CWD, Turns, leave, lines, listing, load, row, said};
 
 const FIRST: Turns<'static> = &[("First question", "First answer")];
 const SECOND: Turns<'static> = &[("Second question", "Second answer")];
@@ -37,6 +39,26 @@ fn a_turn_that_could_not_be_stored_is_marked_and_stored_later() {
         let mut desk = Desk::ready(&store, &world, &json!({}));
         assert_eq!(said(&load(&mut desk, "s1", &[]).client), lines(&[FIRST, SECOND, THIRD]), "{error}");
     }
+}
+
+#[test]
+fn what_was_said_outside_before_a_turn_could_be_stored_is_found() {
+    let (store, world) = (Faulty::default(), World::default());
+    let capabilities = json!({"loadSession": true, "sessionCapabilities": {"list": {}}});
+    let mut desk = listing(&store, &world, "a", &capabilities, &[]);
+    desk.new_session("s1", CWD);
+    turn(&mut desk, FIRST);
+    store.fail(0, usize::MAX, StorageError::Full);
+    assert_eq!(*stored(&turn(&mut desk, SECOND)), false);
+    desk.wait(1000);
+    let outside = time::format((&world).now());
+    desk.wait(1000);
+    assert!(store.mend());
+    desk.wait(60_000);
+    leave(desk);
+    let mut desk = listing(&store, &world, "a", &capabilities, &[row("s1", "First question", &outside)]);
+    let all = [FIRST, SECOND, THIRD].concat();
+    assert_eq!(said(&load(&mut desk, "s1", &all).client), lines(&[&all]));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
-use crate::scenes::{CWD, account, ask_load, ask_prompt, ask_resume, lines, load, oblige, replay, said, told};
+use crate::scenes::{CWD, account, ask_load, ask_prompt, ask_resume, leave, lines, load, oblige, replay, said, told};
 
 fn resumes() -> Value {
     json!({"sessionCapabilities": {"resume": {}}})
@@ -41,6 +41,56 @@ fn turns_of_two_windows_at_once_come_back_whole() {
     let mut desk = Desk::ready(&store, &world, &resumes());
     let whole = ["> Hi", "Ho", "> One", "one-a one-b one-c ", "> Two", "two-a two-b two-c "];
     assert_eq!(said(&load(&mut desk, "s1", &[]).client), whole);
+}
+
+/// What the clock may do while a window is at work: it is set, or the computer was asleep.
+const STEPS: [i64; 3] = [-3_600_000, 20_000, 3_600_000];
+
+#[test]
+fn a_turn_goes_on_in_its_window_though_the_clock_steps() {
+    for step in STEPS {
+        let (store, world) = (Memory::new(), World::default());
+        let (mut first, second) = two_windows(&store, &world);
+        drop(second);
+        let one = ask_prompt(&mut first, "one", "s1", "One").request("session/prompt");
+        first.wait(150);
+        world.now.set(world.now.get() + step);
+        first.agent(update("s1", chunk("agent_message_chunk", "one-a ")));
+        // Another one opens it before the first is told that time has passed.
+        let mut second = Desk::ready(&store, &world, &resumes());
+        load(&mut second, "s1", &[]).answer("load");
+        second.turn("s1", "Two", &["two"]);
+        first.agent(update("s1", chunk("agent_message_chunk", "one-b")));
+        first.reply(&one, json!({"stopReason": "end_turn"}));
+        let mut desk = Desk::ready(&store, &world, &resumes());
+        let whole = ["> Hi", "Ho", "> One", "one-a one-b", "> Two", "two"];
+        assert_eq!(said(&load(&mut desk, "s1", &[]).client), whole, "{step}");
+    }
+}
+
+#[test]
+fn a_turn_under_way_is_not_taken_over_from_its_agent_though_the_clock_steps() {
+    let loads = json!({"loadSession": true});
+    for step in STEPS {
+        let (store, world) = (Memory::new(), World::default());
+        let (mut first, second) = two_windows(&store, &world);
+        drop(second);
+        world.now.set(world.now.get() + step);
+        let one = ask_prompt(&mut first, "one", "s1", "One").request("session/prompt");
+        let mut second = Desk::ready(&store, &world, &loads);
+        let out = ask_load(&mut second, "load", "s1");
+        first.agent(update("s1", chunk("agent_message_chunk", "one")));
+        let told = [("Hi", "Ho"), ("One", "one")];
+        oblige(&mut second, out, &told, "never").answer("load");
+        first.reply(&one, json!({"stopReason": "end_turn"}));
+        leave(first);
+        leave(second);
+        for capabilities in [resumes(), loads.clone()] {
+            let mut desk = Desk::ready(&store, &world, &capabilities);
+            assert_eq!(said(&load(&mut desk, "s1", &told).client), lines(&[&told]), "{step}, {capabilities}");
+            leave(desk);
+        }
+    }
 }
 
 #[test]

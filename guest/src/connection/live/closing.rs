@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{LiveSession, Phase};
+use super::{Busy, LiveSession, Phase};
 use crate::connection::answer::{CANCELLED, cancelled, marked};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -58,7 +58,7 @@ impl LiveSession {
     /// Closes it because its agent started it on behalf of a session that is over.
     pub(in crate::connection) fn close_with_parent<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         match &self.phase {
-            Phase::Open { turns, showing: None } | Phase::Deleted { turns } if turns.is_empty() => {
+            Phase::Open { turns, busy: None } | Phase::Deleted { turns } if turns.is_empty() => {
                 // A failure has been reported.
                 let _ = self.write(cx, true);
                 self.leave(cx);
@@ -85,14 +85,14 @@ impl LiveSession {
     fn begin_closing<S: Storage, E: Environment>(&mut self, requests: Vec<PutAway>, cx: &mut Cx<'_, S, E>) {
         // It is cancelled as if the client had asked for that: prompts that still wait are answered first.
         self.cancel(cx);
-        let (turns, showing) = match std::mem::replace(&mut self.phase, Phase::Gone) {
-            Phase::Open { turns, showing } => (turns, showing),
+        let (turns, busy) = match std::mem::replace(&mut self.phase, Phase::Gone) {
+            Phase::Open { turns, busy } => (turns, busy),
             Phase::Deleted { turns } => (turns, None),
             Phase::Closing(closing) => (closing.turns, None),
             Phase::Opening(_) | Phase::Gone => (Vec::new(), None),
         };
-        if let Some((request, _)) = showing {
-            cx.finish(&request, Err(cancelled()));
+        if let Some(request) = busy.as_ref().and_then(Busy::request) {
+            cx.finish(request, Err(cancelled()));
         }
         if !turns.is_empty() {
             let params = json!({ "sessionId": &*self.agent_id }).to_string();

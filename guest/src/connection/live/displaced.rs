@@ -1,6 +1,6 @@
 //! The agent has handed out a session's id again, while the session was open: the id is another session's now.
 
-use super::{LiveSession, Phase};
+use super::{Busy, LiveSession, Phase};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::environment::Environment;
@@ -29,10 +29,10 @@ impl LiveSession {
             cx.push(Effect::ToAgent(rpc::notification("$/cancel_request", &params)));
             cx.finish(&request, Err(error.clone()));
         }
-        if let Phase::Open { showing, .. } = &mut self.phase
-            && let Some((request, _)) = showing.take()
+        if let Phase::Open { busy, .. } = &mut self.phase
+            && let Some(request) = busy.take().as_ref().and_then(Busy::request)
         {
-            cx.finish(&request, Err(error));
+            cx.finish(request, Err(error));
         }
         self.release(cx);
         if !self.is_gone() {

@@ -9,6 +9,7 @@ use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::key::Key;
 use crate::connection::requests::Outgoing;
+use crate::connection::showing::Showing;
 use crate::connection::step::Step;
 use crate::connection::told::Untold;
 use crate::environment::Environment;
@@ -53,7 +54,7 @@ impl LiveSession {
         }
         self.others_ended = self.have_others_ended(&opening, cx);
         self.knows_log(cx);
-        self.phase = Phase::Open { turns: Vec::new(), showing: None };
+        self.phase = Phase::Open { turns: Vec::new(), busy: None };
         self.state_changed(cx);
         // The session is open, and can be even where its state cannot be written now; the host is told.
         let _ = self.write(cx, false);
@@ -156,7 +157,7 @@ impl LiveSession {
         }
         if opening.wanted.is_history() {
             let end = || length(cx.store.storage(), session).unwrap_or_default();
-            let shown = opening.showing.as_ref().map(super::Showing::cursor);
+            let shown = opening.showing.as_ref().map(Showing::cursor);
             if let Some(cursor) = shown.unwrap_or_else(|| Some(Position::at(end()).to_cursor(session.layout))) {
                 mark["cursor"] = cursor.into();
             }

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 pub(in crate::connection) use plan::{Target, Wanted};
 
-use super::{AgentsCopy, LiveSession, Phase};
+use super::{AgentsCopy, Busy, LiveSession, Phase};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::key::Key;
@@ -216,8 +216,10 @@ impl LiveSession {
 
     /// The agent has shown that it is at work on this session.
     pub(in crate::connection) fn alive(&mut self, now: i64) {
-        if let Phase::Opening(opening) = &mut self.phase {
-            opening.alive = now;
+        match &mut self.phase {
+            Phase::Opening(opening) => opening.alive = now,
+            Phase::Open { busy: Some(Busy::ToldInVain { alive }), .. } => *alive = now,
+            _ => {}
         }
     }
 }

@@ -195,7 +195,9 @@ impl LiveSession {
             self.untold = Some(from.and(self.untold));
         }
         self.note_others(cx);
-        self.activity.began = self.activity.began.or(turn.began);
+        if has_succeeded {
+            self.activity.last_turn = Some((turn.began.unwrap_or(cx.now()), cx.now()));
+        }
         self.activity.heard |= has_succeeded && self.has_heard_all();
         self.activity.succeeded |= has_succeeded;
         let is_cut_off = turn.cancelled || !has_succeeded;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{LiveSession, Phase, Wanted};
+use super::{Busy, LiveSession, Phase, Wanted};
 use crate::connection::answer;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
@@ -43,8 +43,8 @@ impl LiveSession {
         };
         let opened = Showing::open(cx.store, &session, part, start, cx.asked)?;
         let key = self.key.clone();
-        if let Phase::Open { showing, .. } = &mut self.phase {
-            *showing = Some((request.clone(), Box::new(opened)));
+        if let Phase::Open { busy, .. } = &mut self.phase {
+            *busy = Some(Busy::Showing(request.clone(), Box::new(opened)));
             cx.push(Effect::Show(key));
         }
         Ok(())
@@ -53,7 +53,7 @@ impl LiveSession {
     fn showing_mut(&mut self) -> Option<(ClientRequest, &mut Showing)> {
         match &mut self.phase {
             Phase::Opening(opening) => opening.request.clone().zip(opening.showing.as_mut()),
-            Phase::Open { showing: Some((request, showing)), .. } => Some((request.clone(), &mut **showing)),
+            Phase::Open { busy: Some(Busy::Showing(request, showing)), .. } => Some((request.clone(), &mut **showing)),
             _ => None,
         }
     }
@@ -148,14 +148,14 @@ impl LiveSession {
     }
 
     fn end_showing(&mut self) {
-        if let Phase::Open { showing, .. } = &mut self.phase {
-            *showing = None;
+        if let Phase::Open { busy, .. } = &mut self.phase {
+            *busy = None;
         }
     }
 
     /// Whether what the agent says now has to wait for its turn in the history.
     pub(super) fn hides_updates(&self) -> bool {
-        matches!(&self.phase, Phase::Open { showing: Some(_), .. })
+        matches!(&self.phase, Phase::Open { busy: Some(Busy::Showing(..)), .. })
     }
 }
 

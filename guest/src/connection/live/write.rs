@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{AgentsCopy, Failing, LiveSession, Phase};
+use super::{AgentsCopy, Busy, Failing, LiveSession, Phase};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::environment::Environment;
@@ -162,11 +162,11 @@ impl LiveSession {
     /// Somebody else has deleted it.
     pub(in crate::connection) fn deleted<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         self.recorder.discard();
-        if let Phase::Open { turns, showing } = &mut self.phase {
-            let showing = showing.take();
+        if let Phase::Open { turns, busy } = &mut self.phase {
+            let busy = busy.take();
             self.phase = Phase::Deleted { turns: std::mem::take(turns) };
-            if let Some((request, _)) = showing {
-                cx.finish(&request, Err(RpcError::session_deleted_meanwhile(self.key.id().unwrap_or_default())));
+            if let Some(request) = busy.as_ref().and_then(Busy::request) {
+                cx.finish(request, Err(RpcError::session_deleted_meanwhile(self.key.id().unwrap_or_default())));
             }
             // What waited for the page is told the same.
             self.release(cx);
@@ -207,7 +207,7 @@ impl super::Activity {
         {
             known.heard = heard;
             if by.copy == AgentsCopy::Known {
-                known.last_turn = Some((self.began.unwrap_or(now), now));
+                known.last_turn = self.last_turn;
             }
         }
     }

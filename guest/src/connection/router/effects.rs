@@ -166,15 +166,13 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 let wire = self.connection.ids.wire(id);
                 let line = rpc::request(&wire, method, &params);
                 if let Outgoing::Step { step, agent_id, .. } = &what {
-                    let stale = Stale::new(*step, agent_id.clone());
-                    let value = serde_json::to_string(&stale).ok();
-                    self.outputs.push_back(Output::Keep { key: Stale::memo_key(&wire), value });
+                    self.keep_step(&wire, &Stale::new(*step, agent_id.clone()));
                 }
                 self.connection.requests.outgoing.insert(id, what);
                 self.send_agent(line);
             }
             Effect::Abandon(id) => self.abandon(id),
-            Effect::GiveUp(agent_id) => self.connection.requests.give_up(&agent_id),
+            Effect::GiveUp(agent_id) => self.give_up(&agent_id),
             Effect::ToAgent(line) => self.send_agent(line),
             Effect::ToClients(line) => self.send_client(line),
             Effect::ToClientOf(request, line) => self.send_client_of(&request, line),

@@ -161,6 +161,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
             session.take_up_turn(request, turn, begun);
         }
         session.forget_missing_without_turn();
+        if self.connection.requests.is_worth_waiting(session.agent_id()) {
+            session.await_what_is_told(self.now());
+        }
         self.insert(session);
         self.with(&Key::Session(id.to_owned()), |session, cx| {
             session.mark(cx);

@@ -66,6 +66,20 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.send_agent(rpc::notification("$/cancel_request", &params));
     }
 
+    /// The agent was silent for too long about a session: what it may still tell of it is not waited for, not by an instance
+    /// that takes this one's place either.
+    pub(super) fn give_up(&mut self, agent_id: &str) {
+        for (wire, stale) in self.connection.requests.give_up(agent_id, &self.connection.ids) {
+            self.keep_step(&wire, &stale);
+        }
+    }
+
+    /// Has the host keep that the agent was asked to open something.
+    pub(super) fn keep_step(&mut self, wire: &Id, stale: &Stale) {
+        let value = serde_json::to_string(stale).ok();
+        self.outputs.push_back(Output::Keep { key: Stale::memo_key(wire), value });
+    }
+
     /// The host need not keep any more that the agent was asked to open something.
     pub(super) fn forget_step(&mut self, wire: &Id) {
         self.outputs.push_back(Output::Keep { key: Stale::memo_key(wire), value: None });

@@ -66,6 +66,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         for key in self.session_keys() {
             self.with(&key, |session, cx| {
                 session.opening_overdue(cx);
+                session.telling_overdue(cx);
                 session.closing_overdue(cx);
             });
         }
@@ -119,6 +120,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// The same while lines keep coming, and what has grown large at once.
     pub(crate) fn flush_full(&mut self) {
         if self.write_due(self.now()) {
+            // It may be long since anybody has said that time has passed: the clock has stepped, the computer was asleep, or
+            // lines keep coming. Others would take what is under way here for cut off.
+            if !self.is_saving_put_off() {
+                self.beat();
+            }
             return;
         }
         let full = self.connection.sessions.iter().filter(|(_, session)| session.is_full());

@@ -1,6 +1,6 @@
 //! The end of an opening that does not succeed: nothing of it stays, and nobody is left without an answer.
 
-use super::{Before, LiveSession, Opening, Phase, Target, Wanted};
+use super::{Before, Busy, LiveSession, Opening, Phase, Target, Wanted};
 use crate::connection::answer::cancelled;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
@@ -52,7 +52,7 @@ impl LiveSession {
             cx.push(Effect::Abandon(id));
         }
         if opening.was_open() {
-            self.phase = Phase::Open { turns: Vec::new(), showing: None };
+            self.phase = Phase::Open { turns: Vec::new(), busy: None };
         } else if let (Some(attached), Some(agent_id)) = (&opening.attached, agent_id) {
             cx.push(Effect::LetGo { agent_id, made: attached.step.makes() });
         }
@@ -94,8 +94,8 @@ impl LiveSession {
                 }
                 true
             }
-            Phase::Open { showing, .. } if showing.as_ref().is_some_and(|(of, _)| of == request) => {
-                *showing = None;
+            Phase::Open { busy, .. } if busy.as_ref().and_then(Busy::request) == Some(request) => {
+                *busy = None;
                 cx.finish(request, Err(cancelled()));
                 self.release(cx);
                 true

@@ -149,6 +149,7 @@ impl LiveSession {
 
     /// The agent has answered a request for the session that nobody waited for any more.
     pub(in crate::connection) fn earlier_answered<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        self.told_to_its_end(cx);
         self.tell_anew(cx);
         let is_left = cx.requests.is_worth_waiting(&self.agent_id);
         let Some(opening) = self.opening_mut() else { return };
