@@ -24,6 +24,7 @@ const ROOMS: &[&str] = &[
 /// The rooms of `connection`.
 const IN_CONNECTION: &[&str] = &[
     "client_request",
+    "generation",
     "key",
     "step",
     "told",

@@ -6,6 +6,7 @@
 
 mod agent;
 mod archive;
+mod attach;
 mod calls;
 mod cancel;
 mod chain;
@@ -24,8 +25,10 @@ mod off;
 mod open;
 mod recover;
 mod requests;
+mod restarted;
 mod saving;
 mod show;
+mod stage;
 mod subagent;
 mod tick;
 mod update;
@@ -35,15 +38,17 @@ use std::sync::Arc;
 
 use super::asked::AskedFor;
 use super::effect::Effect;
+use super::generation::Generation;
 use super::key::Key;
-use super::live::{LiveSession, Memo};
+use super::live::LiveSession;
 use super::profile::AgentProfile;
 use super::requests::{OwnIds, Requests};
 use crate::exchange::Output;
 use crate::settings::Settings;
 use crate::store::Store;
 use discover::Discovery;
-use initialize::Stage;
+use effects::Kept;
+use stage::Stage;
 use tick::Times;
 use update::{Disowned, Early};
 
@@ -71,6 +76,10 @@ struct Connection {
     writes: u64,
     stage: Stage,
     agent: AgentProfile,
+    /// How often the agent was started again.
+    generation: Generation,
+    /// The params of `initialize`, as the agent has them.
+    introduction: String,
     /// What the client has asked for by its capabilities.
     asked: AskedFor,
     /// The agent has refused to do anything before its user logs in, and nobody has since.
@@ -82,7 +91,7 @@ struct Connection {
     requests: Requests,
     ids: OwnIds,
     /// What the host was last given to keep of each session.
-    memos: BTreeMap<String, Memo>,
+    memos: BTreeMap<String, Kept>,
     early: Early,
     /// The agent's ids of sessions that it made in vain; the last few.
     disowned: Disowned,
@@ -112,6 +121,8 @@ impl Connection {
             writes: 0,
             stage: Stage::default(),
             agent: AgentProfile::default(),
+            generation: Generation::default(),
+            introduction: String::new(),
             asked: AskedFor::default(),
             needs_login: false,
             agent_gone: false,

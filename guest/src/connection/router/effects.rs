@@ -14,6 +14,23 @@ use crate::exchange::Output;
 use crate::rpc::{self, RpcError};
 use crate::storage::Storage;
 
+/// What the host was last given to keep of a session.
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
+    memo: Memo,
+    /// What it was opened with; apart, because it does not change.
+    given: Option<Arc<str>>,
+}
+
+impl Kept {
+    /// What the keys begin with under which the host keeps what sessions were opened with.
+    pub(super) const GIVEN: &'static str = "g/";
+
+    pub(super) fn given_key(session: &str) -> String {
+        format!("{}{session}", Self::GIVEN)
+    }
+}
+
 impl<S: Storage, E: Environment> Router<S, E> {
     pub(crate) fn warn(&mut self, text: impl Into<String>) {
         self.outputs.push_back(Output::Warn(text.into()));
@@ -117,7 +134,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             connection.by_agent.remove(old_agent_id);
         }
         let key = session.key().clone();
-        let memo = session.memo();
+        let (memo, given) = (session.memo(), session.given().cloned());
         let session_is_over = session.is_gone();
         if session_is_over {
             connection.showing.retain(|showing| *showing != key);
@@ -135,15 +152,25 @@ impl<S: Storage, E: Environment> Router<S, E> {
             connection.effects.push(Effect::Over(key.clone()));
         }
         let Some(id) = key.id() else { return };
-        if connection.memos.get(id) == memo.as_ref() {
-            return;
-        }
-        let value = memo.as_ref().and_then(|memo| serde_json::to_string(memo).ok());
-        self.outputs.push_back(Output::Keep { key: Memo::key(id), value });
-        match memo {
-            Some(memo) => connection.memos.insert(id.to_owned(), memo),
+        let kept = memo.map(|memo| Kept { memo, given });
+        let before = match &kept {
+            Some(kept) => connection.memos.insert(id.to_owned(), kept.clone()),
             None => connection.memos.remove(id),
         };
+        let (old, new) = (before.as_ref(), kept.as_ref());
+        if old.map(|kept| &kept.memo) != new.map(|kept| &kept.memo) {
+            let value = new.and_then(|kept| serde_json::to_string(&kept.memo).ok());
+            self.outputs.push_back(Output::Keep { key: Memo::key(id), value });
+        }
+        let given = |kept: Option<&Kept>| kept.and_then(|kept| kept.given.clone());
+        let (old, new) = (given(old), given(new));
+        // It is seldom another, and may be long.
+        let is_same =
+            old.as_ref().zip(new.as_ref()).map_or(old.is_none() && new.is_none(), |(old, new)| Arc::ptr_eq(old, new));
+        if !is_same {
+            let value = new.map(|given| given.to_string());
+            self.outputs.push_back(Output::Keep { key: Kept::given_key(id), value });
+        }
     }
 
     fn carry_out(&mut self) {
