@@ -1,9 +1,9 @@
 //! An agent that was started again: its sessions are attached as they are used, and the conversation goes on in them.
 
-use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::storage::{Memory, StorageError};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Out, World, chunk, update};
+use crate::desk::{Desk, Faulty, Out, World, chunk, update};
 use crate::scenes::{
     CWD, TOLD, account, ask_fork, ask_load, ask_prompt, lines, load, mark, oblige, replay, said, told, updates,
 };
@@ -52,9 +52,9 @@ fn a_session_is_resumed_with_all_that_it_was_opened_with() {
         json!({"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "A"}, {"id": "code", "name": "C"}]});
     let options = json!([{"id": "o", "name": "O", "type": "select", "currentValue": "a", "options": []}]);
     let opened = json!({"modes": modes, "configOptions": options});
-    let mut made = opened.clone();
-    made["sessionId"] = "s1".into();
-    desk.agent(json!({"id": "new", "result": made}));
+    let mut answer = opened.clone();
+    answer["sessionId"] = "s1".into();
+    desk.agent(json!({"id": "new", "result": answer}));
     let mode = json!({"sessionId": "s1", "modeId": "code"});
     let out = desk.client(json!({"id": "mode", "method": "session/set_mode", "params": mode}));
     desk.reply(&out.request("session/set_mode"), json!({}));
@@ -144,6 +144,27 @@ fn what_the_agent_has_kept_of_the_turn_that_was_cut_off_is_there_once() {
             [lines(&[TOLD]), vec!["> Third question".to_owned(), last.to_owned(), "> On".to_owned()]].concat();
         assert_eq!(kept, expected, "{has_kept:?}");
     }
+}
+
+#[test]
+fn what_the_store_has_not_taken_yet_is_not_doubled_by_what_the_agent_replays() {
+    let (store, world) = (Faulty::default(), World::default());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    desk.new_session("s1", CWD);
+    desk.turn("s1", "Hello", &["Hi"]);
+    store.fail(0, 50, StorageError::Full);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    desk.agent(update("s1", chunk("agent_message_chunk", "Half")));
+    desk.revive(&loads());
+    let out = ask_prompt(&mut desk, "next", "s1", "On");
+    let out = oblige(&mut desk, out, &[("Hello", "Hi"), ("Go", "Half")], "fresh");
+    assert!(said(&out.client).is_empty(), "{:?}", out.client);
+    assert_eq!(mark(&out, "next")["stored"], false);
+    assert!(store.mend());
+    desk.wait(60_000);
+    let mut other = Desk::ready(&store, &world, &json!({}));
+    let kept = said(&load(&mut other, "s1", &[]).client);
+    assert_eq!(kept, ["> Hello", "Hi", "> Go", "Half", "> On"]);
 }
 
 #[test]

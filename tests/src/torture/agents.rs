@@ -59,7 +59,7 @@ pub fn run(options: Options) -> Report {
         failed += turns.iter().filter(|turn| !turn.has_succeeded).count();
         client.close();
         let (replay, _) = Client::ready(&scene.builtin(&[])).load(&id, &scene.cwd());
-        let found = turns.iter().flat_map(|turn| missing(turn, &replay));
+        let found = turns.iter().filter_map(|turn| missing(turn, &replay));
         findings.extend(found.map(|found| format!("round {round}, an agent with {flags:?}: {found}")));
     }
     let took = began.elapsed();

@@ -98,7 +98,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 self.logged_out(outcome);
                 Ok(Handled::Pass)
             }
-            Incoming::New { cwd, directories, given } => self.new_session_made(line, cwd, directories, given, outcome),
+            Incoming::New { cwd, directories, given } => {
+                self.new_session_made(line, cwd, directories, given.as_deref(), outcome)
+            }
             Incoming::Prompt { session, .. } => {
                 let key = Key::Session(session);
                 let ended = self.with(&key, |session, cx| session.prompt_answered(line, request, outcome, cx));

@@ -29,7 +29,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         line: &str,
         cwd: String,
         directories: Vec<String>,
-        given: Option<String>,
+        given: Option<&str>,
         outcome: Outcome<'_>,
     ) -> Handling {
         let Outcome::Result(_) = outcome else { return Ok(Handled::Pass) };
@@ -66,7 +66,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         };
         let mut opened = LiveSession::open(session.id, agent_id, state, None);
         opened.is_marked(name);
-        opened.was_given(given.as_deref());
+        opened.was_given(given);
         let key = opened.key().clone();
         self.insert(opened);
         self.with(&key, LiveSession::begins_log);

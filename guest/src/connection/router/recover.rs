@@ -25,7 +25,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Takes up the memos. What the lost instance was working on is answered with an error; everything else goes on.
     pub(crate) fn carry_on(&mut self, kept: Vec<(String, String)>, lost: Vec<Arrival>) {
         let mut orphans = Vec::new();
-        let (mut sessions, mut given) = (Vec::new(), BTreeMap::new());
+        let (mut sessions, mut given) = (Vec::new(), BTreeMap::<_, String>::new());
         let mut restarted = None;
         for (key, value) in kept {
             if key == PROFILE {
@@ -57,7 +57,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             }
         }
         for (session, value) in sessions {
-            self.reopen(&session, &value, given.remove(&session));
+            self.reopen(&session, &value, given.get(&session).map(String::as_str));
         }
         // What is written from now on comes behind all that was.
         let writes = self.connection.sessions.values().map(LiveSession::last_write).max();
@@ -156,7 +156,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// Takes up a session that was open. The conversation goes on, also where the store cannot be read.
-    fn reopen(&mut self, id: &str, value: &str, given: Option<String>) {
+    fn reopen(&mut self, id: &str, value: &str, given: Option<&str>) {
         let memo = serde_json::from_str::<Memo>(value).ok();
         let is_deleted = matches!(self.store.session(id), Ok(None));
         let Some(memo) = memo.filter(|_| !is_deleted) else {
@@ -173,7 +173,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 LiveSession::open_unread(id.to_owned(), agent_id, untold)
             }
         };
-        session.was_given(given.as_deref());
+        session.was_given(given);
         let written = memo.mark.as_deref().map(|mark| open_marks::written(&self.store, id, mark));
         // Where that cannot be read, what was written may be written again; it is not lost.
         session.take_up(memo, written.and_then(Result::ok).unwrap_or_default(), self.now());
