@@ -19,7 +19,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let open = self.connection.sessions.get(&key).filter(|session| session.is_detached());
         let Some(given) = open.and_then(LiveSession::given).cloned() else { return Ok(None) };
         self.attach(&key, None, Wanted::Nothing, |_| given.to_string())?;
-        Ok(Some(key))
+        // Nothing may wait for what is not under way.
+        let is_under_way = self.connection.sessions.get(&key).is_some_and(LiveSession::is_opening);
+        Ok(is_under_way.then_some(key))
     }
 
     /// Has the agent open such a session; `rest` makes what it is asked with, but for the session's id.

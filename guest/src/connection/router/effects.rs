@@ -15,7 +15,7 @@ use crate::rpc::{self, RpcError};
 use crate::storage::Storage;
 
 /// What the host was last given to keep of a session.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Kept {
     memo: Memo,
     /// What it was opened with; apart, because it does not change.
@@ -25,6 +25,10 @@ pub(super) struct Kept {
 impl Kept {
     /// What the keys begin with under which the host keeps what sessions were opened with.
     pub(super) const GIVEN: &'static str = "g/";
+
+    fn given(&self) -> Option<&Arc<str>> {
+        self.given.as_ref()
+    }
 
     pub(super) fn given_key(session: &str) -> String {
         format!("{}{session}", Self::GIVEN)
@@ -153,24 +157,28 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         let Some(id) = key.id() else { return };
         let kept = memo.map(|memo| Kept { memo, given });
-        let before = match &kept {
-            Some(kept) => connection.memos.insert(id.to_owned(), kept.clone()),
-            None => connection.memos.remove(id),
+        let before = connection.memos.get(id);
+        let is_same_memo = before.map(|kept| &kept.memo) == kept.as_ref().map(|kept| &kept.memo);
+        // It is seldom another, and may be long.
+        let is_same_given = match (before.and_then(Kept::given), kept.as_ref().and_then(Kept::given)) {
+            (Some(before), Some(given)) => Arc::ptr_eq(before, given),
+            (before, given) => before.is_none() && given.is_none(),
         };
-        let (old, new) = (before.as_ref(), kept.as_ref());
-        if old.map(|kept| &kept.memo) != new.map(|kept| &kept.memo) {
-            let value = new.and_then(|kept| serde_json::to_string(&kept.memo).ok());
+        if !is_same_memo {
+            let value = kept.as_ref().and_then(|kept| serde_json::to_string(&kept.memo).ok());
             self.outputs.push_back(Output::Keep { key: Memo::key(id), value });
         }
-        let given = |kept: Option<&Kept>| kept.and_then(|kept| kept.given.clone());
-        let (old, new) = (given(old), given(new));
-        // It is seldom another, and may be long.
-        let is_same =
-            old.as_ref().zip(new.as_ref()).map_or(old.is_none() && new.is_none(), |(old, new)| Arc::ptr_eq(old, new));
-        if !is_same {
-            let value = new.map(|given| given.to_string());
+        if !is_same_given {
+            let value = kept.as_ref().and_then(Kept::given).map(ToString::to_string);
             self.outputs.push_back(Output::Keep { key: Kept::given_key(id), value });
         }
+        if is_same_memo && is_same_given {
+            return;
+        }
+        match kept {
+            Some(kept) => connection.memos.insert(id.to_owned(), kept),
+            None => connection.memos.remove(id),
+        };
     }
 
     fn carry_out(&mut self) {
