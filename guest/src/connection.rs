@@ -10,6 +10,7 @@ mod asked;
 mod client_request;
 mod cx;
 mod effect;
+mod generation;
 mod handled;
 mod key;
 mod list_meta;

@@ -65,6 +65,12 @@ impl<S: Storage, E: Environment> Engine<S, E> {
         self.router.peer_closed(peer);
     }
 
+    /// The agent has ended in this way, and another was started in its place.
+    pub fn agent_restarted(&mut self, how: &str) {
+        self.router.environment().pass();
+        self.router.agent_restarted(how);
+    }
+
     /// Time has passed; after how many milliseconds to call again.
     pub fn idle(&mut self) -> Option<u32> {
         self.router.environment().pass();

@@ -25,6 +25,7 @@ const ROOMS: &[&str] = &[
 const IN_CONNECTION: &[&str] = &[
     "client_request",
     "load",
+    "generation",
     "key",
     "step",
     "told",

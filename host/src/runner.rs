@@ -11,13 +11,17 @@
 //! a stream does not take at the moment waits in its output.
 
 mod connection;
+mod ends;
 mod engine;
+mod restart;
 mod shutdown;
 mod streams;
 mod timer;
 
-pub use self::connection::{Connection, End, Ends, Timing};
+pub use self::connection::Connection;
+pub use self::ends::{End, Ends, Timing};
 pub use self::engine::RunError;
+pub use self::restart::{Restart, Started};
 
 #[cfg(test)]
 mod tests;

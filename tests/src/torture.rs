@@ -1,6 +1,7 @@
 //! Trials that try to break a promise for as long as it is wanted: `cargo xtask torture`. Each has a short form among the
 //! tests.
 
+pub mod agents;
 pub mod chance;
 pub mod deletes;
 

@@ -166,7 +166,7 @@ fn in_mid_open() {
 #[test]
 fn where_the_agent_ends_by_itself_that_is_a_failure() {
     let scene = Scene::new();
-    let mut client = Client::ready(&scene.proxy(&[], &[]));
+    let mut client = Client::ready(&scene.proxy(&["--restart", "off"], &[]));
     let id = client.new_session(&scene.cwd());
     client.start_prompt(&id, "crash");
     assert_eq!(client.wait().code(), Some(1));

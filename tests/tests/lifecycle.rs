@@ -110,7 +110,7 @@ fn closing_the_input_in_mid_turn_keeps_what_was_said() {
 #[test]
 fn an_agent_that_dies_in_mid_turn_fails_the_turn_and_keeps_the_session() {
     let scene = Scene::new();
-    let launch = scene.proxy(&[], &[]);
+    let launch = scene.proxy(&["--restart", "off"], &[]);
     let mut client = Client::ready(&launch);
     let id = client.new_session(&scene.cwd());
     let turn = client.start_endless(&id, "wait");
@@ -129,7 +129,7 @@ fn an_agent_that_dies_in_mid_turn_fails_the_turn_and_keeps_the_session() {
 #[test]
 fn every_request_that_waits_for_a_dying_agent_is_answered() {
     let scene = Scene::new();
-    let mut client = Client::ready(&scene.proxy(&[], &[]));
+    let mut client = Client::ready(&scene.proxy(&["--restart", "off"], &[]));
     let first = client.new_session(&scene.cwd());
     let second = client.new_session(&scene.cwd());
     let waiting = client.start_endless(&first, "wait");

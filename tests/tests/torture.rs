@@ -1,9 +1,15 @@
 //! The trials of `cargo xtask torture`, in their short form.
 
-use acp_sessions_tests::torture::deletes;
+use acp_sessions_tests::torture::{agents, deletes};
 
 #[test]
 fn what_is_deleted_beside_busy_processes_is_gone_from_every_file() {
     let report = deletes::run(deletes::Options { seed: 7, deletes: 40, processes: 3, kill_one_in: 10 });
+    assert!(report.findings.is_empty(), "{report}");
+}
+
+#[test]
+fn what_agents_have_said_that_are_killed_is_there_once() {
+    let report = agents::run(agents::Options { seed: 7, rounds: 4 });
     assert!(report.findings.is_empty(), "{report}");
 }

@@ -82,6 +82,10 @@ impl wit::Guest for Component {
         with_engine(|engine| engine.peer_closed(from_peer(peer)));
     }
 
+    fn agent_restarted(how: String) {
+        with_engine(|engine| engine.agent_restarted(&how));
+    }
+
     fn idle() -> Option<u32> {
         with_engine(engine::Engine::idle)
     }

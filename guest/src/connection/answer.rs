@@ -34,6 +34,15 @@ pub(super) fn agent_gone() -> RpcError {
     )
 }
 
+/// How requests are answered that the agent was at when it ended, in the way that `how` tells people.
+pub(super) fn agent_restarted(how: &str) -> RpcError {
+    let message = format!(
+        "Internal error: the agent has ended ({how}) and was started again; what was said up to then is kept, and its \
+         sessions can be gone on with"
+    );
+    RpcError { data: Some(json!({ "agentEnded": how })), ..RpcError::new(Code::InternalError, message) }
+}
+
 /// A result with the layer's mark in its `_meta`.
 pub(super) fn marked(result: &str, mark: &serde_json::Value) -> String {
     let mut result = Object::parse_or_empty(result);

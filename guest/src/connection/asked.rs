@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::rpc::Object;
 
 /// What goes only to clients that have asked for it (protocol v1, `clientCapabilities`). What an agent says live it says
 /// to this client; what is replayed may have been said to another.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
 pub(super) struct AskedFor {
     /// `session.notices`.

@@ -7,6 +7,7 @@ mod busy;
 mod closing;
 mod displaced;
 mod failing;
+mod lost;
 mod memo;
 mod opened;
 mod opening;
@@ -22,6 +23,7 @@ mod write;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+pub(super) use lost::given_to_keep;
 pub(super) use memo::Memo;
 pub(super) use opening::{OpenRequest, Target, Wanted};
 pub(super) use settings::Setting;
@@ -48,7 +50,8 @@ use opening::Opening;
 #[derive(Debug)]
 pub(super) struct LiveSession {
     key: Key,
-    /// The id its agent knows it by; empty while the agent has not named it yet.
+    /// The id its agent has it open by; empty while the agent has not named it yet, or was started again and has not been
+    /// made to open it.
     agent_id: Arc<str>,
     phase: Phase,
     /// What waits for the phase to end.
@@ -90,6 +93,8 @@ pub(super) struct LiveSession {
     stands_in_since: Option<u64>,
     /// The session on behalf of which its agent started it.
     parent: Option<String>,
+    /// What the client has opened it with, but for its id.
+    given: Option<Arc<str>>,
 }
 
 /// What is known of an agent's own copy of a conversation.
@@ -211,6 +216,7 @@ impl LiveSession {
             said: Said::Whole,
             stands_in_since: None,
             parent: None,
+            given: None,
         }
     }
 

@@ -60,6 +60,11 @@ impl Method {
         TABLE.iter().find(|(_, method, ..)| *method == self).is_none_or(|(_, _, waits, _)| *waits)
     }
 
+    /// Whether the agent must have the session open that it names.
+    pub(super) fn needs_open_session(self) -> bool {
+        self.waits_while_opening() && !matches!(self, Self::Load | Self::Resume | Self::Fork)
+    }
+
     /// Whether it waits until the session that it names is closed.
     pub(super) fn waits_while_closing(self) -> bool {
         TABLE.iter().any(|(_, method, _, waits)| *method == self && *waits)

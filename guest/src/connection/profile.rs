@@ -1,11 +1,13 @@
 //! What the layer needs to know of the agent.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use serde::{Deserialize, Serialize};
 
 use crate::rpc::Object;
 
 /// The agent's name and what it can do.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
 pub(super) struct AgentProfile {
     /// Its name: from `agentInfo`, else what the host calls it.
@@ -23,6 +25,9 @@ pub(super) struct AgentProfile {
     /// It is a layer such as this one, over the very same store: it does all there is to do.
     #[serde(default)]
     pub(super) has_same_store: bool,
+    /// A digest of all that it says it can do, to the client too.
+    #[serde(default)]
+    abilities: u64,
 }
 
 impl AgentProfile {
@@ -53,6 +58,7 @@ impl AgentProfile {
             close: has("close"),
             archive: has("archive"),
             title: has("title"),
+            abilities: digest(result),
             has_same_store: their_store.is_some() && their_store.as_deref() == store,
         }
     }
@@ -61,4 +67,11 @@ impl AgentProfile {
     pub(super) fn reopens(&self) -> bool {
         self.load || self.resume
     }
+}
+
+/// The same number for the same abilities.
+fn digest(result: &Object<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    [result.get("agentCapabilities"), result.get("authMethods")].hash(&mut hasher);
+    hasher.finish()
 }

@@ -77,7 +77,13 @@ pub(super) enum Incoming {
     /// The agent's answer to `logout`.
     Logout,
     /// The agent's answer to `session/new`, in this directory.
-    New { cwd: String, directories: Vec<String> },
+    New {
+        cwd: String,
+        directories: Vec<String>,
+        /// What it was asked for with, where that is not too long.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        given: Option<String>,
+    },
     /// The agent's answer to `session/prompt`.
     Prompt { session: String, turn: TurnMemo },
     /// The agent's answer to `session/set_mode`.
@@ -220,7 +226,7 @@ pub(super) struct Requests {
     pub(super) of_agent: OfAgent,
 }
 
-/// Requests of the agent's to the client that are open, by the agent's ids for them.
+/// Requests of the agent's to the client that are open, by the ids that the client knows them by.
 #[derive(Debug, Default)]
 pub(super) struct OfAgent(BTreeMap<Id, Option<Key>>);
 
@@ -243,6 +249,11 @@ impl OfAgent {
 
     pub(super) fn contains(&self, id: &Id) -> bool {
         self.0.contains_key(id)
+    }
+
+    /// The agent has ended: what it has asked is nothing any more.
+    pub(super) fn take_all(&mut self) -> impl Iterator<Item = Id> + use<> {
+        std::mem::take(&mut self.0).into_keys()
     }
 
     /// A session is over: nobody notes any more what it was given permission for.

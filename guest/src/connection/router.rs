@@ -6,6 +6,7 @@
 
 mod agent;
 mod archive;
+mod attach;
 mod calls;
 mod cancel;
 mod chain;
@@ -24,8 +25,10 @@ mod off;
 mod open;
 mod recover;
 mod requests;
+mod restarted;
 mod saving;
 mod show;
+mod stage;
 mod subagent;
 mod tick;
 mod update;
@@ -35,8 +38,9 @@ use std::sync::Arc;
 
 use super::asked::AskedFor;
 use super::effect::Effect;
+use super::generation::Generation;
 use super::key::Key;
-use super::live::{LiveSession, Memo};
+use super::live::LiveSession;
 use super::load::Load;
 use super::profile::AgentProfile;
 use super::requests::{OwnIds, Requests};
@@ -44,7 +48,8 @@ use crate::exchange::Output;
 use crate::settings::Settings;
 use crate::store::Store;
 use discover::Discovery;
-use initialize::Stage;
+use effects::Kept;
+use stage::Stage;
 use tick::Times;
 use update::{Disowned, Early};
 
@@ -76,6 +81,10 @@ struct Connection {
     writes: u64,
     stage: Stage,
     agent: AgentProfile,
+    /// How often the agent was started again.
+    generation: Generation,
+    /// The params of `initialize`, as the agent has them.
+    introduction: String,
     /// What the client has asked for by its capabilities.
     asked: AskedFor,
     /// The agent has refused to do anything before its user logs in, and nobody has since.
@@ -91,7 +100,7 @@ struct Connection {
     states: Load,
     ids: OwnIds,
     /// What the host was last given to keep of each session.
-    memos: BTreeMap<String, Memo>,
+    memos: BTreeMap<String, Kept>,
     early: Early,
     /// The agent's ids of sessions that it made in vain; the last few.
     disowned: Disowned,
@@ -127,6 +136,8 @@ impl Connection {
             writes: 0,
             stage: Stage::default(),
             agent: AgentProfile::default(),
+            generation: Generation::default(),
+            introduction: String::new(),
             asked: AskedFor::default(),
             needs_login: false,
             agent_gone: false,

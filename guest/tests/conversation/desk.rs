@@ -127,6 +127,9 @@ impl Storage for Faulty {
     }
 }
 
+/// How an agent that was killed has ended.
+pub(crate) const KILLED: &str = "signal: 9 (SIGKILL)";
+
 /// One connection.
 pub(crate) struct Desk<'a, S: Storage = Memory> {
     pub(crate) engine: Engine<&'a S, &'a World>,
@@ -215,6 +218,22 @@ impl<'a, S: Storage> Desk<'a, S> {
             result["agentInfo"] = json!({"name": name, "version": "1"});
         }
         self.agent(json!({"id": 0, "result": result}))
+    }
+
+    /// The agent is killed, and another is started in its place.
+    pub(crate) fn restart(&mut self) -> Out {
+        self.engine.agent_restarted(KILLED);
+        self.pull()
+    }
+
+    /// The same, and the new one answers `initialize`.
+    pub(crate) fn revive(&mut self, capabilities: &Value) -> Out {
+        let mut out = self.restart();
+        let asked = out.request("initialize");
+        let info = json!({"name": "a", "version": "1"});
+        let result = json!({"protocolVersion": 1, "agentInfo": info, "agentCapabilities": capabilities});
+        out.extend(self.reply(&asked, result));
+        out
     }
 
     /// The agent answers a request it was asked.

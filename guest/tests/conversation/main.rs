@@ -1,6 +1,9 @@
 //! Conversations through the engine, natively and in memory: what a client says, what an agent says, what comes out.
 
 mod adoption;
+mod agent_ends;
+mod agent_ends_often;
+mod agent_returns;
 mod agents_list;
 mod agents_pages;
 mod archive;

@@ -90,7 +90,7 @@ fn a_session_goes_on_though_the_store_could_not_be_read_when_its_instance_was_lo
     let out = desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
     assert_eq!(out.answer("turn")["result"]["_meta"], json!(null), "the turn is recorded");
     desk.ask("session/close", json!({"sessionId": id}));
-    assert_eq!(desk.memos.keys().collect::<Vec<_>>(), ["agent"]);
+    assert_eq!(desk.memos.keys().collect::<Vec<_>>(), ["agent", "client"]);
     let mut desk = Desk::ready(&store, &world, &json!({}));
     let out = load(&mut desk, &id, &[]);
     assert_eq!(said(&out.client), ["> Go", "Still here"]);
@@ -107,5 +107,5 @@ fn nothing_is_kept_of_a_session_that_was_deleted_when_its_instance_was_lost() {
     assert_eq!(other.ask("session/delete", json!({"sessionId": id}))["result"], json!({}));
     let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
     desk.pull();
-    assert_eq!(desk.memos.keys().collect::<Vec<_>>(), ["agent"]);
+    assert_eq!(desk.memos.keys().collect::<Vec<_>>(), ["agent", "client"]);
 }

@@ -175,5 +175,5 @@ fn a_sub_agents_session_ends_with_its_parent_also_when_the_instance_was_lost_mea
     let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
     desk.pull();
     desk.ask("session/close", json!({"sessionId": "s1"}));
-    assert_eq!(desk.memos.keys().collect::<Vec<_>>(), ["agent"], "neither is open any more");
+    assert_eq!(desk.memos.keys().collect::<Vec<_>>(), ["agent", "client"], "neither is open any more");
 }

@@ -68,6 +68,12 @@ impl Agent {
         Self { private, began: ground.talk.next_moment(), ..Self::resting(kind) }
     }
 
+    /// Another process of this agent, in the place of this one, which has ended. What the clients' windows have come to stays.
+    pub(crate) fn started_again(&self, ground: &mut Ground) -> Self {
+        let (granted, refused, was_unlocked) = (self.granted.clone(), self.refused.clone(), self.was_unlocked);
+        Self { was_unlocked, granted, refused, ..Self::start(self.kind, ground) }
+    }
+
     /// An agent that does not run: there is nothing but what it keeps.
     pub(crate) fn resting(kind: Kind) -> Self {
         Self {

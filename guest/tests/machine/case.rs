@@ -55,6 +55,8 @@ pub(crate) enum Step {
     Pile(Line, u8),
     /// The connection ends; the next step begins another.
     End(Line, End),
+    /// The agent ends and is started again.
+    Restart(Line),
     /// The instance is lost.
     Trap(Line),
     /// Calls of the store go wrong: after how many, and how many.

@@ -45,7 +45,7 @@ impl Case {
             steps.push(themed.unwrap_or_else(|| step(&dice, line, calm)));
         }
         let case = Self { seed, texts: dice.percent(90), retains: dice.percent(12), kinds, steps };
-        case.with_archives()
+        case.with_archives().with_restarts()
     }
 
     /// Has some agents put sessions away, and bring them back. With dice of its own, so that what a seed stands for
@@ -70,6 +70,29 @@ impl Case {
                 _ => Step::Outside(0, dice.below(3), change),
             };
             self.steps.insert(at, step);
+        }
+        self
+    }
+
+    /// Has agents end and be started again in some, with dice of its own.
+    fn with_restarts(mut self) -> Self {
+        let dice = Dice::new(self.seed.rotate_left(32) ^ 0x5bd1_e995);
+        if !dice.percent(25) {
+            return self;
+        }
+        for _ in 0..=dice.below(4) {
+            let at = usize::from(dice.below(u8::try_from(self.steps.len() + 1).unwrap_or(u8::MAX)));
+            let line = u8::from(dice.percent(15));
+            self.steps.insert(at, Step::Restart(line));
+            match dice.below(8) {
+                0 => self.steps.insert(at, Step::Client(line, Ask::Prompt(Pick::Open(0), 3))),
+                1 => self.steps.insert(at, Step::Agent(line, Deed::Permission(0))),
+                2 => self.steps.insert(at + 1, Step::Trap(line)),
+                3 => self.steps.insert(at, fault(&dice)),
+                4 => self.steps.insert(at + 1, Step::Client(line, Ask::Prompt(Pick::Open(0), 3))),
+                5 => self.steps.insert(at + 1, Step::Turn(line, Pick::Open(0), 2)),
+                _ => {}
+            }
         }
         self
     }

@@ -11,6 +11,9 @@ use crate::world::World;
 /// How often a host pulls, and nothing comes, while there is still more to do.
 const MOST_IN_VAIN: usize = 100;
 
+/// How an agent has ended that was started again.
+const ENDED: &str = "exit status: 1";
+
 type Running<'a> = Engine<Shaky<'a>, &'a World>;
 
 /// A line that came out of an engine.
@@ -40,6 +43,8 @@ pub(crate) struct Host<'a> {
     /// Given to the engine, and what follows from it was not pulled yet.
     unfinished: Vec<Arrival>,
     closed: Vec<Peer>,
+    /// The agent was started again, and what follows from that was not pulled yet.
+    is_restarted: bool,
     /// How much the client has room for.
     pub(crate) room: u32,
     /// How often an instance was lost.
@@ -57,6 +62,7 @@ impl<'a> Host<'a> {
             memos: BTreeMap::new(),
             unfinished: Vec::new(),
             closed: Vec::new(),
+            is_restarted: false,
             room: u32::MAX,
             losses: 0,
             warnings: Vec::new(),
@@ -81,6 +87,13 @@ impl<'a> Host<'a> {
         self.pump()
     }
 
+    /// The agent has ended and was started again.
+    pub(crate) fn agent_restarted(&mut self) -> Result<Vec<Sent>, Broken> {
+        self.is_restarted = true;
+        self.call(|engine| engine.agent_restarted(ENDED))?;
+        self.pump()
+    }
+
     /// Time has passed.
     pub(crate) fn idle(&mut self) -> Result<Vec<Sent>, Broken> {
         self.call(Engine::idle)?;
@@ -102,6 +115,7 @@ impl<'a> Host<'a> {
         loop {
             let Some((outputs, more)) = self.call(|engine| (engine.pull(room), engine.has_more()))? else { continue };
             self.unfinished.clear();
+            self.is_restarted = false;
             if outputs.is_empty() {
                 if !more || room == 0 {
                     return Ok(sent);
@@ -146,9 +160,12 @@ impl<'a> Host<'a> {
             let lost = std::mem::take(&mut self.unfinished);
             let kept: Vec<_> = self.memos.clone().into_iter().collect();
             let (storage, world, settings) = (self.storage, self.world, self.settings.clone());
-            let closed = self.closed.clone();
+            let (closed, is_restarted) = (self.closed.clone(), self.is_restarted);
             let opened = caught(|| {
                 let mut engine = Engine::connect(storage, world, settings, kept, lost)?;
+                if is_restarted {
+                    engine.agent_restarted(ENDED);
+                }
                 for peer in closed {
                     engine.peer_closed(peer);
                 }

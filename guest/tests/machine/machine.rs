@@ -3,6 +3,7 @@
 mod connections;
 mod finish;
 mod outside;
+mod restart;
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -173,6 +174,10 @@ impl<'a> Machine<'a> {
                 self.started(line);
                 self.flush_pile(line);
                 self.with_host(line, Host::lose);
+            }
+            Step::Restart(line) => {
+                self.started(line);
+                self.restart(line);
             }
             Step::End(line, end) => self.end(line, end),
             Step::Settle(line) => {

@@ -80,6 +80,7 @@ impl Search<'_> {
                 | Step::Pile(line, _)
                 | Step::End(line, _)
                 | Step::Trap(line)
+                | Step::Restart(line)
                 | Step::FirstList(line)
                 | Step::Settle(line) => *line = 0,
                 Step::Clock(_) | Step::Fault(..) => {}

@@ -19,6 +19,6 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     serve::serve(&arguments.options, "acp-sessions", || {
         let (agent, side) = Builtin::start(arguments.exec.clone())?;
-        Ok((Box::new(agent), side))
+        Ok(((Box::new(agent), side), None))
     })
 }

@@ -35,6 +35,15 @@ enum Listed {
     All,
 }
 
+/// Whether an agent is started again that has ended though the client is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Restarted {
+    /// A few times a minute.
+    On,
+    /// Never: the connection ends with it.
+    Off,
+}
+
 #[derive(Debug, Args)]
 pub(super) struct ConnectionOptions {
     #[command(flatten)]
@@ -76,6 +85,10 @@ pub(super) struct ConnectionOptions {
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=3600))]
     agent_timeout: u32,
 
+    /// Whether the agent is started again when it ends by itself
+    #[arg(long, value_enum, default_value_t = Restarted::On)]
+    restart: Restarted,
+
     /// How long the agent may take to end by itself once its input is closed, before it is terminated
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=3600))]
     agent_grace: u32,
@@ -111,6 +124,11 @@ impl ConnectionOptions {
         ]
         .map(|(name, value)| Setting { name: name.to_owned(), value })
         .into()
+    }
+
+    /// Whether an agent is started again that has ended.
+    pub(super) fn restarts(&self) -> bool {
+        self.restart == Restarted::On
     }
 
     pub(super) fn timing(&self) -> Timing {

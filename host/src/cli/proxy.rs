@@ -7,7 +7,8 @@ use std::path::Path;
 
 use super::options::ConnectionOptions;
 use super::{Outcome, serve};
-use crate::downstream::{Chained, Command};
+use crate::downstream::{Chained, Command, SpawnError};
+use crate::runner::{Restart, Started};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -29,13 +30,15 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         anyhow::ensure!(!io::stdin().is_terminal(), "no agent is named: acp-sessions proxy -- COMMAND");
         return serve::serve(&arguments.options, CHAINED, || {
             let (agent, side) = Chained::start()?;
-            Ok((Box::new(agent), side))
+            Ok(((Box::new(agent), side), None))
         });
     };
-    serve::serve(&arguments.options, &name(program), || {
-        let (agent, side) = Command::spawn(program, rest)?;
+    let (command, rest) = (program.clone(), rest.to_owned());
+    let start = move || -> Result<Started, SpawnError> {
+        let (agent, side) = Command::spawn(&command, &rest)?;
         Ok((Box::new(agent), side))
-    })
+    };
+    serve::serve(&arguments.options, &name(program), || Ok((start()?, Some(Restart::by(start)))))
 }
 
 /// The file name of a program.

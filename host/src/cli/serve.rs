@@ -11,25 +11,25 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use super::options::ConnectionOptions;
 use super::{Outcome, store};
 use crate::component::Component;
-use crate::downstream::Agent;
-use crate::runner::{Connection, End, Ends};
+use crate::runner::{Connection, End, Ends, Restart, Started};
 use crate::store::Sqlite;
 use crate::transport::{Input, Output, Side};
 
 /// The longest line taken from a client.
 const LONGEST_LINE: usize = 16 << 20;
 
-/// Serves one client with the agent that `start` starts. `name` is what the agent is called if it does not name itself.
+/// Serves one client with the agent that `start` starts, and says how to start again, if it can be. `name` is what the agent is called if it does not name itself.
 pub(super) fn serve(
     options: &ConnectionOptions,
     name: &str,
-    start: impl FnOnce() -> anyhow::Result<(Box<dyn Agent>, Side)>,
+    start: impl FnOnce() -> anyhow::Result<(Started, Option<Restart>)>,
 ) -> Outcome {
     let stop = stop_at_signals()?;
     // The agent comes first: it takes longest to start, and does so while the rest is prepared.
-    let (downstream, agent) = start()?;
+    let ((downstream, agent), restart) = start()?;
     let (component, storage, client) = prepare(options)?;
-    let ends = Ends { client, agent, downstream, stop: stop.into() };
+    let restart = restart.filter(|_| options.restarts());
+    let ends = Ends { client, agent, downstream, restart, stop: stop.into() };
     match Connection::open(&component, storage, options.settings(name), ends, options.timing())?.run()? {
         End::ClientGone | End::Stopped => Ok(ExitCode::SUCCESS),
         End::AgentGone(how) => anyhow::bail!("the agent has ended: {how}"),

@@ -73,6 +73,12 @@ impl<'c, S: storage::Host + Send + 'static> Instance<'c, S> {
         self.exports.acp_sessions_connection().call_peer_closed(&mut self.store, peer)
     }
 
+    /// Says that the agent has ended in this way, and that another was started in its place.
+    pub fn agent_restarted(&mut self, how: &str) -> wasmtime::Result<()> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_connection().call_agent_restarted(&mut self.store, how)
+    }
+
     /// Says that time has passed; returns after how many milliseconds to say so again.
     pub fn idle(&mut self) -> wasmtime::Result<Option<u32>> {
         let _running = self.begin_call();

@@ -1,9 +1,10 @@
 //! Moves lines between the two sides and the engine.
 
-use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
+use super::ends::{End, Ends, Timing};
 use super::engine::{Engine, RunError};
+use super::restart::{NotStarted, Restart};
 use super::shutdown::{self, Shutdown};
 use super::streams::Streams;
 use super::timer::Timer;
@@ -11,7 +12,6 @@ use crate::component::connection::{Arrival, Output, Peer, Setting, Step};
 use crate::component::{Component, storage};
 use crate::downstream::Agent;
 use crate::store::Upkeep;
-use crate::transport::Side;
 
 /// Replays may fill what waits for the client up to here.
 const CLIENT_ROOM: usize = 256 << 10;
@@ -20,35 +20,21 @@ const CLIENT_ROOM: usize = 256 << 10;
 /// something that it has set loose may hold it open.
 const LAST_OUTPUT: Duration = Duration::from_millis(200);
 
+/// How an agent has ended that did not end by itself.
+const CLOSED: &str = "it closed its output";
+
 /// What the client has not read this long after everything else has ended is lost.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-
-/// What a connection takes its time for.
-#[derive(Debug, Clone, Copy)]
-pub struct Timing {
-    /// After an arrival the engine is told of the passing of time this much later.
-    pub flush_after: Duration,
-    /// How long the agent may take to end by itself when the client has gone. Agents finish then what they were asked
-    /// last, and some take seconds.
-    pub agent_grace: Duration,
-}
-
-/// How a connection ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
-    /// The client closed its side.
-    ClientGone,
-    /// The program was asked to stop.
-    Stopped,
-    /// The agent ended by itself; the text says how.
-    AgentGone(String),
-}
 
 /// A client, an agent, and the engine between them.
 pub struct Connection<'c, S: storage::Host + Upkeep + Send + 'static> {
     engine: Engine<'c, S>,
     streams: Streams,
     downstream: Box<dyn Agent>,
+    /// How it is started again; none where it is not.
+    restart: Option<Restart>,
+    /// Why it was not, though it should have been.
+    not_started: Option<NotStarted>,
     timing: Timing,
     /// When to tell the engine next that time has passed.
     timer: Timer,
@@ -65,18 +51,6 @@ pub struct Connection<'c, S: storage::Host + Upkeep + Send + 'static> {
     shutdown: Option<(Shutdown, Option<End>)>,
 }
 
-/// What a connection is between.
-pub struct Ends {
-    /// The client.
-    pub client: Side,
-    /// The agent's pipes.
-    pub agent: Side,
-    /// The agent itself.
-    pub downstream: Box<dyn Agent>,
-    /// Something can be read from it once for each time the program is asked to stop.
-    pub stop: OwnedFd,
-}
-
 impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
     /// Opens the engine over this storage. If it cannot be opened, the agent is ended.
     pub fn open(
@@ -86,7 +60,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
         ends: Ends,
         timing: Timing,
     ) -> Result<Self, RunError> {
-        let Ends { client, agent, downstream, stop } = ends;
+        let Ends { client, agent, downstream, restart, stop } = ends;
         // Where it fails, the agent has not been sent anything that it could want to finish.
         let engine = Engine::connect(component, storage, settings).inspect_err(|_| downstream.kill())?;
         let mut timer = Timer::default();
@@ -96,6 +70,8 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
             engine,
             streams,
             downstream,
+            restart,
+            not_started: None,
             timing,
             timer,
             has_more: false,
@@ -115,7 +91,10 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
         let written = self.streams.finish_client(Instant::now() + LAST_WORDS);
         let end = served?;
         written.map_err(RunError::Streams)?;
-        Ok(end.unwrap_or_else(|| End::AgentGone(ended.unwrap_or_else(|| "it closed its output".to_owned()))))
+        Ok(end.unwrap_or_else(|| {
+            let how = ended.unwrap_or_else(|| CLOSED.to_owned());
+            End::AgentGone(self.not_started.map_or_else(|| how.clone(), |why| format!("{how}; {why}")))
+        }))
     }
 
     /// Until there is nothing more to do. Returns none if it was the agent that ended first.
@@ -156,6 +135,9 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
                 self.begin_shutdown(Shutdown::hasty, None);
             }
             if self.has_agent_ended() {
+                if self.start_again()? {
+                    continue;
+                }
                 if !self.is_client_gone() || shutdown::has_ended(&*self.downstream) {
                     return self.conclude();
                 }
@@ -164,7 +146,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
                 self.settle()?;
                 self.streams.client.close();
             }
-            if self.take_steps() {
+            if self.take_steps() && !self.start_again()? {
                 return self.conclude();
             }
         }
@@ -206,7 +188,8 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
     }
 
     fn begin_shutdown(&mut self, shutdown: fn(Instant, Duration) -> Shutdown, end: Option<End>) {
-        // What ended first is what ended it.
+        // What ended first is what ended it. An agent that is only being ended would have been started again.
+        self.shutdown.take_if(|(_, end)| end.is_none() && self.restart.is_some());
         self.shutdown.get_or_insert_with(|| (shutdown(Instant::now(), self.timing.agent_grace), end));
     }
 
@@ -232,6 +215,29 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
             }
         }
         false
+    }
+
+    /// The agent has ended: another is started in its place, unless the connection is to end or it ends too often.
+    fn start_again(&mut self) -> Result<bool, RunError> {
+        let is_ending = matches!(self.shutdown, Some((_, Some(_))));
+        let Some(restart) = self.restart.as_mut().filter(|_| !is_ending) else { return Ok(false) };
+        let how = shutdown::finish(&*self.downstream).unwrap_or_else(|| CLOSED.to_owned());
+        match restart.start(Instant::now()) {
+            Err(why) => {
+                self.not_started = Some(why);
+                Ok(false)
+            }
+            Ok((agent, side)) => {
+                tracing::warn!("the agent has ended ({how}) and was started again");
+                self.streams.replace_agent(side);
+                self.downstream = agent;
+                (self.exited, self.shutdown) = (None, None);
+                self.timer.arrived(Instant::now(), self.timing.flush_after);
+                self.engine.agent_restarted(how)?;
+                self.pump()?;
+                Ok(true)
+            }
+        }
     }
 
     /// The agent has ended: nothing can come any more.

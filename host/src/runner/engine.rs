@@ -49,6 +49,8 @@ pub(super) struct Engine<'c, S: storage::Host + Upkeep + Send + 'static> {
     /// Given to the instance, and what follows from it was not pulled yet.
     unfinished: Vec<Arrival>,
     closed: Vec<Peer>,
+    /// How the agent has ended that was started again, while what follows from that was not pulled yet.
+    restarted: Option<String>,
     losses: u32,
 }
 
@@ -85,6 +87,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
             kept: BTreeMap::new(),
             unfinished: Vec::new(),
             closed: Vec::new(),
+            restarted: None,
             losses: 0,
         })
     }
@@ -116,6 +119,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
         };
         // All that follows from what was received is in it; what comes later is replays, and the memos tell of those.
         self.unfinished.clear();
+        self.restarted = None;
         step.outputs.retain_mut(|output| match output {
             Output::Keep(memo) => {
                 self.keep(std::mem::replace(memo, Memo { key: String::new(), value: None }));
@@ -133,6 +137,13 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
         }
         self.closed.push(peer);
         let told = self.instance.as_mut().map(|instance| instance.peer_closed(peer));
+        self.recover_from(told).map(|_| ())
+    }
+
+    /// Says that the agent has ended in this way, and that another was started in its place.
+    pub(super) fn agent_restarted(&mut self, how: String) -> Result<(), RunError> {
+        let told = self.instance.as_mut().map(|instance| instance.agent_restarted(&how));
+        self.restarted = Some(how);
         self.recover_from(told).map(|_| ())
     }
 
@@ -191,6 +202,9 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
             self.kept.iter().map(|(key, value)| Memo { key: key.clone(), value: Some(value.clone()) }).collect();
         if let Err(refused) = instance.connect(&self.settings, &kept, lost)? {
             return Ok(Err(refused));
+        }
+        if let Some(how) = &self.restarted {
+            instance.agent_restarted(how)?;
         }
         for peer in &self.closed {
             instance.peer_closed(*peer)?;

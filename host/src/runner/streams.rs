@@ -140,6 +140,12 @@ impl Streams {
         self.from_agent.is_some()
     }
 
+    /// Another agent is in the place of the one that has ended.
+    pub(super) fn replace_agent(&mut self, agent: Side) {
+        self.agent = agent.to;
+        self.from_agent = Some(agent.from);
+    }
+
     /// Lets go of the agent's streams.
     pub(super) fn leave_agent(&mut self) {
         self.agent.abandon();

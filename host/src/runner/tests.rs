@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use serde_json::{Value, json};
 
-use super::{Connection, End, Ends, RunError, Timing};
+use super::{Connection, End, Ends, Restart, RunError, Started, Timing};
 use crate::component::connection::{Content, Setting};
 use crate::component::storage::{
     Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextScope, TextTerm, Write,
@@ -83,7 +83,7 @@ fn ends(agent: (impl Agent + 'static, Side)) -> (Ends, PipeWriter, PipeReader, P
     let ((from_client, to), (from, to_client), (stop, asked)) =
         (pipe().expect("a pipe"), pipe().expect("a pipe"), pipe().expect("a pipe"));
     let client = Side { from: Input::new(from_client, 16 << 20), to: Output::new(to_client) };
-    (Ends { client, agent: agent.1, downstream: Box::new(agent.0), stop: stop.into() }, to, from, asked)
+    (Ends { client, agent: agent.1, downstream: Box::new(agent.0), restart: None, stop: stop.into() }, to, from, asked)
 }
 
 impl Client {
@@ -91,10 +91,32 @@ impl Client {
         Self::connect_with(agent, Sqlite::builder().in_memory().build().expect("a store"), Limits::default())
     }
 
+    /// With an agent in whose place the built-in one is started when it has ended.
+    fn connect_restarting(agent: (impl Agent + 'static, Side)) -> Self {
+        let restart = Restart::by(|| -> std::io::Result<Started> {
+            let (agent, side) = Builtin::start(None)?;
+            Ok((Box::new(agent), side))
+        });
+        let (mut ends, to, from, stop) = ends(agent);
+        ends.restart = Some(restart);
+        Self::connect_ends(
+            (ends, to, from, stop),
+            Sqlite::builder().in_memory().build().expect("a store"),
+            Limits::default(),
+        )
+    }
+
     fn connect_with(agent: (impl Agent + 'static, Side), store: Sqlite, limits: Limits) -> Self {
+        Self::connect_ends(ends(agent), store, limits)
+    }
+
+    fn connect_ends(
+        (ends, to, from, stop): (Ends, PipeWriter, PipeReader, PipeWriter),
+        store: Sqlite,
+        limits: Limits,
+    ) -> Self {
         let traps = Arc::new(AtomicU32::new(0));
         let storage = Faulty { store, traps: Arc::clone(&traps) };
-        let (ends, to, from, stop) = ends(agent);
         let running = thread::spawn(move || {
             let component = Component::embedded(limits).expect("an engine");
             Connection::open(&component, storage, vec![], ends, TIMING)?.run()
@@ -250,6 +272,17 @@ fn a_request_to_stop_ends_it() {
     assert!(matches!(client.running.join().expect("no panic"), Ok(End::Stopped)));
 }
 
+/// An agent that makes one session and ends when it is prompted.
+const FORGETFUL: &str = r#"
+    while read -r line; do
+        id=$(printf '%s' "$line" | sed 's/.*"id":\([^,]*\),.*/\1/')
+        case $line in
+            *initialize*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":1,"agentCapabilities":{}}}' ;;
+            *session/new*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"sessionId":"s1"}}' ;;
+            *session/prompt*) exit 1 ;;
+        esac
+    done"#;
+
 fn shell(script: &str) -> (Command, Side) {
     Command::spawn(&"sh".into(), &["-c".into(), script.into()]).expect("started")
 }
@@ -264,6 +297,35 @@ fn an_agent_that_ends_ends_it() {
         let end = client.running.join().expect("no panic");
         assert!(matches!(&end, Ok(End::AgentGone(how)) if how == "exit status: 3"), "{end:?}");
     }
+}
+
+#[test]
+fn another_agent_is_started_in_the_place_of_one_that_ends() {
+    // By itself, in whatever way, or because it has closed its output.
+    for script in ["read line; exit 0", "read line; exit 3", "kill -9 $$", "exec >&-; sleep 60"] {
+        let mut client = Client::connect_restarting(shell(script));
+        let session = client.new_session()["result"]["sessionId"].clone();
+        let prompt = json!({ "sessionId": session, "prompt": [{ "type": "text", "text": "Hello" }] });
+        assert_eq!(client.request("session/prompt", prompt)["result"]["stopReason"], "end_turn", "{script}");
+        assert!(matches!(client.leave(), Ok(End::ClientGone)), "{script}");
+    }
+}
+
+#[test]
+fn an_engine_that_is_lost_as_it_is_told_that_the_agent_has_ended_is_told_again() {
+    let mut client = Client::connect_restarting(shell(FORGETFUL));
+    let session = client.new_session()["result"]["sessionId"].clone();
+    client.traps.store(2, Ordering::SeqCst);
+    let prompt = json!({ "sessionId": session, "prompt": [{ "type": "text", "text": "Hello" }] });
+    for round in 0..4 {
+        let answer = client.request("session/prompt", prompt.clone());
+        if answer["result"]["stopReason"] == "end_turn" {
+            assert!(matches!(client.leave(), Ok(End::ClientGone)));
+            return;
+        }
+        assert_eq!(answer["error"]["code"], -32603, "round {round}: {answer}");
+    }
+    panic!("it does not recover");
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! `torture deletes`: trials that try to break a promise, in their long form. `cargo xtask torture` builds and runs it.
+//! `torture deletes` and its like: trials that try to break a promise, in their long form. `cargo xtask torture` builds and runs it.
 
 use std::process::ExitCode;
 
-use acp_sessions_tests::torture::deletes;
+use acp_sessions_tests::torture::{agents, deletes};
 use clap::Parser;
 
 #[derive(Debug, Parser)]
@@ -22,6 +22,15 @@ enum Trial {
         #[arg(long, default_value_t = 40)]
         kill_one_in: usize,
     },
+    /// Agents that are killed: nothing of the conversation is lost or doubled, and it goes on
+    Agents {
+        /// What chance begins with
+        #[arg(long)]
+        seed: u64,
+        /// How many programs there are, each of whose agents is killed five times
+        #[arg(long, default_value_t = 100)]
+        rounds: usize,
+    },
 }
 
 fn main() -> ExitCode {
@@ -29,6 +38,7 @@ fn main() -> ExitCode {
         Trial::Deletes { seed, deletes, processes, kill_one_in } => {
             deletes::run(deletes::Options { seed, deletes, processes, kill_one_in })
         }
+        Trial::Agents { seed, rounds } => agents::run(agents::Options { seed, rounds }),
     };
     println!("{report}");
     if report.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }

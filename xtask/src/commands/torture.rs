@@ -28,12 +28,15 @@ pub(crate) struct Options {
 enum Trial {
     /// 2,000 deletes beside five busy processes: no file of the store holds a deleted word in the end
     Deletes,
+    /// 500 kills of agents, at rest and while they speak: nothing is lost or doubled, and the conversation goes on
+    Agents,
 }
 
 impl Trial {
     fn name(self) -> &'static str {
         match self {
             Self::Deletes => "deletes",
+            Self::Agents => "agents",
         }
     }
 
@@ -41,6 +44,7 @@ impl Trial {
     fn short(self) -> &'static [&'static str] {
         match self {
             Self::Deletes => &["--deletes", "60", "--processes", "3", "--kill-one-in", "10"],
+            Self::Agents => &["--rounds", "4"],
         }
     }
 }

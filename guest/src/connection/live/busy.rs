@@ -59,7 +59,7 @@ impl LiveSession {
         }
     }
 
-    fn go_on_untold<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+    pub(super) fn go_on_untold<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         if let Phase::Open { busy, .. } = &mut self.phase
             && busy.take_if(|busy| matches!(busy, Busy::ToldInVain { .. })).is_some()
         {

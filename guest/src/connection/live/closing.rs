@@ -109,7 +109,7 @@ impl LiveSession {
         if !closing.turns.is_empty() || closing.asked.is_some() {
             return;
         }
-        if !cx.agent.close {
+        if !cx.agent.close || self.agent_id.is_empty() {
             return self.closed(cx);
         }
         // What a client that deletes or archives it says besides is not about this.

@@ -57,7 +57,7 @@ impl LiveSession {
     /// `None` unless the agent has it open for sure: a session that is only being opened is opened anew.
     pub(in crate::connection) fn memo(&self) -> Option<Memo> {
         self.is_kept().then(|| Memo {
-            agent_id: self.agent_id.to_string(),
+            agent_id: self.open_as().to_owned(),
             untold: self.untold,
             parent: self.parent.clone(),
             mark: self.marked.clone(),
@@ -67,6 +67,14 @@ impl LiveSession {
             unwritten: self.is_unwritten(),
             missing: self.said == Said::Missing,
         })
+    }
+
+    /// The id that the agent has it open by; empty while it is only being made to open it once more.
+    fn open_as(&self) -> &str {
+        match &self.phase {
+            Phase::Opening(opening) if opening.is_detached() => "",
+            _ => &self.agent_id,
+        }
     }
 
     /// Whether an instance that is lost now takes something with it that was said before the arrivals it is at.

@@ -59,6 +59,11 @@ impl LiveSession {
         // The session is open, and can be even where its state cannot be written now; the host is told.
         let _ = self.write(cx, false);
         let request = opening.request.take();
+        if request.is_some() {
+            self.was_given(Some(opening.given()));
+        } else if opening.is_detached() {
+            self.tell_what_changed(opening.told(), &attached, cx);
+        }
         // The title is the end of a history; where none is wanted nothing comes before the answer.
         let is_named = request.is_some() && !matches!(opening.target, Target::Fork(..));
         if is_named && opening.wanted.is_history() {

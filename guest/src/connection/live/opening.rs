@@ -72,7 +72,7 @@ pub(super) struct Opening {
 
 /// What the session was before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Before {
+pub(in crate::connection::live) enum Before {
     /// The agent did not have it open.
     Closed,
     /// It was open and only its history is wanted: a failure leaves it open.
@@ -80,6 +80,11 @@ enum Before {
     /// The same, and the client has taken its request back. The agent is telling the history all the same, which could not
     /// be told from what it says in a turn: what is asked next waits until it has.
     OpenForNobody,
+    /// It was open to the client, and the agent, which was started again, has it open no more: a failure leaves it so.
+    Detached {
+        /// All that was said is in the log.
+        is_written: bool,
+    },
 }
 
 /// How the agent opened it.
@@ -94,8 +99,14 @@ pub(super) struct Attached {
 }
 
 impl Opening {
+    /// Whether the client had it open.
     pub(super) fn was_open(&self) -> bool {
         self.before != Before::Closed
+    }
+
+    /// Whether the agent, which was started again, has it open no more.
+    pub(super) fn is_detached(&self) -> bool {
+        matches!(self.before, Before::Detached { .. })
     }
 
     /// The agent's id of the session, or of the one that is forked, if it has one.
@@ -124,6 +135,16 @@ impl Opening {
     pub(super) fn lineage(&self, agent: &str) -> Vec<String> {
         let known = self.target.session().agents.get(agent);
         known.map(|known| [std::slice::from_ref(&known.id), known.lineage.as_slice()].concat()).unwrap_or_default()
+    }
+
+    /// What the client was told last of the mode and the options.
+    pub(super) fn told(&self) -> &State {
+        &self.put_back
+    }
+
+    /// What the agent was asked with, but for the session's id.
+    pub(super) fn given(&self) -> &str {
+        &self.rest
     }
 
     /// The mode that was put back at the agent.

@@ -202,13 +202,7 @@ impl LiveSession {
         self.activity.succeeded |= has_succeeded;
         let is_cut_off = turn.cancelled || !has_succeeded;
         self.end_turn(&turn, &entry, is_cut_off, cx.now());
-        let is_lost = match self.write(cx, true) {
-            Err(error) => Some(RpcError::from(error).message),
-            Ok(()) if self.is_deleted() => Some(DELETED.to_owned()),
-            Ok(()) => (self.said == Said::Missing).then(|| MISSING.to_owned()),
-        };
-        self.forget_missing_without_turn();
-        if let Some(reason) = is_lost {
+        if let Some(reason) = self.write_end(cx) {
             // The conversation goes on; the client learns that this turn may be missing from its history.
             let Ok(result) = result_of(&outcome) else { return Handled::Pass };
             let mark = json!({ "stored": false, "reason": reason });
@@ -225,6 +219,17 @@ impl LiveSession {
             return Handled::PassAs(rpc::response(request.id(), CANCELLED));
         }
         Handled::Pass
+    }
+
+    /// Writes what was said up to the end of a turn; why not all of it is kept, if so.
+    pub(super) fn write_end<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> Option<String> {
+        let lost = match self.write(cx, true) {
+            Err(error) => Some(RpcError::from(error).message),
+            Ok(()) if self.is_deleted() => Some(DELETED.to_owned()),
+            Ok(()) => (self.said == Said::Missing).then(|| MISSING.to_owned()),
+        };
+        self.forget_missing_without_turn();
+        lost
     }
 
     /// Records the end of a turn. Where the agent is at another prompt as well, both are one turn to readers, and it goes on.

@@ -18,11 +18,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let handled = match Message::parse(&line) {
             Err(NotAMessage) => return self.line_off(Peer::Agent, &line),
             Ok(Message::Response { id, outcome }) => self.agent_response(&line, &id, outcome),
-            Ok(Message::Request { id, method, params }) => self.agent_request(&line, &id, &method, params),
+            Ok(Message::Request { id, method, params }) => {
+                let handled = self.agent_request(&line, &id, &method, params);
+                self.marked(handled, &line)
+            }
             Ok(Message::Notification { method, params }) if method == "session/update" => {
                 self.session_update(&line, params)
             }
-            Ok(Message::Notification { params, .. }) => self.pass_to_client(&line, params),
+            Ok(Message::Notification { method, params }) => self.agent_notification(&line, &method, params),
         };
         match handled {
             Handled::Done | Handled::Wait(_) => {}
@@ -45,6 +48,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return Handled::Done;
         }
         self.note_login(outcome);
+        if self.connection.stage.is_introduction(id) {
+            self.introduced_again(outcome);
+            return Handled::Done;
+        }
         let owner = self.connection.ids.read(id);
         if let Owner::Engine(own) = owner {
             self.own_answered(own, outcome);
@@ -91,7 +98,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 self.logged_out(outcome);
                 Ok(Handled::Pass)
             }
-            Incoming::New { cwd, directories } => self.new_session_made(line, cwd, directories, outcome),
+            Incoming::New { cwd, directories, given } => {
+                self.new_session_made(line, cwd, directories, given.as_deref(), outcome)
+            }
             Incoming::Prompt { session, .. } => {
                 let key = Key::Session(session);
                 let ended = self.with(&key, |session, cx| session.prompt_answered(line, request, outcome, cx));
@@ -156,7 +165,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let requests = &self.connection.requests;
         let own = requests.outgoing.keys().map(|id| self.connection.ids.wire(*id));
         let clients = requests.incoming.iter().filter(|(_, what)| what.is_with_agent());
-        let mut open = own.chain(clients.map(|(request, _)| request.id().clone()));
+        let again = self.connection.stage.introduction().map(|asked| asked.id.clone());
+        let mut open = own.chain(clients.map(|(request, _)| request.id().clone())).chain(again);
         let id = open.next()?;
         (open.next().is_none() && id != Id::null()).then_some(id)
     }
@@ -168,6 +178,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.agent_line(rpc::notification(method, params.unwrap_or("{}")));
             return Handled::Done;
         }
+        let known_as = self.connection.generation.mark(id);
         if method == "session/request_permission"
             && let Some(asked) = params.and_then(Object::parse)
             && let Some(key) =
@@ -177,15 +188,20 @@ impl<S: Storage, E: Environment> Router<S, E> {
             rest.remove("sessionId");
             let rest = rest.to_json();
             self.with(&key, |session, cx| session.permission_asked(cx.now(), &rest));
-            self.connection.requests.of_agent.insert(id.clone(), Some(key));
+            self.connection.requests.of_agent.insert(known_as, Some(key));
         } else {
-            self.connection.requests.of_agent.insert(id.clone(), None);
+            self.connection.requests.of_agent.insert(known_as, None);
         }
         self.pass_to_client(line, params)
     }
 
+    pub(super) fn agent_notification(&self, line: &str, method: &str, params: Option<&str>) -> Handled {
+        let handled = self.pass_to_client(line, params);
+        if method == "$/cancel_request" { self.marked(handled, line) } else { handled }
+    }
+
     /// Passes a line that names a session, if it does, by the client's id for it.
-    pub(super) fn pass_to_client(&mut self, line: &str, params: Option<&str>) -> Handled {
+    pub(super) fn pass_to_client(&self, line: &str, params: Option<&str>) -> Handled {
         let Some(params) = params.and_then(Object::parse) else { return Handled::Pass };
         let Some(agent_id) = params.get_string("sessionId") else { return Handled::Pass };
         match self.connection.by_agent.get(agent_id.as_str()) {

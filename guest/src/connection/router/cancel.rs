@@ -37,7 +37,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         let request = ClientRequest::new(id);
         if self.connection.requests.incoming.get(&request) != Some(&Incoming::Engine) {
-            return self.pass_to_agent(line, params);
+            // An agent that was started again knows nothing of what the one before was asked.
+            return if self.connection.stage.is_again() { Handled::Done } else { self.pass_to_agent(line, params) };
         }
         if self.connection.stage.withdraw(&request) || self.connection.discovery.withdraw(&request) {
             self.finish(&request, Err(cancelled()));

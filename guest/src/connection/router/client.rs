@@ -3,6 +3,7 @@
 use crate::connection::answer::agent_gone;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::effect::Waiting;
+use crate::connection::generation::Whose;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
 use crate::connection::live::LiveSession;
@@ -16,7 +17,7 @@ use crate::exchange::Peer;
 use crate::rpc::{self, Code, Id, Message, NotAMessage, Object, Outcome, RpcError};
 use crate::storage::Storage;
 
-use super::initialize::Stage;
+use super::stage::Stage;
 
 /// Whether a line waits for those that were sent before it. One that is no message is refused at once; and what the agent
 /// waits for, or the client does not wait for any more, may be what keeps the others from getting on.
@@ -44,6 +45,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             } else {
                 self.expect_waiting(&waiting);
                 self.connection.stage.hold(waiting);
+                self.introduce_if_refused();
             }
         } else {
             self.handle_client_line(line);
@@ -108,7 +110,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                     return self.client_line(line);
                 }
                 self.permission_answered(&id, outcome);
-                Handled::Pass
+                self.answer_for_agent(&line, &id)
             }
         };
         match handled {
@@ -165,6 +167,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if let Some(key) = self.waits_for(method, params) {
             return Ok(Handled::Wait(key));
         }
+        if let Some(key) = self.attach_for(method, params)? {
+            return Ok(Handled::Wait(key));
+        }
         let read = || Params::read(params);
         // A layer behind this one over the same store does it, and this one keeps out of its way.
         let is_theirs = self.connection.agent.has_same_store && method != Method::Initialize;
@@ -208,9 +213,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         match method {
             "session/cancel" => self.cancel(line, params),
             "$/cancel_request" => self.cancel_request(line, params),
-            _ => match self.waits_for(Method::Other, params) {
-                Some(key) => Handled::Wait(key),
-                None => self.pass_to_agent(line, params),
+            _ => match (self.waits_for(Method::Other, params), self.attach_for(Method::Other, params)) {
+                (Some(key), _) | (None, Ok(Some(key))) => Handled::Wait(key),
+                (None, _) => self.pass_to_agent(line, params),
             },
         }
     }
@@ -226,6 +231,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let session = params.get_string("sessionId").and_then(|id| self.connection.sessions.get(&Key::Session(id)));
         match session {
             Some(session) if !session.agent_id().is_empty() => Handled::named(line, &params, session.agent_id()),
+            // An agent that was started again is at nothing in it.
+            Some(session) if session.is_detached() => Handled::Done,
             _ => Handled::Pass,
         }
     }
@@ -239,7 +246,24 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 // It was taken back meanwhile.
                 continue;
             }
-            self.handle_client_line(waiting.line);
+            if self.connection.stage.is_again() {
+                self.client_line(waiting.line);
+            } else {
+                self.handle_client_line(waiting.line);
+            }
+        }
+    }
+
+    /// An answer of the client's, for the agent if it is that one's request and not one's that has ended.
+    pub(super) fn answer_for_agent(&self, line: &str, id: &Id) -> Handled {
+        match self.connection.generation.read(id) {
+            Whose::Past => Handled::Done,
+            Whose::Present(own) if own == *id => Handled::Pass,
+            Whose::Present(own) => {
+                let answer = Object::parse_or_empty(line);
+                let given = answer.get("id").unwrap_or_default();
+                Handled::PassAs(rpc::splice(line, given, own.as_json()))
+            }
         }
     }
 

@@ -14,6 +14,27 @@ use crate::exchange::Output;
 use crate::rpc::{self, RpcError};
 use crate::storage::Storage;
 
+/// What the host was last given to keep of a session.
+#[derive(Debug)]
+pub(super) struct Kept {
+    memo: Memo,
+    /// What it was opened with; apart, because it does not change.
+    given: Option<Arc<str>>,
+}
+
+impl Kept {
+    /// What the keys begin with under which the host keeps what sessions were opened with.
+    pub(super) const GIVEN: &'static str = "g/";
+
+    fn given(&self) -> Option<&Arc<str>> {
+        self.given.as_ref()
+    }
+
+    pub(super) fn given_key(session: &str) -> String {
+        format!("{}{session}", Self::GIVEN)
+    }
+}
+
 impl<S: Storage, E: Environment> Router<S, E> {
     pub(crate) fn warn(&mut self, text: impl Into<String>) {
         self.outputs.push_back(Output::Warn(text.into()));
@@ -122,7 +143,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             connection.by_agent.remove(old_agent_id);
         }
         let key = session.key().clone();
-        let memo = session.memo();
+        let (memo, given) = (session.memo(), session.given().cloned());
         let session_is_over = session.is_gone();
         if session_is_over {
             connection.showing.retain(|showing| *showing != key);
@@ -140,13 +161,27 @@ impl<S: Storage, E: Environment> Router<S, E> {
             connection.effects.push(Effect::Over(key.clone()));
         }
         let Some(id) = key.id() else { return };
-        if connection.memos.get(id) == memo.as_ref() {
+        let kept = memo.map(|memo| Kept { memo, given });
+        let before = connection.memos.get(id);
+        let is_same_memo = before.map(|kept| &kept.memo) == kept.as_ref().map(|kept| &kept.memo);
+        // It is seldom another, and may be long.
+        let is_same_given = match (before.and_then(Kept::given), kept.as_ref().and_then(Kept::given)) {
+            (Some(before), Some(given)) => Arc::ptr_eq(before, given),
+            (before, given) => before.is_none() && given.is_none(),
+        };
+        if !is_same_memo {
+            let value = kept.as_ref().and_then(|kept| serde_json::to_string(&kept.memo).ok());
+            self.outputs.push_back(Output::Keep { key: Memo::key(id), value });
+        }
+        if !is_same_given {
+            let value = kept.as_ref().and_then(Kept::given).map(ToString::to_string);
+            self.outputs.push_back(Output::Keep { key: Kept::given_key(id), value });
+        }
+        if is_same_memo && is_same_given {
             return;
         }
-        let value = memo.as_ref().and_then(|memo| serde_json::to_string(memo).ok());
-        self.outputs.push_back(Output::Keep { key: Memo::key(id), value });
-        match memo {
-            Some(memo) => connection.memos.insert(id.to_owned(), memo),
+        match kept {
+            Some(kept) => connection.memos.insert(id.to_owned(), kept),
             None => connection.memos.remove(id),
         };
     }

@@ -1,12 +1,13 @@
 //! The end of either side.
 
 use crate::connection::answer::agent_gone;
-use crate::connection::effect::Waiting;
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::{Code, RpcError};
 use crate::sessions::open_marks;
 use crate::storage::Storage;
+
+use super::stage::Stage;
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// The client is gone: what it has open is written and marked as closed.
@@ -30,7 +31,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.connection.agent_gone = true;
         let error = agent_gone();
         // What is no request is still answered, or passed on to nobody.
-        let held: Vec<Waiting> = self.connection.stage.take_held();
+        let held = self.connection.stage.take_held();
+        if self.connection.stage.is_again() {
+            self.connection.stage = Stage::ready();
+        }
         self.handle_released(held);
         for key in self.session_keys() {
             self.with(&key, |session, cx| session.disconnect("the agent has ended", &error, cx));

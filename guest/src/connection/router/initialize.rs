@@ -7,7 +7,6 @@ use serde_json::json;
 use crate::connection::answer::result_of;
 use crate::connection::asked::AskedFor;
 use crate::connection::client_request::ClientRequest;
-use crate::connection::effect::Waiting;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::profile::AgentProfile;
 use crate::connection::requests::Incoming;
@@ -18,84 +17,12 @@ use crate::rpc::{self, Code, Object, Outcome, RpcError};
 use crate::settings::Settings;
 use crate::storage::Storage;
 
-/// How far the connection is.
-#[derive(Debug, Default)]
-pub(super) enum Stage {
-    /// Nothing but `initialize` may come.
-    #[default]
-    New,
-    /// The agent has not answered `initialize` yet; what the client sent after it waits.
-    Starting { held: VecDeque<Waiting> },
-    /// Everything may come, but for what waits until the client has read the answers to what it asked before.
-    Ready { queue: VecDeque<Waiting>, order: Order },
-}
+use super::stage::{Order, Stage};
 
-/// In what order lines that wait are handled.
-#[derive(Debug, Default)]
-pub(super) enum Order {
-    /// As they came.
-    #[default]
-    AsTheyCame,
-    /// So came what is behind `initialize`: each request is handled when the one before has been answered.
-    OneByOne { last: Option<ClientRequest> },
-}
-
-impl Stage {
-    /// Ready, with nothing waiting.
-    pub(super) fn ready() -> Self {
-        Self::Ready { queue: VecDeque::new(), order: Order::default() }
-    }
-
-    /// Whether everything may come.
-    pub(super) fn is_ready(&self) -> bool {
-        matches!(self, Self::Ready { .. })
-    }
-
-    fn held_mut(&mut self) -> Option<&mut VecDeque<Waiting>> {
-        match self {
-            Self::New => None,
-            Self::Starting { held } | Self::Ready { queue: held, .. } => Some(held),
-        }
-    }
-
-    /// Whether a line that comes now has to wait.
-    pub(super) fn holds_lines(&self) -> bool {
-        match self {
-            Self::New => false,
-            Self::Starting { .. } => true,
-            Self::Ready { queue, .. } => !queue.is_empty(),
-        }
-    }
-
-    /// Whether lines wait.
-    pub(super) fn has_held(&self) -> bool {
-        match self {
-            Self::New => false,
-            Self::Starting { held } | Self::Ready { queue: held, .. } => !held.is_empty(),
-        }
-    }
-
-    pub(super) fn hold(&mut self, line: Waiting) {
-        if let Some(held) = self.held_mut() {
-            held.push_back(line);
-        }
-    }
-
-    /// Takes a waiting request back; says whether it waited here.
-    pub(super) fn withdraw(&mut self, request: &ClientRequest) -> bool {
-        let Some(held) = self.held_mut() else { return false };
-        let before = held.len();
-        held.retain(|waiting| waiting.request.as_ref() != Some(request));
-        held.len() < before
-    }
-
-    pub(super) fn take_held(&mut self) -> Vec<Waiting> {
-        self.held_mut().map(|held| held.drain(..).collect()).unwrap_or_default()
-    }
-}
-
-/// The key of what the host keeps of the client's capabilities for a lost instance.
-pub(super) const ASKED_FOR: &str = "client";
+/// The key of what the host keeps for a lost instance of what the client has said of itself.
+pub(super) const INTRODUCTION: &str = "client";
+/// The key of what it keeps of the agent.
+pub(super) const PROFILE: &str = "agent";
 
 /// What the layer answers, whatever the agent can do.
 const ADDED: [&str; 8] = ["list", "delete", "resume", "close", "fork", "archive", "status", "title"];
@@ -116,13 +43,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return Err(RpcError::invalid_params("protocolVersion", "must be a number from 0 to 65535"));
         };
         self.expect(request, Incoming::Initialize);
-        let asked = AskedFor::read(&object);
-        if std::mem::replace(&mut self.connection.asked, asked) != asked {
-            self.outputs
-                .push_back(Output::Keep { key: ASKED_FOR.to_owned(), value: serde_json::to_string(&asked).ok() });
-        }
-        self.connection.stage = Stage::Starting { held: VecDeque::new() };
+        self.connection.asked = AskedFor::read(&object);
         // The layer speaks version 1 to both sides, whatever the client would like.
+        let params = rpc::splice(params.unwrap_or_default(), version, "1");
+        self.outputs.push_back(Output::Keep { key: INTRODUCTION.to_owned(), value: Some(params.clone()) });
+        self.connection.introduction = params;
+        self.connection.stage = Stage::Starting { held: VecDeque::new() };
         Ok(if version == "1" { Handled::Pass } else { Handled::PassAs(rpc::splice(line, version, "1")) })
     }
 
@@ -132,38 +58,35 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.connection.stage = stage;
             return;
         };
-        let result = result_of(&outcome).and_then(|result| {
-            let result = Object::parse_or_empty(result);
-            match result.get("protocolVersion") {
-                None => Ok(result),
-                Some(version) if rpc::whole_number(version) == Some(1) => Ok(result),
-                Some(version) => Err(RpcError::new(
-                    Code::InternalError,
-                    format!(
-                        "Internal error: the agent speaks protocol version {version} only, and this layer speaks 1"
-                    ),
-                )),
-            }
-        });
-        match result {
+        match introduced(&outcome) {
             Ok(result) => {
                 // Where it cannot be told which store this is, it is taken for another one.
                 let store = self.store.identity(|| self.environment.random()).ok();
-                self.connection.agent = AgentProfile::read(&result, &self.settings.agent, store.as_deref());
-                self.connection.stage = Stage::Ready { queue: held, order: Order::OneByOne { last: None } };
-                let profile = serde_json::to_string(&self.connection.agent).ok();
-                self.outputs.push_back(Output::Keep { key: "agent".to_owned(), value: profile });
+                self.knows_agent(AgentProfile::read(&result, &self.settings.agent, store.as_deref()));
+                self.connection.stage = Stage::ready_with(held);
                 self.send_client(rpc::response(request.id(), &with_layer(&result, &self.settings, store.as_deref())));
-                if !self.connection.agent.has_same_store {
-                    self.repeat_deletes();
-                    self.begin_discovery();
-                }
+                self.begin_with_agent();
             }
             // The client may try again, say with other capabilities or after logging in.
             Err(error) => {
                 self.send_client(rpc::failure(request.id(), &error));
                 self.handle_released(held);
             }
+        }
+    }
+
+    /// The agent has said what it is called and can do.
+    pub(super) fn knows_agent(&mut self, profile: AgentProfile) {
+        let value = serde_json::to_string(&profile).ok();
+        self.outputs.push_back(Output::Keep { key: PROFILE.to_owned(), value });
+        self.connection.agent = profile;
+    }
+
+    /// What the agent is asked for as soon as it can be.
+    pub(super) fn begin_with_agent(&mut self) {
+        if !self.connection.agent.has_same_store {
+            self.repeat_deletes();
+            self.begin_discovery();
         }
     }
 
@@ -199,6 +122,18 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Whether lines or lists wait for nothing but the client to have read what it was answered before.
     pub(super) fn has_put_off(&self) -> bool {
         self.connection.discovery.has_due() || self.may_go_on()
+    }
+}
+
+/// The agent's answer to `initialize`, where it speaks the version that the layer does.
+pub(super) fn introduced<'a>(outcome: &Outcome<'a>) -> Result<Object<'a>, RpcError> {
+    let result = Object::parse_or_empty(result_of(outcome)?);
+    match result.get("protocolVersion") {
+        Some(version) if rpc::whole_number(version) != Some(1) => Err(RpcError::new(
+            Code::InternalError,
+            format!("Internal error: the agent speaks protocol version {version} only, and this layer speaks 1"),
+        )),
+        _ => Ok(result),
     }
 }
 

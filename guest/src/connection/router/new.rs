@@ -3,7 +3,7 @@
 use crate::connection::answer::result_of;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
-use crate::connection::live::LiveSession;
+use crate::connection::live::{LiveSession, given_to_keep};
 use crate::connection::params::Params;
 use crate::connection::requests::Incoming;
 use crate::connection::restore::{note_beside, state_given};
@@ -20,7 +20,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let cwd = params.cwd()?;
         params.check_mcp_servers(true)?;
         let directories = params.additional_directories()?;
-        self.expect(request, Incoming::New { cwd, directories });
+        let given = given_to_keep(&params.to_open(None)).map(str::to_owned);
+        self.expect(request, Incoming::New { cwd, directories, given });
         Ok(Handled::Pass)
     }
 
@@ -29,6 +30,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         line: &str,
         cwd: String,
         directories: Vec<String>,
+        given: Option<&str>,
         outcome: Outcome<'_>,
     ) -> Handling {
         let Outcome::Result(_) = outcome else { return Ok(Handled::Pass) };
@@ -68,6 +70,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         };
         let mut opened = LiveSession::open(session.id, agent_id, state, None);
         opened.is_marked(name);
+        opened.was_given(given);
         let key = opened.key().clone();
         self.insert(opened);
         self.with(&key, |session, cx| {

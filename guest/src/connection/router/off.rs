@@ -111,6 +111,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Whether this is the id of something that the agent has yet to answer.
     fn is_open_at_agent(&self, id: &Id) -> bool {
         let requests = &self.connection.requests;
+        if self.connection.stage.is_introduction(id) {
+            return true;
+        }
         match self.connection.ids.read(id) {
             Owner::Engine(own) => requests.outgoing.contains_key(&own),
             Owner::Client | Owner::OtherEngine => self.is_with_agent(id) || requests.stale.contains_key(id),

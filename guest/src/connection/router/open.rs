@@ -38,6 +38,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     fn open_session(&mut self, request: &ClientRequest, id: &str, params: &Params<'_>, wanted: Wanted) -> Handling {
         let key = Key::Session(id.to_owned());
+        if self.connection.sessions.get(&key).is_some_and(LiveSession::is_detached) {
+            self.attach(&key, Some(request), wanted, |session| params.to_open(Some(&session.cwd)))?;
+            return Ok(Handled::Done);
+        }
         let stored = self.store.session(id)?;
         if let Some(live) = self.connection.sessions.get(&key) {
             let Some(session) = stored.filter(|_| !live.is_deleted()) else {
@@ -147,16 +151,20 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// What is to be forked is first fetched from the agent, which cannot fork it; the fork waits for that.
     fn fetch_history(&mut self, key: Key, session: Session, params: &Params<'_>) -> Handling {
         let rest = params.to_open_as(&session.cwd, &session.directories);
-        let asked = OpenRequest { request: None, rest, wanted: Wanted::Nothing };
         let opened = match self.connection.sessions.get(&key) {
-            None => self.begin_opening(key.clone(), Target::Known(session), asked),
+            None => {
+                let asked = OpenRequest { request: None, rest, wanted: Wanted::Nothing };
+                self.begin_opening(key.clone(), Target::Known(session), asked)
+            }
             Some(live) if live.is_in_turn() => {
                 return Err(RpcError::new(
                     crate::rpc::Code::InvalidRequest,
                     "Invalid request: only the agent has the history of this session; fork it when its turn has ended",
                 ));
             }
+            Some(live) if live.is_detached() => self.attach(&key, None, Wanted::Nothing, |_| rest),
             Some(_) => {
+                let asked = OpenRequest { request: None, rest, wanted: Wanted::Nothing };
                 let opened = self.with(&key, |live, cx| live.open_again(Target::Known(session), asked, cx));
                 opened.unwrap_or(Ok(()))
             }

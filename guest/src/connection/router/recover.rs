@@ -1,5 +1,8 @@
 //! Carrying on after an instance was lost, with what the host kept of the connection.
 
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::connection::asked::AskedFor;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::Handled;
 use crate::connection::key::Key;
@@ -8,25 +11,33 @@ use crate::connection::requests::{Incoming, Owner};
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::exchange::{Arrival, Content, Output, Peer};
-use crate::rpc::{self, Code, Id, Malformed, Meant, Message, Outcome, RpcError};
+use crate::rpc::{self, Code, Id, Malformed, Meant, Message, Object, Outcome, RpcError};
 use crate::sessions::open_marks;
 use crate::storage::Storage;
 use crate::transcript::begun;
 
-use super::initialize::{ASKED_FOR, Stage};
-use super::login;
+use super::effects::Kept;
+use super::initialize::{INTRODUCTION, PROFILE};
+use super::stage::Stage;
+use super::{login, restarted};
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Takes up the memos. What the lost instance was working on is answered with an error; everything else goes on.
     pub(crate) fn carry_on(&mut self, kept: Vec<(String, String)>, lost: Vec<Arrival>) {
         let mut orphans = Vec::new();
-        let mut sessions = Vec::new();
+        let (mut sessions, mut given) = (Vec::new(), BTreeMap::<_, String>::new());
+        let mut restarted = None;
         for (key, value) in kept {
-            if key == "agent" {
+            if key == PROFILE {
                 self.connection.agent = serde_json::from_str(&value).unwrap_or_default();
                 self.connection.stage = Stage::ready();
-            } else if key == ASKED_FOR {
-                self.connection.asked = serde_json::from_str(&value).unwrap_or_default();
+            } else if key == INTRODUCTION {
+                self.connection.asked = AskedFor::read(&Object::parse_or_empty(&value));
+                self.connection.introduction = value;
+            } else if key == restarted::MEMO {
+                restarted = serde_json::from_str(&value).ok();
+            } else if let Some(session) = key.strip_prefix(Kept::GIVEN) {
+                given.insert(session.to_owned(), value);
             } else if key == login::MEMO {
                 self.connection.needs_login = true;
             } else if let Some(session) = key.strip_prefix("s/") {
@@ -47,13 +58,16 @@ impl<S: Storage, E: Environment> Router<S, E> {
             }
         }
         for (session, value) in sessions {
-            self.reopen(&session, &value);
+            self.reopen(&session, &value, given.get(&session).map(String::as_str));
         }
         // What is written from now on comes behind all that was.
         let writes = self.connection.sessions.values().map(LiveSession::last_write).max();
         self.connection.writes = writes.unwrap_or_default();
         if self.connection.requests.incoming.values().any(|what| *what == Incoming::Initialize) {
-            self.connection.stage = Stage::Starting { held: std::collections::VecDeque::new() };
+            self.connection.stage = Stage::Starting { held: VecDeque::new() };
+        }
+        if let Some(memo) = restarted {
+            self.take_up_restart(memo);
         }
         let error = RpcError::new(Code::InternalError, "Internal error: the request was lost; please try again");
         for request in orphans {
@@ -97,12 +111,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
             }
             (Peer::Agent, Message::Response { id, outcome }) => return self.answer_lost(&id, outcome, error),
             (Peer::Agent, Message::Request { id, .. }) => return self.send_agent(rpc::failure(&id, error)),
-            (Peer::Client, Message::Response { .. }) => Handled::Pass,
+            (Peer::Client, Message::Response { id, .. }) => self.answer_for_agent(&line, &id),
             (Peer::Client, Message::Notification { params, .. }) => self.pass_to_agent(&line, params),
             (Peer::Agent, Message::Notification { method, params }) if method == "session/update" => {
                 self.session_update(&line, params)
             }
-            (Peer::Agent, Message::Notification { params, .. }) => self.pass_to_client(&line, params),
+            (Peer::Agent, Message::Notification { method, params }) => self.agent_notification(&line, &method, params),
         };
         let line = match handled {
             Handled::Pass => line,
@@ -118,6 +132,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// An answer of the agent's is lost: whoever waits for it is told so.
     fn answer_lost(&mut self, id: &Id, outcome: Outcome<'_>, error: &RpcError) {
         self.note_login(outcome);
+        if self.connection.stage.is_introduction(id) {
+            return self.introduced_again(outcome);
+        }
         if let Some(stale) = self.connection.requests.stale.remove(id) {
             self.forget_step(id);
             return self.abandoned_answered(&stale, outcome);
@@ -140,15 +157,18 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// Takes up a session that was open. The conversation goes on, also where the store cannot be read.
-    fn reopen(&mut self, id: &str, value: &str) {
+    fn reopen(&mut self, id: &str, value: &str, given: Option<&str>) {
         let memo = serde_json::from_str::<Memo>(value).ok();
         let is_deleted = matches!(self.store.session(id), Ok(None));
         let Some(memo) = memo.filter(|_| !is_deleted) else {
-            self.outputs.push_back(Output::Keep { key: Memo::key(id), value: None });
+            for key in [Memo::key(id), Kept::given_key(id)] {
+                self.outputs.push_back(Output::Keep { key, value: None });
+            }
             return;
         };
         let (agent_id, untold) = (memo.agent_id.clone(), memo.untold);
         let mut session = LiveSession::open_unread(id.to_owned(), agent_id, untold);
+        session.was_given(given);
         let written = memo.mark.as_deref().map(|mark| open_marks::written(&self.store, id, mark));
         // Where that cannot be read, what was written may be written again; it is not lost.
         session.take_up(memo, written.and_then(Result::ok).unwrap_or_default(), self.now());

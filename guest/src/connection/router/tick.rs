@@ -70,6 +70,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 session.closing_overdue(cx);
             });
         }
+        self.introduction_overdue(now);
         self.lists_overdue(now);
         self.beat();
         self.sweep(now);
@@ -146,7 +147,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Brings a store of an earlier version up to date, a few sessions at a time; says whether there is more to do at
     /// once. It does not come before `initialize` is answered.
     fn upgrade_some(&mut self) -> bool {
-        if !self.connection.stage.is_ready() {
+        if !self.connection.stage.is_initialized() {
             return false;
         }
         let is_due = match self.connection.times.upgrade {
@@ -164,7 +165,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Removes some of what deleted sessions have left; says whether there is more.
     fn remove_some(&mut self, now: i64) -> bool {
-        if !self.connection.stage.is_ready() || now < self.connection.times.removal {
+        if !self.connection.stage.is_initialized() || now < self.connection.times.removal {
             return false;
         }
         let (is_more, wait) = match removal::try_step(&self.store) {

@@ -7,7 +7,7 @@ use acp_sessions_guest::storage::{Bounds, Memory, Storage};
 use crate::ground::Broke;
 
 /// What a host keeps of a connection without open sessions and requests.
-const FEW: usize = 3;
+const FEW: usize = 4;
 
 const ALL: Bounds = Bounds { limit: 10_000, max_bytes: 1 << 30 };
 

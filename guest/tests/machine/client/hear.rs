@@ -78,7 +78,12 @@ impl Client {
                 self.windows[*window].done = true;
                 self.windows[*window].refused = message["error"]["code"].as_i64();
             }
-            Asked::Prompt(turn) => ground.talk.end(*turn, false),
+            Asked::Prompt(turn) => {
+                // Its agent has ended, and what was said up to then is kept, if nothing else is said of it.
+                let error = &message["error"];
+                let is_kept = error["message"].as_str().is_some_and(|text| !text.contains("not all"));
+                ground.talk.end(*turn, is_kept && !error["data"]["agentEnded"].is_null());
+            }
             Asked::Shown => self.shown = Some(message.clone()),
             _ => {}
         }

@@ -14,7 +14,10 @@ use crate::storage::Storage;
 impl Opening {
     /// Whether the agent is telling the history of a session that it has open.
     fn is_told_while_open(&self) -> bool {
-        self.was_open() && self.staging.is_some() && matches!(self.current, Some((_, Step::Load)))
+        self.was_open()
+            && !self.is_detached()
+            && self.staging.is_some()
+            && matches!(self.current, Some((_, Step::Load)))
     }
 
     /// The client no longer waits: the agent is told, and what it tells until it answers is taken over for nobody.
@@ -53,7 +56,13 @@ impl LiveSession {
         }
         if opening.was_open() {
             self.phase = Phase::Open { turns: Vec::new(), busy: None };
-        } else if let (Some(attached), Some(agent_id)) = (&opening.attached, agent_id) {
+        }
+        if opening.is_detached() {
+            self.agent_id = "".into();
+        }
+        if let (Some(attached), Some(agent_id)) = (&opening.attached, agent_id)
+            && (!opening.was_open() || opening.is_detached())
+        {
             cx.push(Effect::LetGo { agent_id, made: attached.step.makes() });
         }
         // Nothing is forgotten that somebody has open, and this connection has it open no more.

@@ -78,7 +78,8 @@ enum Source {
 }
 
 impl Opening {
-    pub(super) fn planned<S: Storage, E: Environment>(
+    /// A plan for it.
+    pub(in crate::connection::live) fn planned<S: Storage, E: Environment>(
         key: &Key,
         target: Target,
         asked: OpenRequest,
@@ -86,7 +87,8 @@ impl Opening {
         before: Before,
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Self, RpcError> {
-        let was_open = before != Before::Closed;
+        // The agent itself has it open.
+        let was_open = matches!(before, Before::Open | Before::OpenForNobody);
         let session = target.session();
         asked.wanted.check_layout(session)?;
         let known = match session.agents.get(&cx.agent.name) {
@@ -98,8 +100,8 @@ impl Opening {
         let is_elsewhere = open_marks::is_open_elsewhere(cx.store, &session.id, cx.connection, cx.now())?;
         let source = match source(session, known, cx) {
             // Where another window has it open, the agent may have more than the log for a moment, and the other way
-            // round.
-            Source::Compared if is_elsewhere => Source::Log,
+            // round. So it is where the store did not take all that was said.
+            Source::Compared if is_elsewhere || before == (Before::Detached { is_written: false }) => Source::Log,
             source => source,
         };
         let is_log_empty = session.segments.is_empty() && cx.store.storage().log_end(&session.id)? < session.tail;

@@ -38,7 +38,7 @@ fn read(step: Step, outcome: Outcome<'_>) -> Answered {
 
 impl LiveSession {
     /// The first step, and the history, where it need not wait for the agent.
-    pub(super) fn set_out<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+    pub(in crate::connection::live) fn set_out<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         self.next_step(cx);
         let key = self.key.clone();
         if self.opening_mut().is_some_and(|opening| opening.showing.is_some()) {

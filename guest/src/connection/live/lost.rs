@@ -1,0 +1,161 @@
+//! The agent has ended and was started again: it has the session open no more, and is made to open it when it is next used.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::opening::{Attached, Opening, Target};
+use super::{Busy, LiveSession, OpenRequest, Phase};
+use crate::connection::answer::{CANCELLED, agent_restarted, marked};
+use crate::connection::client_request::ClientRequest;
+use crate::connection::cx::Cx;
+use crate::environment::Environment;
+use crate::rpc::RpcError;
+use crate::storage::Storage;
+use crate::store::{Session, State};
+use crate::transcript::own_words;
+
+/// The longest params, in bytes, that are remembered of what a session was opened with. They may hold what must not be
+/// stored, and stay in memory.
+const LONGEST_GIVEN: usize = 256 * 1024;
+
+/// The params of a request that opens a session, if they are not too long to be remembered.
+pub(in crate::connection) fn given_to_keep(params: &str) -> Option<&str> {
+    (params.len() <= LONGEST_GIVEN).then_some(params)
+}
+
+impl LiveSession {
+    /// The client has opened it with these params, but for its id.
+    pub(in crate::connection) fn was_given(&mut self, params: Option<&str>) {
+        self.given = params.and_then(given_to_keep).map(Arc::from);
+    }
+
+    /// What the client has opened it with.
+    pub(in crate::connection) fn given(&self) -> Option<&Arc<str>> {
+        self.given.as_ref()
+    }
+
+    /// Whether it is open, and its agent, which was started again, does not have it open yet.
+    pub(in crate::connection) fn is_detached(&self) -> bool {
+        self.is_open() && self.agent_id.is_empty()
+    }
+
+    /// The agent has ended, in the way that `how` tells people, and was started again. What it was at in this session has
+    /// failed; what was said up to then is written.
+    pub(in crate::connection) fn agent_lost<S: Storage, E: Environment>(&mut self, how: &str, cx: &mut Cx<'_, S, E>) {
+        self.retold = None;
+        self.hush = own_words::Stream::default();
+        match &self.phase {
+            Phase::Opening(_) => self.fail(agent_restarted(how), cx),
+            Phase::Closing(_) => {
+                self.cancel_closing(cx);
+                return self.closed(cx);
+            }
+            Phase::Open { .. } | Phase::Deleted { .. } | Phase::Gone => {}
+        }
+        self.end_lost_turns(how, cx);
+        // Nobody tells anything any more that would have to be waited for.
+        self.go_on_untold(cx);
+        self.agent_id = "".into();
+        self.stands_in_since = None;
+        if let Phase::Open { busy, .. } = &mut self.phase
+            && self.given.is_none()
+        {
+            // It cannot be opened again as it was: the client may load it.
+            if let Some(request) = busy.take().as_ref().and_then(Busy::request) {
+                cx.finish(request, Err(agent_restarted(how)));
+            }
+            self.release(cx);
+            self.leave(cx);
+        }
+    }
+
+    fn end_lost_turns<S: Storage, E: Environment>(&mut self, how: &str, cx: &mut Cx<'_, S, E>) {
+        let ended = self.end_turns_of_agent(&format!("the agent has ended ({how})"), cx);
+        let not_kept = self.write_end(cx);
+        for (request, is_cancelled) in ended {
+            let result = match (&not_kept, is_cancelled) {
+                (None, true) => Ok(CANCELLED.to_owned()),
+                (Some(reason), true) => Ok(marked(CANCELLED, &json!({ "stored": false, "reason": reason }))),
+                (None, false) => Err(agent_restarted(how)),
+                (Some(reason), false) => Err(unstored(how, reason)),
+            };
+            cx.finish(&request, result);
+        }
+    }
+
+    /// The requests of the turns that have ended so, and whether each had been cancelled.
+    fn end_turns_of_agent<S: Storage, E: Environment>(
+        &mut self,
+        why: &str,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Vec<(ClientRequest, bool)> {
+        let error = json!({ "error": { "message": why } }).to_string();
+        // Nobody else tells the client that they do not run any more.
+        for update in self.calls.clone().failed() {
+            self.notify(&update, cx);
+        }
+        let mut ended = Vec::new();
+        while let Some(turn) = self.turns_mut().and_then(|turns| (!turns.is_empty()).then(|| turns.remove(0))) {
+            if let Some(from) = turn.account {
+                self.untold = Some(from.and(self.untold));
+            }
+            self.end_turn_with(&turn, if turn.cancelled { CANCELLED } else { &error }, cx.now());
+            ended.push((turn.request, turn.cancelled));
+        }
+        ended
+    }
+
+    /// Has the agent open it again, as the client has it open; for a request, or because something waits for that.
+    pub(in crate::connection) fn attach<S: Storage, E: Environment>(
+        &mut self,
+        session: Session,
+        asked: OpenRequest,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Result<(), RpcError> {
+        self.read_state(cx);
+        let before = super::opening::Before::Detached { is_written: !self.recorder.is_dirty() };
+        let opening = Opening::planned(&self.key, Target::Known(session), asked, &self.state, before, cx)?;
+        self.agent_id = opening.asks_as().unwrap_or_default().into();
+        self.phase = Phase::Opening(Box::new(opening));
+        self.set_out(cx);
+        Ok(())
+    }
+
+    /// The client learns what is not as it was before the agent ended, though it was to be put back.
+    pub(super) fn tell_what_changed<S: Storage, E: Environment>(
+        &self,
+        before: &State,
+        attached: &Attached,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        let options = |state: &State| state.options.as_deref().map(RawValue::get).map(str::to_owned);
+        if let Some(now) = options(&self.state).filter(|now| options(before).as_ref() != Some(now)) {
+            let shown = cx.asked.options(&now);
+            self.notify(&format!("{{\"sessionUpdate\":\"config_option_update\",\"configOptions\":{shown}}}"), cx);
+        }
+        let is_put_back = before.mode.is_some() && !attached.mode_refused;
+        if let Some(mode) =
+            current_mode(&self.state).filter(|now| !is_put_back && current_mode(before).as_ref() != Some(now))
+        {
+            self.notify(&json!({ "sessionUpdate": "current_mode_update", "currentModeId": mode }).to_string(), cx);
+        }
+    }
+}
+
+/// The mode that is in force.
+fn current_mode(state: &State) -> Option<String> {
+    let modes = || serde_json::from_str::<Value>(state.modes.as_deref()?.get()).ok();
+    state.mode.clone().or_else(|| Some(modes()?["currentModeId"].as_str()?.to_owned()))
+}
+
+/// How a prompt is answered that the agent was at when it ended, where not all that was said could be stored.
+fn unstored(how: &str, reason: &str) -> RpcError {
+    let reason = reason.trim_start_matches("Internal error: ");
+    let message = format!(
+        "Internal error: the agent has ended ({how}) and was started again; its sessions can be gone on with, though not all \
+         that was said up to then is stored: {reason}"
+    );
+    RpcError { message, ..agent_restarted(how) }
+}

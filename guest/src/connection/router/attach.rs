@@ -1,0 +1,49 @@
+//! Attaching a session that is open to an agent that was started again, when it is next used.
+
+use crate::connection::client_request::ClientRequest;
+use crate::connection::key::Key;
+use crate::connection::live::{LiveSession, OpenRequest, Wanted};
+use crate::connection::method::Method;
+use crate::connection::router::Router;
+use crate::environment::Environment;
+use crate::rpc::{Object, RpcError};
+use crate::storage::Storage;
+use crate::store::Session;
+
+impl<S: Storage, E: Environment> Router<S, E> {
+    /// The session whose being attached a message of the client's has to wait for, if it does.
+    pub(super) fn attach_for(&mut self, method: Method, params: Option<&str>) -> Result<Option<Key>, RpcError> {
+        let named = || Object::parse(params?)?.get_string("sessionId");
+        let Some(id) = named().filter(|_| method.needs_open_session()) else { return Ok(None) };
+        let key = Key::Session(id);
+        let open = self.connection.sessions.get(&key).filter(|session| session.is_detached());
+        let Some(given) = open.and_then(LiveSession::given).cloned() else { return Ok(None) };
+        self.attach(&key, None, Wanted::Nothing, |_| given.to_string())?;
+        // Nothing may wait for what is not under way.
+        let is_under_way = self.connection.sessions.get(&key).is_some_and(LiveSession::is_opening);
+        Ok(is_under_way.then_some(key))
+    }
+
+    /// Has the agent open such a session; `rest` makes what it is asked with, but for the session's id.
+    pub(super) fn attach(
+        &mut self,
+        key: &Key,
+        request: Option<&ClientRequest>,
+        wanted: Wanted,
+        rest: impl FnOnce(&Session) -> String,
+    ) -> Result<(), RpcError> {
+        // What was said is in the log before that is compared with what the agent tells, where the store takes it.
+        self.with(key, |session, cx| session.write_if_due(cx, true));
+        let id = key.id().unwrap_or_default();
+        let Some(session) = self.store.session(id)? else {
+            self.with(key, LiveSession::deleted);
+            return Err(RpcError::session_deleted(id));
+        };
+        // What came of it before is none of what is asked for now.
+        if let Some(agent_id) = session.id_at(&self.connection.agent.name).map(str::to_owned) {
+            self.settle_early(&agent_id);
+        }
+        let asked = OpenRequest { request: request.cloned(), rest: rest(&session), wanted };
+        self.with(key, |live, cx| live.attach(session, asked, cx)).unwrap_or(Ok(()))
+    }
+}

@@ -1,0 +1,43 @@
+//! What a connection is between, what it takes its time for, and how it ends.
+
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use super::restart::Restart;
+use crate::downstream::Agent;
+use crate::transport::Side;
+
+/// What a connection takes its time for.
+#[derive(Debug, Clone, Copy)]
+pub struct Timing {
+    /// After an arrival the engine is told of the passing of time this much later.
+    pub flush_after: Duration,
+    /// How long the agent may take to end by itself when the client has gone. Agents finish then what they were asked
+    /// last, and some take seconds.
+    pub agent_grace: Duration,
+}
+
+/// How a connection ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// The client closed its side.
+    ClientGone,
+    /// The program was asked to stop.
+    Stopped,
+    /// The agent ended by itself; the text says how.
+    AgentGone(String),
+}
+
+/// What a connection is between.
+pub struct Ends {
+    /// The client.
+    pub client: Side,
+    /// The agent's pipes.
+    pub agent: Side,
+    /// The agent itself.
+    pub downstream: Box<dyn Agent>,
+    /// How it is started again when it has ended though the client is there; none where the connection ends then.
+    pub restart: Option<Restart>,
+    /// Something can be read from it once for each time the program is asked to stop.
+    pub stop: OwnedFd,
+}
