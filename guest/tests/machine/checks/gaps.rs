@@ -25,8 +25,8 @@
 //!
 //! **A window that is not given the time.** Whoever has been given nothing to do for longer than its open marks are believed,
 //! by a clock that was set or a computer that was asleep, is taken for gone by who opens its session, and its turn for cut off
-//! (27832), and so is one whose mark a failing store did not take. The first has vouched for itself again before others can see what it does
-//! next. Such a turn need not be in one piece.
+//! (27832), and so is one whose mark a failing store did not take. The first vouches for itself again with what it does next.
+//! Such a turn need not be in one piece.
 
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Store, keys};
