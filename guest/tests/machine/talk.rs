@@ -7,6 +7,7 @@ pub(crate) type Mark = usize;
 
 /// What is known of a mark.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Said {
     /// The turn it belongs to; none if it was said outside the layer, or between turns.
     pub(crate) turn: Option<usize>,
