@@ -115,6 +115,11 @@ impl Agent {
         all.get(usize::from(at) % all.len().max(1)).map(|id| (*id).to_owned())
     }
 
+    /// How many histories it is asked for.
+    pub(crate) fn loads(&self) -> usize {
+        self.requests.iter().filter(|request| request.method == "session/load").count()
+    }
+
     /// Where the session of the last prompt stands among those that are open.
     pub(crate) fn place_of_last_prompt(&self) -> u8 {
         let prompt = self.requests.iter().rfind(|request| request.method == "session/prompt");

@@ -88,6 +88,15 @@ impl Client {
         self.asked.values().map(Vec::len).sum()
     }
 
+    /// The sessions that it waits for to be opened, or forked.
+    pub(crate) fn opens(&self) -> impl Iterator<Item = &str> {
+        self.asked.values().flatten().filter_map(|asked| match asked {
+            Asked::Load(window) => Some(self.windows[*window].session.as_str()),
+            Asked::Resume(id) | Asked::Fork(id, _) => Some(id),
+            _ => None,
+        })
+    }
+
     /// Whether a request that changes what is open is under way for this session, or may be.
     fn is_blurred(&self, session: &str) -> bool {
         let touches = |asked: &Asked| match asked {

@@ -9,7 +9,9 @@ use std::collections::{BTreeSet, VecDeque};
 
 use acp_sessions_guest::engine::{Arrival, Content, Peer};
 use acp_sessions_guest::environment::Environment as _;
+use acp_sessions_guest::sessions::open_marks;
 use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::store::Store;
 
 use crate::agent::Agent;
 use crate::case::{Case, Deed, How, Step};
@@ -40,6 +42,10 @@ impl Bench {
 /// How long a store that has failed may be left alone, in milliseconds.
 const LONGEST_WAIT: i64 = 30_000;
 
+/// For how long a connection that is given nothing to do, not even the time, is known to be there for sure, in milliseconds:
+/// it vouches for itself so often, when it next writes.
+const KNOWN_FOR: i64 = open_marks::BELIEVED_FOR - open_marks::BEAT_EVERY - 1000;
+
 /// A connection.
 struct Connection<'a> {
     host: Host<'a>,
@@ -64,6 +70,8 @@ struct Machine<'a> {
     /// How many calls of the store had gone wrong when that was last looked at, and when one last had.
     faults_seen: u32,
     failed_at: i64,
+    /// When each connection was last given anything to do.
+    woken_at: [i64; 2],
     /// Whether anybody cares that something does not hold.
     cares: &'a dyn Fn(&Broke) -> bool,
     /// What anybody cares for and does not hold.
@@ -93,6 +101,7 @@ pub(crate) fn run(case: &Case, cares: &dyn Fn(&Broke) -> bool, traced: bool) -> 
         starts: 0,
         faults_seen: 0,
         failed_at: 0,
+        woken_at: [0; 2],
         cares,
         broken: Vec::new(),
         trace: traced.then(Vec::new),
@@ -191,8 +200,15 @@ impl<'a> Machine<'a> {
         let now = self.bench.world.now();
         let Some(open) = &mut self.lines[usize::from(line)] else { return };
         self.ground.talk.is_crossing = !open.pile.is_empty();
+        let (first, loads) = (self.ground.talk.said.len(), open.agent.loads());
         let said = open.agent.act(deed, now, &mut self.ground);
         self.ground.talk.is_crossing = false;
+        for said in self.ground.talk.said[first..].iter_mut().filter(|said| said.turn.is_none()) {
+            said.unwritten = Some(line);
+        }
+        if open.agent.loads() < loads {
+            self.ground.talk.cross(line);
+        }
         self.deliver(line, Peer::Agent, said.into_iter().map(Content::Line).collect());
     }
 
@@ -227,12 +243,32 @@ impl<'a> Machine<'a> {
         self.bench.world.pass(millis);
         let losses = self.lines[usize::from(line)].as_ref().map(|open| open.host.losses);
         self.with_host(line, Host::idle);
+        self.woken(line);
         self.note_faults();
         // What the layer may still hold back is written by now: a store that has failed is asked again within a while.
         let is_asked_again = self.bench.world.now() - self.failed_at >= LONGEST_WAIT;
         let Some(open) = &self.lines[usize::from(line)] else { return };
         if is_asked_again && losses == Some(open.host.losses) {
             self.ground.talk.firm_up(line);
+            self.ground.talk.write_out(line);
+        }
+    }
+
+    /// A connection has been given something to do.
+    fn woken(&mut self, line: u8) {
+        let (now, other) = (self.bench.world.now(), 1 - line);
+        self.woken_at[usize::from(line)] = now;
+        let is_known = (0..KNOWN_FOR).contains(&(now - self.woken_at[usize::from(other)]));
+        let Some(open) = &self.lines[usize::from(line)] else { return };
+        let store = Store::new(&self.bench.memory);
+        for session in open.client.opens() {
+            // Where the store did not take its mark either, nobody can know.
+            let lacks_mark = || {
+                self.ground.talk.had_faults && open_marks::is_open(&store, session, now).is_ok_and(|is_open| !is_open)
+            };
+            if !is_known || lacks_mark() {
+                self.ground.talk.give_up(other, session);
+            }
         }
     }
 
@@ -277,6 +313,7 @@ impl<'a> Machine<'a> {
                 trace.push(text());
             }
         }
+        self.woken(line);
         self.with_host(line, |host| host.receive(pile));
     }
 

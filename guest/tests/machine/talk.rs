@@ -7,6 +7,7 @@ pub(crate) type Mark = usize;
 
 /// What is known of a mark.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Said {
     /// The turn it belongs to; none if it was said outside the layer, or between turns.
     pub(crate) turn: Option<usize>,
@@ -16,6 +17,10 @@ pub(crate) struct Said {
     pub(crate) rewound: bool,
     /// It was thought, and not said.
     pub(crate) thought: bool,
+    /// It was said between turns on this connection, which has not been told since that time has passed.
+    pub(crate) unwritten: Option<u8>,
+    /// A program of another connection has told it before it can have been written; see [`crate::checks::gaps`].
+    pub(crate) crossed: bool,
     pub(crate) beside: Beside,
 }
 
@@ -44,6 +49,8 @@ pub(crate) struct Turn {
     pub(crate) given: Option<u64>,
     /// The instance was lost meanwhile: what it had not written yet may be missing.
     pub(crate) shaken: bool,
+    /// Its connection was silent for so long, by the clock, that another one has taken it for cut off.
+    pub(crate) given_up: bool,
 }
 
 /// Whether a session is there.
@@ -193,6 +200,7 @@ impl Talk {
             marks: Vec::new(),
             given: None,
             shaken: false,
+            given_up: false,
         });
         self.session(session).parts.push(Part { turn, inherited: None });
         turn
@@ -233,6 +241,23 @@ impl Talk {
         for turn in self.turns.iter_mut().filter(|turn| turn.line == line && turn.ended.is_none()) {
             turn.shaken = true;
         }
+    }
+
+    /// Another connection opens a session while this one, which has a turn in it, cannot be known to be there.
+    pub(crate) fn give_up(&mut self, line: u8, session: &str) {
+        let is_under_way = |turn: &&mut Turn| turn.line == line && turn.ended.is_none() && turn.session == session;
+        self.turns.iter_mut().filter(is_under_way).for_each(|turn| turn.given_up = true);
+    }
+
+    /// What has been said between turns on this connection is written by now.
+    pub(crate) fn write_out(&mut self, line: u8) {
+        self.said.iter_mut().filter(|said| said.unwritten == Some(line)).for_each(|said| said.unwritten = None);
+    }
+
+    /// What has been said so on another connection is told by an agent on this one.
+    pub(crate) fn cross(&mut self, line: u8) {
+        let is_others = |said: &&mut Said| said.unwritten.is_some_and(|other| other != line);
+        self.said.iter_mut().filter(is_others).for_each(|said| said.crossed = true);
     }
 
     /// A connection has ended; what was under way on it will never be answered.

@@ -16,6 +16,17 @@
 //! way to it comes before that prompt to the agent, and behind it here (604245). Without this exemption 25 of 20,000 cases
 //! fail, as 2024, 2825 and 11386. Prompts that a client does not wait for, and windows whose agents have a session each, are
 //! held to all of it.
+//!
+//! **What an agent says between turns, and another program of its tells at once.** It is written within 200 ms. Where another
+//! window loads the session in that time, what that one's agent tells has it, becomes part of the transcript, and what the first
+//! writes then is there twice. Of a turn under way the log tells, so that no replay is taken over in the midst of one; of
+//! words that nobody asked for nothing tells before they are written (38975). Only such words are exempt, and only from
+//! standing there once.
+//!
+//! **A window that is not given the time.** Whoever has been given nothing to do for longer than its open marks are believed,
+//! by a clock that was set or a computer that was asleep, is taken for gone by who opens its session, and its turn for cut off
+//! (27832), and so is one whose mark a failing store did not take. The first vouches for itself again with what it does next.
+//! Such a turn need not be in one piece.
 
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Store, keys};

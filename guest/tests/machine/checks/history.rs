@@ -91,7 +91,7 @@ fn order(talk: &Talk, id: &str, seen: &[Mark], until: u64) -> Result<(), Broke> 
     }
     let mut places: BTreeMap<Mark, usize> = BTreeMap::new();
     for (place, mark) in seen.iter().enumerate() {
-        if places.insert(*mark, place).is_some() {
+        if places.insert(*mark, place).is_some() && !talk.said[*mark].crossed {
             return Err(Broke::new("doubled", format!("`{id}` has m{mark}x twice: {seen:?}")));
         }
     }
@@ -116,7 +116,10 @@ fn order(talk: &Talk, id: &str, seen: &[Mark], until: u64) -> Result<(), Broke> 
         // knows when it was.
         let is_dated = |mark: &&Mark| !talk.had_faults || talk.said[**mark].firm;
         let dated = turn.marks.iter().filter(is_dated).filter_map(|mark| places.get(mark).copied());
-        if let (Some(first), Some(last)) = (dated.clone().min(), dated.max()) {
+        // One that was taken for cut off has been ended, and what was said in it afterwards stands behind that.
+        if let (Some(first), Some(last)) = (dated.clone().min(), dated.max())
+            && !turn.given_up
+        {
             let (began, ended) = talk.span(turn);
             let span = spans.entry((turn.line, began, ended)).or_insert((first, last));
             *span = (span.0.min(first), span.1.max(last));
