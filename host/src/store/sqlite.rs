@@ -13,6 +13,7 @@ mod open;
 mod patience;
 mod phrase;
 mod place;
+mod readable;
 mod records;
 mod schema;
 mod text;
