@@ -35,6 +35,11 @@ impl Rows {
     }
 }
 
+/// The number of the log that the entry in this row is of.
+pub(super) fn log_of(row: i64) -> i64 {
+    row.div_euclid(ENTRIES_PER_LOG)
+}
+
 fn find(connection: &Connection, log: &str) -> Result<Option<Rows>> {
     let mut statement = connection.prepare_cached("SELECT id FROM logs WHERE name = ?1")?;
     Ok(statement.query_row([log], |row| Ok(Rows { log: row.get(0)? })).optional()?)

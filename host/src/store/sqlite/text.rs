@@ -137,6 +137,34 @@ pub(super) fn owners(connection: &Connection, after: Option<&str>, limit: u32) -
     Table::Owners.names(connection, after, limit)
 }
 
+/// The numbers of owners that have texts and no name.
+pub(super) fn owners_without_names(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    // One step for each owner, not for each of its texts.
+    let mut next = connection.prepare("SELECT id FROM texts_content WHERE id >= ?1 ORDER BY id LIMIT 1")?;
+    let mut named = connection.prepare("SELECT 1 FROM owners WHERE id = ?1")?;
+    let mut nobodys = Vec::new();
+    let mut from = first_row(0) + 1;
+    while let Some(row) = next.query_row([from], |row| row.get::<_, i64>(0)).optional()? {
+        let owner = row / PARTS_PER_OWNER;
+        if !named.exists([owner])? {
+            nobodys.push(owner);
+        }
+        from = first_row(owner + 1);
+    }
+    Ok(nobodys)
+}
+
+/// Drops some of the texts of an owner without a name; says whether there may be more.
+pub(super) fn drop_some(connection: &Connection, owner: i64, limit: u32) -> Result<bool> {
+    let deleted = connection
+        .prepare_cached(
+            "DELETE FROM texts WHERE rowid IN
+             (SELECT id FROM texts_content WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3)",
+        )?
+        .execute(params![first_row(owner), first_row(owner + 1) - 1, limit])?;
+    Ok(deleted > 0)
+}
+
 /// The texts of an owner from a part on.
 pub(super) fn read(connection: &Connection, owner: &str, start: u32, bounds: Bounds) -> Result<TextPage> {
     let Some(number) = find_owner(connection, owner)? else { return Ok(TextPage { texts: Vec::new(), more: false }) };
