@@ -27,8 +27,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     store: StoreOptions,
 
-    /// Makes anew what follows from the rest: indexes for lists and search, counters, marks where something is missing. Others
-    /// can use the store meanwhile, and it can be interrupted
+    /// Makes anew what follows from the rest: indexes for lists and search, counters. Others can use the store meanwhile, and
+    /// it can be interrupted
     #[arg(long)]
     rebuild: bool,
 
@@ -55,6 +55,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
             (Some(store), health)
         }
         Err(error @ OpenError::Open { .. }) => (None, Health::of_unreadable(&error)),
+        Err(error @ OpenError::Foreign(_)) => {
+            anyhow::bail!("{error}; if it was one, acp-sessions doctor --salvage FILE looks for what can be read in it")
+        }
         Err(error) => return Err(error.into()),
     };
     health.faults.extend(journal);

@@ -5,6 +5,9 @@ use super::pass::{Pass, Wrong};
 use crate::storage::{Bounds, Result, Storage, Write};
 use crate::store::{Layout, Roster, keys};
 
+/// How far the number of the last change is set ahead of what is known: deletes have numbers too, and cursors name them.
+pub(super) const AHEAD: u64 = 1 << 20;
+
 const ONE: Bounds = Bounds { limit: 1, max_bytes: 1 };
 
 impl<S: Storage> Pass<'_, S> {
@@ -16,7 +19,7 @@ impl<S: Storage> Pass<'_, S> {
             let [revision, layout, roster] = &records[..] else { return Ok(()) };
             let mut wrong = Wrong::by(records.clone());
             if revision.1.as_deref().map_or(pass.has_sessions()?, |text| text.parse::<u64>().is_err()) {
-                let value = pass.highest_revision()?.to_string();
+                let value = (pass.highest_revision()? + AHEAD).to_string();
                 wrong.add(Fault::Revision, keys::REVISION, [Write::Put { key: keys::REVISION.to_owned(), value }]);
             }
             if Roster::parse(roster.1.as_deref()).is_err() {

@@ -105,7 +105,8 @@ impl Fault {
     /// How far mending has to go at least to put it right.
     pub fn remedy(self) -> Mending {
         match self {
-            Self::Record
+            Self::EntryMissing
+            | Self::Record
             | Self::Lost
             | Self::State
             | Self::SharingUnreadable

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::counters::AHEAD;
 use super::fault::Fault;
 use super::pass::{Pass, Wrong};
 use super::record::{Record, id_of};
@@ -64,7 +65,7 @@ impl<S: Storage> Pass<'_, S> {
         }
         if revision.1.as_deref().and_then(|text| text.parse::<u64>().ok()).unwrap_or(0) < session.revision {
             wrong.expected.extend(Wrong::by([revision.clone()]).expected);
-            let value = session.revision.to_string();
+            let value = session.revision.saturating_add(AHEAD).to_string();
             wrong.add(Fault::Revision, &id, [Write::Put { key: keys::REVISION.to_owned(), value }]);
         }
         let mut names = Roster::parse(roster.1.as_deref()).unwrap_or_default();

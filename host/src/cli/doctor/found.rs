@@ -59,6 +59,12 @@ impl Found {
         of.map(|((what, _), kind)| (what.as_str(), kind))
     }
 
+    /// Of what was put right, all but what follows from the rest.
+    pub(super) fn only_lost(mut self) -> Self {
+        self.kinds.retain(|_, kind| kind.remedy == Mending::Everything);
+        self
+    }
+
     /// Prints what was put right, or what was not.
     pub(super) fn print(&self, mended: bool, out: &mut Out) -> anyhow::Result<()> {
         for (what, kind) in self.of(mended) {

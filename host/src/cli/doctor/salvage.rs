@@ -42,7 +42,8 @@ pub(super) fn salvage(file: &Path, target: &Path, as_json: bool, out: &mut Out) 
     let health = engine.into_storage().check()?;
     salvage.finish().with_context(|| format!("the new store cannot be named {}", target.display()))?;
     let is_good = super::health::is_good(&health, &after.found);
-    let saved = Saved { sessions: after.done.sessions, entries: after.done.entries, read, found: &pass.found };
+    let found = pass.found.only_lost();
+    let saved = Saved { sessions: after.done.sessions, entries: after.done.entries, read, found: &found };
     if as_json {
         saved.to_json(target, is_good, out)?;
     } else {
