@@ -4,8 +4,8 @@ use super::exports::acp::sessions::sessions as wit;
 use super::storage::HostStorage;
 use super::{Component, HostEnvironment};
 use crate::environment::Environment as _;
-use crate::sessions::filter::Request;
 use crate::sessions::checkup::{CheckupError, Finding, Mending};
+use crate::sessions::filter::Request;
 use crate::sessions::rename::RenameError;
 use crate::sessions::retention::{Prune, PruneError};
 use crate::sessions::transcript::{TranscriptError, TranscriptPage};
@@ -173,10 +173,11 @@ impl wit::Guest for Component {
             wit::Mending::Everything => Mending::Everything,
         };
         let now = HostEnvironment.now();
-        let checked = checkup::check(&store(), mending, cursor.as_deref(), limit, now).map_err(|error| match error {
-            CheckupError::Cursor => wit::SessionError::Invalid(error.to_string()),
-            CheckupError::Storage(error) => storage_error(error),
-        })?;
+        let checked =
+            checkup::check(&store(), mending, cursor.as_deref(), limit, now).map_err(|error| match error {
+                CheckupError::Cursor => wit::SessionError::Invalid(error.to_string()),
+                CheckupError::Storage(error) => storage_error(error),
+            })?;
         Ok(wit::Checkup {
             done: checked.done,
             entries: checked.entries,

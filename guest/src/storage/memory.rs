@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use super::{
-    Bounds, Durability, Entry, Expectation, LAST_PART, LogEntry, LogPage, RecordPage, Result, Storage, StorageError, Text,
-    TextHit, TextPage, TextScope, TextTerm, Write, next_seq,
+    Bounds, Durability, Entry, Expectation, LAST_PART, LogEntry, LogPage, RecordPage, Result, Storage, StorageError,
+    Text, TextHit, TextPage, TextScope, TextTerm, Write, next_seq,
 };
 
 /// Keeps everything in ordered maps. Not shared between threads or processes.

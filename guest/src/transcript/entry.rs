@@ -283,3 +283,22 @@ impl UpdateKind {
         matches!(self, Self::UserChunk | Self::Chunk | Self::Event | Self::Subagent)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_agents_may_say_can_be_read_and_what_is_cut_off_cannot() {
+        let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
+        for awkward in [r#""\ud800""#, "1e999", &deep, "null"] {
+            let json = format!(r#"{{"update":{{"sessionUpdate":"x","y":{awkward}}}}}"#);
+            let text = Entry::text(Kind::Update, 7, &json);
+            assert!(Entry::is_readable(&text), "{text}");
+            assert!((1..text.len()).all(|length| !Entry::is_readable(&text[..length])), "{text}");
+        }
+        for text in ["", "u", "u7 {}", "p7 {}", "?7 {}", "ux {}", "e7 {"] {
+            assert!(!Entry::is_readable(text), "{text}");
+        }
+    }
+}

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use acp_sessions_guest::engine::{Arrival, Content, Engine, Output, Peer};
 use acp_sessions_guest::environment::Environment;
 use acp_sessions_guest::storage::{
-    self, Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Storage, StorageError, TextHit, TextPage, TextScope,
-    TextTerm, Write,
+    self, Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Storage, StorageError, TextHit, TextPage,
+    TextScope, TextTerm, Write,
 };
 use serde_json::{Value, json};
 

@@ -1,14 +1,16 @@
 //! Making the indexes anew.
 
 use acp_sessions_guest::index::{self, Owner};
-use acp_sessions_guest::sessions::delete::delete;
 use acp_sessions_guest::sessions::checkup::{CheckupError, Mending, check};
+use acp_sessions_guest::sessions::delete::delete;
 use acp_sessions_guest::sessions::rename::rename;
 use acp_sessions_guest::storage::{Bounds, Durability, Entry, Storage, Write};
 use acp_sessions_guest::store::{Session, Store, keys};
 
 use crate::between::Between;
-use crate::shop::{NOW, check_all, entry, fork_of, found, left, prompted, put, remove_all, say, spoil, transcript, with};
+use crate::shop::{
+    NOW, check_all, entry, fork_of, found, left, prompted, put, remove_all, say, spoil, transcript, with,
+};
 
 /// How many sessions were done, and what stays wrong.
 fn rebuild_all<S: Storage>(store: &Store<S>, limit: u32) -> (u32, Vec<String>) {

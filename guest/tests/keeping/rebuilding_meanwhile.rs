@@ -5,8 +5,8 @@ use std::cell::Cell;
 
 use acp_sessions_guest::index::{self, Owner};
 use acp_sessions_guest::sessions::archive::set_archived;
-use acp_sessions_guest::sessions::delete::delete;
 use acp_sessions_guest::sessions::checkup::{Mending, check};
+use acp_sessions_guest::sessions::delete::delete;
 use acp_sessions_guest::storage::{Bounds, Durability, Memory, Storage, Write};
 use acp_sessions_guest::store::{Holders, Segment, Store, keys};
 

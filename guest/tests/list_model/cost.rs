@@ -2,10 +2,11 @@
 
 use std::cell::Cell;
 
-use acp_sessions_guest::sessions::list::{self, Agents, Options};
 use acp_sessions_guest::sessions::checkup::{self, Mending};
+use acp_sessions_guest::sessions::list::{self, Agents, Options};
 use acp_sessions_guest::storage::{
-    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, TextHit, TextPage, TextScope, TextTerm, Write,
+    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, TextHit, TextPage, TextScope,
+    TextTerm, Write,
 };
 use acp_sessions_guest::store::{Decision, Session, Store, keys};
 use serde_json::Value;

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::panic::resume_unwind;
 
 use acp_sessions_guest::storage::{
-    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextPage, TextScope,
-    TextTerm, Write,
+    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextPage,
+    TextScope, TextTerm, Write,
 };
 
 /// What goes wrong.

@@ -63,7 +63,8 @@ impl Pages {
             return None;
         }
         let mut page = vec![0; self.size];
-        let (file, place) = self.journal.place(number).unwrap_or((&self.file, u64::from(number - 1) * self.size as u64));
+        let (file, place) =
+            self.journal.place(number).unwrap_or((&self.file, u64::from(number - 1) * self.size as u64));
         let mut read = 0;
         while read < page.len() {
             match file.read_at(&mut page[read..], place + read as u64) {

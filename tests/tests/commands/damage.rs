@@ -1,20 +1,26 @@
 //! Stores that are damaged in every way that was thought of: `doctor` sees it, says what can be done, and does it.
 
 mod content;
-mod dealt;
 mod kinds;
 
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 
 use acp_sessions_tests::client::Client;
+use acp_sessions_tests::launch::{Launch, built};
+use acp_sessions_tests::process::signal;
 use acp_sessions_tests::scene::Scene;
+use acp_sessions_tests::torture::chance::Chance;
+use acp_sessions_tests::until;
 use serde_json::{Value, json};
 
 use crate::run::{Ran, on, run};
 use content::Content;
-use dealt::Dice;
 use kinds::{Damage, all};
+
+/// The end of a conversation is lost, and search does not know what stood there: nothing else tells of it.
+const UNTOLD: &str = "DELETE FROM entries WHERE id = (SELECT max(id) FROM entries WHERE id >> 32 = 1)";
 
 /// A word that only a session holds that was deleted.
 const DELETED: &str = "okapi";
@@ -78,7 +84,7 @@ fn every_damage_is_seen_and_said() {
     let whole = Whole::new();
     let before = Content::of(&whole.scene.store()).expect("a whole store");
     let (mut seen, mut harmless, mut unseen) = (0, Vec::new(), Vec::new());
-    let damages = all(&mut Dice::new(9));
+    let damages = all(&mut Chance::new(9));
     for damage in &damages {
         let scene = whole.damaged(damage);
         let ran = doctor(&scene.store(), &["--json"]);
@@ -86,31 +92,40 @@ fn every_damage_is_seen_and_said() {
         if ran.code == Some(0) {
             // What nobody stores and nobody reads may be damaged.
             let is_same = Content::of(&scene.store()).is_ok_and(|content| content == before);
-            if is_same { harmless.push(damage.to_string()) } else { unseen.push(format!("{damage}: {told}")) }
+            if is_same {
+                harmless.push(damage.to_string())
+            } else {
+                unseen.push(damage.to_string())
+            }
             continue;
         }
         assert_eq!(ran.code, Some(1), "{damage}: {ran:?}");
         let is_said = told.as_str().is_some_and(|complaint| !complaint.is_empty())
             || told["good"] == false
-                && [&told["faults"], &told["findings"]].iter().any(|list| list.as_array().is_some_and(|list| !list.is_empty()));
+                && [&told["faults"], &told["findings"]]
+                    .iter()
+                    .any(|list| list.as_array().is_some_and(|list| !list.is_empty()));
         assert!(is_said, "{damage}: {ran:?}");
         seen += 1;
         let words = doctor(&scene.store(), &[]);
         let advice = format!("{}{}", words.out, words.complaint);
-        assert!(["--rebuild", "--salvage", "newer acp-sessions"].iter().any(|word| advice.contains(word)), "{damage}: {words:?}");
+        assert!(
+            ["--rebuild", "--salvage", "newer acp-sessions"].iter().any(|word| advice.contains(word)),
+            "{damage}: {words:?}"
+        );
     }
     println!("{} damaged stores: {seen} seen, {} harmless, {} not seen", damages.len(), harmless.len(), unseen.len());
     println!("harmless: {harmless:?}");
     assert!(damages.len() >= 120 && seen >= 120, "{} damaged stores, {seen} of them seen", damages.len());
-    assert!(unseen.is_empty(), "{unseen:?}");
+    assert_eq!(unseen, [UNTOLD]);
 }
 
 #[test]
 fn what_follows_from_the_rest_is_made_anew_and_what_is_not_is_said() {
     let whole = Whole::new();
     let before = Content::of(&whole.scene.store()).expect("a whole store");
-    let (mut mended, mut left) = (0, 0);
-    for damage in all(&mut Dice::new(10)) {
+    let (mut mended, mut left) = (0, Vec::new());
+    for damage in all(&mut Chance::new(10)) {
         let scene = whole.damaged(&damage);
         let ran = doctor(&scene.store(), &["--rebuild", "--json"]);
         let again = doctor(&scene.store(), &["--json"]);
@@ -122,11 +137,11 @@ fn what_follows_from_the_rest_is_made_anew_and_what_is_not_is_said() {
             mended += 1;
         } else {
             assert!(!damage.is_derived(), "{damage}: {ran:?}");
-            left += 1;
+            left.push(damage.to_string());
         }
     }
-    println!("{mended} mended or harmless, {left} left");
-    assert!(mended >= 40, "{mended} mended, {left} left");
+    println!("{mended} mended or harmless, {} left", left.len());
+    assert!(mended >= 80, "{mended} mended, {left:?} left");
 }
 
 #[test]
@@ -135,7 +150,7 @@ fn what_can_be_read_is_written_into_a_new_store_and_the_damaged_one_stays_as_it_
     let before = Content::of(&whole.scene.store()).expect("a whole store");
     let sessions = before.sessions();
     let (mut all_saved, mut some, mut none) = (0, 0, Vec::new());
-    for damage in all(&mut Dice::new(11)) {
+    for damage in all(&mut Chance::new(11)) {
         let scene = whole.damaged(&damage);
         let bytes = fs::read(scene.store()).expect("the file");
         let target = scene.file("saved.db");
@@ -173,5 +188,77 @@ fn check_saved(target: &Path, damage: &Damage, deleted: &str) {
     assert!(found.lines().count() <= rows.len(), "{damage}");
     if let Some(id) = rows.first().and_then(|row| row["id"].as_str().or(row["sessionId"].as_str())) {
         run(&["show", "--store", store, id]).printed();
+    }
+}
+
+#[test]
+fn a_damaged_journal_is_seen_and_what_stands_before_the_damage_is_saved() {
+    let scene = Scene::new();
+    let mut client = Client::ready(&scene.builtin(&[]));
+    let mut ids = Vec::new();
+    for nth in 0..3 {
+        ids.push(client.new_session(&scene.cwd()));
+        client.prompt(&ids[nth], &format!("number{nth} {}", "walrus ".repeat(900)));
+    }
+    let journal = |store: &Path| store.with_extension("db-wal");
+    let (file, wal) = (fs::read(scene.store()).expect("a file"), fs::read(journal(&scene.store())).expect("a journal"));
+    assert!(wal.len() > 40_000, "{} bytes are not in the file yet", wal.len());
+    client.close();
+    let middle = wal.len() / 2;
+    let damages: [(&str, fn(&mut Vec<u8>, usize), bool); 5] = [
+        ("none", |_, _| (), true),
+        ("a byte of its beginning", |wal, _| wal[20] ^= 0x55, false),
+        ("a byte in its midst", |wal, middle| wal[middle] ^= 0x55, false),
+        ("a page in its midst", |wal, middle| wal[middle..middle + 4096].fill(0), false),
+        // As when a process was killed as it wrote.
+        ("its end is missing", |wal, _| wal.truncate(wal.len() - 9), true),
+    ];
+    for (what, damage, is_good) in damages {
+        let damaged = Scene::new();
+        let store = damaged.store();
+        fs::create_dir_all(store.parent().expect("a folder")).expect("a folder");
+        let mut wal = wal.clone();
+        damage(&mut wal, middle);
+        fs::write(&store, &file).and_then(|()| fs::write(journal(&store), &wal)).expect("written");
+        let ran = doctor(&store, &["--json"]);
+        assert_eq!(ran.code, Some(i32::from(!is_good)), "{what}: {ran:?}");
+        assert_eq!(ran.out.contains("journal"), !is_good, "{what}: {ran:?}");
+        let target = damaged.file("saved.db");
+        let ran = doctor(&store, &["--json", "--salvage", target.to_str().expect("text")]);
+        let is_as_it_was =
+            fs::read(&store).is_ok_and(|now| now == file) && fs::read(journal(&store)).is_ok_and(|now| now == wal);
+        assert!(is_as_it_was, "{what}: the damaged store was written to");
+        if ran.code == Some(0) {
+            let listed = run(&["list", "--json", "--store", target.to_str().expect("text")]).printed();
+            assert!(!is_good || listed.lines().count() == ids.len(), "{what}: {listed}");
+        } else {
+            // Hardly anything was in the file itself.
+            assert!(!is_good && !target.exists(), "{what}: {ran:?}");
+        }
+    }
+}
+
+#[test]
+fn a_salvage_takes_no_file_that_is_there_and_leaves_none_that_is_unfinished() {
+    let whole = Whole::new();
+    let target = whole.scene.file("saved.db");
+    fs::write(&target, "somebody's").expect("written");
+    let words = ["--salvage", target.to_str().expect("text")];
+    let complaint = doctor(&whole.scene.store(), &words).complained();
+    assert!(complaint.contains("saved.db"), "{complaint}");
+    assert_eq!(fs::read(&target).expect("it is there"), b"somebody's");
+    fs::remove_file(&target).expect("removed");
+    for name in ["INT", "TERM", "HUP"] {
+        let launch = Launch::new(&built("acp-sessions")).args(&["doctor", "--store"]).arg(whole.scene.store());
+        let mut program = launch.args(&words).command().stdin(Stdio::null()).spawn().expect("it starts");
+        until("the new store is begun", || {
+            whole.scene.file("saved.db.unfinished").exists() || program.try_wait().is_ok_and(|ended| ended.is_some())
+        });
+        signal(name, program.id());
+        let code = program.wait().expect("its status").code();
+        // It may have been at its end.
+        assert!(code == Some(130) && !target.exists() || code == Some(0) && target.exists(), "{name}: {code:?}");
+        assert!(!whole.scene.file("saved.db.unfinished").exists(), "{name}");
+        let _ = fs::remove_file(&target);
     }
 }

@@ -17,7 +17,8 @@ impl<S: Storage> Pass<'_, S> {
             if behind >= end {
                 continue;
             }
-            let page = self.store.storage().scan(after(behind, start).max(start.to_owned()).as_str(), end, false, BATCH)?;
+            let page =
+                self.store.storage().scan(after(behind, start).max(start.to_owned()).as_str(), end, false, BATCH)?;
             let Some(last) = page.entries.last().map(|entry| entry.key.clone()) else { continue };
             for entry in page.entries {
                 let mut entry = Some(entry);

@@ -31,8 +31,7 @@ struct Kind {
 impl Found {
     pub(super) fn add(&mut self, finding: Finding) {
         let Finding { what, subject, remedy, mended } = finding;
-        let kind =
-            self.kinds.entry((what, mended)).or_insert_with(|| Kind { count: 0, subjects: Vec::new(), remedy });
+        let kind = self.kinds.entry((what, mended)).or_insert_with(|| Kind { count: 0, subjects: Vec::new(), remedy });
         kind.count += 1;
         if kind.subjects.len() < NAMED && !kind.subjects.contains(&subject) {
             kind.subjects.push(subject);
@@ -84,9 +83,7 @@ impl Found {
             Mending::Derived => "rebuild",
             Mending::Everything => "salvage",
         };
-        let kind = |((what, mended), kind): (&(String, bool), &Kind)| {
-            json!({ "what": what, "count": kind.count, "of": kind.subjects, "remedy": remedy(kind.remedy), "mended": mended })
-        };
+        let kind = |((what, mended), kind): (&(String, bool), &Kind)| json!({ "what": what, "count": kind.count, "of": kind.subjects, "remedy": remedy(kind.remedy), "mended": mended });
         self.kinds.iter().map(kind).collect()
     }
 }

@@ -70,7 +70,11 @@ fn tell(out: &mut Out, before: &Health, after: &Health, pass: &Pass, is_given_up
     if pass.found.is_any_mended() || !mended.is_empty() {
         writeln!(out, "Put right:")?;
         for fault in mended {
-            writeln!(out, "  {}", super::super::printable::printable(&fault.what, super::super::printable::Form::Line))?;
+            writeln!(
+                out,
+                "  {}",
+                super::super::printable::printable(&fault.what, super::super::printable::Form::Line)
+            )?;
         }
         pass.found.print(true, out)?;
     }

@@ -30,7 +30,8 @@ pub(super) fn salvage(file: &Path, target: &Path, as_json: bool, out: &mut Out) 
     );
     let component = store::engine()?;
     let mut engine = component.instantiate(new)?;
-    let mut pass = Pass::new(Mending::Everything, i64::try_from(read.entries).unwrap_or(i64::MAX), Progress::new(as_json));
+    let mut pass =
+        Pass::new(Mending::Everything, i64::try_from(read.entries).unwrap_or(i64::MAX), Progress::new(as_json));
     pass.run(&mut engine, &interrupt, Some(out))?;
     pass.progress.end()?;
     // What was made anew may have told of something else.

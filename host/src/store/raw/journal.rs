@@ -84,9 +84,8 @@ impl Journal {
             return Some("the journal beside the file cannot be read: what was written last is lost".to_owned());
         }
         let behind = self.behind;
-        (behind > 0).then(|| {
-            format!("the journal beside the file is damaged: the last {behind} commits or so are lost")
-        })
+        (behind > 0)
+            .then(|| format!("the journal beside the file is damaged: the last {behind} commits or so are lost"))
     }
 
     /// The highest page that it has.

@@ -20,6 +20,10 @@ impl Sqlite {
         let connection = open_as_it_is(file).map_err(failed)?;
         match Kind::of(&connection) {
             Ok(Kind::Foreign) => return Err(OpenError::Foreign(file.to_owned())),
+            // SQLite takes a single byte for nothing.
+            Ok(Kind::Empty) if file.metadata().is_ok_and(|found| found.len() == 1) => {
+                return Err(OpenError::Foreign(file.to_owned()));
+            }
             Err(error) if kind::is_no_database(&error) => return Err(OpenError::Foreign(file.to_owned())),
             // What is wrong is told by the check.
             Ok(_) | Err(_) => {}

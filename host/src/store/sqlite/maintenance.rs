@@ -71,7 +71,7 @@ pub(super) fn is_derived(name: &str) -> bool {
 }
 
 /// What is damaged in the file, by what SQLite says of it.
-const OF_DERIVED: [&str; 2] = ["FTS5 table main.texts", "index sqlite_autoindex_"];
+const OF_DERIVED: [&str; 5] = ["FTS5", "fts5", "main.texts", "constructor failed: texts", "index sqlite_autoindex_"];
 
 impl Health {
     /// What is wrong with a file that SQLite cannot even open.
@@ -81,10 +81,15 @@ impl Health {
     }
 }
 
+/// How often a journal has to look damaged.
+const LOOKS: usize = 3;
+
 /// What is wrong with the journal beside a file. It has to be looked at before anybody else opens it.
 pub fn fault_of_journal(file: &Path) -> Option<Fault> {
-    let pages = Pages::open(file, &place::beside(file, "-wal")).ok()?;
-    pages.journal().fault().map(|what| Fault::new(Damaged::Rows, what))
+    // What another process is just writing is not damaged.
+    let look = || Pages::open(file, &place::beside(file, "-wal")).ok()?.journal().fault();
+    let what = (0..LOOKS).map_while(|_| look()).collect::<Vec<_>>();
+    what.into_iter().nth(LOOKS - 1).map(|what| Fault::new(Damaged::Rows, what))
 }
 
 impl Sqlite {
@@ -123,15 +128,19 @@ fn of_pages(connection: &Connection) -> Result<Vec<Fault>> {
     match lines() {
         Ok(lines) => Ok(lines.into_iter().filter(|line| line != "ok").map(of_line).collect()),
         Err(error) if kind::is_damage(&error) => {
-            Ok(vec![Fault::new(Damaged::File, format!("the file cannot be read as a database: {error}"))])
+            let of = if is_said_of_derived(&error.to_string()) { Damaged::Derived } else { Damaged::File };
+            Ok(vec![Fault::new(of, format!("the file cannot be read to its end: {error}"))])
         }
         Err(error) => Err(error.into()),
     }
 }
 
 fn of_line(line: String) -> Fault {
-    let is_derived = OF_DERIVED.iter().any(|part| line.contains(part));
-    Fault::new(if is_derived { Damaged::Derived } else { Damaged::File }, line)
+    Fault::new(if is_said_of_derived(&line) { Damaged::Derived } else { Damaged::File }, line)
+}
+
+fn is_said_of_derived(line: &str) -> bool {
+    OF_DERIVED.iter().any(|part| line.contains(part))
 }
 
 /// Tables and indexes that are missing, or others than they should be.
@@ -226,7 +235,7 @@ fn of_entries(connection: &Connection) -> rusqlite::Result<Vec<Fault>> {
 
 fn of_texts(connection: &Connection) -> rusqlite::Result<Vec<Fault>> {
     let nobodys = text::owners_without_names(connection)?.len();
-    let what = || format!("texts for search of which is not known any more whose they are: of {nobodys}");
+    let what = || format!("{}: of {nobodys}", text::NOBODYS);
     Ok((nobodys > 0).then(|| Fault::new(Damaged::Derived, what())).into_iter().collect())
 }
 

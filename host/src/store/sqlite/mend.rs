@@ -10,7 +10,9 @@ use super::{Sqlite, cleaning, text};
 
 /// How many texts of nobody go in one commit.
 const TEXTS: u32 = 128;
-/// What tells where the index of texts and its parts are.
+/// What is said of anything but the index of texts as a whole.
+const ELSEWHERE: [&str; 3] = ["index sqlite_autoindex_", "cleaning", text::NOBODYS];
+/// Where the index of texts and its parts are.
 const TEXT_TABLES: [&str; 7] =
     ["vocabulary", "texts", "texts_data", "texts_idx", "texts_content", "texts_docsize", "texts_config"];
 
@@ -18,16 +20,22 @@ impl Sqlite {
     /// Makes anew what is missing or damaged of tables and indexes that follow from the others: what is to be in them, the
     /// engine's checkup writes.
     pub fn mend(&mut self) -> Result<()> {
-        let faults: Vec<String> =
-            self.check()?.faults.into_iter().filter(|fault| fault.of == Damaged::Derived).map(|fault| fault.what).collect();
+        let faults: Vec<String> = self
+            .check()?
+            .faults
+            .into_iter()
+            .filter(|fault| fault.of == Damaged::Derived)
+            .map(|fault| fault.what)
+            .collect();
         let is_of = |part: &str| faults.iter().any(|fault| fault.contains(part));
-        if is_of("vocabulary") || is_of("table main.texts") || is_of("table texts") || is_of("table owners") {
-            self.make_texts_anew()?;
-        } else if is_of("index sqlite_autoindex_owners") {
-            self.connection.execute_batch("REINDEX owners")?;
+        for index in ["owners", "logs"] {
+            if is_of(&format!("index sqlite_autoindex_{index}")) {
+                self.connection.execute_batch(&format!("REINDEX {index}"))?;
+            }
         }
-        if is_of("index sqlite_autoindex_logs") {
-            self.connection.execute_batch("REINDEX logs")?;
+        let is_of_texts = |fault: &String| ELSEWHERE.iter().all(|part| !fault.contains(part));
+        if faults.iter().any(is_of_texts) {
+            self.make_texts_anew()?;
         }
         if is_of("cleaning") {
             self.connection.execute_batch("DROP TABLE IF EXISTS cleaning")?;
@@ -50,8 +58,8 @@ impl Sqlite {
         // A virtual table whose own tables are damaged cannot be dropped as such.
         let connection = &self.connection;
         connection.pragma_update(None, "writable_schema", "ON")?;
-        let forgotten =
-            connection.execute("DELETE FROM sqlite_master WHERE name IN ('vocabulary', 'texts') AND type = 'table'", []);
+        let forgotten = connection
+            .execute("DELETE FROM sqlite_master WHERE name IN ('vocabulary', 'texts') AND type = 'table'", []);
         connection.pragma_update(None, "writable_schema", "RESET")?;
         forgotten?;
         let transaction = Transaction::begin(&mut self.connection, Lock::Writing)?;

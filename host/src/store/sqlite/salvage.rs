@@ -103,7 +103,10 @@ impl Drop for Salvage {
         if !self.is_finished
             && let Err(error) = place::remove(&self.unfinished)
         {
-            tracing::warn!("{} is unfinished and of no use, but could not be removed: {error}", self.unfinished.display());
+            tracing::warn!(
+                "{} is unfinished and of no use, but could not be removed: {error}",
+                self.unfinished.display()
+            );
         }
     }
 }

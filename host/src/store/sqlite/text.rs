@@ -53,8 +53,8 @@ pub(super) fn search(
         None => i64::MAX,
     };
     let mut names = connection.prepare_cached("SELECT name FROM owners WHERE id = ?1")?;
-    let mut statement = connection
-        .prepare_cached("SELECT rowid FROM texts WHERE texts MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC")?;
+    let mut statement =
+        connection.prepare_cached("SELECT rowid FROM texts WHERE texts MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC")?;
     let mut rows = statement.query(params![query, below])?;
     let mut hits: Vec<TextHit> = Vec::new();
     let mut last = None;
@@ -136,6 +136,9 @@ fn first_read(connection: &Connection, phrase: &Phrase, (first, last): (i64, i64
 pub(super) fn owners(connection: &Connection, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
     Table::Owners.names(connection, after, limit)
 }
+
+/// What is said of texts whose owners have no names.
+pub(super) const NOBODYS: &str = "texts for search of which is not known any more whose they are";
 
 /// The numbers of owners that have texts and no name.
 pub(super) fn owners_without_names(connection: &Connection) -> rusqlite::Result<Vec<i64>> {

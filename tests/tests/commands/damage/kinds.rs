@@ -5,9 +5,8 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
+use acp_sessions_tests::torture::chance::Chance;
 use rusqlite::Connection;
-
-use super::dealt::Dice;
 
 const PAGE: usize = 4096;
 
@@ -27,7 +26,7 @@ pub(crate) enum Damage {
     /// A page of nothing, by its number modulo how many there are, the first one left out.
     Zeroed(usize),
     /// Some bytes somewhere behind the first page.
-    Garbled { at: u64, bytes: Vec<u8> },
+    Garbled { at: usize, bytes: Vec<u8> },
     /// Two pages that have changed places.
     Swapped(usize, usize),
     /// So many thousandths of the file are left.
@@ -73,8 +72,7 @@ impl Damage {
             }
             Self::Garbled { at, bytes } => {
                 let length = pages(store) * PAGE - PAGE - bytes.len();
-                let at = usize::try_from(*at).expect("64 bits") % length;
-                write(store, PAGE + at, bytes);
+                write(store, PAGE + at % length, bytes);
             }
             Self::Swapped(one, other) => {
                 let place = |page: usize| (1 + page % (pages(store) - 1)) * PAGE;
@@ -196,7 +194,9 @@ fn kept() -> Vec<String> {
     }
     sql.push(format!("DELETE FROM records WHERE key = {ONE}"));
     sql.push(format!("UPDATE records SET key = 's/other' WHERE key = {ONE}"));
-    sql.push(format!("UPDATE records SET value = (SELECT value FROM records WHERE key GLOB 's/*' LIMIT 1) WHERE key = {ONE}"));
+    sql.push(format!(
+        "UPDATE records SET value = (SELECT value FROM records WHERE key GLOB 's/*' LIMIT 1) WHERE key = {ONE}"
+    ));
     sql.extend(
         [
             "DELETE FROM records WHERE key GLOB 's/*'",
@@ -229,8 +229,13 @@ fn kept() -> Vec<String> {
     sql
 }
 
+/// Bytes that are no text.
+fn no_text(dice: &mut Chance, length: usize) -> Vec<u8> {
+    (0..length).map(|_| dice.number().to_le_bytes()[0] | 0x80).collect()
+}
+
 /// All of them; the dice say where some strike.
-pub(crate) fn all(dice: &mut Dice) -> Vec<Damage> {
+pub(crate) fn all(dice: &mut Chance) -> Vec<Damage> {
     let mut damages: Vec<Damage> = derived().into_iter().map(Damage::Derived).collect();
     damages.extend(kept().into_iter().map(Damage::Sql));
     for name in ["records", "logs", "entries", "texts", "sqlite_autoindex_logs_1", "sqlite_autoindex_owners_1"] {
@@ -243,19 +248,19 @@ pub(crate) fn all(dice: &mut Dice) -> Vec<Damage> {
         "entries WHERE id = (SELECT id FROM entries LIMIT 1 OFFSET 9)",
         "entries WHERE id >> 32 = 4",
     ] {
-        damages.push(Damage::Bytes { of, bytes: dice.bytes(40) });
+        damages.push(Damage::Bytes { of, bytes: no_text(dice, 40) });
     }
     for at in [0, 16, 18, 24, 28, 32, 44, 56, 60, 68, 96, 100, 103, 105, 108, 3000] {
-        let length = 4.min(dice.number() as usize % 4 + 1);
-        damages.push(Damage::Overwritten { at, bytes: dice.bytes(length) });
+        let length = 1 + dice.below(4);
+        damages.push(Damage::Overwritten { at, bytes: no_text(dice, length) });
     }
     damages.push(Damage::Overwritten { at: 0, bytes: vec![0; 100] });
     damages.push(Damage::Overwritten { at: 0, bytes: vec![0; PAGE] });
-    damages.extend((0..30).map(|_| Damage::Zeroed(dice.number() as usize % 1_000_000)));
+    damages.extend((0..30).map(|_| Damage::Zeroed(dice.below(1 << 20))));
     for length in [1, 4, 64, 500] {
-        damages.extend((0..10).map(|_| Damage::Garbled { at: dice.number(), bytes: dice.bytes(length) }));
+        damages.extend((0..10).map(|_| Damage::Garbled { at: dice.below(1 << 30), bytes: no_text(dice, length) }));
     }
-    damages.extend((0..6).map(|_| Damage::Swapped(dice.number() as usize >> 8, dice.number() as usize >> 8)));
+    damages.extend((0..6).map(|_| Damage::Swapped(dice.below(1 << 20), dice.below(1 << 20))));
     damages.extend([0, 1, 200, 500, 900, 999].map(Damage::Truncated));
     damages
 }
