@@ -11,7 +11,7 @@ use super::{Sqlite, cleaning, text};
 /// How many texts of nobody go in one commit.
 const TEXTS: u32 = 128;
 /// What is said of anything but the index of texts as a whole.
-const ELSEWHERE: [&str; 3] = ["index sqlite_autoindex_", "cleaning", text::NOBODYS];
+const ELSEWHERE: [&str; 2] = ["cleaning", text::NOBODYS];
 /// Where the index of texts and its parts are.
 const TEXT_TABLES: [&str; 7] =
     ["vocabulary", "texts", "texts_data", "texts_idx", "texts_content", "texts_docsize", "texts_config"];
@@ -28,14 +28,14 @@ impl Sqlite {
             .map(|fault| fault.what)
             .collect();
         let is_of = |part: &str| faults.iter().any(|fault| fault.contains(part));
-        for index in ["owners", "logs"] {
-            if is_of(&format!("index sqlite_autoindex_{index}")) {
-                self.connection.execute_batch(&format!("REINDEX {index}"))?;
-            }
-        }
-        let is_of_texts = |fault: &String| ELSEWHERE.iter().all(|part| !fault.contains(part));
+        let is_of_texts = |fault: &String| !is_of_index(fault) && ELSEWHERE.iter().all(|part| !fault.contains(part));
         if faults.iter().any(is_of_texts) {
             self.make_texts_anew()?;
+        }
+        for index in ["owners", "logs"] {
+            if faults.iter().any(|fault| is_of_index(fault) && fault.contains(&format!("autoindex_{index}_"))) {
+                self.connection.execute_batch(&format!("REINDEX {index}"))?;
+            }
         }
         if is_of("cleaning") {
             self.connection.execute_batch("DROP TABLE IF EXISTS cleaning")?;
@@ -87,6 +87,11 @@ impl Sqlite {
         }
         Ok(())
     }
+}
+
+/// Whether SQLite says it of what an index has, rather than that there is none.
+fn is_of_index(fault: &str) -> bool {
+    fault.contains("index sqlite_autoindex_") && !fault.starts_with("the index")
 }
 
 /// Makes tables as a new store has them.
