@@ -3,6 +3,7 @@
 
 pub mod adopt;
 pub mod archive;
+pub mod checkup;
 pub mod create;
 pub mod cursor;
 pub mod delete;
@@ -13,7 +14,6 @@ pub mod info;
 pub mod list;
 pub mod mend;
 pub mod open_marks;
-pub mod rebuild;
 pub mod removal;
 pub mod rename;
 pub mod retention;

@@ -68,6 +68,24 @@ pub struct Expectation {
     pub value: Option<String>,
 }
 
+/// One text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text {
+    /// Which of its owner's.
+    pub part: u32,
+    /// Folded tokens, separated by single spaces.
+    pub tokens: String,
+}
+
+/// Some of an owner's texts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TextPage {
+    /// In ascending order.
+    pub texts: Vec<Text>,
+    /// Whether there are more behind the last one given.
+    pub more: bool,
+}
+
 /// One change. The writes of a commit act in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Write {
@@ -94,6 +112,16 @@ pub enum Write {
     },
     /// Replaces a log's last entry; a conflict unless `seq` is the last.
     Amend {
+        /// The log.
+        log: String,
+        /// The entry's number.
+        seq: u32,
+        /// The entry as it is from now on.
+        value: String,
+    },
+    /// Puts an entry at a number up to the log's last, whatever stands there; a conflict beyond. A store need not do that:
+    /// it is for what was lost to damage.
+    Restore {
         /// The log.
         log: String,
         /// The entry's number.
@@ -221,6 +249,13 @@ pub trait Storage {
     /// have texts; some that had may be among them.
     fn text_owners(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>>;
 
+    /// The texts of an owner from a part on.
+    fn read_texts(&self, owner: &str, start: u32, bounds: Bounds) -> Result<TextPage>;
+
+    /// The names of logs behind this one, in their order; fewer than the limit only where there are no more. All that have
+    /// entries; some that had may be among them.
+    fn log_names(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>>;
+
     /// All or nothing, and only if every expectation still holds.
     fn commit(&self, expected: &[Expectation], writes: Vec<Write>, durability: Durability) -> Result<()>;
 }
@@ -252,6 +287,14 @@ impl<S: Storage + ?Sized> Storage for &S {
 
     fn text_owners(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
         (**self).text_owners(after, limit)
+    }
+
+    fn read_texts(&self, owner: &str, start: u32, bounds: Bounds) -> Result<TextPage> {
+        (**self).read_texts(owner, start, bounds)
+    }
+
+    fn log_names(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
+        (**self).log_names(after, limit)
     }
 
     fn commit(&self, expected: &[Expectation], writes: Vec<Write>, durability: Durability) -> Result<()> {

@@ -24,7 +24,7 @@ mod replay_tests;
 pub use begun::{Begun, begun};
 pub use digest::{digest, digest_for, is_any_said};
 pub use echo::Echo;
-pub use entry::{Entry, Kind, UpdateKind, speaker};
+pub use entry::{Entry, Kind, UpdateKind, lost_entry, speaker};
 pub use open_calls::OpenCalls;
 pub use position::Position;
 pub use recorder::{Flushed, LogEnd, Piece, Recorder};

@@ -52,7 +52,7 @@ enum Command {
     Delete(delete::Arguments),
     /// Deletes sessions that nobody has used for a while, and prints which.
     Prune(prune::Arguments),
-    /// Checks the store; with --rebuild makes its indexes anew.
+    /// Checks the store; makes anew what can be, or writes what can be read into a new one.
     Doctor(doctor::Arguments),
 }
 

@@ -4,6 +4,7 @@
 //! [`Sqlite`], as a file shared by several processes or in memory.
 
 pub mod location;
+mod raw;
 pub mod sqlite;
 
 use std::time::Duration;

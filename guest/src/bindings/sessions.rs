@@ -4,12 +4,12 @@ use super::exports::acp::sessions::sessions as wit;
 use super::storage::HostStorage;
 use super::{Component, HostEnvironment};
 use crate::environment::Environment as _;
+use crate::sessions::checkup::{CheckupError, Finding, Mending};
 use crate::sessions::filter::Request;
-use crate::sessions::rebuild::RebuildError;
 use crate::sessions::rename::RenameError;
 use crate::sessions::retention::{Prune, PruneError};
 use crate::sessions::transcript::{TranscriptError, TranscriptPage};
-use crate::sessions::{archive, delete, list, rebuild, removal, rename, retention, transcript};
+use crate::sessions::{archive, checkup, delete, list, removal, rename, retention, transcript};
 use crate::storage::StorageError;
 
 /// The store for the operations that need no connection.
@@ -162,16 +162,40 @@ impl wit::Guest for Component {
         })
     }
 
-    fn rebuild_indexes(cursor: Option<String>, limit: u32) -> Result<wit::Rebuilt, wit::SessionError> {
-        let rebuilt = rebuild::rebuild(&store(), cursor.as_deref(), limit).map_err(|error| match error {
-            RebuildError::Cursor => wit::SessionError::Invalid(error.to_string()),
-            RebuildError::Storage(error) => storage_error(error),
-        })?;
-        Ok(wit::Rebuilt {
-            done: rebuilt.done,
-            entries: rebuilt.entries,
-            broken: rebuilt.broken,
-            next_cursor: rebuilt.next,
+    fn check_store(
+        mending: wit::Mending,
+        cursor: Option<String>,
+        limit: u32,
+    ) -> Result<wit::Checkup, wit::SessionError> {
+        let mending = match mending {
+            wit::Mending::Nothing => Mending::Nothing,
+            wit::Mending::Derived => Mending::Derived,
+            wit::Mending::Everything => Mending::Everything,
+        };
+        let now = HostEnvironment.now();
+        let checked =
+            checkup::check(&store(), mending, cursor.as_deref(), limit, now).map_err(|error| match error {
+                CheckupError::Cursor => wit::SessionError::Invalid(error.to_string()),
+                CheckupError::Storage(error) => storage_error(error),
+            })?;
+        Ok(wit::Checkup {
+            done: checked.done,
+            entries: checked.entries,
+            findings: checked.findings.into_iter().map(to_finding).collect(),
+            next_cursor: checked.next,
         })
+    }
+}
+
+fn to_finding(finding: Finding) -> wit::Finding {
+    wit::Finding {
+        what: finding.fault.what().to_owned(),
+        subject: finding.subject,
+        remedy: match finding.fault.remedy() {
+            Mending::Nothing => wit::Mending::Nothing,
+            Mending::Derived => wit::Mending::Derived,
+            Mending::Everything => wit::Mending::Everything,
+        },
+        mended: finding.is_mended,
     }
 }

@@ -29,6 +29,7 @@ fn to_write(write: native::Write) -> wit::Write {
         native::Write::Remove { key } => wit::Write::Remove(key),
         native::Write::Append { log, seq, value } => wit::Write::Append(wit::LogRow { log, seq, value }),
         native::Write::Amend { log, seq, value } => wit::Write::Amend(wit::LogRow { log, seq, value }),
+        native::Write::Restore { log, seq, value } => wit::Write::Restore(wit::LogRow { log, seq, value }),
         native::Write::CutLog { log, start } => wit::Write::CutLog(wit::LogCut { log, start }),
         native::Write::IndexText { owner, part, tokens } => {
             wit::Write::IndexText(wit::TextPart { owner, part, tokens })
@@ -83,6 +84,16 @@ impl native::Storage for HostStorage {
 
     fn text_owners(&self, after: Option<&str>, limit: u32) -> native::Result<Vec<String>> {
         wit::text_owners(after, limit).map_err(from_error)
+    }
+
+    fn read_texts(&self, owner: &str, start: u32, bounds: native::Bounds) -> native::Result<native::TextPage> {
+        let page = wit::read_texts(owner, start, bounds.limit, bounds.max_bytes).map_err(from_error)?;
+        let texts = page.texts.into_iter().map(|text| native::Text { part: text.part, tokens: text.tokens });
+        Ok(native::TextPage { texts: texts.collect(), more: page.more })
+    }
+
+    fn log_names(&self, after: Option<&str>, limit: u32) -> native::Result<Vec<String>> {
+        wit::log_names(after, limit).map_err(from_error)
     }
 
     fn commit(

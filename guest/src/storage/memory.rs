@@ -6,7 +6,7 @@ use std::ops::Bound;
 
 use super::{
     Bounds, Durability, Entry, Expectation, LAST_PART, LogEntry, LogPage, RecordPage, Result, Storage, StorageError,
-    TextHit, TextScope, TextTerm, Write, next_seq,
+    Text, TextHit, TextPage, TextScope, TextTerm, Write, next_seq,
 };
 
 /// Keeps everything in ordered maps. Not shared between threads or processes.
@@ -70,6 +70,9 @@ impl Data {
                 Write::Amend { log, seq, .. } if *seq == 0 || *seq != end_of(log) => {
                     return Err(StorageError::Conflict);
                 }
+                Write::Restore { log, seq, .. } if *seq == 0 || *seq > end_of(log) => {
+                    return Err(StorageError::Conflict);
+                }
                 Write::CutLog { log, start } => {
                     let end = end_of(log).min(start.saturating_sub(1));
                     ends.insert(log, end);
@@ -89,7 +92,9 @@ impl Data {
             Write::Remove { key } => {
                 self.records.remove(&key);
             }
-            Write::Append { log, seq, value } | Write::Amend { log, seq, value } => {
+            Write::Append { log, seq, value }
+            | Write::Amend { log, seq, value }
+            | Write::Restore { log, seq, value } => {
                 self.logs.entry(log).or_default().insert(seq, value);
             }
             Write::CutLog { log, start } => {
@@ -221,6 +226,24 @@ impl Storage for Memory {
             owners.push(owner.clone());
         }
         Ok(owners)
+    }
+
+    fn read_texts(&self, owner: &str, start: u32, bounds: Bounds) -> Result<TextPage> {
+        if self.without_text {
+            return Err(StorageError::Unsupported);
+        }
+        let data = self.data.borrow();
+        let texts = data.texts.range((owner.to_owned(), start)..=(owner.to_owned(), u32::MAX));
+        let texts = texts.map(|((_, part), tokens)| Text { part: *part, tokens: tokens.clone() });
+        let (texts, more) = take_bounded(texts, bounds, |text| text.tokens.len());
+        Ok(TextPage { texts, more })
+    }
+
+    fn log_names(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
+        let data = self.data.borrow();
+        let behind = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let names = data.logs.range::<str, _>((behind, Bound::Unbounded)).map(|(name, _)| name.clone());
+        Ok(names.take(limit as usize).collect())
     }
 
     fn commit(&self, expected: &[Expectation], writes: Vec<Write>, _durability: Durability) -> Result<()> {

@@ -5,8 +5,11 @@ use std::borrow::Cow;
 use std::hash::Hasher as _;
 
 use serde::Deserialize;
+use serde_json::json;
 use serde_json::value::RawValue;
 use siphasher::sip::SipHasher13;
+
+use crate::rpc::Object;
 
 /// What an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +94,11 @@ pub fn speaker(agent: &str, agent_id: &str) -> String {
     format!("{:016x}", hasher.finish())
 }
 
+/// What stands in a log in the place of an entry that was lost to damage.
+pub fn lost_entry(now: i64) -> String {
+    Entry::text(Kind::Gap, now, &json!({ "reason": "the store was damaged", "entries": 1 }).to_string())
+}
+
 /// An entry, borrowed from the log's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry<'a> {
@@ -135,6 +143,17 @@ impl<'a> Entry<'a> {
             Belongs::Turn(turn) => Self::tagged(kind, time, Some(turn), json),
             Belongs::Speaker(speaker) => format!("{}{time}@{speaker} {json}", kind.letter()),
         }
+    }
+
+    /// Whether a log's text is an entry that says what one of its kind says.
+    pub fn is_readable(text: &'a str) -> bool {
+        let Some(entry) = Self::parse(text) else { return false };
+        serde_json::from_str::<&RawValue>(entry.json).is_ok()
+            && match entry.kind {
+                Kind::Update => Object::parse(entry.json).is_some_and(|params| params.get("update").is_some()),
+                Kind::Prompt => entry.prompt().is_some(),
+                _ => true,
+            }
     }
 
     /// The content blocks of a prompt, as a JSON array.
@@ -262,5 +281,24 @@ impl UpdateKind {
     /// Whether it belongs to the conversation rather than to the session's present state.
     pub fn is_history(self) -> bool {
         matches!(self, Self::UserChunk | Self::Chunk | Self::Event | Self::Subagent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_agents_may_say_can_be_read_and_what_is_cut_off_cannot() {
+        let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
+        for awkward in [r#""\ud800""#, "1e999", &deep, "null"] {
+            let json = format!(r#"{{"update":{{"sessionUpdate":"x","y":{awkward}}}}}"#);
+            let text = Entry::text(Kind::Update, 7, &json);
+            assert!(Entry::is_readable(&text), "{text}");
+            assert!((1..text.len()).all(|length| !Entry::is_readable(&text[..length])), "{text}");
+        }
+        for text in ["", "u", "u7 {}", "p7 {}", "?7 {}", "ux {}", "e7 {"] {
+            assert!(!Entry::is_readable(text), "{text}");
+        }
     }
 }

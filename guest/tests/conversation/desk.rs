@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use acp_sessions_guest::engine::{Arrival, Content, Engine, Output, Peer};
 use acp_sessions_guest::environment::Environment;
 use acp_sessions_guest::storage::{
-    self, Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Storage, StorageError, TextHit, TextScope,
-    TextTerm, Write,
+    self, Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Storage, StorageError, TextHit, TextPage,
+    TextScope, TextTerm, Write,
 };
 use serde_json::{Value, json};
 
@@ -98,6 +98,14 @@ impl Storage for Faulty {
 
     fn text_owners(&self, after: Option<&str>, limit: u32) -> storage::Result<Vec<String>> {
         self.inner.text_owners(after, limit)
+    }
+
+    fn read_texts(&self, owner: &str, start: u32, bounds: Bounds) -> storage::Result<TextPage> {
+        self.inner.read_texts(owner, start, bounds)
+    }
+
+    fn log_names(&self, after: Option<&str>, limit: u32) -> storage::Result<Vec<String>> {
+        self.inner.log_names(after, limit)
     }
 
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> storage::Result<Vec<Option<u32>>> {

@@ -4,8 +4,8 @@
 use std::cell::{Cell, RefCell};
 
 use acp_sessions_guest::storage::{
-    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextScope,
-    TextTerm, Write,
+    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextPage,
+    TextScope, TextTerm, Write,
 };
 
 type Meanwhile<'a> = Box<dyn FnOnce(&Memory) + 'a>;
@@ -117,6 +117,14 @@ impl Storage for Between<'_> {
         self.memory.text_owners(after, limit)
     }
 
+    fn read_texts(&self, owner: &str, start: u32, bounds: Bounds) -> Result<TextPage> {
+        self.memory.read_texts(owner, start, bounds)
+    }
+
+    fn log_names(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
+        self.memory.log_names(after, limit)
+    }
+
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {
         self.note(0);
         self.memory.find_text(term, scopes)
@@ -143,7 +151,10 @@ impl Storage for Between<'_> {
 
 fn size(write: &Write) -> usize {
     match write {
-        Write::Put { value, .. } | Write::Append { value, .. } | Write::Amend { value, .. } => value.len(),
+        Write::Put { value, .. }
+        | Write::Append { value, .. }
+        | Write::Amend { value, .. }
+        | Write::Restore { value, .. } => value.len(),
         Write::IndexText { tokens, .. } => tokens.len(),
         Write::Remove { .. } | Write::CutLog { .. } | Write::DropText { .. } => 0,
     }

@@ -2,10 +2,11 @@
 
 use acp_sessions_guest::environment::Environment;
 use acp_sessions_guest::index::{self, Owner};
+use acp_sessions_guest::sessions::checkup::{Checkup, Finding, Mending, check};
 use acp_sessions_guest::sessions::fork::{Fork, fork};
 use acp_sessions_guest::sessions::{list, open_marks, removal};
 use acp_sessions_guest::storage::{Bounds, Durability, Storage, Write};
-use acp_sessions_guest::store::{Decision, Session, Store};
+use acp_sessions_guest::store::{Decision, Session, Store, keys};
 use acp_sessions_guest::transcript::{Entry, Kind, Progress, Replay, Start};
 use serde_json::json;
 
@@ -139,4 +140,50 @@ pub(crate) fn found<S: Storage>(store: &Store<S>, word: &str) -> Vec<String> {
 pub(crate) fn open<S: Storage>(store: &Store<S>, id: &str, connection: &str, now: i64) {
     open_marks::beat(store, connection, now + open_marks::BELIEVED_FOR).unwrap();
     store.commit(&[], vec![open_marks::mark(id, connection)], Durability::Relaxed).unwrap();
+}
+
+/// A checkup to its end, with what is done after each of its parts.
+pub(crate) fn check_all<S: Storage>(
+    store: &Store<S>,
+    mending: Mending,
+    limit: u32,
+    mut after_each: impl FnMut(),
+) -> (u32, Vec<Finding>) {
+    let (mut sessions, mut found, mut cursor) = (0, Vec::new(), None);
+    for _ in 0..10_000 {
+        let Checkup { done, findings, next, .. } = check(store, mending, cursor.as_deref(), limit, NOW).unwrap();
+        after_each();
+        sessions += done;
+        found.extend(findings);
+        cursor = next;
+        if cursor.is_none() {
+            return (sessions, found);
+        }
+    }
+    panic!("a checkup that does not end");
+}
+
+/// What a checkup could not put right.
+pub(crate) fn left(findings: &[Finding]) -> Vec<&str> {
+    findings.iter().filter(|finding| !finding.is_mended).map(|finding| finding.subject.as_str()).collect()
+}
+
+/// Every index entry says something else, and so does every text, beside what it should: a checkup has it all to write again.
+pub(crate) fn spoil<S: Storage>(store: &Store<S>) {
+    let storage = store.storage();
+    let all = Bounds { limit: 100_000, max_bytes: u32::MAX };
+    let mut writes = Vec::new();
+    for prefix in ["e/", "i/", "p/", "t/"] {
+        let entries = storage.scan(prefix, &keys::range_end(prefix), false, all).unwrap().entries;
+        // A row that cannot be read is passed over, so it is only made to say less of itself.
+        let spoilt = |value: &str| value.replace("\"archived\":false", "\"archived\":false ");
+        writes.extend(entries.into_iter().map(|entry| Write::Put { value: spoilt(&entry.value), key: entry.key }));
+    }
+    for owner in storage.text_owners(None, 10_000).unwrap() {
+        for text in storage.read_texts(&owner, 0, all).unwrap().texts {
+            let tokens = format!("{} spoilt", text.tokens);
+            writes.push(Write::IndexText { owner: owner.clone(), part: text.part, tokens });
+        }
+    }
+    storage.commit(&[], writes, Durability::Relaxed).unwrap();
 }

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use acp_sessions_guest::engine::{Arrival, Content, Engine, Output, Peer};
 use acp_sessions_guest::environment::Environment;
 use acp_sessions_guest::sessions::archive::set_archived;
+use acp_sessions_guest::sessions::checkup::{Mending, check};
 use acp_sessions_guest::sessions::delete::delete;
 use acp_sessions_guest::sessions::list::{Agents, Options, list};
-use acp_sessions_guest::sessions::rebuild::{Rebuilt, rebuild};
 use acp_sessions_guest::sessions::rename::rename;
 use acp_sessions_guest::sessions::retention::{Prune, prune};
 use acp_sessions_guest::sessions::upgrade;
@@ -314,10 +314,10 @@ fn a_rebuild_of_such_a_store_takes_nothing_from_lists_on_its_way() {
     let memory = filled(150);
     let mut cursor = None;
     loop {
-        let Rebuilt { next, broken, .. } = rebuild(&Store::new(&memory), cursor.as_deref(), 40).unwrap();
-        assert_eq!(broken, [""; 0]);
+        let part = check(&Store::new(&memory), Mending::Derived, cursor.as_deref(), 40, NOW).unwrap();
+        assert!(part.findings.iter().all(|finding| finding.is_mended), "{:?}", part.findings);
         check_lists(&memory, &format!("{cursor:?}"));
-        cursor = next;
+        cursor = part.next;
         if cursor.is_none() {
             break;
         }

@@ -2,10 +2,11 @@
 
 use std::cell::Cell;
 
+use acp_sessions_guest::sessions::checkup::{self, Mending};
 use acp_sessions_guest::sessions::list::{self, Agents, Options};
-use acp_sessions_guest::sessions::rebuild;
 use acp_sessions_guest::storage::{
-    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, TextHit, TextScope, TextTerm, Write,
+    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, TextHit, TextPage, TextScope,
+    TextTerm, Write,
 };
 use acp_sessions_guest::store::{Decision, Session, Store, keys};
 use serde_json::Value;
@@ -61,6 +62,14 @@ impl Storage for Counting {
 
     fn text_owners(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
         self.memory.text_owners(after, limit)
+    }
+
+    fn read_texts(&self, owner: &str, start: u32, bounds: Bounds) -> Result<TextPage> {
+        self.memory.read_texts(owner, start, bounds)
+    }
+
+    fn log_names(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
+        self.memory.log_names(after, limit)
     }
 
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {
@@ -339,7 +348,7 @@ fn a_rebuild_writes_rows_and_names_from_the_records() {
     let mut cursor = None;
     for round in 0.. {
         assert!(round < 20, "the rebuild does not end");
-        cursor = rebuild::rebuild(&store, cursor.as_deref(), 20).expect("a part of it").next;
+        cursor = checkup::check(&store, Mending::Derived, cursor.as_deref(), 20, 0).expect("a part of it").next;
         if cursor.is_none() {
             break;
         }

@@ -9,6 +9,7 @@ mod history;
 mod lists;
 mod locked;
 mod silent;
+mod sound;
 
 pub(crate) use answers::answered;
 pub(crate) use bounded::{memos, nothing_left};
@@ -18,3 +19,4 @@ pub(crate) use history::{transcripts, window};
 pub(crate) use lists::{archived, early, found, listed, titles};
 pub(crate) use locked::locked;
 pub(crate) use silent::replaced;
+pub(crate) use sound::sound;

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::panic::resume_unwind;
 
 use acp_sessions_guest::storage::{
-    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextScope,
-    TextTerm, Write,
+    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextPage,
+    TextScope, TextTerm, Write,
 };
 
 /// What goes wrong.
@@ -157,6 +157,14 @@ impl Storage for Shaky<'_> {
 
     fn text_owners(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
         self.memory.text_owners(after, limit)
+    }
+
+    fn read_texts(&self, owner: &str, start: u32, bounds: Bounds) -> Result<TextPage> {
+        self.memory.read_texts(owner, start, bounds)
+    }
+
+    fn log_names(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
+        self.memory.log_names(after, limit)
     }
 
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {

@@ -2,7 +2,7 @@
 
 use acp_sessions_guest::storage::{self as native, Bounds, Storage};
 use acp_sessions_host::component::storage::{
-    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextScope, TextTerm, Write,
+    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextPage, TextScope, TextTerm, Write,
 };
 
 use crate::types;
@@ -50,6 +50,15 @@ impl<S: Storage> Host for Hosted<S> {
 
     fn text_owners(&mut self, after: Option<String>, limit: u32) -> Answer<Vec<String>> {
         answer(self.0.text_owners(after.as_deref(), limit))
+    }
+
+    fn read_texts(&mut self, owner: String, start: u32, limit: u32, max_bytes: u32) -> Answer<TextPage> {
+        let page = self.0.read_texts(&owner, start, Bounds { limit, max_bytes });
+        answer(page.map(|page| types::texts_to_wit(&owner, page)))
+    }
+
+    fn log_names(&mut self, after: Option<String>, limit: u32) -> Answer<Vec<String>> {
+        answer(self.0.log_names(after.as_deref(), limit))
     }
 
     fn commit(&mut self, expected: Vec<Expectation>, writes: Vec<Write>, durability: Durability) -> Answer<()> {

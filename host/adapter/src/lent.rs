@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use acp_sessions_guest::storage::{self as native, Bounds, Storage};
 use acp_sessions_host::component::storage::{
-    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextScope, TextTerm, Write,
+    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextPage, TextScope, TextTerm, Write,
 };
 
 use crate::types;
@@ -63,6 +63,14 @@ impl<S: Host> Host for Lent<S> {
         self.store().text_owners(after, limit)
     }
 
+    fn read_texts(&mut self, owner: String, start: u32, limit: u32, max_bytes: u32) -> Answer<TextPage> {
+        self.store().read_texts(owner, start, limit, max_bytes)
+    }
+
+    fn log_names(&mut self, after: Option<String>, limit: u32) -> Answer<Vec<String>> {
+        self.store().log_names(after, limit)
+    }
+
     fn commit(&mut self, expected: Vec<Expectation>, writes: Vec<Write>, durability: Durability) -> Answer<()> {
         self.store().commit(expected, writes, durability)
     }
@@ -111,6 +119,15 @@ impl<S: Host> Storage for Lent<S> {
 
     fn text_owners(&self, after: Option<&str>, limit: u32) -> native::Result<Vec<String>> {
         answer(self.store().text_owners(after.map(str::to_owned), limit))
+    }
+
+    fn read_texts(&self, owner: &str, start: u32, bounds: Bounds) -> native::Result<native::TextPage> {
+        let page = self.store().read_texts(owner.to_owned(), start, bounds.limit, bounds.max_bytes);
+        answer(page).map(types::texts_to_native)
+    }
+
+    fn log_names(&self, after: Option<&str>, limit: u32) -> native::Result<Vec<String>> {
+        answer(self.store().log_names(after.map(str::to_owned), limit))
     }
 
     fn commit(

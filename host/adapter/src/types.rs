@@ -47,6 +47,16 @@ pub(crate) fn log_to_native(page: wit::LogPage) -> native::LogPage {
     native::LogPage { entries: entries.collect(), more: page.more }
 }
 
+pub(crate) fn texts_to_wit(owner: &str, page: native::TextPage) -> wit::TextPage {
+    let part = |text: native::Text| wit::TextPart { owner: owner.to_owned(), part: text.part, tokens: text.tokens };
+    wit::TextPage { texts: page.texts.into_iter().map(part).collect(), more: page.more }
+}
+
+pub(crate) fn texts_to_native(page: wit::TextPage) -> native::TextPage {
+    let texts = page.texts.into_iter().map(|text| native::Text { part: text.part, tokens: text.tokens });
+    native::TextPage { texts: texts.collect(), more: page.more }
+}
+
 pub(crate) fn term_to_wit(term: &native::TextTerm) -> wit::TextTerm {
     wit::TextTerm { tokens: term.tokens.clone(), prefix: term.prefix }
 }
@@ -99,6 +109,7 @@ pub(crate) fn write_to_wit(write: native::Write) -> wit::Write {
         native::Write::Remove { key } => wit::Write::Remove(key),
         native::Write::Append { log, seq, value } => wit::Write::Append(wit::LogRow { log, seq, value }),
         native::Write::Amend { log, seq, value } => wit::Write::Amend(wit::LogRow { log, seq, value }),
+        native::Write::Restore { log, seq, value } => wit::Write::Restore(wit::LogRow { log, seq, value }),
         native::Write::CutLog { log, start } => wit::Write::CutLog(wit::LogCut { log, start }),
         native::Write::IndexText { owner, part, tokens } => {
             wit::Write::IndexText(wit::TextPart { owner, part, tokens })
@@ -113,6 +124,7 @@ pub(crate) fn write_to_native(write: wit::Write) -> native::Write {
         wit::Write::Remove(key) => native::Write::Remove { key },
         wit::Write::Append(row) => native::Write::Append { log: row.log, seq: row.seq, value: row.value },
         wit::Write::Amend(row) => native::Write::Amend { log: row.log, seq: row.seq, value: row.value },
+        wit::Write::Restore(row) => native::Write::Restore { log: row.log, seq: row.seq, value: row.value },
         wit::Write::CutLog(cut) => native::Write::CutLog { log: cut.log, start: cut.start },
         wit::Write::IndexText(text) => {
             native::Write::IndexText { owner: text.owner, part: text.part, tokens: text.tokens }

@@ -1,27 +1,40 @@
 //! `acp-sessions doctor`
 
+mod found;
+mod health;
+mod interrupt;
+mod pass;
 mod progress;
 mod rebuild;
+mod salvage;
 
-use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use serde_json::json;
-
 use super::Outcome;
-use super::printable::{Form, Out, printable};
-use super::store::StoreOptions;
-use crate::store::sqlite::Health;
+use super::printable::Out;
+use super::store::{self, StoreOptions};
+use crate::component::sessions::Mending;
+use crate::store::Sqlite;
+use crate::store::sqlite::{Damaged, Health, OpenError, fault_of_journal};
+use found::Found;
+use interrupt::Interrupt;
+use pass::Pass;
+use progress::Progress;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     store: StoreOptions,
 
-    /// Makes the indexes for lists and search anew from the sessions themselves. Others can use the store meanwhile, and it
-    /// can be interrupted
+    /// Makes anew what follows from the rest: indexes for lists and search, counters. Others can use the store meanwhile, and
+    /// it can be interrupted
     #[arg(long)]
     rebuild: bool,
+
+    /// Writes what can be read of the store into a new one in FILE, however damaged it is. The store itself stays as it is
+    #[arg(long, value_name = "FILE", conflicts_with = "rebuild")]
+    salvage: Option<PathBuf>,
 
     /// One JSON object a line
     #[arg(long)]
@@ -29,54 +42,51 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
-    let store = arguments.store.open_existing_beside_others()?;
-    let health = store.check()?;
+    arguments.store.check_exists()?;
+    if let Some(target) = &arguments.salvage {
+        return salvage::salvage(&arguments.store.path()?, target, arguments.json, out);
+    }
     let path = arguments.store.path()?;
-    let path = path.to_string_lossy();
-    if arguments.json {
-        out.json(&to_json(&path, &health))?;
-    } else {
-        describe(out, &path, &health)?;
-    }
-    if !health.faults.is_empty() {
-        return Ok(ExitCode::FAILURE);
-    }
-    if arguments.rebuild {
-        return rebuild::rebuild(store, health.entries, arguments.json, out);
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn describe(out: &mut Out, path: &str, health: &Health) -> anyhow::Result<()> {
-    writeln!(out, "Store:       {}", printable(path, Form::Line))?;
-    writeln!(out, "Format:      {}", health.format)?;
-    writeln!(out, "Size:        {} KiB, {} KiB of it free", health.bytes / 1024, health.free_bytes / 1024)?;
-    if !health.faults.is_empty() {
-        writeln!(out, "Damaged:")?;
-        for fault in &health.faults {
-            writeln!(out, "  {}", printable(fault, Form::Line))?;
+    // Whoever opens the file to write drops what cannot be used of its journal.
+    let journal = fault_of_journal(&path);
+    let (store, mut health) = match Sqlite::examine(&path) {
+        Ok(store) => {
+            let health = store.check()?;
+            (Some(store), health)
         }
-        writeln!(out, "Make a copy of the file before anything else uses it.")?;
-        return Ok(());
+        Err(error @ OpenError::Open { .. }) => (None, Health::of_unreadable(&error)),
+        Err(error @ OpenError::Foreign(_)) => {
+            anyhow::bail!("{error}; if it was one, acp-sessions doctor --salvage FILE looks for what can be read in it")
+        }
+        Err(error) => return Err(error.into()),
+    };
+    health.faults.extend(journal);
+    let path = path.to_string_lossy();
+    let is_usable = health.faults.iter().all(|fault| fault.of != Damaged::File);
+    if arguments.rebuild && is_usable {
+        drop(store);
+        return rebuild::rebuild(&arguments.store, &path, &health, arguments.json, out);
     }
-    writeln!(out, "Records:     {}", health.records)?;
-    writeln!(out, "Logs:        {} with {} entries", health.logs, health.entries)?;
-    writeln!(out, "Search:      {} texts", health.texts)?;
-    writeln!(out, "Health:      good")?;
-    Ok(())
+    let found = store.map_or_else(|| Ok(Found::default()), |store| compare(store, &health))?;
+    if arguments.json {
+        health::to_json(out, &path, &health, &found)?;
+    } else {
+        health::describe(out, &path, &health)?;
+        health::conclude(out, &health, &found)?;
+    }
+    Ok(if health::is_good(&health, &found) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn to_json(path: &str, health: &Health) -> String {
-    json!({
-        "store": path,
-        "format": health.format,
-        "bytes": health.bytes,
-        "freeBytes": health.free_bytes,
-        "faults": health.faults,
-        "records": health.records,
-        "logs": health.logs,
-        "entries": health.entries,
-        "texts": health.texts,
-    })
-    .to_string()
+/// Has the engine compare what is in the store. Of a damaged file that goes as far as it goes.
+fn compare(store: Sqlite, health: &Health) -> anyhow::Result<Found> {
+    let component = store::engine()?;
+    let mut engine = component.instantiate(store)?;
+    let interrupt = Interrupt::listen()?;
+    let mut pass = Pass::new(Mending::Nothing, health.entries, Progress::quiet());
+    match pass.run(&mut engine, &interrupt, None) {
+        Err(_) if !health.faults.is_empty() => {}
+        result => result?,
+    }
+    anyhow::ensure!(!interrupt.is_set(), "interrupted before all was compared");
+    Ok(pass.found)
 }

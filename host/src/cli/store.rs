@@ -56,7 +56,7 @@ impl StoreOptions {
         Ok(self.builder()?.gives_way().build()?)
     }
 
-    fn check_exists(&self) -> anyhow::Result<()> {
+    pub(super) fn check_exists(&self) -> anyhow::Result<()> {
         let path = self.path()?;
         anyhow::ensure!(path.exists(), "there are no sessions yet: {} does not exist", path.display());
         Ok(())

@@ -1,6 +1,6 @@
 //! The typed interface of an instance: what the commands are made of that look after a store.
 
-use super::sessions::{ListCriteria, Page, Rebuilt, Session, SessionError, TranscriptPage};
+use super::sessions::{Checkup, ListCriteria, Mending, Page, Session, SessionError, TranscriptPage};
 use super::{Instance, storage};
 
 /// The outer result is for an instance that is lost, the inner one is the engine's answer.
@@ -63,9 +63,9 @@ impl<S: storage::Host + Send + 'static> Instance<'_, S> {
         )
     }
 
-    /// Makes the indexes of some sessions anew.
-    pub fn rebuild_indexes(&mut self, cursor: Option<&str>, limit: u32) -> Answer<Rebuilt> {
+    /// Compares a part of the store with itself, and puts right as much as that says.
+    pub fn check_store(&mut self, mending: Mending, cursor: Option<&str>, limit: u32) -> Answer<Checkup> {
         let _running = self.begin_call();
-        self.exports.acp_sessions_sessions().call_rebuild_indexes(&mut self.store, cursor, limit)
+        self.exports.acp_sessions_sessions().call_check_store(&mut self.store, mending, cursor, limit)
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Connection, End, Ends, Restart, RunError, Started, Timing};
 use crate::component::connection::{Content, Setting};
 use crate::component::storage::{
-    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextScope, TextTerm, Write,
+    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextPage, TextScope, TextTerm, Write,
 };
 use crate::component::{Component, Limits};
 use crate::downstream::{Agent, Builtin, Command};
@@ -56,6 +56,14 @@ impl Host for Faulty {
 
     fn text_owners(&mut self, after: Option<String>, limit: u32) -> Answer<Vec<String>> {
         self.store.text_owners(after, limit)
+    }
+
+    fn read_texts(&mut self, owner: String, start: u32, limit: u32, max_bytes: u32) -> Answer<TextPage> {
+        self.store.read_texts(owner, start, limit, max_bytes)
+    }
+
+    fn log_names(&mut self, after: Option<String>, limit: u32) -> Answer<Vec<String>> {
+        self.store.log_names(after, limit)
     }
 
     fn commit(&mut self, expected: Vec<Expectation>, writes: Vec<Write>, durability: Durability) -> Answer<()> {

@@ -3,17 +3,20 @@
 mod bounded;
 mod builder;
 mod cleaning;
-mod compact;
 mod contract;
 mod error;
+mod examine;
 mod kind;
 mod logs;
 mod maintenance;
+mod mend;
 mod open;
 mod patience;
 mod phrase;
 mod place;
+mod readable;
 mod records;
+mod salvage;
 mod schema;
 mod text;
 mod transaction;
@@ -30,9 +33,9 @@ use self::patience::Patience;
 use crate::component::storage::Durability;
 
 pub use self::builder::Builder;
-pub use self::compact::Compaction;
 pub use self::error::{Error, OpenError};
-pub use self::maintenance::Health;
+pub use self::maintenance::{Damaged, Fault, Health, fault_of_journal};
+pub use self::salvage::{Salvage, Salvaged};
 
 use self::place::Place;
 

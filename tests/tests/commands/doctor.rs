@@ -62,8 +62,9 @@ fn a_record_that_cannot_be_read_is_named_and_the_others_are_indexed() {
     fs::write(scene.store(), bytes).expect("written");
     let ran = on(&scene, &["doctor", "--rebuild"]);
     assert_eq!((ran.code, ran.complaint.as_str()), (Some(1), ""), "{ran:?}");
-    let rest = "Rebuilt the indexes of 1 sessions.\nRecords that cannot be read, and were left as they are:\n";
-    assert!(ran.out.ends_with(&format!("{rest}  s/{}\n", ids[0])), "{ran:?}");
+    let wrong = format!("Wrong:\n  sessions' records cannot be read: 1 (s/{})\nHealth:      damaged\n", ids[0]);
+    assert!(ran.out.contains(&wrong) && ran.out.contains("doctor --salvage FILE\n"), "{ran:?}");
+    assert!(ran.out.ends_with("Rebuilt the indexes of 1 sessions.\n"), "{ran:?}");
     let found = on(&scene, &["list", "--json", "--search", "fence"]).printed();
     assert_eq!(found.lines().count(), 1, "{found}");
 }
@@ -107,7 +108,7 @@ fn a_terminal_is_shown_a_bar() {
     let ran = script.stdin(Stdio::null()).output().expect("it is part of every Debian");
     let shown = String::from_utf8_lossy(&ran.stdout);
     assert!(ran.status.success() && shown.contains("\r[") && shown.contains("#-"), "{shown}");
-    assert!(shown.ends_with("entries\r\nRebuilt the indexes of 1 sessions.\r\n"), "{shown}");
+    assert!(shown.ends_with("entries\r\nHealth:      good\r\nRebuilt the indexes of 1 sessions.\r\n"), "{shown}");
 }
 
 #[test]

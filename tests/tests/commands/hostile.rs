@@ -147,7 +147,7 @@ fn no_command_prints_text_of_others_as_it_is() {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let ran = on(&scene, &words);
         assert_harmless(&words, &ran);
-        assert_eq!(ran.code, Some(i32::from(!succeeds)), "{words:?}: {}", ran.complaint);
+        assert_eq!(ran.code, Some(i32::from(!succeeds)), "{words:?}: {}{}", ran.out, ran.complaint);
         assert_eq!(ran.complaint.is_empty(), *succeeds, "{words:?}: {}", ran.complaint);
         let printed = format!("{}{}", ran.out, ran.complaint);
         if let Some(lines) = lines {

@@ -1,6 +1,7 @@
 //! Every command of the command line, as a program: what it prints, what it says when something is wrong, how it ends.
 
 mod arguments;
+mod damage;
 mod delete;
 mod doctor;
 mod foreign;

@@ -84,8 +84,13 @@ impl LiveSession {
         let has_settled = self.others_ended && !self.is_in_turn();
         let (flushed, changed) = self.recorder.flush_with_end(cx.store, durability, |before, end, _, writes| {
             writes.extend(beside.iter().cloned());
-            let Some(mut session) = before.cloned() else { return Ok(Decision::Keep) };
+            let Some(before) = before else { return Ok(Decision::Keep) };
+            let mut session = before.clone();
             activity.note(&mut session, &by, end, now);
+            if session.id_at(by.agent) != before.id_at(by.agent) {
+                // The store may not have taken it when the agent began its session.
+                writes.push(Write::Put { key: keys::agent_session(by.agent, by.agent_id), value: session.id.clone() });
+            }
             if has_settled && end.is_known {
                 session.settled = session.length_up_to(end.last);
             }

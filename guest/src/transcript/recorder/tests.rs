@@ -3,7 +3,7 @@ use std::cell::RefCell;
 use super::*;
 use crate::storage::{
     Bounds, Durability, Expectation, LAST_PART, LAST_SEQ, LogPage, Memory, RecordPage, Result, Storage, StorageError,
-    TextHit, TextScope, TextTerm, Write,
+    TextHit, TextPage, TextScope, TextTerm, Write,
 };
 use crate::store::{Changed, Decision, Session, Store, keys};
 
@@ -137,6 +137,14 @@ impl Storage for Scripted {
 
     fn text_owners(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
         self.memory.text_owners(after, limit)
+    }
+
+    fn read_texts(&self, owner: &str, start: u32, bounds: Bounds) -> Result<TextPage> {
+        self.memory.read_texts(owner, start, bounds)
+    }
+
+    fn log_names(&self, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
+        self.memory.log_names(after, limit)
     }
 
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {

@@ -102,6 +102,7 @@ impl Machine<'_> {
         let agent = |row: &Value| row["_meta"]["acp-sessions"]["agent"].as_str().unwrap_or_default().to_owned();
         let ids: Vec<(String, String)> = rows.iter().map(|row| (id(row), agent(row))).collect();
         self.ground.extend(checks::listed(&self.ground.talk, &self.bench.memory, &rows));
+        self.ground.extend(checks::sound(&self.bench.memory));
         self.ground.extend(checks::deleted(&self.ground.talk, &self.bench.memory, &rows));
         if kind.is(Trait::List) && !kind.forgets() {
             let broken = checks::titles(&mut self.ground, &self.bench.memory, kind, &rows);
@@ -298,5 +299,6 @@ impl Machine<'_> {
         self.settle(0);
         self.end(0, End::Eof(0));
         self.ground.extend(checks::nothing_left(&self.bench.memory));
+        self.ground.extend(checks::sound(&self.bench.memory));
     }
 }

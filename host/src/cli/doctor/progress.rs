@@ -30,6 +30,7 @@ impl Done {
 /// Where it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shown {
+    Nothing,
     Bar,
     Lines,
     Json,
@@ -54,8 +55,14 @@ impl Progress {
         Self { shown, percent: 0, has_bar: false }
     }
 
+    /// Nothing is shown.
+    pub(super) fn quiet() -> Self {
+        Self { shown: Shown::Nothing, percent: 0, has_bar: false }
+    }
+
     pub(super) fn show(&mut self, done: Done, out: &mut Out) -> io::Result<()> {
         match self.shown {
+            Shown::Nothing => Ok(()),
             Shown::Bar => {
                 // What was printed before stands above it.
                 out.flush()?;

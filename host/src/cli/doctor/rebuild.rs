@@ -1,92 +1,92 @@
-//! Making the indexes anew: step by step, so that others can write between, and so that it can be given up.
+//! Making anew what follows from the rest: step by step, so that others can write between, and so that it can be given up.
 
 use std::io::Write as _;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Context as _;
 use serde_json::json;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use super::super::answer::plain;
-use super::super::printable::{Form, Out, printable};
+use super::super::printable::Out;
+use super::super::store::StoreOptions;
 use super::super::{Outcome, store};
+use super::health;
+use super::interrupt::{INTERRUPTED, Interrupt};
+use super::pass::Pass;
 use super::progress::{Done, Progress};
+use crate::component::sessions::Mending;
 use crate::store::Sqlite;
-use crate::store::sqlite::Compaction;
+use crate::store::sqlite::{Damaged, Health};
 
-/// How many sessions are indexed in one step.
-const STEP: u32 = 100;
-
-/// How a program ends that was interrupted: 128 and the number of SIGINT.
-const INTERRUPTED: u8 = 130;
-
-/// `entries` is how many the logs have.
-pub(super) fn rebuild(store: Sqlite, entries: i64, as_json: bool, out: &mut Out) -> Outcome {
-    let interrupted = when_interrupted()?;
-    let is_interrupted = || interrupted.load(Ordering::SeqCst);
+/// Rebuilds the store in this file, which was found so.
+pub(super) fn rebuild(options: &StoreOptions, path: &str, before: &Health, as_json: bool, out: &mut Out) -> Outcome {
+    let interrupt = Interrupt::listen()?;
+    let mut store = options.open_existing_beside_others()?;
+    if before.faults.iter().any(|fault| fault.of == Damaged::Derived) {
+        store.mend()?;
+    }
+    if as_json {
+        out.json(&health::store_to_json(path, before).to_string())?;
+    } else {
+        health::describe(out, path, before)?;
+    }
     let component = store::engine()?;
     let mut engine = component.instantiate(store)?;
-    let mut done = Done { sessions: 0, entries: 0, of: u64::try_from(entries).unwrap_or_default() };
-    let mut progress = Progress::new(as_json);
-    let (mut cursor, mut broken) = (None, Vec::new());
-    while !is_interrupted() {
-        let rebuilt = plain(engine.rebuild_indexes(cursor.as_deref(), STEP))?;
-        done.sessions += u64::from(rebuilt.done);
-        done.entries += u64::from(rebuilt.entries);
-        (cursor, broken) = (rebuilt.next_cursor, rebuilt.broken);
-        if cursor.is_none() {
-            break;
-        }
-        progress.show(done, out)?;
-    }
-    if !is_interrupted() {
-        let mut store = engine.into_storage();
-        let mut compaction = Compaction::default();
-        while !is_interrupted() && compaction.step(&mut store)? {}
-    }
-    progress.end()?;
-    let is_given_up = is_interrupted();
+    let mut pass = Pass::new(Mending::Derived, before.entries, Progress::new(as_json));
+    pass.run(&mut engine, &interrupt, Some(out))?;
+    let mut store = engine.into_storage();
+    clean(&mut store, &pass, &interrupt)?;
+    pass.progress.end()?;
+    let is_given_up = interrupt.is_set();
+    // What of the file could be mended has been.
+    let after = if before.faults.is_empty() { before.clone() } else { store.check()? };
+    let Done { sessions, entries, of } = pass.done;
+    let is_good = health::is_good(&after, &pass.found);
     if as_json {
-        let Done { sessions, entries, of } = done;
+        let faults: Vec<&str> = after.faults.iter().map(|fault| fault.what.as_str()).collect();
         let end = json!({ "ended": if is_given_up { "interrupted" } else { "done" }, "sessions": sessions,
-            "entries": entries, "of": of, "broken": broken });
+            "entries": entries, "of": of, "good": is_good && !is_given_up, "faults": faults, "findings": pass.found.to_json() });
         out.json(&end.to_string())?;
     } else {
-        tell(out, done, is_given_up, &broken)?;
+        tell(out, before, &after, &pass, is_given_up)?;
     }
-    Ok(match (is_given_up, broken.is_empty()) {
+    Ok(match (is_given_up, is_good) {
         (true, _) => ExitCode::from(INTERRUPTED),
         (false, true) => ExitCode::SUCCESS,
         (false, false) => ExitCode::FAILURE,
     })
 }
 
-fn tell(out: &mut Out, done: Done, is_given_up: bool, broken: &[String]) -> anyhow::Result<()> {
-    if is_given_up {
-        writeln!(
-            out,
-            "Interrupted after {} sessions, {} of {} entries. Nothing is half done; it can be run again at any time.",
-            done.sessions, done.entries, done.of
-        )?;
-    } else {
-        writeln!(out, "Rebuilt the indexes of {} sessions.", done.sessions)?;
+/// What was written over is cleaned out of the file at once, and the search index is merged with that.
+fn clean(store: &mut Sqlite, pass: &Pass, interrupt: &Interrupt) -> anyhow::Result<()> {
+    if pass.found.is_any_mended() {
+        store.clean_from_now_on()?;
     }
-    if !broken.is_empty() {
-        writeln!(out, "Records that cannot be read, and were left as they are:")?;
-        for key in broken {
-            writeln!(out, "  {}", printable(key, Form::Line))?;
-        }
-    }
+    while !interrupt.is_set() && store.clean_slice()? {}
     Ok(())
 }
 
-/// Is set when the program is asked to stop: it does so after the step that it is at.
-fn when_interrupted() -> anyhow::Result<Arc<AtomicBool>> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&interrupted)).context("signals cannot be received")?;
+fn tell(out: &mut Out, before: &Health, after: &Health, pass: &Pass, is_given_up: bool) -> anyhow::Result<()> {
+    let Done { sessions, entries, of } = pass.done;
+    let mended: Vec<_> = before.faults.iter().filter(|fault| !after.faults.contains(fault)).collect();
+    if pass.found.is_any_mended() || !mended.is_empty() {
+        writeln!(out, "Put right:")?;
+        for fault in mended {
+            writeln!(
+                out,
+                "  {}",
+                super::super::printable::printable(&fault.what, super::super::printable::Form::Line)
+            )?;
+        }
+        pass.found.print(true, out)?;
     }
-    Ok(interrupted)
+    if is_given_up {
+        writeln!(
+            out,
+            "Interrupted after {sessions} sessions, {entries} of {of} entries. Nothing is half done; it can be run again at any \
+             time."
+        )?;
+        return Ok(());
+    }
+    health::conclude(out, after, &pass.found)?;
+    writeln!(out, "Rebuilt the indexes of {sessions} sessions.")?;
+    Ok(())
 }

@@ -20,17 +20,26 @@ impl Bounds {
 
 /// Takes rows until a bound is reached; says whether any were left. `read` returns the size beside the row.
 pub(super) fn take_bounded<T>(
-    mut rows: Rows<'_>,
+    rows: Rows<'_>,
     bounds: Bounds,
     read: impl Fn(&Row<'_>) -> rusqlite::Result<(T, usize)>,
+) -> Result<(Vec<T>, bool)> {
+    take_some(rows, bounds, |row| read(row).map(Some))
+}
+
+/// The same where some rows are nothing.
+pub(super) fn take_some<T>(
+    mut rows: Rows<'_>,
+    bounds: Bounds,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<Option<(T, usize)>>,
 ) -> Result<(Vec<T>, bool)> {
     let mut taken = Vec::new();
     let mut bytes = 0;
     while let Some(row) = rows.next()? {
+        let Some((entry, size)) = read(row)? else { continue };
         if !taken.is_empty() && taken.len() >= bounds.limit as usize {
             return Ok((taken, true));
         }
-        let (entry, size) = read(row)?;
         bytes += size;
         if !taken.is_empty() && bytes > bounds.max_bytes as usize {
             return Ok((taken, true));

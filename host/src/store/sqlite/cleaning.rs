@@ -130,6 +130,33 @@ impl Sqlite {
         }
     }
 
+    /// Does the next slice at once; returns whether there is anything left to do that needs nobody else to be waited for.
+    pub fn clean_slice(&mut self) -> Result<bool> {
+        if self.place.is_none() {
+            return Ok(false);
+        }
+        let begun = Instant::now();
+        let step = self.clean(Pace::AtOnce, milliseconds())?;
+        match step {
+            Step::Clean => Ok(false),
+            Step::Wait(wait) => {
+                thread::sleep(wait.min(AGAIN));
+                Ok(!matches!(State::read(&self.connection)?.stage, Stage::Journal(_)))
+            }
+            Step::Done(_) => {
+                self.give_way(begun);
+                Ok(true)
+            }
+        }
+    }
+
+    /// Notes that there is something to be cleaned out of the file that was written over rather than removed.
+    pub fn clean_from_now_on(&mut self) -> Result<()> {
+        let transaction = Transaction::begin(&mut self.connection, Lock::Writing)?;
+        note(&transaction, milliseconds())?;
+        Ok(transaction.commit()?)
+    }
+
     fn clean(&mut self, pace: Pace, now: i64) -> Result<Step> {
         let state = State::read(&self.connection)?;
         let Some(wait) = state.wait(now) else { return Ok(Step::Clean) };
@@ -202,7 +229,7 @@ impl Sqlite {
 
     /// Moves the journal into the file, in one of SQLite's ways: `PASSIVE` keeps nobody from writing, `TRUNCATE` empties it
     /// as well. Returns whether nobody stood in the way.
-    pub(super) fn checkpoint(&self, how: &str) -> Result<bool> {
+    fn checkpoint(&self, how: &str) -> Result<bool> {
         let is_busy = |row: &rusqlite::Row<'_>| row.get::<_, bool>(0);
         Ok(!self.connection.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], is_busy)?)
     }
@@ -242,7 +269,7 @@ fn merge(transaction: &Connection, stage: Stage) -> Result<Stage> {
 }
 
 /// Writes so many pages of the index; the number negated begins to merge all there is.
-pub(super) fn merge_pages(transaction: &Connection, pages: i64) -> Result<()> {
+fn merge_pages(transaction: &Connection, pages: i64) -> Result<()> {
     transaction.prepare_cached("INSERT INTO texts (texts, rank) VALUES ('merge', ?1)")?.execute([pages])?;
     Ok(())
 }

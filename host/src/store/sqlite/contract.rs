@@ -8,7 +8,7 @@ use super::place::Place;
 use super::transaction::{Lock, Transaction};
 use super::{Sqlite, cleaning, logs, records, text};
 use crate::component::storage::{
-    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextScope, TextTerm, Write,
+    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextPage, TextScope, TextTerm, Write,
 };
 
 /// What wasmtime expects: the outer result is for traps, of which this store has none.
@@ -47,6 +47,14 @@ impl Host for Sqlite {
 
     fn text_owners(&mut self, after: Option<String>, limit: u32) -> Answer<Vec<String>> {
         answer(text::owners(&self.connection, after.as_deref(), limit))
+    }
+
+    fn read_texts(&mut self, owner: String, start: u32, limit: u32, max_bytes: u32) -> Answer<TextPage> {
+        answer(self.read(|connection| text::read(connection, &owner, start, Bounds { limit, max_bytes })))
+    }
+
+    fn log_names(&mut self, after: Option<String>, limit: u32) -> Answer<Vec<String>> {
+        answer(logs::names(&self.connection, after.as_deref(), limit))
     }
 
     fn commit(&mut self, expected: Vec<Expectation>, writes: Vec<Write>, durability: Durability) -> Answer<()> {
@@ -88,6 +96,7 @@ impl Sqlite {
                 Write::Remove(key) => records::remove(&transaction, key)?,
                 Write::Append(row) => logs::append(&transaction, row)?,
                 Write::Amend(row) => logs::amend(&transaction, row)?,
+                Write::Restore(row) => logs::restore(&transaction, row)?,
                 Write::CutLog(cut) => logs::cut(&transaction, cut)?,
                 Write::IndexText(part) => text::index(&transaction, part)?,
                 Write::DropText(cut) => text::cut(&transaction, cut)?,

@@ -85,6 +85,9 @@ pub enum Error {
     /// The file is not where it was.
     #[error("the store's file {} was removed or replaced", .0.display())]
     Gone(PathBuf),
+    /// The file could not be read.
+    #[error("{0}")]
+    Unreadable(io::Error),
     /// SQLite failed.
     #[error("{0}")]
     Sqlite(rusqlite::Error),
@@ -105,7 +108,7 @@ impl From<Error> for Told {
         let error = match error {
             Error::Conflict => return Told::Conflict,
             Error::TooLarge => return Told::TooLarge,
-            Error::Gone(_) => return Told::Unavailable(error.to_string()),
+            Error::Gone(_) | Error::Unreadable(_) => return Told::Unavailable(error.to_string()),
             Error::Sqlite(error) => error,
         };
         match error.sqlite_error_code() {

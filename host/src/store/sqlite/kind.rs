@@ -73,9 +73,21 @@ pub(super) fn of_file(file: &Path) -> rusqlite::Result<Kind> {
     match looked {
         // SQLite takes a single byte for nothing.
         Ok(Kind::Empty) if fs::metadata(file).is_ok_and(|found| found.len() == 1) => Ok(Kind::Foreign),
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => Ok(Kind::Foreign),
+        Err(error) if is_no_database(&error) => Ok(Kind::Foreign),
         looked => looked,
     }
+}
+
+/// Whether SQLite does not take a file for a database.
+pub(super) fn is_no_database(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::NotADatabase)
+}
+
+/// Whether it is what is in the file that SQLite cannot make anything of.
+pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
+    // A damaged list of the tables, or a table that is missing, is no more than an error to SQLite.
+    let is_of_tables = error.sqlite_error_code() == Some(ErrorCode::Unknown);
+    is_of_tables || is_no_database(error) || error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt)
 }
 
 /// Marks a store as one. Whose it is is looked at again: another program may have been faster.

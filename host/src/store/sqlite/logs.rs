@@ -4,6 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::bounded::{Bounds, take_bounded};
 use super::error::{Error, Result};
+use super::readable::{Table, readable};
 use crate::component::storage::{LogCut, LogEntry, LogPage, LogRow};
 
 /// A log's number times this, plus an entry's number, is the entry's row.
@@ -32,6 +33,11 @@ impl Rows {
         // The remainder is below 2^32.
         u32::try_from(row % ENTRIES_PER_LOG).unwrap_or_default()
     }
+}
+
+/// The number of the log that the entry in this row is of.
+pub(super) fn log_of(row: i64) -> i64 {
+    row.div_euclid(ENTRIES_PER_LOG)
 }
 
 fn find(connection: &Connection, log: &str) -> Result<Option<Rows>> {
@@ -66,7 +72,7 @@ pub(super) fn read(connection: &Connection, log: &str, start: u32, bounds: Bound
         connection.prepare_cached("SELECT id, value FROM entries WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3")?;
     let found = statement.query(params![rows.at(start), rows.last(), bounds.rows()])?;
     let (entries, more) = take_bounded(found, bounds, |row| {
-        let entry = LogEntry { seq: Rows::seq(row.get(0)?), value: row.get(1)? };
+        let entry = LogEntry { seq: Rows::seq(row.get(0)?), value: readable(row, 1)? };
         let size = entry.value.len();
         Ok((entry, size))
     })?;
@@ -102,6 +108,23 @@ pub(super) fn amend(connection: &Connection, entry: &LogRow) -> Result<()> {
         .prepare_cached("UPDATE entries SET value = ?2 WHERE id = ?1")?
         .execute(params![rows.at(entry.seq), entry.value])?;
     Ok(())
+}
+
+/// Puts an entry at a number up to the last, whatever stands there; a conflict beyond.
+pub(super) fn restore(connection: &Connection, entry: &LogRow) -> Result<()> {
+    let rows = find(connection, &entry.log)?.ok_or(Error::Conflict)?;
+    if entry.seq == 0 || entry.seq > end_of(connection, rows)? {
+        return Err(Error::Conflict);
+    }
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO entries (id, value) VALUES (?1, ?2)")?
+        .execute(params![rows.at(entry.seq), entry.value])?;
+    Ok(())
+}
+
+/// The names of logs behind this one. One that was emptied keeps its name until it is dropped.
+pub(super) fn names(connection: &Connection, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
+    Table::Logs.names(connection, after, limit)
 }
 
 /// Drops the entries from a number on, and with the first of them the log.

@@ -1,17 +1,24 @@
-//! Looking after the file.
+//! Looking at the file: whether SQLite finds it whole, the tables are those of a store, and what they hold is text.
 
-use rusqlite::ErrorCode;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
 
 use super::error::Result;
-use super::{Sqlite, schema};
+use super::logs::log_of;
+use super::schema::{self, Object};
+use super::{OpenError, Sqlite, kind, place, text};
+use crate::store::raw::Pages;
 
 /// What a check of the store found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
     /// The format of the tables.
     pub format: i64,
-    /// What is wrong, a line each; none in a healthy store.
-    pub faults: Vec<String>,
+    /// What is wrong with the file; none in a healthy store.
+    pub faults: Vec<Fault>,
     /// How many records there are. This and the other numbers are 0 where a fault keeps them from being counted.
     pub records: i64,
     /// How many logs there are.
@@ -26,40 +33,213 @@ pub struct Health {
     pub free_bytes: i64,
 }
 
-impl Sqlite {
-    /// Reads the whole file once and says how it is.
-    pub fn check(&self) -> Result<Health> {
-        let connection = &self.connection;
-        let faults = self.faults()?;
-        let is_damaged = !faults.is_empty();
-        let count = |sql: &str| match connection.query_row(sql, [], |row| row.get::<_, i64>(0)) {
-            Err(_) if is_damaged => Ok(0),
-            counted => counted,
-        };
-        let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-        let page = pragma("page_size")?;
-        Ok(Health {
-            format: schema::CURRENT,
-            faults,
-            records: count("SELECT count(*) FROM records")?,
-            logs: count("SELECT count(*) FROM logs")?,
-            entries: count("SELECT count(*) FROM entries")?,
-            texts: count("SELECT count(*) FROM texts_content WHERE id > 0")?,
-            bytes: pragma("page_count")? * page,
-            free_bytes: pragma("freelist_count")? * page,
-        })
+/// Something wrong with a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// What, for people.
+    pub what: String,
+    /// What can be done about it.
+    pub of: Damaged,
+}
+
+/// What is damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Damaged {
+    /// What follows from the rest, and can be made anew in the file itself.
+    Derived,
+    /// Some rows, beside which all else can be used.
+    Rows,
+    /// The file as a whole: whoever writes to it may damage more.
+    File,
+}
+
+impl Fault {
+    fn new(of: Damaged, what: String) -> Self {
+        Self { what, of }
     }
 
-    /// What SQLite finds wrong with the file. It may be so wrong that it cannot even say what.
-    fn faults(&self) -> Result<Vec<String>> {
-        let lines = || -> rusqlite::Result<Vec<String>> {
-            let mut statement = self.connection.prepare("PRAGMA quick_check(100)")?;
-            statement.query_map([], |row| row.get(0))?.collect()
+    /// Of a table or index of this name.
+    fn of_object(name: &str, what: String) -> Self {
+        Self::new(if is_derived(name) { Damaged::Derived } else { Damaged::File }, what)
+    }
+}
+
+/// The tables and indexes that follow from the others.
+pub(super) fn is_derived(name: &str) -> bool {
+    let parts = ["texts", "owners", "vocabulary", "cleaning", "sqlite_autoindex_owners_"];
+    parts.iter().any(|part| name.starts_with(part))
+}
+
+/// What is damaged in the file, by what SQLite says of it.
+const OF_DERIVED: [&str; 5] = ["FTS5", "fts5", "main.texts", "constructor failed: texts", "index sqlite_autoindex_"];
+
+impl Health {
+    /// What is wrong with a file that SQLite cannot even open.
+    pub fn of_unreadable(error: &OpenError) -> Self {
+        let faults = vec![Fault::new(Damaged::File, error.to_string())];
+        Self { format: 0, faults, records: 0, logs: 0, entries: 0, texts: 0, bytes: 0, free_bytes: 0 }
+    }
+}
+
+/// How often a journal has to look damaged.
+const LOOKS: usize = 3;
+
+/// What is wrong with the journal beside a file. It has to be looked at before anybody else opens it.
+pub fn fault_of_journal(file: &Path) -> Option<Fault> {
+    // What another process is just writing is not damaged.
+    let look = || Pages::open(file, &place::beside(file, "-wal")).ok()?.journal().fault();
+    let what = (0..LOOKS).map_while(|_| look()).collect::<Vec<_>>();
+    what.into_iter().nth(LOOKS - 1).map(|what| Fault::new(Damaged::Rows, what))
+}
+
+impl Sqlite {
+    /// Reads the whole file and says how it is.
+    pub fn check(&self) -> Result<Health> {
+        let connection = &self.connection;
+        let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap_or(0);
+        let format = pragma("user_version");
+        let mut faults = of_tables(connection, format);
+        let is_to_be_read = faults.is_empty();
+        faults.extend(of_pages(connection)?);
+        if is_to_be_read {
+            faults.extend(of_values(connection));
+        }
+        let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap_or(0);
+        let page = pragma("page_size");
+        Ok(Health {
+            format,
+            faults,
+            records: count("SELECT count(*) FROM records"),
+            logs: count("SELECT count(*) FROM logs"),
+            entries: count("SELECT count(*) FROM entries"),
+            texts: count("SELECT count(*) FROM texts_content WHERE id > 0"),
+            bytes: pragma("page_count") * page,
+            free_bytes: pragma("freelist_count") * page,
+        })
+    }
+}
+
+/// What SQLite finds wrong. It may be so wrong that it cannot even say what.
+fn of_pages(connection: &Connection) -> Result<Vec<Fault>> {
+    let lines = || -> rusqlite::Result<Vec<String>> {
+        let mut statement = connection.prepare("PRAGMA integrity_check(100)")?;
+        statement.query_map([], |row| row.get(0))?.collect()
+    };
+    match lines() {
+        Ok(lines) => Ok(lines.into_iter().filter(|line| line != "ok").map(of_line).collect()),
+        Err(error) if kind::is_damage(&error) => {
+            let of = if is_said_of_derived(&error.to_string()) { Damaged::Derived } else { Damaged::File };
+            Ok(vec![Fault::new(of, format!("the file cannot be read to its end: {error}"))])
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn of_line(line: String) -> Fault {
+    Fault::new(if is_said_of_derived(&line) { Damaged::Derived } else { Damaged::File }, line)
+}
+
+fn is_said_of_derived(line: &str) -> bool {
+    OF_DERIVED.iter().any(|part| line.contains(part))
+}
+
+/// Tables and indexes that are missing, or others than they should be.
+fn of_tables(connection: &Connection, format: i64) -> Vec<Fault> {
+    let Ok(expected) = schema::expected(format) else { return Vec::new() };
+    let found = match schema::objects(connection) {
+        Ok(found) => found,
+        Err(error) => return vec![Fault::new(Damaged::File, format!("the list of tables cannot be read: {error}"))],
+    };
+    let fault = |object: Object| {
+        let Object { name, kind, made_by, .. } = object;
+        let what = match found.iter().find(|known| known.name == name) {
+            None => format!("the {kind} {name} is missing"),
+            Some(known) if known.kind != kind || known.made_by != made_by => {
+                format!("the {kind} {name} is not what it should be")
+            }
+            Some(_) => return None,
         };
-        match lines() {
-            Ok(lines) => Ok(lines.into_iter().filter(|line| line != "ok").collect()),
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => Ok(vec![error.to_string()]),
-            Err(error) => Err(error.into()),
+        Some(Fault::of_object(&name, what))
+    };
+    let mut faults: Vec<Fault> = expected.into_iter().filter_map(fault).collect();
+    if format < 1 || format > schema::CURRENT {
+        let what = format!("the file says that its format is {format}, which there is not");
+        faults.push(Fault::new(Damaged::File, what));
+    }
+    faults
+}
+
+/// Values that are no text, and rows that are nobody's.
+fn of_values(connection: &Connection) -> Vec<Fault> {
+    let looks: [(&str, fn(&Connection) -> rusqlite::Result<Vec<Fault>>); 4] =
+        [("records", of_records), ("logs", of_logs), ("entries", of_entries), ("texts", of_texts)];
+    let mut faults = Vec::new();
+    for (table, look) in looks {
+        match look(connection) {
+            Ok(found) => faults.extend(found),
+            Err(error) => {
+                let what = format!("the table {table} cannot be read to its end: {error}");
+                faults.push(Fault::of_object(table, what));
+            }
         }
     }
+    faults
+}
+
+fn is_text(value: ValueRef<'_>) -> bool {
+    value.as_str().is_ok()
+}
+
+fn some(count: usize, what: &str) -> Option<Fault> {
+    (count > 0).then(|| Fault::new(Damaged::Rows, format!("{what}: {count}")))
+}
+
+fn of_records(connection: &Connection) -> rusqlite::Result<Vec<Fault>> {
+    let mut statement = connection.prepare("SELECT key, value FROM records")?;
+    let mut rows = statement.query([])?;
+    let (mut keys, mut values) = (0, 0);
+    while let Some(row) = rows.next()? {
+        let is_key = row.get_ref(0)?.as_str().is_ok_and(str::is_ascii);
+        keys += usize::from(!is_key);
+        values += usize::from(!is_text(row.get_ref(1)?));
+    }
+    Ok([some(keys, "records whose keys are damaged"), some(values, "records with bytes in them that are no text")]
+        .into_iter()
+        .flatten()
+        .collect())
+}
+
+fn of_logs(connection: &Connection) -> rusqlite::Result<Vec<Fault>> {
+    let mut statement = connection.prepare("SELECT name FROM logs")?;
+    let mut rows = statement.query([])?;
+    let mut names = 0;
+    while let Some(row) = rows.next()? {
+        names += usize::from(!is_text(row.get_ref(0)?));
+    }
+    Ok(some(names, "conversations whose names are damaged").into_iter().collect())
+}
+
+fn of_entries(connection: &Connection) -> rusqlite::Result<Vec<Fault>> {
+    let known: BTreeSet<i64> = numbers(connection, "SELECT id FROM logs")?;
+    let mut statement = connection.prepare("SELECT id, value FROM entries")?;
+    let mut rows = statement.query([])?;
+    let (mut nobodys, mut values) = (0, 0);
+    while let Some(row) = rows.next()? {
+        nobodys += usize::from(!known.contains(&log_of(row.get(0)?)));
+        values += usize::from(!is_text(row.get_ref(1)?));
+    }
+    let nobodys = some(nobodys, "entries of conversations of which is not known any more which they are of");
+    let values = some(values, "entries of conversations with bytes in them that are no text");
+    Ok(nobodys.into_iter().chain(values).collect())
+}
+
+fn of_texts(connection: &Connection) -> rusqlite::Result<Vec<Fault>> {
+    let nobodys = text::owners_without_names(connection)?.len();
+    let what = || format!("{}: of {nobodys}", text::NOBODYS);
+    Ok((nobodys > 0).then(|| Fault::new(Damaged::Derived, what())).into_iter().collect())
+}
+
+fn numbers(connection: &Connection, sql: &str) -> rusqlite::Result<BTreeSet<i64>> {
+    let mut statement = connection.prepare(sql)?;
+    statement.query_map([], |row| row.get(0))?.collect()
 }

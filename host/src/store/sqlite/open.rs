@@ -56,6 +56,13 @@ fn sqlite(builder: &Builder, connection: Connection, place: Option<Place>) -> Sq
     }
 }
 
+/// A store that is only looked at.
+pub(super) fn to_look_at(connection: Connection) -> rusqlite::Result<Sqlite> {
+    let builder = Builder::default();
+    configure(&connection, builder.busy_for)?;
+    Ok(sqlite(&builder, connection, None))
+}
+
 fn open_file(builder: &Builder, file: &Path) -> Result<Sqlite> {
     place::create(file)?;
     if !file.is_file() {
@@ -113,7 +120,7 @@ fn has_pages(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("SELECT sqlite_compileoption_used('ENABLE_DBPAGE_VTAB')", [], |row| row.get(0))
 }
 
-fn too_new(file: &Path, found: i64) -> OpenError {
+pub(super) fn too_new(file: &Path, found: i64) -> OpenError {
     OpenError::TooNew { path: file.to_owned(), found, known: schema::CURRENT }
 }
 

@@ -71,8 +71,7 @@ impl Phrase {
         Self { finder: Finder::new(&phrase).into_owned(), length: phrase.len(), prefix: term.prefix }
     }
 
-    pub(super) fn is_in(&self, tokens: &str) -> bool {
-        let tokens = tokens.as_bytes();
+    pub(super) fn is_in(&self, tokens: &[u8]) -> bool {
         self.finder.find_iter(tokens).any(|at| {
             let begins = at == 0 || tokens[at - 1] == b' ';
             let ends = self.prefix || tokens.get(at + self.length).is_none_or(|byte| *byte == b' ');

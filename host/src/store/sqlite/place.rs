@@ -105,7 +105,24 @@ pub(super) fn has_journal(file: &Path) -> bool {
     fs::metadata(beside(file, "-wal")).is_ok_and(|found| found.len() > 0)
 }
 
-fn beside(file: &Path, side: &str) -> PathBuf {
+/// Whether there is any file that SQLite keeps beside this one as long as somebody has it open.
+pub(super) fn has_sides(file: &Path) -> bool {
+    SIDES.iter().any(|side| beside(file, side).exists())
+}
+
+/// Removes a file and what SQLite keeps beside it.
+pub(super) fn remove(file: &Path) -> io::Result<()> {
+    let sides = SIDES.map(|side| beside(file, side));
+    for path in sides.iter().map(PathBuf::as_path).chain([file]) {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn beside(file: &Path, side: &str) -> PathBuf {
     let mut path = file.as_os_str().to_owned();
     path.push(side);
     path.into()

@@ -2,13 +2,14 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::bounded::{Bounds, take_bounded};
+use super::bounded::{Bounds, take_some};
 use super::error::{Error, Result};
+use super::readable::{readable, text};
 use crate::component::storage::{Entry, Expectation, RecordPage};
 
 pub(super) fn get(connection: &Connection, keys: &[String]) -> Result<Vec<Option<String>>> {
     let mut statement = connection.prepare_cached("SELECT value FROM records WHERE key = ?1")?;
-    keys.iter().map(|key| Ok(statement.query_row([key], |row| row.get(0)).optional()?)).collect()
+    keys.iter().map(|key| Ok(statement.query_row([key], |row| readable(row, 0)).optional()?)).collect()
 }
 
 pub(super) fn scan(
@@ -19,15 +20,17 @@ pub(super) fn scan(
     bounds: Bounds,
 ) -> Result<RecordPage> {
     let mut statement = connection.prepare_cached(if descending {
-        "SELECT key, value FROM records WHERE key >= ?1 AND key < ?2 ORDER BY key DESC LIMIT ?3"
+        "SELECT key, value FROM records WHERE key >= ?1 AND key < ?2 ORDER BY key DESC"
     } else {
-        "SELECT key, value FROM records WHERE key >= ?1 AND key < ?2 ORDER BY key LIMIT ?3"
+        "SELECT key, value FROM records WHERE key >= ?1 AND key < ?2 ORDER BY key"
     })?;
-    let rows = statement.query(params![start, end, bounds.rows()])?;
-    let (entries, more) = take_bounded(rows, bounds, |row| {
-        let entry = Entry { key: row.get(0)?, value: row.get(1)? };
+    let rows = statement.query(params![start, end])?;
+    let (entries, more) = take_some(rows, bounds, |row| {
+        // A key that is no text is nobody's: it could not be asked for.
+        let Ok(key) = row.get_ref(0)?.as_str() else { return Ok(None) };
+        let entry = Entry { key: key.to_owned(), value: readable(row, 1)? };
         let size = entry.key.len() + entry.value.len();
-        Ok((entry, size))
+        Ok(Some((entry, size)))
     })?;
     Ok(RecordPage { entries, more })
 }
@@ -37,9 +40,8 @@ pub(super) fn check(connection: &Connection, expected: &[Expectation]) -> Result
     let mut statement = connection.prepare_cached("SELECT value FROM records WHERE key = ?1")?;
     for expectation in expected {
         let mut rows = statement.query([&expectation.key])?;
-        let value = rows.next()?.map(|row| row.get_ref(0)).transpose()?;
-        let value = value.map(|value| value.as_str()).transpose().map_err(rusqlite::Error::from)?;
-        if value != expectation.value.as_deref() {
+        let value = rows.next()?.map(|row| row.get_ref(0)).transpose()?.map(text);
+        if value.as_deref() != expectation.value.as_deref() {
             return Err(Error::Conflict);
         }
     }

@@ -36,6 +36,39 @@ pub(super) fn version(connection: &Connection) -> rusqlite::Result<Version> {
     })
 }
 
+/// Something that a store of a format has: a table or an index.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Object {
+    pub(super) name: String,
+    pub(super) kind: String,
+    /// How it was made; none for an index that came with its table.
+    pub(super) made_by: Option<String>,
+    /// The page that it begins at; 0 for what has none.
+    pub(super) root: u32,
+}
+
+/// What there is in a database.
+pub(super) fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
+    let mut statement = connection.prepare("SELECT name, type, sql, rootpage FROM sqlite_master ORDER BY name")?;
+    let object = |row: &rusqlite::Row<'_>| {
+        Ok(Object { name: row.get(0)?, kind: row.get(1)?, made_by: row.get(2)?, root: row.get(3)? })
+    };
+    statement.query_map([], object)?.collect()
+}
+
+/// What there is in a store of this format, if it is one that was ever there.
+pub(super) fn expected(format: i64) -> rusqlite::Result<Vec<Object>> {
+    let connection = Connection::open_in_memory()?;
+    let known = usize::try_from(format).ok().and_then(|format| MIGRATIONS.get(..format)).unwrap_or(&MIGRATIONS);
+    known.iter().try_for_each(|migration| connection.execute_batch(migration))?;
+    objects(&connection)
+}
+
+/// The last step, which does nothing to a store in which all of it has been done.
+pub(super) fn last_migration() -> &'static str {
+    MIGRATIONS[MIGRATIONS.len() - 1]
+}
+
 /// Brings the store up to date. Several processes may try at once: one does it, the others find it done.
 pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     // Kept in the file; it cannot be changed within a transaction.

@@ -2,9 +2,11 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::bounded::{Bounds, take_bounded};
 use super::error::{Error, Result};
 use super::phrase::{self, Phrase};
-use crate::component::storage::{TextCut, TextHit, TextPart, TextScope, TextTerm};
+use super::readable::{Table, readable};
+use crate::component::storage::{TextCut, TextHit, TextPage, TextPart, TextScope, TextTerm};
 
 /// An owner's number times this, plus the part, is the text's row.
 const PARTS_PER_OWNER: i64 = 1 << 28;
@@ -51,17 +53,23 @@ pub(super) fn search(
         None => i64::MAX,
     };
     let mut names = connection.prepare_cached("SELECT name FROM owners WHERE id = ?1")?;
-    let mut statement = connection
-        .prepare_cached("SELECT rowid FROM texts WHERE texts MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3")?;
-    let mut rows = statement.query(params![query, below, limit])?;
+    let mut statement =
+        connection.prepare_cached("SELECT rowid FROM texts WHERE texts MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC")?;
+    let mut rows = statement.query(params![query, below])?;
     let mut hits: Vec<TextHit> = Vec::new();
     let mut last = None;
-    while let Some(row) = rows.next()? {
+    while hits.len() < limit as usize
+        && let Some(row) = rows.next()?
+    {
         let row: i64 = row.get(0)?;
         let owner = row / PARTS_PER_OWNER;
         let name = match (last == Some(owner), hits.last()) {
             (true, Some(hit)) => hit.owner.clone(),
-            _ => names.query_row([owner], |row| row.get(0))?,
+            // What is nobody's is no hit.
+            _ => match names.query_row([owner], |row| row.get(0)).optional()? {
+                Some(name) => name,
+                None => continue,
+            },
         };
         last = Some(owner);
         hits.push(TextHit { owner: name, part: part_of(row) });
@@ -115,7 +123,7 @@ fn first_read(connection: &Connection, phrase: &Phrase, (first, last): (i64, i64
         if bytes > most {
             return Ok(Read::Left(row.get(0)?));
         }
-        let tokens = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+        let tokens = row.get_ref(1)?.as_bytes().unwrap_or_default();
         if phrase.is_in(tokens) {
             return Ok(Read::Found(row.get(0)?));
         }
@@ -126,11 +134,52 @@ fn first_read(connection: &Connection, phrase: &Phrase, (first, last): (i64, i64
 
 /// The names of owners behind this one. They are never forgotten, so some have no texts any more.
 pub(super) fn owners(connection: &Connection, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
-    let mut statement = connection.prepare_cached("SELECT name FROM owners WHERE name >= ?1 ORDER BY name LIMIT ?2")?;
-    // The least name behind the one before.
-    let start = after.map(|after| format!("{after}\0")).unwrap_or_default();
-    let names = statement.query_map(params![start, limit], |row| row.get(0))?;
-    Ok(names.collect::<rusqlite::Result<_>>()?)
+    Table::Owners.names(connection, after, limit)
+}
+
+/// What is said of texts whose owners have no names.
+pub(super) const NOBODYS: &str = "texts for search of which is not known any more whose they are";
+
+/// The numbers of owners that have texts and no name.
+pub(super) fn owners_without_names(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    // One step for each owner, not for each of its texts.
+    let mut next = connection.prepare("SELECT id FROM texts_content WHERE id >= ?1 ORDER BY id LIMIT 1")?;
+    let mut named = connection.prepare("SELECT 1 FROM owners WHERE id = ?1")?;
+    let mut nobodys = Vec::new();
+    let mut from = first_row(0) + 1;
+    while let Some(row) = next.query_row([from], |row| row.get::<_, i64>(0)).optional()? {
+        let owner = row / PARTS_PER_OWNER;
+        if !named.exists([owner])? {
+            nobodys.push(owner);
+        }
+        from = first_row(owner + 1);
+    }
+    Ok(nobodys)
+}
+
+/// Drops some of the texts of an owner without a name; says whether there may be more.
+pub(super) fn drop_some(connection: &Connection, owner: i64, limit: u32) -> Result<bool> {
+    let deleted = connection
+        .prepare_cached(
+            "DELETE FROM texts WHERE rowid IN
+             (SELECT id FROM texts_content WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3)",
+        )?
+        .execute(params![first_row(owner), first_row(owner + 1) - 1, limit])?;
+    Ok(deleted > 0)
+}
+
+/// The texts of an owner from a part on.
+pub(super) fn read(connection: &Connection, owner: &str, start: u32, bounds: Bounds) -> Result<TextPage> {
+    let Some(number) = find_owner(connection, owner)? else { return Ok(TextPage { texts: Vec::new(), more: false }) };
+    let mut statement = connection
+        .prepare_cached("SELECT rowid, tokens FROM texts WHERE rowid BETWEEN ?1 AND ?2 ORDER BY rowid LIMIT ?3")?;
+    let found = statement.query(params![row_of(number, start), first_row(number + 1) - 1, bounds.rows()])?;
+    let (texts, more) = take_bounded(found, bounds, |row| {
+        let text = TextPart { owner: owner.to_owned(), part: part_of(row.get(0)?), tokens: readable(row, 1)? };
+        let size = text.tokens.len();
+        Ok((text, size))
+    })?;
+    Ok(TextPage { texts, more })
 }
 
 /// Replaces what is indexed for an owner's part.

@@ -1,0 +1,118 @@
+//! What is kept beside the sessions' records: each record of the layer's own says something that can be read.
+
+use super::fault::{Fault, Mending};
+use super::pass::{Pass, Wrong};
+use super::{BATCH, after};
+use crate::storage::{Entry, Result, Storage, StorageError, Write};
+use crate::store::{Decision, Removals, State, keys};
+
+/// The records beside those of sessions and indexes stand in these ranges.
+const RANGES: [(&str, &str); 6] =
+    [("", "e/"), ("e/~", "i/"), ("i/~", "p/"), ("p/~", "s/"), ("s/~", "t/"), ("t/~", "\u{7f}")];
+
+impl<S: Storage> Pass<'_, S> {
+    /// Looks at a batch of them behind this key; returns the last one's key, or none when there are no more.
+    pub(super) fn notes(&mut self, behind: &str) -> Result<Option<String>> {
+        for (start, end) in RANGES {
+            if behind >= end {
+                continue;
+            }
+            let page =
+                self.store.storage().scan(after(behind, start).max(start.to_owned()).as_str(), end, false, BATCH)?;
+            let Some(last) = page.entries.last().map(|entry| entry.key.clone()) else { continue };
+            for entry in page.entries {
+                let mut entry = Some(entry);
+                self.again(|pass| {
+                    let Some(found) = entry.take() else { return Ok(()) };
+                    match pass.one_note(&found) {
+                        // It is looked at as it is by then.
+                        Err(StorageError::Conflict) => {
+                            let value = pass.store.record(found.key.clone())?;
+                            entry = value.map(|value| Entry { key: found.key, value });
+                            Err(StorageError::Conflict)
+                        }
+                        result => result,
+                    }
+                })?;
+            }
+            return Ok(Some(last));
+        }
+        Ok(None)
+    }
+
+    fn one_note(&mut self, Entry { key, value }: &Entry) -> Result<()> {
+        let (kind, rest) = key.split_at(key.find('/').map_or(key.len(), |at| at + 1));
+        let is_number = value.parse::<i64>().is_ok();
+        let put = |value: &str| Write::Put { key: key.clone(), value: value.to_owned() };
+        let remove = || Write::Remove { key: key.clone() };
+        let (is_right, fault, write) = match (kind, rest) {
+            // They are looked at by themselves, or any text will do.
+            (keys::REVISION | keys::LAYOUT | keys::ROSTER | keys::IDENTITY, "") => return Ok(()),
+            ("l/", _) => return self.holders(key, value),
+            ("a/", _) => return self.mapping(key, value),
+            (keys::CONNECTIONS, "") => (value.parse::<u64>().is_ok(), Fault::Note, put("0")),
+            ("c/" | "d/" | "n/", _) => (is_number, Fault::Note, remove()),
+            // Whatever stands there, it says that the session is deleted.
+            ("x/" | "y/", _) | ("w/", _) => (is_number, Fault::Note, put("0")),
+            ("o/", _) => {
+                let is_right = value.is_empty() || value.split(' ').all(|number| number.parse::<u64>().is_ok());
+                (is_right, Fault::Note, remove())
+            }
+            ("g/", _) => (State::parse(value).is_ok(), Fault::State, remove()),
+            ("q/", _) => (Removals::read_start(value).is_some(), Fault::Note, self.removal_anew(key)?),
+            _ => (false, Fault::Unknown, remove()),
+        };
+        let is_key = kind == key.as_str() || rest.split('/').all(|part| keys::decode(part).is_some());
+        if is_right && is_key {
+            return Ok(());
+        }
+        let wrong = Wrong::by([(key.clone(), Some(value.clone()))]);
+        let (fault, write) = if is_key { (fault, write) } else { (Fault::Unknown, remove()) };
+        self.put_right_with(wrong, fault, key, write)
+    }
+
+    /// Of a deleted session all goes that nobody else needs; of others nothing.
+    fn removal_anew(&self, key: &str) -> Result<Write> {
+        let key = key.to_owned();
+        let log = key.strip_prefix(keys::REMOVALS).and_then(keys::decode).unwrap_or_default();
+        let is_held = self.store.record(keys::log_holders(&log))?.is_some();
+        Ok(if self.store.is_deleted(&log)? && !is_held {
+            Write::Put { key, value: "1".to_owned() }
+        } else {
+            Write::Remove { key }
+        })
+    }
+
+    /// Where an agent's id leads.
+    fn mapping(&mut self, key: &str, id: &str) -> Result<()> {
+        let record = self.store.record(keys::session(id))?;
+        if record.is_none() {
+            let read = [(key.to_owned(), Some(id.to_owned())), (keys::session(id), None)];
+            let write = Write::Remove { key: key.to_owned() };
+            return self.put_right_with(Wrong::by(read), Fault::MappingStray, key, write);
+        }
+        if self.mending == Mending::Everything {
+            self.know_by(key, id)?;
+        }
+        Ok(())
+    }
+
+    /// A session whose record was made anew is known again to the agents whose ids lead to it.
+    fn know_by(&self, key: &str, id: &str) -> Result<()> {
+        let names = key.splitn(3, '/').skip(1).map(keys::decode).collect::<Option<Vec<String>>>();
+        let Some([agent, agent_id]) = names.as_deref() else { return Ok(()) };
+        let changed = self.store.change(id).commit(|before, _, _| {
+            let Some(session) = before.filter(|session| !session.agents.contains_key(agent)) else {
+                return Ok(Decision::Keep);
+            };
+            let mut session = session.clone();
+            session.know_as(agent, agent_id, u64::MAX);
+            Ok(Decision::put(session))
+        });
+        match changed {
+            // It is noted where it is looked at itself.
+            Err(StorageError::Corrupt(_)) => Ok(()),
+            changed => changed.map(|_| ()),
+        }
+    }
+}

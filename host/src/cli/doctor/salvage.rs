@@ -1,0 +1,101 @@
+//! Writing what can be read of a damaged store into a new one.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use serde_json::json;
+
+use super::super::printable::{Form, Out, printable};
+use super::super::{Outcome, store};
+use super::found::Found;
+use super::interrupt::{INTERRUPTED, Interrupt};
+use super::pass::Pass;
+use super::progress::Progress;
+use crate::component::sessions::Mending;
+use crate::store::sqlite::{Salvage, Salvaged};
+
+/// Salvages what is in `file` into `target`.
+pub(super) fn salvage(file: &Path, target: &Path, as_json: bool, out: &mut Out) -> Outcome {
+    let interrupt = Interrupt::listen()?;
+    let (salvage, mut new) = Salvage::begin(target)?;
+    let read = new.salvage_from(file, || !interrupt.is_set());
+    let read = read.with_context(|| format!("{} cannot be read", file.display()))?;
+    let Some(read) = read else { return given_up(as_json, out) };
+    anyhow::ensure!(
+        read.records + read.entries > 0,
+        "there is nothing in {} that can be read as what sessions are kept in",
+        file.display()
+    );
+    let component = store::engine()?;
+    let mut engine = component.instantiate(new)?;
+    let mut pass =
+        Pass::new(Mending::Everything, i64::try_from(read.entries).unwrap_or(i64::MAX), Progress::new(as_json));
+    pass.run(&mut engine, &interrupt, Some(out))?;
+    pass.progress.end()?;
+    // What was made anew may have told of something else.
+    let mut after = Pass::new(Mending::Nothing, 0, Progress::quiet());
+    after.run(&mut engine, &interrupt, None)?;
+    if interrupt.is_set() {
+        return given_up(as_json, out);
+    }
+    let health = engine.into_storage().check()?;
+    salvage.finish().with_context(|| format!("the new store cannot be named {}", target.display()))?;
+    let is_good = super::health::is_good(&health, &after.found);
+    let found = pass.found.only_lost();
+    let saved = Saved { sessions: after.done.sessions, entries: after.done.entries, read, found: &found };
+    if as_json {
+        saved.to_json(target, is_good, out)?;
+    } else {
+        saved.tell(target, out)?;
+        super::health::conclude(out, &health, &after.found)?;
+    }
+    Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn given_up(as_json: bool, out: &mut Out) -> Outcome {
+    if as_json {
+        out.json(&json!({ "ended": "interrupted" }).to_string())?;
+    } else {
+        writeln!(out, "Interrupted. What was written of the new store is removed; the damaged one is as it was.")?;
+    }
+    Ok(ExitCode::from(INTERRUPTED))
+}
+
+/// What was saved.
+struct Saved<'a> {
+    sessions: u64,
+    entries: u64,
+    read: Salvaged,
+    found: &'a Found,
+}
+
+impl Saved<'_> {
+    fn tell(&self, target: &Path, out: &mut Out) -> anyhow::Result<()> {
+        let target = target.to_string_lossy();
+        writeln!(out, "Saved:       {} sessions with {} entries", self.sessions, self.entries)?;
+        writeln!(out, "New store:   {}", printable(&target, Form::Line))?;
+        let Salvaged { nobodys, bad_rows, bad_pages, .. } = self.read;
+        let lost = [
+            (bad_pages, "parts of the file could not be read"),
+            (bad_rows, "rows could not be read, or not whole"),
+            (nobodys, "entries could be read, but not of which session they are"),
+        ];
+        if lost.iter().any(|(count, _)| *count > 0) || self.found.is_any_mended() {
+            writeln!(out, "Not saved, or made anew:")?;
+        }
+        for (count, what) in lost.into_iter().filter(|(count, _)| *count > 0) {
+            writeln!(out, "  {what}: {count}")?;
+        }
+        self.found.print(true, out)
+    }
+
+    fn to_json(&self, target: &Path, is_good: bool, out: &mut Out) -> anyhow::Result<()> {
+        let Salvaged { nobodys, bad_rows, bad_pages, .. } = self.read;
+        let object = json!({ "ended": "done", "store": target.to_string_lossy(), "sessions": self.sessions,
+            "entries": self.entries, "badPages": bad_pages, "badRows": bad_rows, "nobodysEntries": nobodys,
+            "good": is_good, "findings": self.found.to_json() });
+        Ok(out.json(&object.to_string())?)
+    }
+}

@@ -1,0 +1,48 @@
+//! What is stored, as far as it can be read: bytes that are no text keep nobody from what stands beside them.
+
+use std::borrow::Cow;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row, params};
+
+use super::error::Result;
+
+/// A column's text, with U+FFFD for whatever is none.
+pub(super) fn readable(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    Ok(text(row.get_ref(column)?).into_owned())
+}
+
+/// The same of a value.
+pub(super) fn text(value: ValueRef<'_>) -> Cow<'_, str> {
+    match value {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
+        ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => Cow::Borrowed(""),
+    }
+}
+
+/// The tables that have names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Table {
+    Logs,
+    Owners,
+}
+
+impl Table {
+    /// Names behind this one, in their order; none that are no text, which nobody can ask for.
+    pub(super) fn names(self, connection: &Connection, after: Option<&str>, limit: u32) -> Result<Vec<String>> {
+        let mut statement = connection.prepare_cached(match self {
+            Self::Logs => "SELECT name FROM logs WHERE name >= ?1 ORDER BY name",
+            Self::Owners => "SELECT name FROM owners WHERE name >= ?1 ORDER BY name",
+        })?;
+        // The least name behind the one before.
+        let start = after.map(|after| format!("{after}\0")).unwrap_or_default();
+        let mut rows = statement.query(params![start])?;
+        let mut names = Vec::new();
+        while names.len() < limit as usize
+            && let Some(row) = rows.next()?
+        {
+            names.extend(row.get_ref(0)?.as_str().ok().map(str::to_owned));
+        }
+        Ok(names)
+    }
+}
