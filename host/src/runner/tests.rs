@@ -5,7 +5,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 
 use super::{Connection, End, Ends, Restart, RunError, Started, Timing};
@@ -99,7 +99,8 @@ impl Client {
         Self::connect_with(agent, Sqlite::builder().in_memory().build().expect("a store"), Limits::default())
     }
 
-    /// With an agent in whose place the built-in one is started when it has ended.
+    /// With an agent in whose place the built-in one is started when it has ended. The engine is not told of the time, so that
+    /// it writes at no other.
     fn connect_restarting(agent: (impl Agent + 'static, Side)) -> Self {
         let restart = Restart::by(|| -> std::io::Result<Started> {
             let (agent, side) = Builtin::start(None)?;
@@ -107,27 +108,26 @@ impl Client {
         });
         let (mut ends, to, from, stop) = ends(agent);
         ends.restart = Some(restart);
-        Self::connect_ends(
-            (ends, to, from, stop),
-            Sqlite::builder().in_memory().build().expect("a store"),
-            Limits::default(),
-        )
+        let store = Sqlite::builder().in_memory().build().expect("a store");
+        let timing = Timing { flush_after: Duration::from_hours(1), ..TIMING };
+        Self::connect_ends((ends, to, from, stop), store, Limits::default(), timing)
     }
 
     fn connect_with(agent: (impl Agent + 'static, Side), store: Sqlite, limits: Limits) -> Self {
-        Self::connect_ends(ends(agent), store, limits)
+        Self::connect_ends(ends(agent), store, limits, TIMING)
     }
 
     fn connect_ends(
         (ends, to, from, stop): (Ends, PipeWriter, PipeReader, PipeWriter),
         store: Sqlite,
         limits: Limits,
+        timing: Timing,
     ) -> Self {
         let traps = Arc::new(AtomicU32::new(0));
         let storage = Faulty { store, traps: Arc::clone(&traps) };
         let running = thread::spawn(move || {
             let component = Component::embedded(limits).expect("an engine");
-            Connection::open(&component, storage, vec![], ends, TIMING)?.run()
+            Connection::open(&component, storage, vec![], ends, timing)?.run()
         });
         let mut client = Self { to, from: BufReader::new(from), stop, traps, running, heard: Vec::new(), requests: 0 };
         client.request("initialize", json!({ "protocolVersion": 1 }));
@@ -139,13 +139,22 @@ impl Client {
     }
 
     fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.ask(method, params);
+        self.read_until(|message| message["id"] == id)
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> u64 {
         self.requests += 1;
         let id = self.requests;
         let mut request = json!({ "jsonrpc": "2.0", "id": id, "method": method });
         request["params"] = params;
         writeln!(self.to, "{request}").expect("it listens");
+        id
+    }
+
+    fn read_until(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
         loop {
-            if let Some(at) = self.heard.iter().position(|message| message["id"] == id) {
+            if let Some(at) = self.heard.iter().position(&is_it) {
                 return self.heard.remove(at);
             }
             let mut line = String::new();
@@ -280,14 +289,16 @@ fn a_request_to_stop_ends_it() {
     assert!(matches!(client.running.join().expect("no panic"), Ok(End::Stopped)));
 }
 
-/// An agent that makes one session and ends when it is prompted.
-const FORGETFUL: &str = r#"
+/// An agent that makes one session and, when it is prompted, says which process it is, and no more.
+const WAITING: &str = r#"
     while read -r line; do
-        id=$(printf '%s' "$line" | sed 's/.*"id":\([^,]*\),.*/\1/')
+        id=$(printf '%s' "$line" | sed 's/.*"id":\([^,}]*\).*/\1/')
+        says='{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"'$$'"}}'
         case $line in
             *initialize*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":1,"agentCapabilities":{}}}' ;;
             *session/new*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"sessionId":"s1"}}' ;;
-            *session/prompt*) exit 1 ;;
+            *session/prompt*)
+                echo '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":'$says'}}' ;;
         esac
     done"#;
 
@@ -321,19 +332,20 @@ fn another_agent_is_started_in_the_place_of_one_that_ends() {
 
 #[test]
 fn an_engine_that_is_lost_as_it_is_told_that_the_agent_has_ended_is_told_again() {
-    let mut client = Client::connect_restarting(shell(FORGETFUL));
+    let mut client = Client::connect_restarting(shell(WAITING));
     let session = client.new_session()["result"]["sessionId"].clone();
-    client.traps.store(2, Ordering::SeqCst);
     let prompt = json!({ "sessionId": session, "prompt": [{ "type": "text", "text": "Hello" }] });
-    for round in 0..4 {
-        let answer = client.request("session/prompt", prompt.clone());
-        if answer["result"]["stopReason"] == "end_turn" {
-            assert!(matches!(client.leave(), Ok(End::ClientGone)));
-            return;
-        }
-        assert_eq!(answer["error"]["code"], -32603, "round {round}: {answer}");
-    }
-    panic!("it does not recover");
+    let turn = client.ask("session/prompt", prompt.clone());
+    let update = client.read_until(|message| message["method"] == "session/update");
+    let agent = update["params"]["update"]["content"]["text"].as_str().and_then(|text| text.parse().ok());
+    // The end of the turn is what is not written at first.
+    client.traps.store(1, Ordering::SeqCst);
+    kill_process(agent.and_then(Pid::from_raw).expect("a process"), Signal::KILL).expect("it runs");
+    let error = client.read_until(|message| message["id"] == turn)["error"].clone();
+    assert!(error["message"].as_str().is_some_and(|text| text.contains("was started again")), "{error}");
+    assert_eq!(client.traps.load(Ordering::SeqCst), 0, "an instance was lost with it");
+    assert_eq!(client.request("session/prompt", prompt)["result"]["stopReason"], "end_turn");
+    assert!(matches!(client.leave(), Ok(End::ClientGone)));
 }
 
 #[test]
