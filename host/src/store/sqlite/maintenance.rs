@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use rusqlite::Connection;
 use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode};
 
 use super::error::Result;
 use super::logs::log_of;
@@ -100,7 +100,8 @@ impl Sqlite {
         let format = pragma("user_version");
         let mut faults = of_tables(connection, format);
         let is_to_be_read = faults.is_empty();
-        faults.extend(of_pages(connection)?);
+        let lacks_derived = !faults.is_empty() && faults.iter().all(|fault| fault.of == Damaged::Derived);
+        faults.extend(of_pages(connection, lacks_derived)?);
         if is_to_be_read {
             faults.extend(of_values(connection));
         }
@@ -120,7 +121,7 @@ impl Sqlite {
 }
 
 /// What SQLite finds wrong. It may be so wrong that it cannot even say what.
-fn of_pages(connection: &Connection) -> Result<Vec<Fault>> {
+fn of_pages(connection: &Connection, lacks_derived: bool) -> Result<Vec<Fault>> {
     let lines = || -> rusqlite::Result<Vec<String>> {
         let mut statement = connection.prepare("PRAGMA integrity_check(100)")?;
         statement.query_map([], |row| row.get(0))?.collect()
@@ -128,7 +129,9 @@ fn of_pages(connection: &Connection) -> Result<Vec<Fault>> {
     match lines() {
         Ok(lines) => Ok(lines.into_iter().filter(|line| line != "ok").map(of_line).collect()),
         Err(error) if kind::is_damage(&error) => {
-            let of = if is_said_of_derived(&error.to_string()) { Damaged::Derived } else { Damaged::File };
+            // That is what it makes of a table for search that lacks one of its own.
+            let is_lack = lacks_derived && error.sqlite_error_code() == Some(ErrorCode::Unknown);
+            let of = if is_lack || is_said_of_derived(&error.to_string()) { Damaged::Derived } else { Damaged::File };
             Ok(vec![Fault::new(of, format!("the file cannot be read to its end: {error}"))])
         }
         Err(error) => Err(error.into()),
