@@ -26,6 +26,17 @@ const CLOSED: &str = "it closed its output";
 /// What the client has not read this long after everything else has ended is lost.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
+/// What the engine has said that it has.
+#[derive(Debug, Clone, Copy, Default)]
+struct Inside {
+    /// More of a replay or of answers than there was room for.
+    has_more: bool,
+    /// Lines of the client's that the agent may have to see.
+    has_held: bool,
+    /// So much of the client's that no more is to be taken of it.
+    is_full: bool,
+}
+
 /// A client, an agent, and the engine between them.
 pub struct Connection<'c, S: storage::Host + Upkeep + Send + 'static> {
     engine: Engine<'c, S>,
@@ -38,12 +49,7 @@ pub struct Connection<'c, S: storage::Host + Upkeep + Send + 'static> {
     timing: Timing,
     /// When to tell the engine next that time has passed.
     timer: Timer,
-    /// The engine has more of a replay than there was room for.
-    has_more: bool,
-    /// The engine holds lines of the client's that the agent may have to see.
-    has_held: bool,
-    /// So much of the client's waits in the engine that no more is to be taken of it.
-    is_full: bool,
+    inside: Inside,
     /// The client has ended, and the engine does not know yet.
     is_client_leaving: bool,
     /// The agent's process has ended; its output counts as ended then.
@@ -74,9 +80,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
             not_started: None,
             timing,
             timer,
-            has_more: false,
-            has_held: false,
-            is_full: false,
+            inside: Inside::default(),
             is_client_leaving: false,
             exited: None,
             shutdown: None,
@@ -103,7 +107,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
             self.pass_time()?;
             let exit = self.downstream.exit().filter(|_| self.exited.is_none());
             let deadline = if self.is_more_to_pull() { Some(Instant::now()) } else { self.deadline() };
-            let happened = self.streams.wait(exit, deadline, self.is_full).map_err(RunError::Streams)?;
+            let happened = self.streams.wait(exit, deadline, self.inside.is_full).map_err(RunError::Streams)?;
             if happened.stop {
                 self.streams.refuse_client();
                 self.begin_shutdown(Shutdown::hasty, Some(End::Stopped));
@@ -125,7 +129,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
                 self.is_client_leaving = true;
             }
             // What it has sent before it left is done first.
-            if self.is_client_leaving && !self.has_held {
+            if self.is_client_leaving && !self.inside.has_held {
                 self.is_client_leaving = false;
                 self.engine.peer_closed(Peer::Client)?;
                 self.pump()?;
@@ -271,7 +275,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
 
     /// Whether the client has read so much that the engine may go on with a replay.
     fn is_more_to_pull(&self) -> bool {
-        self.has_more && self.streams.client.queued() < CLIENT_ROOM / 2
+        self.inside.has_more && self.streams.client.queued() < CLIENT_ROOM / 2
     }
 
     /// How much of a replay the client has room for.
@@ -296,9 +300,7 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
                 Output::Keep(_) => {}
             }
         }
-        self.has_more = step.more;
-        self.has_held = step.held;
-        self.is_full = step.full;
+        self.inside = Inside { has_more: step.more, has_held: step.held, is_full: step.full };
         self.streams.write();
     }
 }

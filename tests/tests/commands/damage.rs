@@ -93,9 +93,9 @@ fn every_damage_is_seen_and_said() {
             // What nobody stores and nobody reads may be damaged.
             let is_same = Content::of(&scene.store()).is_ok_and(|content| content == before);
             if is_same {
-                harmless.push(damage.to_string())
+                harmless.push(damage.to_string());
             } else {
-                unseen.push(damage.to_string())
+                unseen.push(damage.to_string());
             }
             continue;
         }
@@ -191,6 +191,9 @@ fn check_saved(target: &Path, damage: &Damage, deleted: &str) {
     }
 }
 
+/// Does something to a journal, in its middle or elsewhere.
+type Harm = fn(&mut Vec<u8>, usize);
+
 #[test]
 fn a_damaged_journal_is_seen_and_what_stands_before_the_damage_is_saved() {
     let scene = Scene::new();
@@ -205,7 +208,7 @@ fn a_damaged_journal_is_seen_and_what_stands_before_the_damage_is_saved() {
     assert!(wal.len() > 40_000, "{} bytes are not in the file yet", wal.len());
     client.close();
     let middle = wal.len() / 2;
-    let damages: [(&str, fn(&mut Vec<u8>, usize), bool); 5] = [
+    let harms: [(&str, Harm, bool); 5] = [
         ("none", |_, _| (), true),
         ("a byte of its beginning", |wal, _| wal[20] ^= 0x55, false),
         ("a byte in its midst", |wal, middle| wal[middle] ^= 0x55, false),
@@ -213,17 +216,17 @@ fn a_damaged_journal_is_seen_and_what_stands_before_the_damage_is_saved() {
         // As when a process was killed as it wrote.
         ("its end is missing", |wal, _| wal.truncate(wal.len() - 9), true),
     ];
-    for (what, damage, is_good) in damages {
-        let damaged = Scene::new();
-        let store = damaged.store();
+    for (what, harm, is_good) in harms {
+        let other = Scene::new();
+        let store = other.store();
         fs::create_dir_all(store.parent().expect("a folder")).expect("a folder");
         let mut wal = wal.clone();
-        damage(&mut wal, middle);
+        harm(&mut wal, middle);
         fs::write(&store, &file).and_then(|()| fs::write(journal(&store), &wal)).expect("written");
         let ran = doctor(&store, &["--json"]);
         assert_eq!(ran.code, Some(i32::from(!is_good)), "{what}: {ran:?}");
         assert_eq!(ran.out.contains("journal"), !is_good, "{what}: {ran:?}");
-        let target = damaged.file("saved.db");
+        let target = other.file("saved.db");
         let ran = doctor(&store, &["--json", "--salvage", target.to_str().expect("text")]);
         let is_as_it_was =
             fs::read(&store).is_ok_and(|now| now == file) && fs::read(journal(&store)).is_ok_and(|now| now == wal);

@@ -53,7 +53,7 @@ impl<S: Storage> Pass<'_, S> {
             (keys::CONNECTIONS, "") => (value.parse::<u64>().is_ok(), Fault::Note, put("0")),
             ("c/" | "d/" | "n/", _) => (is_number, Fault::Note, remove()),
             // Whatever stands there, it says that the session is deleted.
-            ("x/" | "y/", _) | ("w/", _) => (is_number, Fault::Note, put("0")),
+            ("x/" | "y/" | "w/", _) => (is_number, Fault::Note, put("0")),
             ("o/", _) => {
                 let is_right = value.is_empty() || value.split(' ').all(|number| number.parse::<u64>().is_ok());
                 (is_right, Fault::Note, remove())

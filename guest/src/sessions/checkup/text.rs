@@ -115,13 +115,13 @@ impl<S: Storage> Pass<'_, S> {
         let entries = &page.entries[..contiguous];
         let is_all = contiguous == page.entries.len();
         let last = entries.last().unwrap_or(last);
-        let mut lost = Vec::new();
+        let mut unreadable = Vec::new();
         for entry in entries.iter().filter(|entry| !Entry::is_readable(&entry.value)) {
             let subject = format!("{log}, entry {}", entry.seq);
             let value = lost_entry(self.now);
-            lost.push((subject, Write::Restore { log: log.to_owned(), seq: entry.seq, value }));
+            unreadable.push((subject, Write::Restore { log: log.to_owned(), seq: entry.seq, value }));
         }
-        let is_replaced = self.mending == Mending::Everything && !lost.is_empty();
+        let is_replaced = self.mending == Mending::Everything && !unreadable.is_empty();
         self.compare(log, entries, &mut wrong)?;
         if !wrong.faults.is_empty() && self.mending == Mending::Nothing {
             // The last one may have grown between the two that were read.
@@ -132,7 +132,9 @@ impl<S: Storage> Pass<'_, S> {
         }
         self.put_right(wrong)?;
         let mut broken = Wrong::by(self.whoever_needs_it(log)?);
-        lost.into_iter().for_each(|(subject, write)| broken.add(Fault::Entry, &subject, [write]));
+        for (subject, write) in unreadable {
+            broken.add(Fault::Entry, &subject, [write]);
+        }
         self.put_right(broken)?;
         let bytes = entries.iter().map(|entry| entry.value.len() + ENTRY).sum();
         let count = u32::try_from(entries.len()).unwrap_or(u32::MAX);
@@ -162,7 +164,7 @@ impl<S: Storage> Pass<'_, S> {
     fn compare(&self, log: &str, entries: &[LogEntry], wrong: &mut Wrong) -> Result<()> {
         let owner = index::Owner::Log(log).name();
         let indexed = || entries.iter().filter(|entry| entry.seq <= LAST_PART);
-        let (Some(first), Some(last)) = (indexed().next(), indexed().last()) else { return Ok(()) };
+        let (Some(first), Some(last)) = (indexed().next(), indexed().next_back()) else { return Ok(()) };
         let mut texts: BTreeMap<u32, String> = BTreeMap::new();
         let mut start = first.seq;
         while start <= last.seq {

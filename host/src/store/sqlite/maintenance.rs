@@ -165,16 +165,19 @@ fn of_tables(connection: &Connection, format: i64) -> Vec<Fault> {
         Some(Fault::of_object(&name, what))
     };
     let mut faults: Vec<Fault> = expected.into_iter().filter_map(fault).collect();
-    if format < 1 || format > schema::CURRENT {
+    if !(1..=schema::CURRENT).contains(&format) {
         let what = format!("the file says that its format is {format}, which there is not");
         faults.push(Fault::new(Damaged::File, what));
     }
     faults
 }
 
+/// Looks for what is wrong in a table.
+type Look = fn(&Connection) -> rusqlite::Result<Vec<Fault>>;
+
 /// Values that are no text, and rows that are nobody's.
 fn of_values(connection: &Connection) -> Vec<Fault> {
-    let looks: [(&str, fn(&Connection) -> rusqlite::Result<Vec<Fault>>); 4] =
+    let looks: [(&str, Look); 4] =
         [("records", of_records), ("logs", of_logs), ("entries", of_entries), ("texts", of_texts)];
     let mut faults = Vec::new();
     for (table, look) in looks {

@@ -170,7 +170,9 @@ fn orphans(pages: &Pages, broken: &[Table], visited: &mut [bool], copy: &mut Cop
             let leaf = Tree::leaf(pages, number, table.kind(), visited, &mut |row| rows.push(row));
             let is_its = !rows.is_empty() && rows.iter().all(|row| table.has(row));
             if let Some(met) = leaf.filter(|_| is_its) {
-                rows.into_iter().for_each(|row| copy.take(*table, row));
+                for row in rows {
+                    copy.take(*table, row);
+                }
                 copy.met(&Tree { bad_pages: 0, ..met });
                 break;
             }
@@ -185,11 +187,18 @@ impl Table {
         let shape = row.values.len() == 2 && is_text(1);
         match self {
             Self::Records => shape && is_text(0),
-            Self::Logs => shape && (1..1 << 31).contains(&row.number) && !row.text(1).is_some_and(|(_, whole)| !whole),
+            Self::Logs => shape && (1..1 << 31).contains(&row.number) && row.text(1).is_none_or(|(_, whole)| whole),
             // In that of texts for search higher numbers are usual.
             Self::Entries => shape && row.number >= 1 << 32 && row.number % (1 << 32) < 1 << 28,
         }
     }
+}
+
+/// Why a copy is not gone on with.
+#[derive(Debug)]
+enum Ended {
+    GivenUp,
+    Failed(Error),
 }
 
 /// Rows on their way into the new store.
@@ -198,8 +207,8 @@ struct Copy<'a, G> {
     waiting: Vec<(Table, Row)>,
     salvaged: Salvaged,
     goes_on: G,
-    /// Why nothing more is written: it was given up, or something failed.
-    ended: Option<Option<Error>>,
+    /// Why nothing more is written.
+    ended: Option<Ended>,
 }
 
 impl<G: FnMut() -> bool> Copy<'_, G> {
@@ -220,9 +229,9 @@ impl<G: FnMut() -> bool> Copy<'_, G> {
 
     fn write(&mut self) {
         if !(self.goes_on)() {
-            self.ended = Some(None);
+            self.ended = Some(Ended::GivenUp);
         } else if let Err(error) = self.try_to_write() {
-            self.ended = Some(Some(error));
+            self.ended = Some(Ended::Failed(error));
         }
     }
 
@@ -239,8 +248,8 @@ impl<G: FnMut() -> bool> Copy<'_, G> {
             self.write();
         }
         match self.ended {
-            Some(Some(error)) => return Err(error),
-            Some(None) => return Ok(None),
+            Some(Ended::Failed(error)) => return Err(error),
+            Some(Ended::GivenUp) => return Ok(None),
             None => {}
         }
         let connection = &self.store.connection;

@@ -60,10 +60,9 @@ impl Damage {
             Self::Schema(sql) => by_sql(store, &format!("PRAGMA writable_schema = ON; {sql}")),
             Self::Bytes { of, bytes } => {
                 let connection = open(store);
-                let text = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
                 let (table, place) = of.split_once(" WHERE ").expect("a place");
-                let sql = format!("UPDATE {table} SET value = CAST(x'{text}' AS TEXT) WHERE {place}");
-                assert!(connection.execute(&sql, []).expect("done") > 0, "{self} does nothing");
+                let sql = format!("UPDATE {table} SET value = CAST(?1 AS TEXT) WHERE {place}");
+                assert!(connection.execute(&sql, [bytes]).expect("done") > 0, "{self} does nothing");
             }
             Self::Overwritten { at, bytes } => write(store, *at, bytes),
             Self::Zeroed(page) => {
