@@ -40,9 +40,9 @@ struct Hanging {
 }
 
 impl Hanging {
-    fn new(flags: &[&str]) -> Self {
+    fn new(options: &[&str], flags: &[&str]) -> Self {
         let scene = Scene::new();
-        let launch = scene.proxy(&[], flags);
+        let launch = scene.proxy(options, flags);
         let mut client = Client::ready(&launch);
         let id = client.new_session(&scene.cwd());
         client.prompt(&id, "tool");
@@ -54,7 +54,7 @@ impl Hanging {
 #[test]
 fn a_killed_program_leaves_no_session_open_and_no_tool_call_pending() {
     for flags in [&[][..], &["--load", "--resume"]] {
-        let Hanging { scene, launch, client, id, .. } = Hanging::new(flags);
+        let Hanging { scene, launch, client, id, .. } = Hanging::new(&[], flags);
         let mut other = Client::ready(&launch);
         until("another window sees the call", || {
             other.load(&id, &scene.cwd()).0.iter().any(|update| update["toolCallId"] == "call-3")
@@ -78,11 +78,16 @@ fn a_killed_program_leaves_no_session_open_and_no_tool_call_pending() {
 #[test]
 fn a_killed_agent_leaves_no_tool_call_pending() {
     for flags in [&[][..], &["--load", "--resume"]] {
-        let Hanging { scene, launch, mut client, id, turn } = Hanging::new(flags);
-        signal("KILL", scene.agent_pids()[0]);
-        assert_eq!(client.finish(&turn).expect_err("nobody is left to end it").code, -32603);
-        client.wait();
-        let (replay, _) = Client::ready(&launch).load(&id, &scene.cwd());
-        assert_eq!(calls(&replay), ended(), "{flags:?}");
+        for restart in ["on", "off"] {
+            let Hanging { scene, launch, mut client, id, turn } = Hanging::new(&["--restart", restart], flags);
+            signal("KILL", scene.agent_pids()[0]);
+            assert_eq!(client.finish(&turn).expect_err("nobody is left to end it").code, -32603);
+            match restart {
+                "on" => assert!(client.close().success()),
+                _ => assert!(!client.wait().success()),
+            }
+            let (replay, _) = Client::ready(&launch).load(&id, &scene.cwd());
+            assert_eq!(calls(&replay), ended(), "{flags:?}, --restart {restart}");
+        }
     }
 }

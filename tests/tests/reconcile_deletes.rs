@@ -33,9 +33,23 @@ fn an_agent_that_needs_two_seconds_to_end_gets_to_delete() {
 }
 
 #[test]
-fn a_delete_is_done_again_if_the_agent_was_killed() {
+fn a_delete_is_done_again_if_the_agent_was_killed_and_started_again() {
     let scene = Scene::new();
-    let launch = scene.proxy(&[], SLOW);
+    let (mut client, id) = with_session(&scene.proxy(&[], SLOW), &scene);
+    assert_eq!(client.result("session/delete", json!({"sessionId": id})), json!({}));
+    until("the agent is asked", || scene.heard_of("session/delete").len() == 1);
+    signal("KILL", scene.agent_pids()[0]);
+    until("another agent is asked again", || scene.heard_of("session/delete").len() == 2);
+    assert_eq!(scene.heard_of("session/delete").last(), Some(&json!({"sessionId": id})));
+    assert!(client.close().success());
+    agents_have_ended(&scene);
+    assert!(!scene.outside().has(&id));
+}
+
+#[test]
+fn a_delete_is_done_again_by_the_next_connection_if_the_agent_was_killed() {
+    let scene = Scene::new();
+    let launch = scene.proxy(&["--restart", "off"], SLOW);
     let (mut client, id) = with_session(&launch, &scene);
     assert_eq!(client.result("session/delete", json!({"sessionId": id})), json!({}));
     signal("KILL", scene.agent_pids()[0]);

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::super::printable::Out;
+use super::super::printable::{Form, Out, printable};
 use super::super::store::StoreOptions;
 use super::super::{Outcome, store};
 use super::health;
@@ -20,6 +20,11 @@ use crate::store::sqlite::{Damaged, Health};
 pub(super) fn rebuild(options: &StoreOptions, path: &str, before: &Health, as_json: bool, out: &mut Out) -> Outcome {
     let interrupt = Interrupt::listen()?;
     let mut store = options.open_existing_beside_others()?;
+    anyhow::ensure!(
+        !store.is_read_only(),
+        "the session store {} is read-only: nothing of it can be made anew",
+        printable(path, Form::Line)
+    );
     if before.faults.iter().any(|fault| fault.of == Damaged::Derived) {
         store.mend()?;
     }
@@ -70,11 +75,7 @@ fn tell(out: &mut Out, before: &Health, after: &Health, pass: &Pass, is_given_up
     if pass.found.is_any_mended() || !mended.is_empty() {
         writeln!(out, "Put right:")?;
         for fault in mended {
-            writeln!(
-                out,
-                "  {}",
-                super::super::printable::printable(&fault.what, super::super::printable::Form::Line)
-            )?;
+            writeln!(out, "  {}", printable(&fault.what, Form::Line))?;
         }
         pass.found.print(true, out)?;
     }

@@ -93,6 +93,11 @@ pub fn fault_of_journal(file: &Path) -> Option<Fault> {
 }
 
 impl Sqlite {
+    /// Whether nothing can be written to it.
+    pub fn is_read_only(&self) -> bool {
+        self.connection.is_readonly("main").unwrap_or(true)
+    }
+
     /// Reads the whole file and says how it is.
     pub fn check(&self) -> Result<Health> {
         let connection = &self.connection;
