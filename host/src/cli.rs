@@ -114,6 +114,8 @@ fn log_to_stderr() {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(|| Log)
+        // Where the log cannot be written there is nobody to be told, and a program that tries would end.
+        .log_internal_errors(false)
         // Its colours are control characters, and what is logged may have some of its own.
         .with_ansi(false)
         .init();

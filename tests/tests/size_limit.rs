@@ -1,5 +1,6 @@
 //! A limit for the size of files, which the system enforces by a signal that ends a program which does not expect it.
 
+use std::fs;
 use std::path::Path;
 
 use acp_sessions_tests::client::Client;
@@ -10,8 +11,14 @@ use serde_json::{Value, json};
 
 /// The program in front of its own agent, which may not write files of more than so many KiB.
 fn limited(scene: &Scene, kib: u32) -> Launch {
+    // The log of the tests themselves may be longer.
+    limited_logging(scene, kib, "2>/dev/null")
+}
+
+/// The same with its log going elsewhere.
+fn limited_logging(scene: &Scene, kib: u32, redirection: &str) -> Launch {
     // Some shells count in blocks of 512 bytes and some in those of 1024: the limit is the one or the half.
-    let script = format!("ulimit -f {kib}; exec \"$0\" \"$@\"");
+    let script = format!("ulimit -f {kib}; exec \"$0\" \"$@\" {redirection}");
     let launch = Launch::new(Path::new("sh")).args(&["-c", &script]).arg(built("acp-sessions"));
     launch.args(&["agent", "--store"]).arg(scene.store())
 }
@@ -24,7 +31,25 @@ fn turn(client: &mut Client, id: &str, text: &str) -> Value {
 #[test]
 fn a_file_that_may_not_grow_is_an_error_of_the_store() {
     let scene = Scene::new();
-    let mut client = Client::ready(&limited(&scene, 1024));
+    let client = Client::ready(&limited(&scene, 1024));
+    goes_on_unstored(&scene, client);
+}
+
+#[test]
+fn a_log_that_cannot_be_written_ends_nothing() {
+    let full = [">> \"$ACP_TEST_LOG\"", "> /dev/full", ">&-"];
+    for redirection in full {
+        let scene = Scene::new();
+        let log = scene.file("log");
+        // It is as long as it may be already.
+        fs::write(&log, vec![b'\n'; 1024 * 1024]).expect("written");
+        let launch = limited_logging(&scene, 1024, &format!("2{redirection}")).env("ACP_TEST_LOG", log);
+        goes_on_unstored(&scene, Client::ready(&launch));
+    }
+}
+
+/// More is said than the store takes, which is logged.
+fn goes_on_unstored(scene: &Scene, mut client: Client) {
     let id = client.new_session(&scene.cwd());
     assert_eq!(turn(&mut client, &id, "hello"), Value::Null, "there is room");
     let told = turn(&mut client, &id, &"x".repeat(3_000_000));
