@@ -108,7 +108,7 @@ impl LiveSession {
             self.recorder.knows(seen);
         }
         self.copy = AgentsCopy::Unseen;
-        // Each write takes all that waits.
+        // A write that is counted takes all that waited before the arrivals it is at.
         let is_lost = memo.unwritten && written.times <= memo.writes;
         if is_lost {
             self.recorder.push_loss(now, LOST);
