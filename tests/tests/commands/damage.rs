@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::run::{Ran, on, run};
 use content::Content;
-use kinds::{Damage, all};
+use kinds::{Damage, all, open};
 
 /// The end of a conversation is lost, and search does not know what stood there: nothing else tells of it.
 const UNTOLD: &str = "DELETE FROM entries WHERE id = (SELECT max(id) FROM entries WHERE id >> 32 = 1)";
@@ -198,6 +198,9 @@ type Harm = fn(&mut Vec<u8>, usize);
 fn a_damaged_journal_is_seen_and_what_stands_before_the_damage_is_saved() {
     let scene = Scene::new();
     let mut client = Client::ready(&scene.builtin(&[]));
+    // As long as somebody reads, nobody empties the journal.
+    let reader = open(&scene.store());
+    reader.execute_batch("BEGIN; SELECT count(*) FROM records").expect("read");
     let mut ids = Vec::new();
     for nth in 0..3 {
         ids.push(client.new_session(&scene.cwd()));
@@ -206,6 +209,7 @@ fn a_damaged_journal_is_seen_and_what_stands_before_the_damage_is_saved() {
     let journal = |store: &Path| store.with_extension("db-wal");
     let (file, wal) = (fs::read(scene.store()).expect("a file"), fs::read(journal(&scene.store())).expect("a journal"));
     assert!(wal.len() > 40_000, "{} bytes are not in the file yet", wal.len());
+    drop(reader);
     client.close();
     let middle = wal.len() / 2;
     let harms: [(&str, Harm, bool); 5] = [

@@ -89,7 +89,7 @@ impl Damage {
     }
 }
 
-fn open(store: &Path) -> Connection {
+pub(super) fn open(store: &Path) -> Connection {
     let connection = Connection::open(store).expect("a database");
     // What is in the file is in the file itself.
     connection.pragma_update(None, "journal_mode", "WAL").expect("set");
