@@ -53,6 +53,11 @@ impl Damage {
         matches!(self, Self::Derived(_))
     }
 
+    /// Whether it hits whatever stands there in the file.
+    pub(crate) fn is_by_chance(&self) -> bool {
+        matches!(self, Self::Overwritten { .. } | Self::Zeroed(_) | Self::Garbled { .. } | Self::Swapped(..))
+    }
+
     /// Does it to the store in this file.
     pub(crate) fn deal(&self, store: &Path) {
         match self {
