@@ -49,16 +49,6 @@ pub enum Output {
     Warn(String),
 }
 
-impl Output {
-    /// How much of it goes to the client.
-    pub(crate) fn client_bytes(&self) -> usize {
-        match self {
-            Self::ToClient(line) => line.len() + 1,
-            _ => 0,
-        }
-    }
-}
-
 /// Why an engine does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {

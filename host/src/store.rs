@@ -3,6 +3,7 @@
 //! Anything that implements [`storage::Host`](crate::component::storage::Host) is one; this program brings
 //! [`Sqlite`], as a file shared by several processes or in memory.
 
+mod format;
 pub mod location;
 mod raw;
 pub mod sqlite;

@@ -46,6 +46,16 @@ fn request(id: &str, method: &str, params: &Value) -> String {
     format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
 }
 
+/// The program in front of this agent, which `initialize` has been sent to under the id `init`.
+fn started(scene: &Scene, agent: &Launch) -> (Child, ChildStdin, BufReader<ChildStdout>) {
+    let launch = Launch::proxy(&scene.store(), &[], agent);
+    let mut program = launch.command().stderr(Stdio::null()).spawn().expect("the program starts");
+    let mut input = program.stdin.take().expect("its input");
+    let output = BufReader::new(program.stdout.take().expect("its output"));
+    input.write_all(request("init", "initialize", &json!({"protocolVersion": 1})).as_bytes()).expect("it reads");
+    (program, input, output)
+}
+
 fn shell(script: &str) -> Launch {
     Launch::new(Path::new("/bin/sh")).args(&["-c", script])
 }
@@ -61,12 +71,7 @@ fn a_client_that_floods_costs_little() {
         b"{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":\"x\"}}\n",
     ] {
         let scene = Scene::new();
-        let launch = Launch::proxy(&scene.store(), &[], &Launch::new(&built("fast_agent")));
-        let mut program = launch.command().stderr(Stdio::null()).spawn().expect("the program starts");
-        let mut input = program.stdin.take().expect("its input");
-        let mut output = BufReader::new(program.stdout.take().expect("its output"));
-        let initialize = request("init", "initialize", &json!({"protocolVersion": 1}));
-        input.write_all(initialize.as_bytes()).expect("the program reads");
+        let (mut program, mut input, mut output) = started(&scene, &Launch::new(&built("fast_agent")));
         let reader = thread::spawn(move || await_answer(&mut output, "after"));
         let flood = line.repeat(FLOOD / line.len());
         input.write_all(&flood).expect("the program reads");
@@ -101,11 +106,7 @@ fn an_agent_that_floods_costs_little() {
     ] {
         let scene = Scene::new();
         let agent = shell(&format!("{says_ready}; {}", answers.replace("FLOOD", &flood)));
-        let launch = Launch::proxy(&scene.store(), &[], &agent);
-        let mut program = launch.command().stderr(Stdio::null()).spawn().expect("the program starts");
-        let mut input = program.stdin.take().expect("its input");
-        let mut output = BufReader::new(program.stdout.take().expect("its output"));
-        input.write_all(request("init", "initialize", &json!({"protocolVersion": 1})).as_bytes()).expect("it reads");
+        let (mut program, mut input, mut output) = started(&scene, &agent);
         await_answer(&mut output, "init");
         let new = request("new", "session/new", &json!({"cwd": scene.cwd(), "mcpServers": []}));
         input.write_all(new.as_bytes()).expect("it reads");
@@ -150,11 +151,7 @@ fn what_a_client_says_before_the_agent_is_there_waits_in_its_pipe() {
         r#"read -r line; read -r gate < '{}'; printf '{{"jsonrpc":"2.0","id":"init","result":{{"protocolVersion":1}}}}\n'; cat > /dev/null"#,
         gate.display()
     );
-    let launch = Launch::proxy(&scene.store(), &[], &shell(&script));
-    let mut program = launch.command().stderr(Stdio::null()).spawn().expect("the program starts");
-    let mut input = program.stdin.take().expect("its input");
-    let mut output = BufReader::new(program.stdout.take().expect("its output"));
-    input.write_all(request("init", "initialize", &json!({"protocolVersion": 1})).as_bytes()).expect("it reads");
+    let (mut program, input, mut output) = started(&scene, &shell(&script));
     let told = json!({"jsonrpc": "2.0", "method": "x/tell", "params": {"text": "x".repeat(MIB)}});
     let told = format!("{told}\n").into_bytes();
     let last = request("after", "session/list", &json!({})).into_bytes();
@@ -175,11 +172,7 @@ fn requests_that_nobody_answers_wait_in_the_clients_pipe() {
     let scene = Scene::new();
     let script =
         r#"read -r line; printf '{"jsonrpc":"2.0","id":"init","result":{"protocolVersion":1}}\n'; cat > /dev/null"#;
-    let launch = Launch::proxy(&scene.store(), &[], &shell(script));
-    let mut program = launch.command().stderr(Stdio::null()).spawn().expect("the program starts");
-    let mut input = program.stdin.take().expect("its input");
-    let mut output = BufReader::new(program.stdout.take().expect("its output"));
-    input.write_all(request("init", "initialize", &json!({"protocolVersion": 1})).as_bytes()).expect("it reads");
+    let (mut program, input, mut output) = started(&scene, &shell(script));
     await_answer(&mut output, "init");
     let asked = |part: usize| {
         let ids = part * 1000..(part + 1) * 1000;

@@ -187,3 +187,13 @@ pub(crate) fn spoil<S: Storage>(store: &Store<S>) {
     }
     storage.commit(&[], writes, Durability::Relaxed).unwrap();
 }
+
+/// An index entry and a text of a log that are to go: the one says what `x` is not, the other is nobody's.
+pub(crate) fn stray<S: Storage>(store: &Store<S>) {
+    let tokens = index::tokenise("walrus of nobody");
+    let writes = vec![
+        Write::Put { key: keys::unprompted(7, "x"), value: String::new() },
+        Write::IndexText { owner: Owner::Log("nobody").name(), part: 0, tokens },
+    ];
+    store.commit(&[], writes, Durability::Relaxed).unwrap();
+}

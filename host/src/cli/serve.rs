@@ -18,7 +18,8 @@ use crate::transport::{Input, Output, Side};
 /// The longest line taken from a client.
 const LONGEST_LINE: usize = 16 << 20;
 
-/// Serves one client with the agent that `start` starts, and says how to start again, if it can be. `name` is what the agent is called if it does not name itself.
+/// Serves one client with the agent that `start` starts, and says how to start again, if it can be. `name` is what the agent
+/// is called if it does not name itself.
 pub(super) fn serve(
     options: &ConnectionOptions,
     name: &str,

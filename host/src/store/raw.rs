@@ -5,6 +5,7 @@ mod journal;
 mod row;
 mod tree;
 
+use std::convert::Infallible;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
@@ -13,6 +14,7 @@ use std::path::Path;
 pub(super) use self::journal::Journal;
 pub(super) use self::row::{Row, Value};
 pub(super) use self::tree::{Kind, Tree};
+use super::format::{FreePages, MAGIC, number32};
 
 /// How long pages are where the file does not say: as long as SQLite makes them.
 const USUAL: usize = 4096;
@@ -32,7 +34,7 @@ impl Pages {
         let file = File::open(path)?;
         let mut first = [0; 100];
         let read = file.read_at(&mut first, 0)?;
-        let is_header = read == first.len() && first.starts_with(b"SQLite format 3\0");
+        let is_header = read == first.len() && first.starts_with(MAGIC);
         let size = match u16::from_be_bytes([first[16], first[17]]) {
             1 => 65_536,
             size => usize::from(size),
@@ -78,47 +80,10 @@ impl Pages {
     }
 
     /// The pages that are said to be free, as far as that can be read: nothing on them counts.
-    pub(super) fn free(&self) -> Vec<bool> {
-        let mut free = vec![false; self.count as usize + 1];
-        let mut next = self.page(1).and_then(|first| number32(&first, 32)).unwrap_or_default();
-        while let Some(place) = free.get_mut(next as usize).filter(|is_free| !**is_free && next > 1) {
-            *place = true;
-            let Some(trunk) = self.page(next) else { break };
-            let listed = number32(&trunk, 4).unwrap_or_default() as usize;
-            for at in 0..listed.min((self.usable - 8) / 4) {
-                let leaf = number32(&trunk, 8 + 4 * at).unwrap_or_default();
-                if let Some(place) = free.get_mut(leaf as usize) {
-                    *place = true;
-                }
-            }
-            next = number32(&trunk, 0).unwrap_or_default();
-        }
+    pub(super) fn free(&self) -> FreePages {
+        let first_trunk = self.page(1).and_then(|first| number32(&first, 32)).unwrap_or_default();
+        let read = |number| Ok::<_, Infallible>(self.page(number));
+        let Ok(free) = FreePages::read(first_trunk, self.count, self.usable, read);
         free
     }
-}
-
-fn number16(page: &[u8], at: usize) -> Option<usize> {
-    let bytes: [u8; 2] = page.get(at..at + 2)?.try_into().ok()?;
-    Some(usize::from(u16::from_be_bytes(bytes)))
-}
-
-fn number32(page: &[u8], at: usize) -> Option<u32> {
-    let bytes: [u8; 4] = page.get(at..at + 4)?.try_into().ok()?;
-    Some(u32::from_be_bytes(bytes))
-}
-
-/// A number as SQLite stores it, and how many bytes it takes: seven bits a byte, the highest first, and eight of the ninth.
-fn varint(bytes: &[u8]) -> Option<(i64, usize)> {
-    let mut value = 0_u64;
-    for at in 0..9 {
-        let byte = *bytes.get(at)?;
-        if at == 8 {
-            return Some(((value << 8 | u64::from(byte)).cast_signed(), 9));
-        }
-        value = value << 7 | u64::from(byte & 0x7f);
-        if byte & 0x80 == 0 {
-            return Some((value.cast_signed(), at + 1));
-        }
-    }
-    None
 }

@@ -128,7 +128,7 @@ impl LiveSession {
             let (marked, times) = (self.marked.as_deref(), *cx.writes + 1);
             let note = |arrivals| {
                 let arrivals = u32::try_from(arrivals).unwrap_or(u32::MAX);
-                marked.map(|connection| open_marks::mark_written(id, connection, Written { times, arrivals }))
+                mark_of_write(id, marked, Written { times, arrivals })
             };
             match self.recorder.write_piece(cx.store, durability, cx.before, note)? {
                 Piece::Last => return Ok(Flushed::Written),
@@ -145,8 +145,7 @@ impl LiveSession {
             return None;
         }
         self.mark(cx);
-        let written = Written { times: *cx.writes + 1, arrivals: cx.arrivals };
-        self.marked.as_deref().map(|connection| open_marks::mark_written(id, connection, written))
+        mark_of_write(id, self.marked.as_deref(), Written { times: *cx.writes + 1, arrivals: cx.arrivals })
     }
 
     /// Something was written. With a note, it was one of the connection's writes to logs.
@@ -177,6 +176,11 @@ impl LiveSession {
             self.release(cx);
         }
     }
+}
+
+/// The open mark of a session, if a connection has set it, with what the connection has written.
+fn mark_of_write(id: &str, marked: Option<&str>, written: Written) -> Option<Write> {
+    marked.map(|connection| open_marks::mark_written(id, connection, written))
 }
 
 /// Whose activity it is.

@@ -41,7 +41,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     pub(super) fn send_client(&mut self, line: String) {
-        self.answered += line.len();
+        self.answered += line.len() + 1;
         self.outputs.push_back(Output::ToClient(line));
     }
 

@@ -3,15 +3,13 @@
 use crate::connection::live::{LiveSession, Piece};
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::exchange::Output;
 use crate::storage::Storage;
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Sends of the histories under way about as much as there is room for.
     pub(crate) fn show_histories(&mut self, client_room: u32) {
         self.mark_shown();
-        let waiting: usize = self.outputs.iter().map(Output::client_bytes).sum();
-        let mut room = (client_room as usize).saturating_sub(waiting);
+        let mut room = (client_room as usize).saturating_sub(self.answered);
         while room > 0
             && let Some(key) = self.connection.showing.pop_front()
         {

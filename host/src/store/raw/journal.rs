@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-use super::number32;
+use crate::store::format::number32;
 
 const HEADER: usize = 32;
 const FRAME: usize = 24;

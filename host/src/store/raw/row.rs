@@ -1,6 +1,6 @@
 //! One row as a page stores it.
 
-use super::varint;
+use crate::store::format::varint;
 
 /// What stands in a column, of what stores have.
 #[derive(Debug, Clone, PartialEq, Eq)]

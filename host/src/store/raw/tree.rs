@@ -1,7 +1,8 @@
 //! The trees of pages that tables are, gone over as far as they can be.
 
+use super::Pages;
 use super::row::{Row, values};
-use super::{Pages, number16, number32, varint};
+use crate::store::format::{number16, number32, varint};
 
 /// Rows of more bytes than this are not to be believed.
 const LONGEST: usize = 256 << 20;

@@ -27,7 +27,8 @@ use super::error::{Error, Result};
 use super::transaction::{Lock, Transaction};
 use crate::component::storage::Durability;
 use crate::store::Upkeep;
-use page::{Free, Header};
+use crate::store::format::FreePages;
+use page::Header;
 use state::{Stage, State};
 
 pub(super) use state::note;
@@ -325,7 +326,7 @@ fn overwrite(transaction: &Connection, pages: &[u32]) -> Result<usize> {
 }
 
 /// What the file is made of, and which of its pages are free.
-fn layout(connection: &Connection) -> Result<Option<(Header, Free)>> {
+fn layout(connection: &Connection) -> Result<Option<(Header, FreePages)>> {
     let pages = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
     let Some(header) = read(connection, 1)?.and_then(|first| Header::read(&first, pages)) else { return Ok(None) };
     let free = header.free(|number| Ok::<_, Error>(read(connection, number)?.unwrap_or_default()))?;

@@ -162,7 +162,7 @@ fn orphans(pages: &Pages, broken: &[Table], visited: &mut [bool], copy: &mut Cop
     let free = pages.free();
     for number in 2..=pages.count() {
         let place = number as usize;
-        if visited.get(place) != Some(&false) || free.get(place) == Some(&true) {
+        if visited.get(place) != Some(&false) || free.contains(number) {
             continue;
         }
         for table in broken {

@@ -2,7 +2,7 @@
 //! pointers and its cells, the blocks between cells that are free, and pages that are free as a whole. When rows move from page
 //! to page copies of them stay there, which no later delete finds.
 
-use std::collections::BTreeSet;
+use crate::store::format::{FreePages, MAGIC, number16, number32};
 
 /// The page that stands where locks are taken is never used; this is the byte of the file.
 const LOCKS_AT: u64 = 1 << 30;
@@ -21,13 +21,6 @@ pub(super) struct Header {
     has_map: bool,
 }
 
-/// The pages that are free: some list others, and the others hold nothing.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Free {
-    trunks: BTreeSet<u32>,
-    leaves: BTreeSet<u32>,
-}
-
 impl Header {
     /// Reads the first page of a file with so many pages; `None` for what this does not know, or cannot tell apart.
     pub(super) fn read(first: &[u8], pages: u32) -> Option<Self> {
@@ -36,7 +29,7 @@ impl Header {
             size => size,
         };
         let usable = size.checked_sub(usize::from(*first.get(20)?))?;
-        let is_known = first.starts_with(b"SQLite format 3\0") && first.len() == size && usable >= 480;
+        let is_known = first.starts_with(MAGIC) && first.len() == size && usable >= 480;
         if !is_known || pages >= TOO_MANY {
             return None;
         }
@@ -44,37 +37,19 @@ impl Header {
     }
 
     /// Finds the free pages; `read` gives a page by its number.
-    pub(super) fn free<E>(&self, mut read: impl FnMut(u32) -> Result<Vec<u8>, E>) -> Result<Free, E> {
-        let mut free = Free::default();
-        let mut next = self.first_trunk;
-        while next > 1 && next <= self.pages && free.trunks.insert(next) {
-            let trunk = read(next)?;
-            let listed = (0..self.listed(&trunk)).filter_map(|at| number32(&trunk, 8 + 4 * at));
-            free.leaves.extend(listed);
-            next = number32(&trunk, 0).unwrap_or_default();
-        }
-        Ok(free)
-    }
-
-    /// How many pages a page of the free ones lists.
-    fn listed(&self, trunk: &[u8]) -> usize {
-        let listed = number32(trunk, 4).and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
-        listed.min((self.usable - 8) / 4)
+    pub(super) fn free<E>(&self, mut read: impl FnMut(u32) -> Result<Vec<u8>, E>) -> Result<FreePages, E> {
+        FreePages::read(self.first_trunk, self.pages, self.usable, |number| read(number).map(Some))
     }
 
     /// Overwrites with zeros what a page has besides what it stores; says whether anything else was there. What is not as it
     /// should be is left as it is.
-    pub(super) fn clean(&self, number: u32, page: &mut [u8], free: &Free) -> bool {
+    pub(super) fn clean(&self, number: u32, page: &mut [u8], free: &FreePages) -> bool {
         if page.len() != self.size || self.is_lock(number) || self.is_map(number) {
             return false;
         }
         let page = &mut page[..self.usable];
-        if free.leaves.contains(&number) {
-            return overwrite(page);
-        }
-        if free.trunks.contains(&number) {
-            let listed = 8 + 4 * self.listed(page);
-            return overwrite(&mut page[listed..]);
+        if let Some(used) = free.in_use(number, page) {
+            return overwrite(&mut page[used..]);
         }
         let Some(unused) = unused(number, page) else { return false };
         // Every one of them, so this is no `any`.
@@ -143,16 +118,6 @@ fn overwrite(bytes: &mut [u8]) -> bool {
     is_dirty
 }
 
-fn number16(page: &[u8], at: usize) -> Option<usize> {
-    let bytes: [u8; 2] = page.get(at..at + 2)?.try_into().ok()?;
-    Some(usize::from(u16::from_be_bytes(bytes)))
-}
-
-fn number32(page: &[u8], at: usize) -> Option<u32> {
-    let bytes: [u8; 4] = page.get(at..at + 4)?.try_into().ok()?;
-    Some(u32::from_be_bytes(bytes))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,13 +141,13 @@ mod tests {
         for (number, header) in [(1, 100), (2, 0)] {
             let before = leaf(header);
             let mut page = before.clone();
-            assert!(HEADER.clean(number, &mut page, &Free::default()));
+            assert!(HEADER.clean(number, &mut page, &FreePages::default()));
             assert_eq!(page[..header + 10], before[..header + 10]);
             assert!(page[header + 10..480].iter().all(|byte| *byte == 0));
             assert_eq!(page[480..484], before[480..484]);
             assert!(page[484..500].iter().all(|byte| *byte == 0));
             assert_eq!(page[500..], before[500..]);
-            assert!(!HEADER.clean(number, &mut page, &Free::default()), "a second time there is nothing");
+            assert!(!HEADER.clean(number, &mut page, &FreePages::default()), "a second time there is nothing");
         }
     }
 
@@ -202,7 +167,7 @@ mod tests {
             let mut page = leaf(0);
             damage(&mut page);
             let before = page.clone();
-            assert!(!HEADER.clean(2, &mut page, &Free::default()), "{what}");
+            assert!(!HEADER.clean(2, &mut page, &FreePages::default()), "{what}");
             assert_eq!(page, before, "{what}");
         }
     }
@@ -213,7 +178,6 @@ mod tests {
         let mut trunk = b"words ".repeat(86)[..512].to_vec();
         trunk[..16].copy_from_slice(&[0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 5, 0, 0, 0, 7]);
         let free = header.free(|number| if number == 3 { Ok(trunk.clone()) } else { Err(number) }).expect("read");
-        assert_eq!(free, Free { trunks: [3].into(), leaves: [5, 7].into() });
         let listed = trunk[..16].to_vec();
         assert!(header.clean(3, &mut trunk, &free));
         assert_eq!(trunk[..16], listed);
@@ -222,14 +186,6 @@ mod tests {
         let mut page = leaf(0);
         assert!(header.clean(5, &mut page, &free));
         assert_eq!(page, vec![0; 512]);
-    }
-
-    #[test]
-    fn lists_of_free_pages_in_a_circle_end() {
-        let header = Header { first_trunk: 3, ..HEADER };
-        let trunk = |next: u8| [vec![0, 0, 0, next, 0xff, 0xff, 0xff, 0xff], vec![0; 504]].concat();
-        let free = header.free(|number| Ok::<_, ()>(trunk(if number == 3 { 4 } else { 3 }))).expect("read");
-        assert_eq!(free.trunks, [3, 4].into());
     }
 
     #[test]
@@ -246,7 +202,7 @@ mod tests {
     #[test]
     fn of_a_file_that_is_too_large_nothing_is_touched() {
         let mut first = vec![0; 4096];
-        first[..16].copy_from_slice(b"SQLite format 3\0");
+        first[..16].copy_from_slice(MAGIC);
         first[16] = 0x10;
         assert_eq!(Header::read(&first, TOO_MANY), None);
         let header = Header::read(&first, TOO_MANY - 1).expect("known");
