@@ -53,11 +53,6 @@ impl Damage {
         matches!(self, Self::Derived(_))
     }
 
-    /// Whether it hits whatever stands there in the file.
-    pub(crate) fn is_by_chance(&self) -> bool {
-        matches!(self, Self::Overwritten { .. } | Self::Zeroed(_) | Self::Garbled { .. } | Self::Swapped(..))
-    }
-
     /// Does it to the store in this file.
     pub(crate) fn deal(&self, store: &Path) {
         match self {
@@ -233,9 +228,10 @@ fn kept() -> Vec<String> {
     sql
 }
 
-/// Bytes that are no text.
+/// Bytes that are no text, wherever they fall and whatever part of them does: what is text by chance could be meant.
 fn no_text(dice: &mut Chance, length: usize) -> Vec<u8> {
-    (0..length).map(|_| dice.number().to_le_bytes()[0] | 0x80).collect()
+    let byte = |place| if place % 2 == 0 { 0xff } else { dice.number().to_le_bytes()[0] | 0x80 };
+    (0..length).map(byte).collect()
 }
 
 /// All of them; the dice say where some strike.
