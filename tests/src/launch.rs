@@ -76,6 +76,14 @@ impl Launch {
         Self { argv, env: self.env.clone() }
     }
 
+    /// Adds this program, with its arguments and environment, for one that starts others.
+    #[must_use]
+    pub fn under(mut self, program: &Self) -> Self {
+        self.argv.extend(program.argv.iter().cloned());
+        self.env.extend(program.env.iter().cloned());
+        self
+    }
+
     /// Adds an argument at the end.
     #[must_use]
     pub fn arg(mut self, arg: impl Into<OsString>) -> Self {

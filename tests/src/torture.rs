@@ -3,6 +3,7 @@
 
 pub mod agents;
 pub mod chance;
+pub mod crashes;
 pub mod deletes;
 
 use std::fmt;

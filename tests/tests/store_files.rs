@@ -1,11 +1,12 @@
 //! The files of a store: whose they are, whatever the umask and whoever made them, and what happens when they are taken away.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use acp_sessions_tests::client::Client;
 use acp_sessions_tests::launch::{Launch, built};
 use acp_sessions_tests::scene::Scene;
+use acp_sessions_tests::transcript::text_of;
 use acp_sessions_tests::unprivileged::{mode, set_mode};
 use serde_json::json;
 
@@ -110,4 +111,39 @@ fn a_store_that_is_taken_away_from_under_a_host_is_noticed() {
         assert_eq!(folder.exists(), is_replaced, "nothing is made anew");
         assert!(client.close().success());
     }
+}
+
+/// Writes the first page back as the journal has it, as one that is being written back begins to.
+fn write_back_first_page(store: &Path) {
+    const HEADER: usize = 32;
+    const FRAME: usize = 24;
+    const PAGE: usize = 4096;
+    let journal = fs::read(beside(store, "-wal")).expect("the journal");
+    let mut frames = journal[HEADER..].chunks_exact(FRAME + PAGE).rev();
+    let first = frames.find(|frame| frame[..4] == [0, 0, 0, 1]).expect("a first page");
+    let mut file = fs::read(store).expect("the store");
+    file.splice(..PAGE.min(file.len()), first[FRAME..].iter().copied());
+    fs::write(store, file).expect("written");
+}
+
+fn beside(store: &Path, end: &str) -> PathBuf {
+    let mut path = store.as_os_str().to_owned();
+    path.push(end);
+    path.into()
+}
+
+#[test]
+fn a_store_that_lost_power_while_its_journal_was_written_back_is_whole() {
+    let scene = Scene::new();
+    let mut client = Client::ready(&scene.builtin(&[]));
+    let id = client.new_session(&scene.cwd());
+    client.prompt(&id, &"walrus ".repeat(5000));
+    client.kill();
+    // The journal's index is never put on disk.
+    fs::remove_file(beside(&scene.store(), "-shm")).expect("the index");
+    write_back_first_page(&scene.store());
+    let mut client = Client::ready(&scene.builtin(&[]));
+    assert_eq!(client.listed(), [id.clone()]);
+    let (replay, _) = client.load(&id, &scene.cwd());
+    assert!(text_of(&replay, "user_message_chunk").contains("walrus walrus"));
 }

@@ -1,6 +1,6 @@
 //! The trials of `cargo xtask torture`, in their short form.
 
-use acp_sessions_tests::torture::{agents, deletes};
+use acp_sessions_tests::torture::{agents, crashes, deletes};
 
 #[test]
 fn what_is_deleted_beside_busy_processes_is_gone_from_every_file() {
@@ -11,5 +11,11 @@ fn what_is_deleted_beside_busy_processes_is_gone_from_every_file() {
 #[test]
 fn what_agents_have_said_that_are_killed_is_there_once() {
     let report = agents::run(agents::Options { seed: 7, rounds: 4 });
+    assert!(report.findings.is_empty(), "{report}");
+}
+
+#[test]
+fn what_was_answered_is_there_after_a_crash_at_any_write() {
+    let report = crashes::run(crashes::Options { seed: 7, crashes: 20 });
     assert!(report.findings.is_empty(), "{report}");
 }

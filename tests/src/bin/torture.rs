@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use acp_sessions_tests::torture::{agents, deletes};
+use acp_sessions_tests::torture::{agents, crashes, deletes};
 use clap::Parser;
 
 #[derive(Debug, Parser)]
@@ -31,6 +31,15 @@ enum Trial {
         #[arg(long, default_value_t = 100)]
         rounds: usize,
     },
+    /// Crashes at every write: what was answered is there, and the next conversation works
+    Crashes {
+        /// What chance begins with
+        #[arg(long)]
+        seed: u64,
+        /// How many crashes of each kind there are at most; all points where it is more than there are
+        #[arg(long, default_value_t = usize::MAX)]
+        crashes: usize,
+    },
 }
 
 fn main() -> ExitCode {
@@ -39,6 +48,7 @@ fn main() -> ExitCode {
             deletes::run(deletes::Options { seed, deletes, processes, kill_one_in })
         }
         Trial::Agents { seed, rounds } => agents::run(agents::Options { seed, rounds }),
+        Trial::Crashes { seed, crashes } => crashes::run(crashes::Options { seed, crashes }),
     };
     println!("{report}");
     if report.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -30,6 +30,8 @@ enum Trial {
     Deletes,
     /// 500 kills of agents, at rest and while they speak: nothing is lost or doubled, and the conversation goes on
     Agents,
+    /// A crash after and within each write, and a loss of power at each: what was answered is there
+    Crashes,
 }
 
 impl Trial {
@@ -37,6 +39,7 @@ impl Trial {
         match self {
             Self::Deletes => "deletes",
             Self::Agents => "agents",
+            Self::Crashes => "crashes",
         }
     }
 
@@ -45,6 +48,7 @@ impl Trial {
         match self {
             Self::Deletes => &["--deletes", "60", "--processes", "3", "--kill-one-in", "10"],
             Self::Agents => &["--rounds", "4"],
+            Self::Crashes => &["--crashes", "20"],
         }
     }
 }

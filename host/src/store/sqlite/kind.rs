@@ -8,9 +8,15 @@ use std::path::Path;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::place;
+use crate::store::format::{MAGIC, number32};
+use crate::store::raw::{Kind as TreeKind, Pages, Tree};
 
 /// What `PRAGMA application_id` says of a store: `acps`.
 const OURS: i64 = 0x6163_7073;
+
+/// Where a file's header has it, and `PRAGMA user_version`.
+const APPLICATION_AT: usize = 68;
+const VERSION_AT: usize = 60;
 
 /// The tables of a store.
 const TABLES: [&str; 6] = ["records", "logs", "entries", "owners", "texts", "vocabulary"];
@@ -30,26 +36,41 @@ pub(super) enum Kind {
 
 impl Kind {
     pub(super) fn of(connection: &Connection) -> rusqlite::Result<Self> {
-        match header(connection, "application_id")? {
-            OURS => return Ok(Self::Store),
-            0 => {}
-            _ => return Ok(Self::Foreign),
-        }
-        let mut statement = connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table'")?;
-        let tables: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        let application = header(connection, "application_id")?;
         let version = header(connection, "user_version")?;
-        Ok(if version == 0 && is_empty(connection)? {
-            Self::Empty
-        } else if version > 0 && TABLES.iter().all(|table| tables.iter().any(|found| found == table)) {
-            Self::Unmarked
-        } else {
-            Self::Foreign
-        })
+        let objects = if application == 0 { objects(connection)? } else { Vec::new() };
+        Ok(Self::judged(application, version, &objects))
+    }
+
+    /// By the header's two numbers and the names of all that is in it.
+    fn judged(application: i64, version: i64, objects: &[String]) -> Self {
+        match application {
+            OURS => Self::Store,
+            0 if version == 0 && objects.is_empty() => Self::Empty,
+            0 if version > 0 && TABLES.iter().all(|table| objects.iter().any(|found| found == table)) => Self::Unmarked,
+            _ => Self::Foreign,
+        }
+    }
+
+    /// Of a file whose journal SQLite cannot use without making an index of it: a computer that crashes leaves one. The file
+    /// alone may be half of what it was and half of what it is to be. `None` where that cannot be read.
+    fn by_pages(file: &Path) -> Option<Self> {
+        let pages = Pages::open(file, &place::beside(file, "-wal")).ok()?;
+        let first = pages.page(1).filter(|first| first.starts_with(MAGIC))?;
+        let mut objects = Vec::new();
+        let mut visited = vec![false; pages.count() as usize + 1];
+        let tree = Tree::walk(&pages, 1, TreeKind::Numbered, &mut visited, &mut |row| {
+            objects.extend(row.text(1).map(|(name, _)| name));
+        });
+        let (version, application) = (number32(&first, VERSION_AT)?, number32(&first, APPLICATION_AT)?);
+        (tree.bad_pages == 0).then(|| Self::judged(application.into(), version.into(), &objects))
     }
 }
 
-fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.query_row("SELECT count(*) = 0 FROM sqlite_master", [], |row| row.get(0))
+/// The names of all that is in it.
+fn objects(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare("SELECT name FROM sqlite_master")?;
+    statement.query_map([], |row| row.get(0))?.collect()
 }
 
 fn header(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
@@ -65,8 +86,9 @@ pub(super) fn is_marked(connection: &Connection) -> rusqlite::Result<bool> {
 pub(super) fn of_file(file: &Path) -> rusqlite::Result<Kind> {
     let look = |how: &str| open_read_only(file, how).and_then(|connection| Kind::of(&connection));
     let looked = if place::has_journal(file) {
-        // With the journal's index as it is there; where there is none, the file alone has to do.
-        look("mode=ro&readonly_shm=1").or_else(|_| look("immutable=1"))
+        // With the journal's index as it is there. The file alone is the last that is tried.
+        let read = look("mode=ro&readonly_shm=1");
+        read.or_else(|_| Kind::by_pages(file).map_or_else(|| look("immutable=1"), Ok))
     } else {
         look("immutable=1")
     };
