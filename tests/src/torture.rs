@@ -3,8 +3,10 @@
 
 pub mod agents;
 pub mod chance;
+mod command;
 pub mod crashes;
 pub mod deletes;
+pub mod hosts;
 
 use std::fmt;
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use acp_sessions_tests::torture::{agents, crashes, deletes};
+use acp_sessions_tests::torture::{agents, crashes, deletes, hosts};
 use clap::Parser;
 
 #[derive(Debug, Parser)]
@@ -36,9 +36,24 @@ enum Trial {
         /// What chance begins with
         #[arg(long)]
         seed: u64,
+        /// Takes syncs for nothing: the trial has to find something then
+        #[arg(long)]
+        without_syncs: bool,
         /// How many crashes of each kind there are at most; all points where it is more than there are
         #[arg(long, default_value_t = usize::MAX)]
         crashes: usize,
+    },
+    /// Programs that are killed beside others on one store: what was answered is there once
+    Hosts {
+        /// What chance begins with
+        #[arg(long)]
+        seed: u64,
+        /// How many programs work at a time
+        #[arg(long, default_value_t = 8)]
+        processes: usize,
+        /// How many are killed in all
+        #[arg(long, default_value_t = 1000)]
+        kills: usize,
     },
 }
 
@@ -48,7 +63,10 @@ fn main() -> ExitCode {
             deletes::run(deletes::Options { seed, deletes, processes, kill_one_in })
         }
         Trial::Agents { seed, rounds } => agents::run(agents::Options { seed, rounds }),
-        Trial::Crashes { seed, crashes } => crashes::run(crashes::Options { seed, crashes }),
+        Trial::Crashes { seed, crashes, without_syncs } => {
+            crashes::run(crashes::Options { seed, crashes, has_syncs: !without_syncs })
+        }
+        Trial::Hosts { seed, processes, kills } => hosts::run(hosts::Options { seed, processes, kills }),
     };
     println!("{report}");
     if report.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -32,6 +32,8 @@ enum Trial {
     Agents,
     /// A crash after and within each write, and a loss of power at each: what was answered is there
     Crashes,
+    /// 1,000 kills of programs, eight of which work on one store at a time: what was answered is there once
+    Hosts,
 }
 
 impl Trial {
@@ -40,6 +42,7 @@ impl Trial {
             Self::Deletes => "deletes",
             Self::Agents => "agents",
             Self::Crashes => "crashes",
+            Self::Hosts => "hosts",
         }
     }
 
@@ -49,6 +52,7 @@ impl Trial {
             Self::Deletes => &["--deletes", "60", "--processes", "3", "--kill-one-in", "10"],
             Self::Agents => &["--rounds", "4"],
             Self::Crashes => &["--crashes", "20"],
+            Self::Hosts => &["--kills", "50", "--processes", "4"],
         }
     }
 }

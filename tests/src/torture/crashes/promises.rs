@@ -1,13 +1,12 @@
 //! What was promised by the time of a crash, and whether it holds.
 
 use std::collections::BTreeSet;
-use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
 use crate::client::Client;
-use crate::launch::built;
 use crate::scene::Scene;
+use crate::torture::command::run;
 
 /// What an answer has promised.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,7 +109,7 @@ impl<'a> Kept<'a> {
             let is_found = found.as_ref().is_ok_and(|rows| rows.contains(session));
             expect(is_found, format!("{word} is not found in {session}: {found:?}"));
         }
-        if is_worked_on {
+        if is_worked_on && missing.is_empty() {
             missing.extend(self.going_on(scene));
         }
         missing
@@ -144,17 +143,4 @@ impl<'a> Kept<'a> {
 
 fn is_archived(row: &Value) -> bool {
     row["archived"] == true || row["_meta"]["acp-sessions"]["archived"] == true
-}
-
-/// What the program prints with these words, or what it complains of.
-fn run(scene: &Scene, words: &[&str]) -> Result<String, String> {
-    let mut command = Command::new(built("acp-sessions"));
-    command.args(words).arg("--store").arg(scene.store()).stdin(Stdio::null());
-    let output = command.output().expect("the program starts");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    if output.status.success() {
-        Ok(text(&output.stdout))
-    } else {
-        Err(format!("{} {}{}", output.status, text(&output.stderr), text(&output.stdout)))
-    }
 }

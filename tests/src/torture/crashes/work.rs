@@ -64,11 +64,20 @@ impl Work {
 
     /// What somebody was told changes no file: a crash behind it is one before it, but for what was promised.
     fn without_what_was_told(mut self) -> Self {
-        for (at, _) in &mut self.promises {
-            *at = self.events[..*at].iter().filter(|event| !matches!(event, Event::Told(_))).count();
-        }
-        self.events.retain(|event| !matches!(event, Event::Told(_)));
+        self.retain(|event| !matches!(event, Event::Told(_)));
         self
+    }
+
+    /// As if the program had never waited for the disk.
+    pub(super) fn forget_syncs(&mut self) {
+        self.retain(|event| !matches!(event, Event::Synced { .. }));
+    }
+
+    fn retain(&mut self, is_kept: impl Fn(&Event) -> bool) {
+        for (at, _) in &mut self.promises {
+            *at = self.events[..*at].iter().filter(|event| is_kept(event)).count();
+        }
+        self.events.retain(is_kept);
     }
 
     /// Adds what somebody has done, who is done.
