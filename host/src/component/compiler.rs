@@ -43,6 +43,7 @@ const STACK: usize = 16 << 20;
 
 /// What tells the settings and the version of the compiler from others.
 #[cfg(feature = "compile")]
+#[allow(clippy::unnecessary_wraps, reason = "it fails where there is no compiler")]
 pub(super) fn identify(engine: &Engine, hasher: &mut impl std::hash::Hasher) -> Result<(), LoadError> {
     use std::hash::Hash as _;
 

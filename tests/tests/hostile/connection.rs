@@ -30,9 +30,9 @@ const LITTLE: [&str; 12] = [
     "24",
 ];
 
-/// What the program may hold then: an instance's memory, what it hands over, what waits, what is kept, and itself. The largest seen
-/// was 124 MiB.
-const MOST: usize = 192 * MIB;
+/// What the program may hold then: 128 MiB of an instance's memory, 40 MiB that it hands over, 24 MiB that wait, 24 MiB that are kept,
+/// and itself. 183 MiB were seen.
+const MOST: usize = 256 * MIB;
 
 /// What a call comes to an end with.
 const MISDEEDS: [&str; 12] = [
@@ -90,7 +90,6 @@ fn whatever_is_done_in_a_call_costs_its_request_and_nothing_else() {
         }
     }
     let peak = peak(client.pid());
-    println!("{} MiB", peak / MIB);
     assert!(peak < MOST, "{} MiB", peak / MIB);
     assert!(client.close().success());
 }
