@@ -7,6 +7,7 @@ mod answer;
 mod delete;
 mod doctor;
 mod duration;
+mod engine;
 mod list;
 mod options;
 mod printable;

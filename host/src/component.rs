@@ -1,13 +1,19 @@
 //! The engine component: how it is loaded, what it is lent, and what it may use up.
 
 mod bindings;
+mod cache;
+mod compiler;
+mod file;
 mod instance;
+mod lent;
 mod limits;
 mod memory;
 mod precompiled;
 mod state;
 mod ticker;
 mod typed;
+
+use std::path::Path;
 
 use wasmtime::Engine;
 use wasmtime::component::{HasSelf, Linker};
@@ -17,6 +23,8 @@ use wasmtime_wasi::random::WasiRandom;
 
 pub use self::bindings::acp::sessions::storage;
 pub use self::bindings::exports::acp::sessions::{connection, sessions};
+pub use self::cache::Cache;
+pub use self::file::{COMPILE_WITHIN, LONGEST, LoadError};
 pub use self::instance::Instance;
 pub use self::limits::Limits;
 
@@ -37,17 +45,35 @@ impl<S: storage::Host + Send + 'static> Component<S> {
     pub fn embedded(limits: Limits) -> wasmtime::Result<Self> {
         let engine = Engine::new(&crate::engine_config::config())?;
         let component = precompiled::load(&engine)?;
+        Self::link(engine, &component, limits)
+    }
+
+    /// Loads the engine in this file: a component, in its binary form, of the world `session-engine`. It is compiled, unless
+    /// the cache has it, and runs under the same limits as the embedded one. It may have [`LONGEST`] bytes, and compiling it
+    /// may take [`COMPILE_WITHIN`]; how much memory that takes depends on what is in it.
+    pub fn from_file(path: &Path, cache: &Cache, limits: Limits) -> Result<Self, LoadError> {
+        let engine = Engine::new(&crate::engine_config::config()).map_err(LoadError::Runtime)?;
+        let component = file::load(&engine, path, cache)?;
+        Self::link(engine, &component, limits).map_err(|error| file::unfit(path, &error))
+    }
+
+    fn link(engine: Engine, component: &wasmtime::component::Component, limits: Limits) -> wasmtime::Result<Self> {
         let mut linker = Linker::new(&engine);
-        add_to_linker(&mut linker, |state: &mut State<S>| &mut state.storage)?;
+        add_to_linker(&mut linker, |state: &mut State<S>| &mut state.lent)?;
         // These two and no more of WASI: the engine has no business with files, sockets or standard output.
         clocks::wall_clock::add_to_linker::<State<S>, WasiClocks>(&mut linker, |state| WasiClocksCtxView {
             ctx: &mut state.clocks,
             table: &mut state.table,
         })?;
         random::random::add_to_linker::<State<S>, WasiRandom>(&mut linker, |state| &mut state.random)?;
-        let instance_pre = SessionEnginePre::new(linker.instantiate_pre(&component)?)?;
+        let instance_pre = SessionEnginePre::new(linker.instantiate_pre(component)?)?;
         let ticker = Ticker::start(engine.clone());
         Ok(Self { engine, instance_pre, limits, ticker })
+    }
+
+    /// What each of its instances may use up.
+    pub fn limits(&self) -> Limits {
+        self.limits
     }
 
     /// A fresh instance over this storage, with nothing in its memory.

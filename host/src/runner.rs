@@ -17,6 +17,7 @@ mod restart;
 mod shutdown;
 mod streams;
 mod timer;
+mod unanswered;
 
 pub use self::connection::Connection;
 pub use self::ends::{End, Ends, Timing};

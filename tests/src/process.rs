@@ -20,6 +20,13 @@ pub fn memory(pid: u32) -> u64 {
     kilobytes * 1024
 }
 
+/// The most memory that a process has had so far, in bytes.
+pub fn peak(pid: u32) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("its status");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its peak");
+    line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") * 1024
+}
+
 fn ps(pid: u32, column: &str) -> String {
     let output = Command::new("ps").args(["-o", column, "-p", &pid.to_string()]).output().expect("the command `ps`");
     String::from_utf8_lossy(&output.stdout).trim().to_owned()

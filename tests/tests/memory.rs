@@ -3,12 +3,13 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
 use acp_sessions_tests::launch::{Launch, built};
+use acp_sessions_tests::process::peak;
 use acp_sessions_tests::scene::Scene;
 use serde_json::{Value, json};
 
@@ -17,13 +18,6 @@ const MIB: usize = 1 << 20;
 const MOST: usize = 128 * MIB;
 /// How much is sent.
 const FLOOD: usize = 3 * MIB;
-
-/// The most memory that a process has had so far, in bytes.
-fn peak(process: &Child) -> usize {
-    let status = fs::read_to_string(format!("/proc/{}/status", process.id())).expect("its status");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its peak");
-    line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") * 1024
-}
 
 /// Reads until this request is answered.
 fn await_answer(output: &mut BufReader<ChildStdout>, id: &str) -> Value {
@@ -78,7 +72,7 @@ fn a_client_that_floods_costs_little() {
         input.write_all(request("after", "session/list", &json!({})).as_bytes()).expect("the program reads");
         let answer = reader.join().expect("an answer");
         assert!(answer["result"].is_object(), "{answer}");
-        let peak = peak(&program);
+        let peak = peak(program.id());
         assert!(peak < MOST, "{}: {} MiB", String::from_utf8_lossy(line).trim_end(), peak / MIB);
         drop(input);
         program.wait().expect("its status");
@@ -112,7 +106,7 @@ fn an_agent_that_floods_costs_little() {
         input.write_all(new.as_bytes()).expect("it reads");
         let answer = await_answer(&mut output, "new");
         assert_eq!(answer["result"]["sessionId"], "s1", "{name}: {answer}");
-        let peak = peak(&program);
+        let peak = peak(program.id());
         assert!(peak < MOST, "{name}: {} MiB", peak / MIB);
         drop(input);
         program.wait().expect("its status");
@@ -162,7 +156,7 @@ fn what_a_client_says_before_the_agent_is_there_waits_in_its_pipe() {
     await_answer(&mut output, "init");
     await_answer(&mut output, "after");
     assert_eq!(parts.iter().last(), Some(201));
-    let peak = peak(&program);
+    let peak = peak(program.id());
     assert!(peak < MOST, "{} MiB", peak / MIB);
     program.wait().expect("its status");
 }
@@ -181,7 +175,7 @@ fn requests_that_nobody_answers_wait_in_the_clients_pipe() {
     let parts = write_in_parts(input, (0..1000).map(asked));
     let before = stalled(&parts);
     assert!(before < 1000, "all was taken");
-    let peak = peak(&program);
+    let peak = peak(program.id());
     assert!(peak < MOST, "{} MiB", peak / MIB);
     program.kill().expect("it runs");
     program.wait().expect("its status");

@@ -4,8 +4,9 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use super::answer::plain;
+use super::engine::EngineOptions;
 use super::printable::{Form, Out, printable};
-use super::store::{self, StoreOptions};
+use super::store::StoreOptions;
 use super::{Outcome, removal};
 
 #[derive(Debug, clap::Args)]
@@ -13,13 +14,16 @@ pub(super) struct Arguments {
     #[command(flatten)]
     store: StoreOptions,
 
+    #[command(flatten)]
+    engine: EngineOptions,
+
     /// The sessions
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
-    let component = store::engine()?;
+    let component = arguments.engine.load()?;
     let mut engine = component.instantiate(arguments.store.open_existing()?)?;
     // The engine takes an unknown id for deleted; a person has more likely mistyped it, and then nothing goes.
     for id in &arguments.ids {

@@ -12,8 +12,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::Outcome;
+use super::engine::EngineOptions;
 use super::printable::Out;
-use super::store::{self, StoreOptions};
+use super::store::StoreOptions;
 use crate::component::sessions::Mending;
 use crate::store::Sqlite;
 use crate::store::sqlite::{Damaged, Health, OpenError, fault_of_journal};
@@ -26,6 +27,9 @@ use progress::Progress;
 pub(super) struct Arguments {
     #[command(flatten)]
     store: StoreOptions,
+
+    #[command(flatten)]
+    engine: EngineOptions,
 
     /// Makes anew what follows from the rest: indexes for lists and search, counters. Others can use the store meanwhile, and
     /// it can be interrupted
@@ -44,7 +48,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     arguments.store.check_exists()?;
     if let Some(target) = &arguments.salvage {
-        return salvage::salvage(&arguments.store.path()?, target, arguments.json, out);
+        return salvage::salvage(arguments, &arguments.store.path()?, target, out);
     }
     let path = arguments.store.path()?;
     // Whoever opens the file to write drops what cannot be used of its journal.
@@ -65,9 +69,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     let is_usable = health.faults.iter().all(|fault| fault.of != Damaged::File);
     if arguments.rebuild && is_usable {
         drop(store);
-        return rebuild::rebuild(&arguments.store, &path, &health, arguments.json, out);
+        return rebuild::rebuild(arguments, &path, &health, out);
     }
-    let found = store.map_or_else(|| Ok(Found::default()), |store| compare(store, &health))?;
+    let found = store.map_or_else(|| Ok(Found::default()), |store| compare(arguments, store, &health))?;
     if arguments.json {
         health::to_json(out, &path, &health, &found)?;
     } else {
@@ -78,8 +82,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
 }
 
 /// Has the engine compare what is in the store. Of a damaged file that goes as far as it goes.
-fn compare(store: Sqlite, health: &Health) -> anyhow::Result<Found> {
-    let component = store::engine()?;
+fn compare(arguments: &Arguments, store: Sqlite, health: &Health) -> anyhow::Result<Found> {
+    let component = arguments.engine.load()?;
     let mut engine = component.instantiate(store)?;
     let interrupt = Interrupt::listen()?;
     let mut pass = Pass::new(Mending::Nothing, health.entries, Progress::quiet());

@@ -9,8 +9,9 @@ use serde_json::value::RawValue;
 
 use super::Outcome;
 use super::answer::plain;
+use super::engine::EngineOptions;
 use super::printable::Out;
-use super::store::{self, StoreOptions};
+use super::store::StoreOptions;
 use super::table;
 use crate::component::sessions::{ArchivedSessions, ListCriteria, Session};
 
@@ -31,6 +32,9 @@ enum Archived {
 pub(super) struct Arguments {
     #[command(flatten)]
     store: StoreOptions,
+
+    #[command(flatten)]
+    engine: EngineOptions,
 
     /// Only sessions of exactly this folder
     #[arg(long, value_name = "DIR")]
@@ -58,7 +62,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
-    let component = store::engine()?;
+    let component = arguments.engine.load()?;
     let mut engine = component.instantiate(arguments.store.open_existing()?)?;
     let criteria = ListCriteria {
         cwd: arguments.cwd.as_deref().map(absolute).transpose()?,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use super::engine::EngineOptions;
 use super::store::StoreOptions;
 use crate::component::connection::Setting;
 use crate::runner::Timing;
@@ -48,6 +49,9 @@ enum Restarted {
 pub(super) struct ConnectionOptions {
     #[command(flatten)]
     pub(super) store: StoreOptions,
+
+    #[command(flatten)]
+    pub(super) engine: EngineOptions,
 
     /// Sessions on one page of a list, if the client does not say how many it wants
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]

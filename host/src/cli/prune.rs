@@ -7,9 +7,10 @@ use chrono::{SecondsFormat, TimeDelta, Utc};
 
 use super::answer::plain;
 use super::duration;
+use super::engine::EngineOptions;
 use super::list::absolute;
 use super::printable::Out;
-use super::store::{self, StoreOptions};
+use super::store::StoreOptions;
 use super::{Outcome, removal, table};
 
 /// How many sessions go in one step. Others can use the store between steps.
@@ -19,6 +20,9 @@ const STEP: u32 = 50;
 pub(super) struct Arguments {
     #[command(flatten)]
     store: StoreOptions,
+
+    #[command(flatten)]
+    engine: EngineOptions,
 
     /// How long a session must have been idle, as in 30d, 12h, 45m, 2w
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
@@ -34,7 +38,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
-    let component = store::engine()?;
+    let component = arguments.engine.load()?;
     let mut engine = component.instantiate(arguments.store.open_existing()?)?;
     let since = Utc::now()
         .checked_sub_signed(arguments.older_than)

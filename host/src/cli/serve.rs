@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use super::Outcome;
 use super::options::ConnectionOptions;
-use super::{Outcome, store};
 use crate::component::Component;
 use crate::runner::{Connection, End, Ends, Restart, Started};
 use crate::store::Sqlite;
@@ -39,7 +39,7 @@ pub(super) fn serve(
 
 fn prepare(options: &ConnectionOptions) -> anyhow::Result<(Component<Sqlite>, Sqlite, Side)> {
     let storage = options.store.open()?;
-    let component = store::engine()?;
+    let component = options.engine.load()?;
     Ok((component, storage, client()?))
 }
 

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use super::Outcome;
 use super::answer::plain;
+use super::engine::EngineOptions;
 use super::printable::{Form, Out, printable};
-use super::store::{self, StoreOptions};
+use super::store::StoreOptions;
 use super::update::Update;
 
 /// How many updates are read at once.
@@ -16,6 +17,9 @@ const PAGE: u32 = 500;
 pub(super) struct Arguments {
     #[command(flatten)]
     store: StoreOptions,
+
+    #[command(flatten)]
+    engine: EngineOptions,
 
     /// The session
     id: String,
@@ -30,7 +34,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
-    let component = store::engine()?;
+    let component = arguments.engine.load()?;
     let mut engine = component.instantiate(arguments.store.open_existing()?)?;
     let mut reader = Reader::default();
     let mut after: Option<String> = None;

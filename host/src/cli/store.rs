@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::Args;
 
-use crate::component::{Component, Limits};
 use crate::store::sqlite::Builder;
 use crate::store::{Sqlite, default_path};
 
@@ -61,11 +60,4 @@ impl StoreOptions {
         anyhow::ensure!(path.exists(), "there are no sessions yet: {} does not exist", path.display());
         Ok(())
     }
-}
-
-/// Loads the engine.
-pub(super) fn engine() -> anyhow::Result<Component<Sqlite>> {
-    Component::embedded(Limits::default())
-        .map_err(anyhow::Error::from)
-        .context("the built-in session engine cannot be loaded")
 }

@@ -20,8 +20,7 @@ impl<'c, S: storage::Host + Send + 'static> Instance<'c, S> {
         let limits = component.limits;
         let mut store = Store::new(&component.engine, State::new(storage, limits));
         store.limiter(|state| &mut state.memory);
-        // What one call may hand over is bounded by what the instance can hold.
-        store.set_hostcall_fuel(limits.memory);
+        store.set_hostcall_fuel(limits.call_bytes);
         store.set_epoch_deadline(limits.call_seconds);
         let running = component.ticker.begin();
         let exports = component.instance_pre.instantiate(&mut store)?;
@@ -31,17 +30,17 @@ impl<'c, S: storage::Host + Send + 'static> Instance<'c, S> {
 
     /// The storage, to be lent to the next instance.
     pub fn into_storage(self) -> S {
-        self.store.into_data().storage
+        self.store.into_data().lent.into_storage()
     }
 
-    /// Bytes of memory that it has. It never gives any back.
+    /// Bytes of memory that it has, tables included. It never gives any back.
     pub fn memory(&self) -> usize {
         self.store.data().memory.size()
     }
 
     /// The storage, while no call is under way.
     pub fn storage_mut(&mut self) -> &mut S {
-        &mut self.store.data_mut().storage
+        self.store.data_mut().lent.storage_mut()
     }
 
     /// Begins or takes up a connection. Once, before the other calls of a connection.
@@ -86,6 +85,7 @@ impl<'c, S: storage::Host + Send + 'static> Instance<'c, S> {
     }
 
     pub(super) fn begin_call(&mut self) -> Running<'c> {
+        self.store.data_mut().lent.begin_call();
         self.store.set_epoch_deadline(self.component.limits.call_seconds);
         self.component.ticker.begin()
     }

@@ -5,11 +5,12 @@ use wasmtime_wasi::clocks::WasiClocksCtx;
 use wasmtime_wasi::random::WasiRandomCtx;
 
 use super::Limits;
+use super::lent::Lent;
 use super::memory::Memory;
 
 /// The data of an instance's store.
 pub(super) struct State<S> {
-    pub(super) storage: S,
+    pub(super) lent: Lent<S>,
     pub(super) clocks: WasiClocksCtx,
     pub(super) random: WasiRandomCtx,
     pub(super) table: ResourceTable,
@@ -19,7 +20,7 @@ pub(super) struct State<S> {
 impl<S> State<S> {
     pub(super) fn new(storage: S, limits: Limits) -> Self {
         Self {
-            storage,
+            lent: Lent::new(storage, limits),
             clocks: WasiClocksCtx::default(),
             random: WasiRandomCtx::default(),
             table: ResourceTable::new(),

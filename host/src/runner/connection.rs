@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::ends::{End, Ends, Timing};
-use super::engine::{Engine, RunError};
+use super::engine::{Engine, Room, RunError};
 use super::restart::{NotStarted, Restart};
 use super::shutdown::{self, Shutdown};
 use super::streams::Streams;
@@ -15,6 +15,9 @@ use crate::store::Upkeep;
 
 /// Replays may fill what waits for the client up to here.
 const CLIENT_ROOM: usize = 256 << 10;
+
+/// With more than this waiting for the agent, nothing more is pulled.
+const AGENT_MOST: usize = 80 << 20;
 
 /// After an agent's process has ended, its output is at an end when nothing has come from it for this long, though
 /// something that it has set loose may hold it open.
@@ -90,6 +93,10 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
     /// Runs the connection to its end. The agent has ended when this returns.
     pub fn run(mut self) -> Result<End, RunError> {
         let served = self.serve();
+        // Where the engine could not, whoever asked what it failed at is told.
+        for refused in self.engine.take_refused() {
+            self.send(&refused);
+        }
         self.streams.leave_agent();
         let ended = shutdown::finish(&*self.downstream);
         let written = self.streams.finish_client(Instant::now() + LAST_WORDS);
@@ -273,14 +280,17 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
         Ok(())
     }
 
-    /// Whether the client has read so much that the engine may go on with a replay.
+    /// Whether so much was read that the engine may go on with a replay. What it says to the agent meanwhile is little.
     fn is_more_to_pull(&self) -> bool {
-        self.inside.has_more && self.streams.client.queued() < CLIENT_ROOM / 2
+        let has_room = self.streams.client.queued() < CLIENT_ROOM / 2 && self.streams.agent.queued() <= AGENT_MOST;
+        self.inside.has_more && has_room
     }
 
-    /// How much of a replay the client has room for.
-    fn room(&self) -> u32 {
-        u32::try_from(CLIENT_ROOM.saturating_sub(self.streams.client.queued())).unwrap_or(u32::MAX)
+    /// How much of a replay the client has room for, and what waits already.
+    fn room(&self) -> Room {
+        let waits = self.streams.client.queued();
+        let client = u32::try_from(CLIENT_ROOM.saturating_sub(waits)).unwrap_or(u32::MAX);
+        Room { client, waiting: waits + self.streams.agent.queued() }
     }
 
     /// Does what the engine wants done by now. Of a replay no more than there is room for, so that others get their turn
@@ -293,14 +303,18 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
 
     fn take(&mut self, step: &Step) {
         for output in &step.outputs {
-            match output {
-                Output::ToAgent(line) => self.streams.agent.extend([line.as_str()]),
-                Output::ToClient(line) => self.streams.client.extend([line.as_str()]),
-                Output::Warn(text) => tracing::warn!("{text}"),
-                Output::Keep(_) => {}
-            }
+            self.send(output);
         }
         self.inside = Inside { has_more: step.more, has_held: step.held, is_full: step.full };
         self.streams.write();
+    }
+
+    fn send(&mut self, output: &Output) {
+        match output {
+            Output::ToAgent(line) => self.streams.agent.extend([line.as_str()]),
+            Output::ToClient(line) => self.streams.client.extend([line.as_str()]),
+            Output::Warn(text) => tracing::warn!("{text}"),
+            Output::Keep(_) => {}
+        }
     }
 }

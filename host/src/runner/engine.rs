@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::unanswered::{Refusal, refusals};
 use crate::component::connection::{Arrival, ConnectError, Content, Memo, Output, Peer, Setting, Step};
 use crate::component::{Component, Instance, storage};
 use crate::store::Upkeep;
@@ -46,33 +47,43 @@ pub(super) struct Engine<'c, S: storage::Host + Upkeep + Send + 'static> {
     /// None only while it is being replaced, and for good once that has failed.
     instance: Option<Instance<'c, S>>,
     kept: BTreeMap<String, String>,
+    /// Bytes of these.
+    kept_bytes: usize,
     /// Given to the instance, and what follows from it was not pulled yet.
     unfinished: Vec<Arrival>,
     closed: Vec<Peer>,
     /// How the agent has ended that was started again, while what follows from that was not pulled yet.
     restarted: Option<String>,
     losses: u32,
+    /// The requests among what is unfinished, as long as it may come to be dropped.
+    asked: Vec<Refusal>,
+    /// Those that were dropped: nobody but the host can answer them.
+    refused: Vec<Refusal>,
 }
 
-/// What the next instance is told of lines that one was lost with as it was told of them: their beginnings, which tell
-/// whose request fails. Of beginnings nothing.
-fn shortened(lost: Vec<Arrival>) -> Vec<Arrival> {
-    if lost.iter().all(|arrival| matches!(arrival.content, Content::NotBearable(_))) {
-        if !lost.is_empty() {
-            tracing::warn!("{} lines were dropped", lost.len());
-        }
-        return Vec::new();
-    }
-    let shorten = |Arrival { peer, content }| {
-        let (Content::Line(mut text)
-        | Content::NotText(mut text)
-        | Content::TooLong(mut text)
-        | Content::NotBearable(mut text)) = content;
-        text.truncate(text.floor_char_boundary(HEAD));
-        text.shrink_to_fit();
-        Arrival { peer, content: Content::NotBearable(text) }
-    };
-    lost.into_iter().map(shorten).collect()
+/// How much the sides take by now.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    /// Bytes of what can wait that the client has room for.
+    pub(super) client: u32,
+    /// Bytes that wait for either side already.
+    pub(super) waiting: usize,
+}
+
+/// The beginning of a line.
+fn shortened(Arrival { peer, content }: Arrival) -> Arrival {
+    let (Content::Line(mut text)
+    | Content::NotText(mut text)
+    | Content::TooLong(mut text)
+    | Content::NotBearable(mut text)) = content;
+    text.truncate(text.floor_char_boundary(HEAD));
+    text.shrink_to_fit();
+    Arrival { peer, content: Content::NotBearable(text) }
+}
+
+/// What a memo takes.
+fn size(key: &str, value: &str) -> usize {
+    key.len() + value.len()
 }
 
 impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
@@ -85,40 +96,44 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
             settings,
             instance: Some(instance),
             kept: BTreeMap::new(),
+            kept_bytes: 0,
             unfinished: Vec::new(),
             closed: Vec::new(),
             restarted: None,
             losses: 0,
+            asked: Vec::new(),
+            refused: Vec::new(),
         })
     }
 
     /// Hands over what arrived, and returns what follows, as [`pull`](Self::pull) does.
-    pub(super) fn receive(&mut self, arrivals: Vec<Arrival>, client_room: u32) -> Result<Step, RunError> {
+    pub(super) fn receive(&mut self, arrivals: Vec<Arrival>, room: Room) -> Result<Step, RunError> {
         self.losses = 0;
-        let received = self.instance.as_mut().map(|instance| instance.receive(&arrivals, client_room));
-        if !matches!(received, Some(Ok(_))) {
-            self.unfinished = arrivals;
-        }
-        self.take_step(received, client_room)
+        let received = self.instance.as_mut().map(|instance| instance.receive(&arrivals, room.client));
+        // Until what follows is taken: that may be too much.
+        self.unfinished = arrivals;
+        self.take_step(received, room)
     }
 
     /// What is to be done by now, and whether there is more of a replay when the client has room. Memos are kept here and
     /// not returned.
-    pub(super) fn pull(&mut self, client_room: u32) -> Result<Step, RunError> {
-        let pulled = self.instance.as_mut().map(|instance| instance.pull(client_room));
-        self.take_step(pulled, client_room)
+    pub(super) fn pull(&mut self, room: Room) -> Result<Step, RunError> {
+        let pulled = self.instance.as_mut().map(|instance| instance.pull(room.client));
+        self.take_step(pulled, room)
     }
 
     /// What a call says is to be done; where the instance was lost in it, what the next one says.
-    fn take_step(&mut self, mut called: Option<wasmtime::Result<Step>>, client_room: u32) -> Result<Step, RunError> {
+    fn take_step(&mut self, mut called: Option<wasmtime::Result<Step>>, room: Room) -> Result<Step, RunError> {
         let mut step = loop {
-            if let Some(step) = self.recover_from(called)? {
+            let bounded = called.map(|step| step.and_then(|step| self.bounded(step, room.waiting)));
+            if let Some(step) = self.recover_from(bounded)? {
                 break step;
             }
-            called = self.instance.as_mut().map(|instance| instance.pull(client_room));
+            called = self.instance.as_mut().map(|instance| instance.pull(room.client));
         };
         // All that follows from what was received is in it; what comes later is replays, and the memos tell of those.
         self.unfinished.clear();
+        self.asked.clear();
         self.restarted = None;
         step.outputs.retain_mut(|output| match output {
             Output::Keep(memo) => {
@@ -127,7 +142,29 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
             }
             _ => true,
         });
+        let refused = self.take_refused();
+        step.outputs.extend(refused);
         Ok(step)
+    }
+
+    /// A step that says or keeps more than it may is as good as a trap.
+    fn bounded(&self, step: Step, waiting: usize) -> wasmtime::Result<Step> {
+        let limits = self.component.limits();
+        let (mut said, mut kept) = (waiting, self.kept_bytes);
+        for output in &step.outputs {
+            match output {
+                Output::ToClient(text) | Output::ToAgent(text) | Output::Warn(text) => said += text.len(),
+                Output::Keep(memo) => kept += size(&memo.key, memo.value.as_deref().unwrap_or_default()),
+            }
+        }
+        wasmtime::ensure!(said <= limits.output, "it says more than {} MiB that nobody has read", limits.output >> 20);
+        wasmtime::ensure!(kept <= limits.memos, "it has more than {} MiB kept", limits.memos >> 20);
+        Ok(step)
+    }
+
+    /// What the host itself answers, because no instance could.
+    pub(super) fn take_refused(&mut self) -> impl Iterator<Item = Output> + use<S> {
+        std::mem::take(&mut self.refused).into_iter().map(Refusal::into_output)
     }
 
     /// Says that nothing more comes from that side.
@@ -158,10 +195,13 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
     }
 
     fn keep(&mut self, memo: Memo) {
-        match memo.value {
-            Some(value) => self.kept.insert(memo.key, value),
-            None => self.kept.remove(&memo.key),
-        };
+        if let Some((key, value)) = self.kept.remove_entry(&memo.key) {
+            self.kept_bytes -= size(&key, &value);
+        }
+        if let Some(value) = memo.value {
+            self.kept_bytes += size(&memo.key, &value);
+            self.kept.insert(memo.key, value);
+        }
     }
 
     /// What a call returned; none if the instance was lost in it and another has taken its place.
@@ -184,17 +224,35 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
                 return Err(RunError::Engine(trap));
             };
             let mut instance = self.component.instantiate(old.into_storage()).map_err(RunError::Engine)?;
+            if self.losses > 1 {
+                self.shorten();
+            }
             let lost = std::mem::take(&mut self.unfinished);
             let taken_up = self.take_up(&mut instance, &lost);
             self.instance = Some(instance);
+            // They are finished when what follows from them was pulled.
+            self.unfinished = lost;
             match taken_up {
                 Ok(opened) => return Ok(opened?),
-                Err(again) => {
-                    self.unfinished = shortened(lost);
-                    trap = again;
-                }
+                Err(again) => trap = again,
             }
         }
+    }
+
+    /// What the next instance is told of lines that one was lost with as it was told of them: their beginnings, which tell
+    /// whose request fails. Of beginnings nothing: who asked is answered here.
+    fn shorten(&mut self) {
+        let lost = std::mem::take(&mut self.unfinished);
+        if lost.iter().all(|arrival| matches!(arrival.content, Content::NotBearable(_))) {
+            if !lost.is_empty() {
+                tracing::warn!("{} lines were dropped", lost.len());
+            }
+            self.refused.append(&mut self.asked);
+            return;
+        }
+        // Of a beginning it cannot be told what was asked.
+        self.asked = refusals(&lost);
+        self.unfinished = lost.into_iter().map(shortened).collect();
     }
 
     fn take_up(&self, instance: &mut Instance<'c, S>, lost: &[Arrival]) -> wasmtime::Result<Result<(), ConnectError>> {

@@ -5,21 +5,21 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
+use super::super::Outcome;
 use super::super::printable::{Form, Out, printable};
-use super::super::store::StoreOptions;
-use super::super::{Outcome, store};
-use super::health;
 use super::interrupt::{INTERRUPTED, Interrupt};
 use super::pass::Pass;
 use super::progress::{Done, Progress};
+use super::{Arguments, health};
 use crate::component::sessions::Mending;
 use crate::store::Sqlite;
 use crate::store::sqlite::{Damaged, Health};
 
 /// Rebuilds the store in this file, which was found so.
-pub(super) fn rebuild(options: &StoreOptions, path: &str, before: &Health, as_json: bool, out: &mut Out) -> Outcome {
+pub(super) fn rebuild(arguments: &Arguments, path: &str, before: &Health, out: &mut Out) -> Outcome {
+    let as_json = arguments.json;
     let interrupt = Interrupt::listen()?;
-    let mut store = options.open_existing_beside_others()?;
+    let mut store = arguments.store.open_existing_beside_others()?;
     anyhow::ensure!(
         !store.is_read_only(),
         "the session store {} is read-only: nothing of it can be made anew",
@@ -33,7 +33,7 @@ pub(super) fn rebuild(options: &StoreOptions, path: &str, before: &Health, as_js
     } else {
         health::describe(out, path, before)?;
     }
-    let component = store::engine()?;
+    let component = arguments.engine.load()?;
     let mut engine = component.instantiate(store)?;
     let mut pass = Pass::new(Mending::Derived, before.entries, Progress::new(as_json));
     pass.run(&mut engine, &interrupt, Some(out))?;

@@ -7,8 +7,9 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use serde_json::json;
 
+use super::super::Outcome;
 use super::super::printable::{Form, Out, printable};
-use super::super::{Outcome, store};
+use super::Arguments;
 use super::found::Found;
 use super::interrupt::{INTERRUPTED, Interrupt};
 use super::pass::Pass;
@@ -17,7 +18,8 @@ use crate::component::sessions::Mending;
 use crate::store::sqlite::{Salvage, Salvaged};
 
 /// Salvages what is in `file` into `target`.
-pub(super) fn salvage(file: &Path, target: &Path, as_json: bool, out: &mut Out) -> Outcome {
+pub(super) fn salvage(arguments: &Arguments, file: &Path, target: &Path, out: &mut Out) -> Outcome {
+    let as_json = arguments.json;
     let interrupt = Interrupt::listen()?;
     let (salvage, mut new) = Salvage::begin(target)?;
     let read = new.salvage_from(file, || !interrupt.is_set());
@@ -28,7 +30,7 @@ pub(super) fn salvage(file: &Path, target: &Path, as_json: bool, out: &mut Out) 
         "there is nothing in {} that can be read as what sessions are kept in",
         file.display()
     );
-    let component = store::engine()?;
+    let component = arguments.engine.load()?;
     let mut engine = component.instantiate(new)?;
     let mut pass =
         Pass::new(Mending::Everything, i64::try_from(read.entries).unwrap_or(i64::MAX), Progress::new(as_json));

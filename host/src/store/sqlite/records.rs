@@ -7,9 +7,19 @@ use super::error::{Error, Result};
 use super::readable::{readable, text};
 use crate::component::storage::{Entry, Expectation, RecordPage};
 
+/// Bytes of values that are given at once: several of the longest. An engine that asks for more would have it held here, however
+/// little memory it has itself.
+const MOST: usize = 256 << 20;
+
 pub(super) fn get(connection: &Connection, keys: &[String]) -> Result<Vec<Option<String>>> {
     let mut statement = connection.prepare_cached("SELECT value FROM records WHERE key = ?1")?;
-    keys.iter().map(|key| Ok(statement.query_row([key], |row| readable(row, 0)).optional()?)).collect()
+    let mut left = MOST;
+    let mut get = |key| {
+        let value = statement.query_row([key], |row| readable(row, 0)).optional()?;
+        left = left.checked_sub(value.as_ref().map_or(0, String::len)).ok_or(Error::TooLarge)?;
+        Ok(value)
+    };
+    keys.iter().map(&mut get).collect()
 }
 
 pub(super) fn scan(
