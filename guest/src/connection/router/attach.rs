@@ -52,12 +52,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// The record of a session that is open; where somebody else has deleted it, it is open no more.
     fn still_stored(&mut self, key: &Key) -> Result<Session, RpcError> {
         let id = key.id().unwrap_or_default();
-        match self.store.session(id)? {
-            Some(session) => Ok(session),
-            None => {
-                self.with(key, LiveSession::deleted);
-                Err(RpcError::session_deleted(id))
-            }
-        }
+        let Some(session) = self.store.session(id)? else {
+            self.with(key, LiveSession::deleted);
+            return Err(RpcError::session_deleted(id));
+        };
+        Ok(session)
     }
 }

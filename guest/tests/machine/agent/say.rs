@@ -15,6 +15,8 @@ impl Agent {
             Deed::Answer(which, how) => self.answer(which, how, now, ground),
             Deed::Say(at) => self.chunk(at, "agent_message_chunk", now, ground),
             Deed::Think(at) => self.chunk(at, "agent_thought_chunk", now, ground),
+            // No more than a chunk, see there.
+            Deed::Tool(at) if self.is_told_apart_by_nobody(at) => Vec::new(),
             Deed::Tool(at) => {
                 let call =
                     json!({"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "Look", "status": "pending"});
@@ -45,13 +47,11 @@ impl Agent {
     /// A chunk of an answer; it belongs to the turn under way, if there is one.
     fn chunk(&mut self, at: u8, kind: &str, now: i64, ground: &mut Ground) -> Vec<String> {
         let Some(session) = self.open_at(at) else { return Vec::new() };
-        let mut prompts = self.requests.iter().filter(|request| request.method == "session/prompt");
-        let prompt = prompts.rfind(|request| request.session() == Some(&session));
-        // What an agent says unasked before it has answered a load of the session cannot be told from what it replays.
-        let is_loading = |request: &Request| request.method == "session/load" && request.session() == Some(&session);
-        if prompt.is_none() && self.requests.iter().any(is_loading) {
+        if self.is_told_apart_by_nobody(at) {
             return Vec::new();
         }
+        let mut prompts = self.requests.iter().filter(|request| request.method == "session/prompt");
+        let prompt = prompts.rfind(|request| request.session() == Some(&session));
         let is_unasked = prompt.is_none();
         let turn = prompt.and_then(|prompt| turn_of(prompt, ground));
         // What is said for a turn that the client takes for ended belongs to none.
@@ -70,6 +70,15 @@ impl Agent {
             ground.talk.goes_on(self.began, self.kind.name(), &session, &known_as);
         }
         vec![update(&session, &text_chunk(kind, &text))]
+    }
+
+    /// What an agent says unasked before it has answered a load of the session cannot be told from what it replays.
+    fn is_told_apart_by_nobody(&self, at: u8) -> bool {
+        let session = self.open_at(at);
+        let has = |method: &str| {
+            self.requests.iter().any(|request| request.method == method && request.session() == session.as_deref())
+        };
+        session.is_some() && has("session/load") && !has("session/prompt")
     }
 
     fn start_subagent(&mut self, at: u8, times: u8, now: i64, ground: &mut Ground) -> Vec<String> {

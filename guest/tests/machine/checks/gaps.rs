@@ -60,11 +60,9 @@ pub(crate) fn is_asked_for_another(talk: &Talk) -> bool {
 pub(crate) fn is_anothers_perhaps(talk: &Talk, store: &Store<&Memory>, id: &str) -> bool {
     let record = store.session(id).ok().flatten();
     let agents = record.iter().flat_map(|record| record.agents.keys());
-    let is_doubtful = |name: &Option<&str>| {
-        let name = name.unwrap_or("unnamed");
-        talk.some_agent_loads && agents.clone().any(|agent| agent == name)
-    };
-    talk.counting.iter().filter(|name| talk.asked_by_id.contains(*name)).any(is_doubtful)
+    let doubtful = talk.counting.iter().filter(|name| talk.asked_by_id.contains(*name));
+    let doubtful: Vec<&str> = doubtful.map(|name| name.unwrap_or("unnamed")).collect();
+    talk.some_agent_loads && agents.into_iter().any(|agent| doubtful.contains(&agent.as_str()))
 }
 
 /// Whether another session has this agent's id by now, because another program of the agent's name has handed it out again:
