@@ -34,6 +34,10 @@
 //! **A session that its agent began in the place of its own while the store took nothing**, and which another window has read in
 //! the agent's list before the first could have it noted. It is one more of the agent's own to everybody, and is not deleted with
 //! the session that it stands in for (685101).
+//!
+//! **Not exempt, and not held yet.** What an agent that replays says between turns, behind a prompt in the log that never reached
+//! it: the words are taken for that prompt's answer, and are there twice once the agent has told them without it (71394, 138053).
+//! About 1 of 20,000 cases; none of the first 20,000.
 
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Store, keys};
