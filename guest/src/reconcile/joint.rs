@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::plan::{Piece, Plan};
 use super::turn::Turn;
 
-/// Those between whose turns a plan would put something in, by [`Turn::one_with`].
+/// Those between whose turns a plan would put something in, or of which it would keep a part only, by [`Turn::one_with`].
 pub(super) fn torn(plan: &Plan, log: &[Turn]) -> BTreeSet<u32> {
     let several = several(log);
     let mut torn = BTreeSet::new();
-    let mut before: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut before: BTreeMap<u32, Option<usize>> = BTreeMap::new();
     for turn in log.iter().filter(|turn| several.contains(&turn.one_with)) {
-        let Some(inserts) = inserts_before(plan, turn.at.start()) else { continue };
+        // None: it is not kept.
+        let inserts = inserts_before(plan, turn.at.start());
         if *before.entry(turn.one_with).or_insert(inserts) != inserts {
             torn.insert(turn.one_with);
         }

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, TOLD, account, ask_fork, ask_load, ask_prompt, lines, load, mark, oblige, replay, said, told, updates,
+    CWD, TOLD, account, ask_fork, ask_load, ask_prompt, ask_resume, lines, listing, load, mark, oblige, replay, row,
+    said, told, updates,
 };
 
 fn resumes() -> Value {
@@ -165,6 +166,38 @@ fn what_the_store_has_not_taken_yet_is_not_doubled_by_what_the_agent_replays() {
     let mut other = Desk::ready(&store, &world, &json!({}));
     let kept = said(&load(&mut other, "s1", &[]).client);
     assert_eq!(kept, ["> Hello", "Hi", "> Go", "Half", "> On"]);
+}
+
+#[test]
+fn what_the_store_has_not_taken_yet_of_an_agents_own_session_is_not_doubled_either() {
+    for is_loaded in [true, false] {
+        let (store, world) = (Faulty::default(), World::default());
+        let mut desk = listing(&store, &world, "a", &loads(), &[row("o1", "Old", "2025-01-01T00:00:00Z")]);
+        // Its history stays with the agent.
+        let out = ask_resume(&mut desk, "resume", "o1");
+        oblige(&mut desk, out, TOLD, "fresh").answer("resume");
+        store.fail(0, usize::MAX, StorageError::Full);
+        ask_prompt(&mut desk, "turn", "o1", "Go");
+        for _ in 0..100 {
+            // The store is asked less and less often.
+            desk.wait(1000);
+        }
+        desk.agent(update("o1", chunk("agent_message_chunk", "Half")));
+        desk.revive(&loads());
+        let all = [TOLD, &[("Go", "Half")]].concat();
+        let ask = |desk: &mut Desk<'_, Faulty>| {
+            let out = if is_loaded { ask_load(desk, "on", "o1") } else { ask_prompt(desk, "on", "o1", "On") };
+            oblige(desk, out, &all, "fresh")
+        };
+        assert!(ask(&mut desk).answer("on")["error"].is_object(), "the store takes nothing");
+        assert!(store.mend());
+        assert!(ask(&mut desk).answer("on")["error"].is_null());
+        desk.wait(60_000);
+        let mut other = listing(&store, &world, "b", &json!({}), &[]);
+        let mut expected = lines(&[&all]);
+        expected.extend((!is_loaded).then(|| "> On".to_owned()));
+        assert_eq!(said(&load(&mut other, "o1", &[]).client), expected);
+    }
 }
 
 #[test]

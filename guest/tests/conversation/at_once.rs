@@ -1,10 +1,11 @@
 //! Prompts that a client does not wait for, while another window goes on with the session.
 
+use acp_sessions_guest::engine::{Arrival, Content, Peer};
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, account, ask_load, ask_prompt, leave, lines, load, oblige, said, says};
+use crate::desk::{Desk, Out, World, chunk, envelope, update};
+use crate::scenes::{CWD, account, ask_load, ask_prompt, leave, lines, load, mark, oblige, said, says};
 
 const ALL: [&str; 4] = ["> OneTwo", "2 1", "> Theirs", "Their answer"];
 
@@ -100,6 +101,61 @@ fn they_stay_in_order_though_an_instance_was_lost_with_a_part_of_what_followed_t
     for time in ["once", "again"] {
         let mut desk = Desk::ready(&store, &world, &loads());
         assert_eq!(said(&load(&mut desk, "s1", &told).client), lines(&[&told]), "{time}");
+        leave(desk);
+    }
+}
+
+#[test]
+fn they_stay_together_though_another_window_with_an_agent_of_this_name_has_a_turn_between_them() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut other = Desk::ready(&store, &world, &loads());
+    other.new_session("s1", CWD);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    assert_eq!(mark(&load(&mut desk, "s1", &[]), "load")["attached"], "new");
+    let one = ask_prompt(&mut desk, "One", "s1", "One");
+    let theirs = ask_prompt(&mut other, "theirs", "s1", "Theirs");
+    let two = ask_prompt(&mut desk, "Two", "s1", "Two");
+    ends(&mut other, &theirs);
+    leave(other);
+    ends(&mut desk, &one);
+    ends(&mut desk, &two);
+    leave(desk);
+    let mut desk = Desk::ready(&store, &world, &loads());
+    let asked = ask_load(&mut desk, "load", "s1").request("session/load");
+    assert_eq!(asked["params"]["sessionId"], "fresh");
+    // It tells one of them in other words than it was given.
+    for text in ["One".to_owned(), account(&two).unwrap(), "Two too".to_owned()] {
+        desk.agent(update("fresh", chunk("user_message_chunk", &text)));
+    }
+    let shown = said(&desk.reply(&asked, json!({})).client).concat();
+    assert!(["> OneTwo tooTheirs", "> TheirsOneTwo too"].contains(&shown.as_str()), "{shown}");
+}
+
+#[test]
+fn what_follows_them_is_there_once_though_one_of_them_was_lost_on_its_way_to_the_agent() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    desk.new_session("s1", CWD);
+    let one = ask_prompt(&mut desk, "One", "s1", "One");
+    let params = json!({"sessionId": "s1", "toolCall": {"toolCallId": "t1"}, "options": []});
+    desk.agent(json!({"id": 1, "method": "session/request_permission", "params": params}));
+    let memos = desk.memos.clone();
+    ask_prompt(&mut desk, "lost", "s1", "Lost").request("session/prompt");
+    let params = json!({"sessionId": "s1", "prompt": [{"type": "text", "text": "Lost"}]});
+    let line = envelope(json!({"id": "lost", "method": "session/prompt", "params": params}));
+    let lost = vec![Arrival { peer: Peer::Client, content: Content::Line(line) }];
+    let mut desk = Desk::carry_on(&store, &world, &[], memos, lost);
+    assert!(desk.pull().answer("lost")["error"].is_object());
+    desk.agent(says("The answer"));
+    ends(&mut desk, &one);
+    // Nobody takes the lost instance for another window any more.
+    desk.wait(20_000);
+    leave(desk);
+    for time in ["once", "again"] {
+        let mut desk = Desk::ready(&store, &world, &loads());
+        let shown = said(&load(&mut desk, "s1", &[("One", "The answer")]).client).concat();
+        assert_eq!(shown.matches("One").count(), 1, "{time}: {shown}");
+        assert_eq!(shown.matches("The answer").count(), 1, "{time}: {shown}");
         leave(desk);
     }
 }

@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::{Memory, StorageError};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World};
-use crate::scenes::{CWD, TOLD, ask_load, lines, load, oblige, row, said, told};
+use crate::scenes::{CWD, TOLD, ask_load, ask_prompt, lines, load, oblige, row, said, told};
 
 fn deletes() -> Value {
     json!({"sessionCapabilities": {"delete": {}, "close": {}, "list": {}}})
@@ -242,4 +242,26 @@ fn what_is_asked_of_a_session_that_the_agent_was_told_to_delete_for_another_wind
         assert_eq!(out.answer("ask")["error"]["code"], -32002, "{method}");
         assert!(out.agent.is_empty(), "{method}: {:?}", out.agent);
     }
+}
+
+#[test]
+fn what_its_agent_began_in_its_place_is_deleted_though_the_store_did_not_take_note_of_it() {
+    let (store, world) = (Faulty::default(), World::default());
+    let id = told(&store, &world, &deletes_only());
+    let mut desk = Desk::ready(&store, &world, &deletes_only());
+    let asked = ask_load(&mut desk, "load", &id).request("session/new");
+    store.fail(0, usize::MAX, StorageError::ReadOnly);
+    assert!(desk.reply(&asked, json!({"sessionId": "s2"})).answer("load")["error"].is_null());
+    assert!(store.mend());
+    let mut other = Desk::ready(&store, &world, &json!({}));
+    other.client(json!({"id": "delete", "method": "session/delete", "params": {"sessionId": id}})).answer("delete");
+    // What was to be written is tried again.
+    desk.wait(60_000);
+    assert!(ask_prompt(&mut desk, "on", &id, "On").answer("on")["error"].is_object());
+    let mut desk = Desk::open(&store, &world, &[]);
+    let mut out = desk.greet(Some("a"), &deletes_only());
+    out.extend(desk.wait(0));
+    let mut ids = deleted_ids(&out);
+    ids.sort_unstable();
+    assert_eq!(ids, ["s1", "s2"]);
 }

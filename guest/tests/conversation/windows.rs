@@ -1,10 +1,10 @@
 //! Several windows on one session, and what is found of it.
 
 use acp_sessions_guest::engine::Peer;
-use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::storage::{Memory, StorageError};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World, chunk, update};
+use crate::desk::{Desk, Faulty, World, chunk, update};
 use crate::scenes::{CWD, account, ask_load, ask_prompt, ask_resume, leave, lines, load, oblige, replay, said, told};
 
 fn resumes() -> Value {
@@ -227,4 +227,27 @@ fn what_another_window_says_while_an_account_is_on_its_way_is_handed_over_with_t
         let [first, second] = succeeds;
         assert_eq!(is_in_it, [!first, !first || !second], "{succeeds:?}, lost: {is_lost}: {rest}");
     }
+}
+
+#[test]
+fn a_session_is_known_to_be_open_soon_after_the_store_has_failed_as_it_was_opened() {
+    let mut opened = 0;
+    for (good, bad) in (0..4).flat_map(|good| (1..4).map(move |bad| (good, bad))) {
+        let (store, world) = (Faulty::default(), World::default());
+        let id = told(&store, &world, &resumes());
+        // Nobody believes any more that it is open from then.
+        world.now.set(world.now.get() + 20_000);
+        let mut first = Desk::ready(&store, &world, &resumes());
+        store.fail(good, bad, StorageError::Unavailable("busy".to_owned()));
+        if !load(&mut first, &id, &[]).answer("load")["error"].is_null() {
+            continue;
+        }
+        opened += 1;
+        store.mend();
+        first.wait(1000);
+        let mut second = Desk::ready(&store, &world, &resumes());
+        let status = second.ask("session/status", json!({ "sessionId": id }))["result"]["status"].clone();
+        assert_eq!(status, "open", "{bad} commits have failed after {good}");
+    }
+    assert!(opened > 0, "it can be opened all the same");
 }

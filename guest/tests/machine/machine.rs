@@ -72,6 +72,8 @@ struct Machine<'a> {
     failed_at: i64,
     /// When each connection was last given anything to do.
     woken_at: [i64; 2],
+    /// The store has failed each connection since time last passed on it.
+    has_failed: [bool; 2],
     /// Whether anybody cares that something does not hold.
     cares: &'a dyn Fn(&Broke) -> bool,
     /// What anybody cares for and does not hold.
@@ -102,6 +104,7 @@ pub(crate) fn run(case: &Case, cares: &dyn Fn(&Broke) -> bool, traced: bool) -> 
         faults_seen: 0,
         failed_at: 0,
         woken_at: [0; 2],
+        has_failed: [false; 2],
         cares,
         broken: Vec::new(),
         trace: traced.then(Vec::new),
@@ -242,7 +245,9 @@ impl<'a> Machine<'a> {
         self.note_faults();
         self.bench.world.pass(millis);
         let losses = self.lines[usize::from(line)].as_ref().map(|open| open.host.losses);
+        let met = self.bench.faults.met();
         self.with_host(line, Host::idle);
+        self.has_failed[usize::from(line)] &= self.bench.faults.met() != met;
         self.woken(line);
         self.note_faults();
         // What the layer may still hold back is written by now: a store that has failed is asked again within a while.
@@ -262,9 +267,10 @@ impl<'a> Machine<'a> {
         let Some(open) = &self.lines[usize::from(line)] else { return };
         let store = Store::new(&self.bench.memory);
         for session in open.client.opens() {
-            // Where the store did not take its mark either, nobody can know.
+            // Where the store did not take its mark either, nobody can know, until time passes on it.
             let lacks_mark = || {
-                self.ground.talk.had_faults && open_marks::is_open(&store, session, now).is_ok_and(|is_open| !is_open)
+                self.has_failed[usize::from(other)]
+                    && open_marks::is_open(&store, session, now).is_ok_and(|is_open| !is_open)
             };
             if !is_known || lacks_mark() {
                 self.ground.talk.give_up(other, session);
@@ -322,7 +328,9 @@ impl<'a> Machine<'a> {
         let Some(open) = &mut self.lines[usize::from(line)] else { return };
         let losses = open.host.losses;
         let windows = open.client.windows.iter().filter(|window| window.done).count();
+        let met = self.bench.faults.met();
         let sent = call(&mut open.host);
+        self.has_failed[usize::from(line)] |= self.bench.faults.met() != met;
         if open.host.losses > losses {
             self.ground.talk.shake(line);
             self.note(|| format!("{line} -- the instance was lost"));

@@ -121,8 +121,8 @@ pub(crate) struct Talk {
     pub(crate) had_faults: bool,
     /// What an agent said it has deleted that is not the one that has it.
     pub(crate) deleted_elsewhere: BTreeSet<String>,
-    /// Sessions of which an agent has told a part and said that this is all.
-    pub(crate) half_told: BTreeSet<String>,
+    /// Sessions of which an agent has told a part and said that this is all, with the time that its list gave then.
+    pub(crate) half_told: BTreeMap<String, i64>,
     /// What agents have made without the layer.
     pub(crate) made_outside: BTreeSet<String>,
     /// What they have deleted without it.

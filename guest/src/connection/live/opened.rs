@@ -273,6 +273,11 @@ impl LiveSession {
         }
     }
 
+    /// Whether it is open, and nobody else can know.
+    pub(in crate::connection) fn lacks_mark(&self) -> bool {
+        self.marked.is_none() && matches!(self.phase, Phase::Open { .. } | Phase::Closing(_))
+    }
+
     /// Takes the open mark away, unless the session is open after all.
     pub(super) fn unmark_unless_open<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let Some(id) = self.key.id().filter(|_| self.marked.is_some() && self.is_gone()) else { return };

@@ -8,6 +8,7 @@ use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
+use crate::sessions::delete;
 use crate::sessions::open_marks::{self, Written};
 use crate::storage::{Durability, Storage, StorageError, Write};
 use crate::store::{Changed, Decision, Session, Title, keys};
@@ -166,6 +167,9 @@ impl LiveSession {
     /// Somebody else has deleted it.
     pub(in crate::connection) fn deleted<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         self.recorder.discard();
+        if let Err(error) = self.delete_unnoted(cx) {
+            cx.push(Effect::NotRecorded(error.to_string()));
+        }
         if let Phase::Open { turns, busy } = &mut self.phase {
             let busy = busy.take();
             self.phase = Phase::Deleted { turns: std::mem::take(turns) };
@@ -175,6 +179,16 @@ impl LiveSession {
             // What waited for the page is told the same.
             self.release(cx);
         }
+    }
+
+    /// What the agent has it open by is to be deleted too, also where the store did not take note of that id, so that who
+    /// deleted it did not know.
+    fn delete_unnoted<S: Storage, E: Environment>(&self, cx: &mut Cx<'_, S, E>) -> Result<(), StorageError> {
+        let Some(id) = self.key.id().filter(|_| !self.agent_id.is_empty()) else { return Ok(()) };
+        if cx.store.is_deleted(id)? {
+            delete::unknown(cx.store, &cx.agent.name, &self.agent_id, cx.now())?;
+        }
+        Ok(())
     }
 }
 

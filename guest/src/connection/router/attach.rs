@@ -33,17 +33,29 @@ impl<S: Storage, E: Environment> Router<S, E> {
         rest: impl FnOnce(&Session) -> String,
     ) -> Result<(), RpcError> {
         // What was said is in the log before that is compared with what the agent tells, where the store takes it.
-        self.with(key, |session, cx| session.write_if_due(cx, true));
-        let id = key.id().unwrap_or_default();
-        let Some(session) = self.store.session(id)? else {
-            self.with(key, LiveSession::deleted);
-            return Err(RpcError::session_deleted(id));
-        };
+        let is_written = self.with(key, |session, cx| session.write_if_due(cx, true)).unwrap_or(true);
+        let mut session = self.still_stored(key)?;
+        // What only the agent has is not shown without it, and would be there twice by what it tells.
+        let tells = request.is_none() || wanted.is_history();
+        if !is_written && tells && self.is_only_with_agent(&session) {
+            self.with(key, |session, cx| session.write(cx, true)).unwrap_or(Ok(()))?;
+            session = self.still_stored(key)?;
+        }
         // What came of it before is none of what is asked for now.
         if let Some(agent_id) = session.id_at(&self.connection.agent.name).map(str::to_owned) {
             self.settle_early(&agent_id);
         }
         let asked = OpenRequest { request: request.cloned(), rest: rest(&session), wanted };
         self.with(key, |live, cx| live.attach(session, asked, cx)).unwrap_or(Ok(()))
+    }
+
+    /// The record of a session that is open; where somebody else has deleted it, it is open no more.
+    fn still_stored(&mut self, key: &Key) -> Result<Session, RpcError> {
+        let id = key.id().unwrap_or_default();
+        let Some(session) = self.store.session(id)? else {
+            self.with(key, LiveSession::deleted);
+            return Err(RpcError::session_deleted(id));
+        };
+        Ok(session)
     }
 }

@@ -123,7 +123,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// Whether the agent can tell a history that is nowhere else.
-    fn is_only_with_agent(&self, session: &Session) -> bool {
+    pub(super) fn is_only_with_agent(&self, session: &Session) -> bool {
         let agent = &self.connection.agent;
         session.origin == Origin::Agent && agent.load && session.agents.contains_key(&agent.name)
     }

@@ -1,5 +1,6 @@
 //! What time brings: writing what was recorded, deadlines, open marks, retention, removing what was deleted.
 
+use crate::connection::live::LiveSession;
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::sessions::removal::{self, Step};
@@ -134,13 +135,18 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
     }
 
-    /// Vouches for this connection's open marks.
+    /// Vouches for this connection's open marks, and sets those that are not there.
     fn beat(&mut self) {
         if self.connection.beaten.is_none() && self.connection.sessions.is_empty() {
             return;
         }
         if let Err(error) = self.cx().beat() {
-            self.not_recorded(&error.to_string());
+            return self.not_recorded(&error.to_string());
+        }
+        // Marks that the store did not take.
+        let unmarked = self.connection.sessions.iter().filter(|(_, session)| session.lacks_mark());
+        for key in unmarked.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
+            self.with(&key, LiveSession::mark);
         }
     }
 

@@ -38,8 +38,10 @@ impl Agent {
                     self.open.insert(session);
                 }
                 // What it has told so far is all there is.
-                if request.method == "session/load" && request.replayed > 0 {
-                    ground.talk.half_told.extend(request.session().map(str::to_owned));
+                if let Some(session) = request.session().filter(|_| request.method == "session/load") {
+                    let kept = self.kept(ground, session).filter(|kept| request.replayed < kept.pieces.len());
+                    let updated = kept.map(|kept| kept.updated).filter(|_| request.replayed > 0);
+                    ground.talk.half_told.extend(updated.map(|updated| (session.to_owned(), updated)));
                 }
                 // It says that it has deleted what it keeps.
                 if request.method == "session/delete" {

@@ -6,7 +6,6 @@ use super::{Agent, Asked, Request, text_chunk, update};
 use crate::case::Deed;
 use crate::disk::Piece;
 use crate::ground::Ground;
-use crate::kind::Trait;
 use crate::talk::{Life, marks};
 
 impl Agent {
@@ -14,8 +13,10 @@ impl Agent {
     pub(crate) fn act(&mut self, deed: Deed, now: i64, ground: &mut Ground) -> Vec<String> {
         match deed {
             Deed::Answer(which, how) => self.answer(which, how, now, ground),
-            Deed::Say(at) => self.chunk(at, "agent_message_chunk", ground),
-            Deed::Think(at) => self.chunk(at, "agent_thought_chunk", ground),
+            Deed::Say(at) => self.chunk(at, "agent_message_chunk", now, ground),
+            Deed::Think(at) => self.chunk(at, "agent_thought_chunk", now, ground),
+            // No more than a chunk, see there.
+            Deed::Tool(at) if self.is_told_apart_by_nobody(at) => Vec::new(),
             Deed::Tool(at) => {
                 let call =
                     json!({"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "Look", "status": "pending"});
@@ -44,14 +45,14 @@ impl Agent {
     }
 
     /// A chunk of an answer; it belongs to the turn under way, if there is one.
-    fn chunk(&mut self, at: u8, kind: &str, ground: &mut Ground) -> Vec<String> {
+    fn chunk(&mut self, at: u8, kind: &str, now: i64, ground: &mut Ground) -> Vec<String> {
         let Some(session) = self.open_at(at) else { return Vec::new() };
-        let mut prompts = self.requests.iter().filter(|request| request.method == "session/prompt");
-        let prompt = prompts.rfind(|request| request.session() == Some(&session));
-        // What an agent that replays says between turns cannot be told from what it says in the next.
-        if prompt.is_none() && self.kind.is(Trait::Load) {
+        if self.is_told_apart_by_nobody(at) {
             return Vec::new();
         }
+        let mut prompts = self.requests.iter().filter(|request| request.method == "session/prompt");
+        let prompt = prompts.rfind(|request| request.session() == Some(&session));
+        let is_unasked = prompt.is_none();
         let turn = prompt.and_then(|prompt| turn_of(prompt, ground));
         // What is said for a turn that the client takes for ended belongs to none.
         let turn = turn.filter(|turn| ground.talk.turns[*turn].ended.is_none());
@@ -61,10 +62,23 @@ impl Agent {
         ground.talk.said[mark].thought = is_thought;
         if let Some(kept) = self.kept(ground, &session).filter(|_| !is_thought) {
             kept.pieces.push(Piece { by_user: false, text: text.clone() });
+            // The layer may not listen to it any more: its list tells that there is more, as at the end of a turn.
+            if is_unasked {
+                kept.change_at(now);
+            }
             let known_as = kept.layers.clone().unwrap_or_else(|| session.clone());
             ground.talk.goes_on(self.began, self.kind.name(), &session, &known_as);
         }
         vec![update(&session, &text_chunk(kind, &text))]
+    }
+
+    /// What an agent says unasked before it has answered a load of the session cannot be told from what it replays.
+    fn is_told_apart_by_nobody(&self, at: u8) -> bool {
+        let session = self.open_at(at);
+        let has = |method: &str| {
+            self.requests.iter().any(|request| request.method == method && request.session() == session.as_deref())
+        };
+        session.is_some() && has("session/load") && !has("session/prompt")
     }
 
     fn start_subagent(&mut self, at: u8, times: u8, now: i64, ground: &mut Ground) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Deleted stays deleted.
 
 use acp_sessions_guest::storage::Memory;
-use acp_sessions_guest::store::Store;
+use acp_sessions_guest::store::{Store, keys};
 
 use serde_json::Value;
 
@@ -29,6 +29,13 @@ pub(crate) fn agents_deleted(ground: &mut Ground, memory: &Memory, kind: Kind) -
     let is_others = |own: &str, id: &str| is_given_again(&ground.talk, &store, name, own, id);
     let left = layers.iter().filter(|(own, layers)| gone(layers) && !ground.talk.deleted_elsewhere.contains(own));
     let left = left.filter(|(own, layers)| !is_others(own, layers));
+    // One that the agent began in the place of its own while the store took nothing is not known to be that one's: another
+    // window that reads the agent's list meanwhile takes it for one more of the agent's own, which stays (685101).
+    let is_taken_in = |own: &str, id: &str| {
+        let holder = store.record(keys::agent_session(name, own)).ok().flatten();
+        ground.talk.had_faults && own != id && holder.is_some_and(|holder| holder == own)
+    };
+    let left = left.filter(|(own, layers)| !is_taken_in(own, layers));
     left.map(|(own, id)| Broke::new("undeleted", format!("`{id}` was deleted, its agent keeps it as `{own}`")))
         .collect()
 }

@@ -6,7 +6,7 @@ use acp_sessions_guest::sessions::transcript::transcript;
 use acp_sessions_guest::storage::{Bounds, Memory, Storage};
 use acp_sessions_guest::store::{Session, Store};
 
-use super::gaps::{is_compared_in_vain, is_in_no_order};
+use super::gaps::{is_anothers_perhaps, is_compared_in_vain, is_in_no_order};
 use crate::client::Window;
 use crate::ground::Broke;
 use crate::talk::{Life, Mark, Talk, marks};
@@ -43,7 +43,7 @@ fn transcript_of(talk: &Talk, store: &Store<&Memory>, id: &str) -> Vec<Broke> {
     };
     let missing: Vec<Mark> = required.iter().flat_map(|(_, marks)| marks).copied().filter(gone).collect();
     let mut broken = Vec::new();
-    if !missing.is_empty() && !is_compared_in_vain(talk) {
+    if !missing.is_empty() && !is_anothers_perhaps(talk, store, id) {
         broken.push(Broke::new("lost", format!("`{id}` has lost {missing:?}, it has {seen:?}")));
     }
     broken.extend(order(talk, id, &seen, u64::MAX).err());

@@ -29,6 +29,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn start(&mut self, line: u8, kind: Kind) {
+        self.has_failed[usize::from(line)] = false;
         let storage = Shaky { memory: &self.bench.memory, faults: &self.bench.faults };
         let host = match Host::open(storage, &self.bench.world, self.settings()) {
             Ok(host) => host,

@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 
 use acp_sessions_guest::engine::{Content, Peer};
+use acp_sessions_guest::store::Store;
 
 use super::Machine;
 use crate::case::{Deed, End, How};
 use crate::checks;
-use crate::checks::gaps::{is_asked_for_another, is_compared_in_vain};
+use crate::checks::gaps::is_anothers_perhaps;
 use crate::client::Asked;
 use crate::kind::{Kind, Trait};
 use crate::talk::{Beside, Life, Mark};
@@ -207,7 +208,7 @@ impl Machine<'_> {
             if self.ground.talk.sessions[&id].life == Life::Perhaps {
                 continue;
             }
-            if is_asked_for_another(&self.ground.talk) {
+            if is_anothers_perhaps(&self.ground.talk, &Store::new(&self.bench.memory), &id) {
                 continue;
             }
             let required = self.ground.talk.required(&id);
@@ -261,10 +262,12 @@ impl Machine<'_> {
         if is_made_here || !open.agent.kind.is(Trait::Load) || open.agent.kind.name() != Some(agent) {
             return;
         }
-        let kept = open.agent.kept(&mut self.ground, id).filter(|kept| kept.outside);
+        let lists = open.agent.kind.is(Trait::List);
+        let kept = open.agent.kept(&mut self.ground, id).filter(|kept| kept.outside).cloned();
+        let updated = kept.as_ref().map(|kept| kept.updated);
         let marks = kept.map(|kept| kept.marks_of_its_own()).unwrap_or_default();
         // Without a list of its own that says so, an agent that tells something else altogether is not believed.
-        let has_nothing_in_common = !open.agent.kind.is(Trait::List) && marks.iter().all(|mark| !seen.contains(mark));
+        let has_nothing_in_common = !lists && marks.iter().all(|mark| !seen.contains(mark));
         // What was said through the layer while its store took nothing is with the agent alone, whose list gives no reason
         // to look there: it was said at the time that it is not recorded.
         // So is what was said right before a crash, in a turn that never ended: the layer writes five times a second, and
@@ -276,12 +279,13 @@ impl Machine<'_> {
         let is_seen = |mark: &Mark| talk.said[*mark].beside != Beside::Covered;
         let is_outside = |mark: &Mark| is_seen(mark) && (talk.said[*mark].turn.is_none() || is_firm(mark));
         let missing: Vec<Mark> = marks.into_iter().filter(|mark| !seen.contains(mark) && is_outside(mark)).collect();
-        let store = acp_sessions_guest::store::Store::new(&self.bench.memory);
+        let store = Store::new(&self.bench.memory);
         // An agent that could not load for a while has begun another session for it.
         let is_elsewhere = store.session(id).ok().flatten().is_some_and(|record| record.id_at(agent) != Some(id));
-        // Nobody can know that an agent has not told all that it says it has told.
-        let is_half_told = self.ground.talk.half_told.contains(id);
-        let is_exempt = is_elsewhere || is_half_told || is_compared_in_vain(&self.ground.talk);
+        // Nobody can know that an agent has not told all that it says it has told, as long as its list says nothing new.
+        let half_told = self.ground.talk.half_told.get(id).copied();
+        let is_half_told = lists && half_told.is_some() && half_told == updated;
+        let is_exempt = is_elsewhere || is_half_told || is_anothers_perhaps(&self.ground.talk, &store, id);
         if !missing.is_empty() && !has_nothing_in_common && !is_exempt {
             self.ground.broke("outside", format!("`{id}` was loaded without {missing:?}: {seen:?}"));
         }
