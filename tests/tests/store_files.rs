@@ -149,7 +149,7 @@ fn a_store_that_lost_power_while_its_journal_was_written_back_is_whole() {
     }
     write_back_first_page(&after.store());
     let mut client = Client::ready(&after.builtin(&[]));
-    assert_eq!(client.listed(), [id.clone()]);
+    assert_eq!(client.listed(), std::slice::from_ref(&id));
     let (replay, _) = client.load(&id, &after.cwd());
     assert!(text_of(&replay, "user_message_chunk").contains("walrus walrus"));
 }

@@ -64,9 +64,10 @@ impl Folder {
         read(&self.file(id))
     }
 
-    /// Nobody ever sees half of it.
+    /// Nobody ever sees half of it, nor does another agent that writes the same session get in the way.
     pub(super) fn write(&self, session: &Session) {
-        let (file, fresh) = (self.file(&session.id), self.0.join(format!("{}.fresh", session.id)));
+        let fresh = self.0.join(format!("{}.{}.fresh", session.id, std::process::id()));
+        let file = self.file(&session.id);
         fs::write(&fresh, json!(session).to_string()).expect("the agent's own folder is writable");
         fs::rename(fresh, file).expect("the agent's own folder is writable");
     }
