@@ -102,7 +102,7 @@ struct Connection {
     /// What the host was last given to keep of each session.
     memos: BTreeMap<String, Kept>,
     early: Early,
-    /// The agent's ids of sessions that it made in vain; the last few.
+    /// The agent's ids of sessions that it made in vain, or that nobody took note of; the last few.
     disowned: Disowned,
     /// Sessions whose histories were fetched from the agent, to be forked.
     fetched: BTreeSet<String>,

@@ -30,11 +30,24 @@ pub enum Found {
     },
     /// One that was deleted here; the agent has not followed.
     Deleted,
+    /// One that the agent has made in vain, which it was asked to let go of.
+    InVain,
     /// The store does not take it, or cannot read what it has of it.
     Refused(StorageError),
 }
 
-/// Takes in rows, in one commit; `is_open` says by the agent's id that this connection has a session open. Returns what
+/// What a connection has to do with a session of the agent's that is in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Here {
+    /// It has the session open.
+    Open,
+    /// The agent has made the session for it in vain. Unless somebody else has it, it is nobody's.
+    InVain,
+    /// Nothing.
+    Nothing,
+}
+
+/// Takes in rows, in one commit; `here` says by the agent's id what this connection has to do with a session. Returns what
 /// the first rows were, at least one of them: the others are to come again.
 ///
 /// Rows that say nothing new cost no write. A row that the store does not take holds up no other.
@@ -43,13 +56,13 @@ pub fn take_in<S: Storage, E: Environment>(
     environment: &E,
     agent: &str,
     rows: &[Row],
-    is_open: impl Fn(&str) -> bool,
+    here: impl Fn(&str) -> Here,
     now: i64,
 ) -> Result<Vec<Found>> {
     let mut count = rows.len();
     loop {
         let taken_in = store.change_all(&[], Durability::Relaxed, |draft| {
-            Intake::new(draft, environment, agent, now).take_in(&rows[..count], &is_open)
+            Intake::new(draft, environment, agent, now).take_in(&rows[..count], &here)
         });
         match taken_in {
             Ok((found, _)) => return Ok(found),

@@ -1,10 +1,11 @@
 //! What the layer says itself never comes back as something the user, the agent or a title says.
 
-use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::engine::Peer;
+use acp_sessions_guest::storage::{Memory, StorageError};
 use acp_sessions_guest::transcript::own_words::{CLOSING, CONTEXT, OPENING};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Out, World, chunk, update};
+use crate::desk::{Desk, Faulty, Out, World, chunk, update};
 use crate::scenes::{TOLD, Turns, account, ask_load, ask_prompt, lines, listing, load, oblige, row, said, told};
 
 /// A session whose agent has just been given a prompt, and the account before it.
@@ -52,6 +53,33 @@ fn an_account_in_the_agents_own_list_never_becomes_a_title() {
         let rows = desk.ask("session/list", json!({}))["result"]["sessions"].clone();
         assert_eq!(rows.as_array().unwrap().len(), 1);
         assert_eq!(rows[0]["title"], "First question", "{length}");
+    }
+}
+
+#[test]
+fn an_account_that_the_agent_tells_of_a_session_that_is_over_and_was_never_noted_reaches_nobody() {
+    for has_left in [true, false] {
+        let (store, world) = (Faulty::default(), World::default());
+        let id = told(&store, &world, &json!({}));
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let asked = ask_load(&mut desk, "load", &id).request("session/new");
+        store.fail(0, 1000, StorageError::ReadOnly);
+        assert!(desk.reply(&asked, json!({"sessionId": "s2"})).answer("load")["error"].is_null());
+        let out = ask_prompt(&mut desk, "prompt", &id, "Third");
+        let text = account(&out).unwrap();
+        if has_left {
+            desk.engine.peer_closed(Peer::Client);
+            desk.pull();
+        } else {
+            let close = desk.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": id}}));
+            assert!(close.is_open("close"));
+            desk.reply(&out.request("session/prompt"), json!({"stopReason": "cancelled"})).answer("close");
+        }
+        let info = json!({"sessionUpdate": "session_info_update", "title": text});
+        for said in [info, chunk("user_message_chunk", &text), chunk("agent_message_chunk", "Late")] {
+            let out = desk.agent(update("s2", said.clone()));
+            assert!(out.client.is_empty(), "left: {has_left}, {said}: {:?}", out.client);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, World};
 use crate::scenes::{
-    CWD, TOLD, account, ask_load, ask_prompt, leave, lines, listing, load, mark, oblige, row, said, told,
+    CWD, TOLD, account, ask_fork, ask_load, ask_prompt, leave, lines, listing, load, mark, oblige, row, said, told,
 };
 
 const LONG_AGO: &str = "2025-01-01T00:00:00Z";
@@ -52,6 +52,34 @@ fn a_session_that_was_made_in_vain_and_is_being_deleted_cannot_be_opened() {
     let out = ask_load(&mut desk, "load", "s2");
     assert_eq!(out.answer("load")["error"]["code"], -32002);
     assert!(out.agent.is_empty(), "{:?}", out.agent);
+}
+
+#[test]
+fn a_session_that_was_made_in_vain_is_no_session_though_the_agents_list_has_it_yet() {
+    for is_gone in [false, true] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = Desk::open(&store, &world, &[]);
+        let can = json!({"loadSession": true, "sessionCapabilities": {"list": {}, "delete": {}}});
+        let list = desk.greet(Some("a"), &can).request("session/list");
+        let id = desk.new_session("s1", CWD);
+        let asked = ask_fork(&mut desk, &id).request("session/new");
+        desk.client(json!({"method": "$/cancel_request", "params": {"requestId": "fork"}})).answer("fork");
+        let delete = desk.reply(&asked, json!({"sessionId": "s2"})).request("session/delete");
+        assert_eq!(delete["params"]["sessionId"], "s2");
+        if is_gone {
+            desk.reply(&delete, json!({}));
+        }
+        // The agent has read its list before it deletes.
+        let rows = [row("s1", "One", LONG_AGO), row("s2", "Two", LONG_AGO), row("s3", "Three", LONG_AGO)];
+        desk.reply(&list, json!({"sessions": rows}));
+        desk.wait(0);
+        let mut listed = desk.listed();
+        listed.sort();
+        assert_eq!(listed, ["s1", "s3"], "the agent has answered the delete: {is_gone}");
+        let out = ask_load(&mut desk, "load", "s2");
+        assert_eq!(out.answer("load")["error"]["code"], -32002);
+        assert!(out.agent.is_empty(), "{:?}", out.agent);
+    }
 }
 
 fn loads() -> Value {

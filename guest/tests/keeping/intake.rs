@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use acp_sessions_guest::environment::Environment;
-use acp_sessions_guest::sessions::discovered::{self, Found, Row};
+use acp_sessions_guest::sessions::discovered::{self, Found, Here, Row};
 use acp_sessions_guest::sessions::list::{self, Agents, Options};
 use acp_sessions_guest::sessions::{delete, rename};
 use acp_sessions_guest::storage::{Durability, Memory, Storage, StorageError, Write};
@@ -45,7 +45,7 @@ fn rows(ids: &[&str], title: &str) -> Vec<Row> {
 }
 
 fn take_in<S: Storage>(store: &Store<S>, environment: &Counting, rows: &[Row]) -> Result<Vec<Found>, StorageError> {
-    discovered::take_in(store, environment, AGENT, rows, |_| false, NOW)
+    discovered::take_in(store, environment, AGENT, rows, |_| Here::Nothing, NOW)
 }
 
 /// All of them, as often as it takes.

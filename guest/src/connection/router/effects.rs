@@ -145,6 +145,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let key = session.key().clone();
         let (memo, given) = (session.memo(), session.given().cloned());
         let session_is_over = session.is_gone();
+        let last_agent_id = session.agent_id().clone();
         if session_is_over {
             connection.showing.retain(|showing| *showing != key);
             connection.requests.of_agent.forget_session(&key);
@@ -159,7 +160,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         if session_is_over {
             connection.effects.push(Effect::Over(key.clone()));
+            self.disown_if_not_noted(&key, &last_agent_id);
         }
+        let connection = &mut self.connection;
         let Some(id) = key.id() else { return };
         let kept = memo.map(|memo| Kept { memo, given });
         let before = connection.memos.get(id);

@@ -1,6 +1,7 @@
 //! Keeping account of requests: each gets exactly one answer.
 
 use crate::connection::client_request::ClientRequest;
+use crate::connection::key::Key;
 use crate::connection::live::LiveSession;
 use crate::connection::requests::{Incoming, Outgoing, OwnId, Stale};
 use crate::connection::router::Router;
@@ -9,6 +10,7 @@ use crate::environment::Environment;
 use crate::exchange::Output;
 use crate::rpc::{self, Id, Object, Outcome, RpcError};
 use crate::storage::Storage;
+use crate::store::keys;
 use serde_json::json;
 
 impl<S: Storage, E: Environment> Router<S, E> {
@@ -97,6 +99,19 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let made = stale.step.makes().then(|| Object::parse_or_empty(result).get_string("sessionId"));
         if let Some(agent_id) = made.unwrap_or_else(|| stale.agent_id.clone()) {
             self.let_go(&agent_id, stale.step.makes());
+        }
+    }
+
+    /// A session is over that its agent had open by this id, which was the agent's alone. Where the store has not taken note
+    /// of whose it is, nothing else tells that the client knows no session by it.
+    pub(super) fn disown_if_not_noted(&mut self, key: &Key, agent_id: &str) {
+        let is_the_agents_alone = !agent_id.is_empty() && key.id().is_some_and(|id| id != agent_id);
+        if !is_the_agents_alone || self.connection.by_agent.contains_key(agent_id) {
+            return;
+        }
+        let noted = self.store.record(keys::agent_session(&self.connection.agent.name, agent_id));
+        if !matches!(noted, Ok(Some(_))) {
+            self.connection.disowned.insert(agent_id.to_owned());
         }
     }
 

@@ -46,7 +46,8 @@ impl Early {
     }
 }
 
-/// Sessions that the agent has made in vain: what it says of them is for nobody.
+/// Sessions that the agent has made in vain, or that are over before the store took note of whose they are: what it says of
+/// them is for nobody.
 #[derive(Debug, Default)]
 pub(super) struct Disowned(VecDeque<String>);
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::refresh::refresh;
-use super::{Found, Row};
+use super::{Found, Here, Row};
 use crate::environment::Environment;
 use crate::sessions::{create, info};
 use crate::storage::{Expectation, Result, Storage};
@@ -37,19 +37,22 @@ impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
     }
 
     /// Takes rows in until it is enough for a commit; returns what those were, at least one of them.
-    pub(super) fn take_in(mut self, rows: &[Row], is_open: impl Fn(&str) -> bool) -> Result<Vec<Found>> {
+    pub(super) fn take_in(mut self, rows: &[Row], here: impl Fn(&str) -> Here) -> Result<Vec<Found>> {
         self.read(rows)?;
         let (mut found, mut size) = (Vec::new(), 0);
         for row in rows {
             if size > ENOUGH {
                 break;
             }
+            let here = here(&row.agent_id);
             found.push(match self.owners.get(&row.agent_id) {
                 Some(Owner::Session(id)) => {
                     let id = id.clone();
-                    self.refresh(&id, row, is_open(&row.agent_id), &mut size)
+                    self.refresh(&id, row, here == Here::Open, &mut size)
                 }
                 Some(Owner::Deleted) => Found::Deleted,
+                // The list may be older than the agent's letting go of it.
+                Some(Owner::Nobody) | None if here == Here::InVain => Found::InVain,
                 Some(Owner::Nobody) | None => self.begin(row, &mut size),
             });
         }

@@ -7,7 +7,7 @@ use crate::connection::params::Rest;
 use crate::connection::requests::Outgoing;
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::sessions::discovered::{self, Found, Row};
+use crate::sessions::discovered::{self, Found, Here, Row};
 use crate::storage::{Durability, Result, Storage, StorageError, Write};
 use crate::store::keys;
 
@@ -70,8 +70,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return Ok(());
         }
         let (agent, open) = (&self.connection.agent.name, &self.connection.by_agent);
-        let is_open = |agent_id: &str| open.contains_key(agent_id);
-        let found = discovered::take_in(&self.store, &self.environment, agent, &rows, is_open, self.now())?;
+        let here = |agent_id: &str| match open.contains_key(agent_id) {
+            true => Here::Open,
+            false if self.connection.disowned.contains(agent_id) => Here::InVain,
+            false => Here::Nothing,
+        };
+        let found = discovered::take_in(&self.store, &self.environment, agent, &rows, here, self.now())?;
         let done = ends.get(found.len().saturating_sub(1)).copied().unwrap_or_default();
         self.connection.discovery.rows.drain(..done);
         if let Trouble::Paused { .. } = self.connection.discovery.trouble {
@@ -93,7 +97,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                     let params = json!({ "sessionId": row.agent_id, "title": title }).to_string();
                     self.run(|cx| cx.ask(Outgoing::Ignored, "session/set_title", params));
                 }
-                Found::New | Found::Known | Found::Named(_) => {}
+                Found::New | Found::Known | Found::Named(_) | Found::InVain => {}
                 Found::Refused(error) => self.warn_of_list(&error),
             }
         }
