@@ -4,6 +4,7 @@ pub(crate) mod bench;
 pub(crate) mod build;
 pub(crate) mod demo;
 pub(crate) mod fuzz;
+pub(crate) mod strace;
 pub(crate) mod test;
 pub(crate) mod torture;
 pub(crate) mod wasm_target;

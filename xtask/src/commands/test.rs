@@ -28,7 +28,10 @@ pub(crate) fn run() -> Result<()> {
         report.step("Unit tests", || cargo_test(&["--lib", "--bins"]));
         report.step("Documentation tests", || cargo_test(&["--doc"]));
         report.step("Fuzz targets, for a moment", fuzz);
-        let left_out = install_official(&mut report);
+        let mut left_out = install_official(&mut report);
+        if !report.step("strace", strace) {
+            left_out.push("torture");
+        }
         report.step("Whole-program tests", || match whole_program_tests(&left_out) {
             Ok(names) => cargo_test(&names.iter().flat_map(|name| ["--test", name]).collect::<Vec<_>>()),
             Err(error) => Outcome::Failed(error),
@@ -43,6 +46,12 @@ fn fuzz() -> Outcome {
         return Outcome::Missing("no C++ compiler to build libFuzzer with".to_owned());
     }
     outcome(super::fuzz::briefly())
+}
+
+/// What records writes for the trial of crashes.
+fn strace() -> Outcome {
+    let result = super::strace::ensure();
+    result.map_or_else(|error| Outcome::Missing(format!("{error:#}; the trials did not run")), |()| Outcome::Passed)
 }
 
 /// Installs the official clients and agents. Returns what is in the names of the tests that need the missing ones.

@@ -60,6 +60,9 @@ impl Trial {
 /// Runs one trial, or all of them, also after one has found something.
 pub(crate) fn run(options: &Options) -> Result<()> {
     super::wasm_target::ensure()?;
+    if options.only.is_none_or(|only| only == Trial::Crashes) {
+        super::strace::ensure()?;
+    }
     workspace::build(&["acp-sessions", "test_agent", "torture"])?;
     let seed = match options.seed {
         Some(seed) => seed,

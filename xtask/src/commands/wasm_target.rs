@@ -99,7 +99,7 @@ pub(crate) fn apt_get(arguments: &[&str]) -> Result<()> {
 }
 
 /// Whether a program is there and tells its version.
-fn answers(program: &str) -> bool {
+pub(crate) fn answers(program: &str) -> bool {
     let status = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
 }
