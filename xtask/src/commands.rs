@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod build;
+pub(crate) mod component;
 pub(crate) mod demo;
 pub(crate) mod fuzz;
 pub(crate) mod strace;

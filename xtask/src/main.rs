@@ -23,6 +23,8 @@ enum Command {
     WasmTarget(commands::wasm_target::Options),
     /// Build the program `acp-sessions` and the engine component
     Build,
+    /// Write the engine component with its interface, checksums and a list of what it is made of to one folder
+    Component(commands::component::Options),
     /// Build, play a conversation of an editor with the built-in agent, and show what happened
     Demo,
     /// Check everything: format, lints, unit tests, whole-program tests, official clients, the component
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
     let done = match Command::parse() {
         Command::WasmTarget(options) => commands::wasm_target::run(&options),
         Command::Build => commands::build::run(),
+        Command::Component(options) => commands::component::run(&options),
         Command::Demo => commands::demo::run(),
         Command::Test => commands::test::run(),
         Command::Bench(bench) => commands::bench::run(&bench),

@@ -3,9 +3,9 @@
 
 #![no_main]
 
+use acp_sessions_guest::index::tokens::{compose, tokens};
 use acp_sessions_guest::search::query::Query;
 use acp_sessions_guest::search::snippet::snippet;
-use acp_sessions_guest::index::tokens::{compose, tokens};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

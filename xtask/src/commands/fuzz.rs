@@ -24,6 +24,9 @@ const INSTRUMENTS: &[&str] = &[
     "-Ccodegen-units=1",
 ];
 
+/// For how many seconds a target is run for a moment, at most.
+const MOMENT: u32 = 20;
+
 /// The longest input, in bytes.
 const LONGEST: u32 = 4096;
 
@@ -77,7 +80,7 @@ fn machine(cases: u64, from: Option<u64>) -> Result<()> {
     workspace::run(&mut cargo)
 }
 
-/// Runs all of them for a moment.
+/// Runs each of them for a moment.
 pub(crate) fn briefly() -> Result<()> {
     fuzz(&targets()?, Length::Inputs(20_000))
 }
@@ -126,7 +129,9 @@ fn fuzz(targets: &[String], length: Length) -> Result<()> {
                 command.arg(format!("-max_total_time={seconds}")).status().with_context(unable)?
             }
             Length::Inputs(inputs) => {
-                let output = command.arg(format!("-runs={inputs}")).output().with_context(unable)?;
+                // Whichever comes first: some targets take longer for each.
+                command.args([format!("-runs={inputs}"), format!("-max_total_time={MOMENT}")]);
+                let output = command.output().with_context(unable)?;
                 if !output.status.success() {
                     eprintln!("{}", String::from_utf8_lossy(&output.stderr));
                 }

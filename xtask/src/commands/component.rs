@@ -1,0 +1,135 @@
+//! `cargo xtask component`: the engine for those who embed it, in one folder.
+
+mod lock;
+mod sbom;
+mod tree;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::{imports, style, workspace};
+use lock::Lock;
+use sbom::Sbom;
+
+/// The crate that the component is made of.
+const PACKAGE: &str = "acp-sessions-guest";
+const TARGET: &str = "wasm32-unknown-unknown";
+
+const COMPONENT: &str = "acp-sessions.wasm";
+const SBOM: &str = "acp-sessions.cdx.json";
+const SUMS: &str = "SHA256SUMS";
+
+/// Options of `cargo xtask component`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// The folder to write to; what is in it under the same names is replaced [default: embed in cargo's target directory]
+    #[arg(long)]
+    out: Option<PathBuf>,
+}
+
+/// Builds the component and writes it with its interface, checksums and a list of what it is made of.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    super::wasm_target::ensure()?;
+    workspace::build(&["acp-sessions"])?;
+    let component = workspace::component()?;
+    imports::check(&component)?;
+    let folder =
+        options.out.clone().map_or_else(|| Ok(workspace::target_dir()?.join("embed")), Ok::<_, anyhow::Error>)?;
+    let bytes = fs::read(&component).with_context(|| format!("cannot read {}", component.display()))?;
+    let lock = fs::read_to_string(workspace::root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
+    let sbom = Sbom { package: PACKAGE, digest: hex(&Sha256::digest(&bytes)), compiler: compiler()? };
+    let mut files = vec![
+        (PathBuf::from(COMPONENT), bytes),
+        (
+            PathBuf::from(SBOM),
+            sbom.document(&tree::of(PACKAGE, TARGET)?, &metadata()?, &Lock::read(&lock))?.into_bytes(),
+        ),
+    ];
+    files.extend(interface(&workspace::root().join("wit"), Path::new("wit"))?);
+    files.sort();
+    files.push((PathBuf::from(SUMS), sums(&files).into_bytes()));
+    for (name, bytes) in &files {
+        write(&folder.join(name), bytes)?;
+    }
+    println!("{}", style::good(folder.display()));
+    for (name, bytes) in &files {
+        println!("{}", style::dim(format_args!("{:>9} {}", bytes.len(), name.display())));
+    }
+    Ok(())
+}
+
+/// The files of the interface, those of packages that it uses included, under this name.
+fn interface(folder: &Path, name: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let entry = entry?;
+        let name = name.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            files.extend(interface(&entry.path(), &name)?);
+        } else {
+            files.push((name, fs::read(entry.path())?));
+        }
+    }
+    Ok(files)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(path, bytes));
+    written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// As `sha256sum --check` reads them.
+fn sums(files: &[(PathBuf, Vec<u8>)]) -> String {
+    let mut sums = String::new();
+    for (name, bytes) in files {
+        let _ = writeln!(sums, "{}  {}", hex(&Sha256::digest(bytes)), name.display());
+    }
+    sums
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// What cargo says of all packages.
+fn metadata() -> Result<Value> {
+    let arguments = ["metadata", "--format-version", "1", "--locked"];
+    let output = workspace::cargo(arguments).output().context("cannot run cargo")?;
+    anyhow::ensure!(output.status.success(), "cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).context("cannot read what cargo says of the packages")
+}
+
+/// The compiler, whose standard library is in the component too.
+fn compiler() -> Result<String> {
+    let output = Command::new("rustc").arg("--version").output().context("cannot run rustc")?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().trim_start_matches("rustc ").to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_as_sha256sum_writes_them() {
+        let files = [(PathBuf::from("wit/world.wit"), b"abc".to_vec())];
+        let sum = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(sums(&files), format!("{sum}  wit/world.wit\n"));
+    }
+
+    #[test]
+    fn the_interface_comes_with_what_it_uses() {
+        let files = interface(&workspace::root().join("wit"), Path::new("wit")).expect("the interface");
+        let has = |name: &str| files.iter().any(|(path, _)| path.starts_with(name));
+        assert!(has("wit/world.wit") && has("wit/deps"), "{files:?}");
+    }
+}
