@@ -4,6 +4,9 @@
 
 mod counters;
 mod fault;
+mod gap;
+#[cfg(test)]
+mod gap_tests;
 mod lost;
 mod notes;
 mod pass;

@@ -55,6 +55,8 @@ pub enum Fault {
     Deleted,
     /// Entries of a conversation are missing.
     EntryMissing,
+    /// An entry has, or is said to have, a number that it cannot have.
+    EntryAstray,
     /// A session's record cannot be read.
     Record,
     /// A session's record is missing, though there are words or list rows of it.
@@ -91,6 +93,7 @@ impl Fault {
             Self::Sharing => "it is not known, or known wrongly, which sessions share a conversation",
             Self::Deleted => "something of deleted sessions is still there",
             Self::EntryMissing => "entries of conversations are missing",
+            Self::EntryAstray => "entries of conversations have, or are said to have, numbers that none can have",
             Self::Record => "sessions' records cannot be read",
             Self::Lost => "sessions' records are missing, though there are words or list rows of them",
             Self::State => "modes, options and plans of sessions cannot be read",
@@ -106,6 +109,7 @@ impl Fault {
     pub fn remedy(self) -> Mending {
         match self {
             Self::EntryMissing
+            | Self::EntryAstray
             | Self::Record
             | Self::Lost
             | Self::State

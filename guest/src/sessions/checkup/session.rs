@@ -77,7 +77,7 @@ impl<S: Storage> Pass<'_, S> {
         self.compare_heading(&session, &mut wrong)?;
         self.put_right(wrong)?;
         self.again(|pass| pass.mappings(&session, record.clone()))?;
-        self.again(|pass| pass.held(&session, record.clone()))?;
+        self.again(|pass| pass.held(&session, record))?;
         Ok(true)
     }
 

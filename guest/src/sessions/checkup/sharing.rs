@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 
 use super::fault::Fault;
+use super::gap;
 use super::pass::{Pass, Wrong};
 use crate::sessions::removal;
 use crate::storage::{Result, Storage, Write, next_seq};
-use crate::store::{Holders, Session, keys};
+use crate::store::{Decision, Holders, Session, keys};
 use crate::transcript::lost_entry;
 
 /// How many entries that are missing at a log's end are marked in one commit.
-const MARKED: u32 = 128;
+const MARKED: usize = 128;
 
 impl<S: Storage> Pass<'_, S> {
     /// Whether every log that the session has a part of is held for it, and is as long as that.
-    pub(super) fn held(&mut self, session: &Session, record: (String, Option<String>)) -> Result<()> {
+    pub(super) fn held(&mut self, session: &Session, record: &(String, Option<String>)) -> Result<()> {
         let mut parts: BTreeMap<&str, u32> = BTreeMap::new();
         for part in session.segments.iter().chain(&session.aside) {
             let until = parts.entry(&part.log).or_default();
@@ -34,21 +35,51 @@ impl<S: Storage> Pass<'_, S> {
                 wrong.add(Fault::Sharing, log, [Write::Put { key: holders.0.clone(), value: known.to_text() }]);
             }
             let end = self.store.storage().log_end(log)?;
-            if end < until {
-                let mut seq = end;
-                let mut marks = Vec::new();
-                for _ in 0..MARKED.min(until - end) {
-                    seq = next_seq(seq)?;
-                    marks.push(Write::Append { log: log.to_owned(), seq, value: lost_entry(self.now) });
-                }
-                let subject = format!("{log}, entries {} to {until}", end + 1);
-                wrong.add(Fault::EntryMissing, &subject, marks);
+            if end >= until {
                 self.put_right(wrong)?;
-                // There may be more of them.
-                return if self.mends(Fault::EntryMissing) { self.held(session, record) } else { Ok(()) };
+            } else if gap::may_be_missing(until - end) {
+                self.lengthen(log, end, until, wrong)?;
+            } else {
+                self.put_right(wrong)?;
+                self.shorten(session, log, end)?;
             }
-            self.put_right(wrong)?;
         }
+        Ok(())
+    }
+
+    /// Marks what is missing at a log's end, one entry after the other up to this one.
+    fn lengthen(&mut self, log: &str, mut end: u32, until: u32, mut wrong: Wrong) -> Result<()> {
+        let subject = format!("{log}, entries {} to {until}", end + 1);
+        loop {
+            let mut marks = Vec::new();
+            while end < until && marks.len() < MARKED {
+                end = next_seq(end)?;
+                marks.push(Write::Append { log: log.to_owned(), seq: end, value: lost_entry(self.now) });
+            }
+            wrong.add(Fault::EntryMissing, &subject, marks);
+            let expected = wrong.expected.clone();
+            self.put_right(wrong)?;
+            if end == until || !self.mends(Fault::EntryMissing) {
+                return Ok(());
+            }
+            wrong = Wrong { expected, ..Wrong::default() };
+        }
+    }
+
+    /// Takes out of a session's parts what they say to have behind a log's end.
+    fn shorten(&mut self, session: &Session, log: &str, end: u32) -> Result<()> {
+        let is_mended = self.mends(Fault::EntryAstray);
+        if is_mended {
+            self.store.change(&session.id).commit(|before, _, _| {
+                let Some(mut session) = before.cloned() else { return Ok(Decision::Keep) };
+                for parts in [&mut session.segments, &mut session.aside] {
+                    parts.iter_mut().filter(|part| part.log == log).for_each(|part| part.until = part.until.min(end));
+                    parts.retain(|part| part.from <= part.until);
+                }
+                Ok(Decision::put(session))
+            })?;
+        }
+        self.note(Fault::EntryAstray, &format!("{}, its part of {log}", session.id), is_mended);
         Ok(())
     }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::Stage;
 use super::fault::{Fault, Mending};
+use super::gap::Gap;
 use super::pass::{Pass, Wrong};
 use super::record::{Record, id_of};
 use super::session::logs_of;
@@ -19,8 +20,6 @@ use crate::transcript::{Entry, lost_entry, text};
 /// How much is compared at a time, and indexed in one commit, an entry at least. Others wait that long: a store of 100 MB
 /// takes some 10 ms for it.
 const TEXTS: Bounds = Bounds { limit: 128, max_bytes: 32 * 1024 };
-/// How many entries that are missing are marked in one commit.
-const MARKED: u32 = 128;
 /// What an entry counts for besides its text.
 const ENTRY: usize = 64;
 
@@ -104,11 +103,8 @@ impl<S: Storage> Pass<'_, S> {
         let mut wrong = Wrong::by(self.whoever_needs_it(log)?);
         let page = self.store.storage().read_log(log, start, TEXTS)?;
         let Some(last) = page.entries.last() else { return Ok(None) };
-        if let Some(first) = self.gap(log, start, &page.entries, &mut wrong) {
-            let is_mended = self.mends(Fault::EntryMissing);
-            self.put_right(wrong)?;
-            // What was put in is compared like the rest, or what stands behind the gap.
-            let next = if is_mended && self.findings.last().is_some_and(|last| last.is_mended) { start } else { first };
+        if let Some(gap) = Gap::before(&page, start) {
+            let next = self.gap(log, &gap, &page.entries, wrong)?;
             return Ok(Some(Compared { next: Some(next), entries: 0, bytes: ENTRY }));
         }
         let contiguous = contiguous(&page.entries);
@@ -146,18 +142,6 @@ impl<S: Storage> Pass<'_, S> {
             next = again.entries.first().filter(|entry| *entry != last).map(|grown| grown.seq);
         }
         Ok(Some(Compared { next, entries: count, bytes }))
-    }
-
-    /// Entries that are missing before the first of these; returns the first's number.
-    fn gap(&self, log: &str, start: u32, entries: &[LogEntry], wrong: &mut Wrong) -> Option<u32> {
-        let first = entries.first().map(|entry| entry.seq).filter(|first| *first > start)?;
-        let until = if self.mends(Fault::EntryMissing) { first.min(start.saturating_add(MARKED)) } else { first };
-        let value = lost_entry(self.now);
-        let mark = |seq| Write::Restore { log: log.to_owned(), seq, value: value.clone() };
-        let marks: Vec<Write> = (start..until.min(start.saturating_add(MARKED))).map(mark).collect();
-        let subject = format!("{log}, entries {start} to {}", until - 1);
-        wrong.add(Fault::EntryMissing, &subject, marks);
-        Some(first)
     }
 
     /// Compares texts with the entries that they are of.

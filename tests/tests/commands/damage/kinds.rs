@@ -213,6 +213,9 @@ fn kept() -> Vec<String> {
             "DELETE FROM entries WHERE id = (SELECT max(id) FROM entries WHERE id >> 32 = 1)",
             "DELETE FROM entries WHERE id >> 32 = 2 AND id & 4294967295 > 2",
             "DELETE FROM entries",
+            // One bit of a number, and two billion entries would be missing before it.
+            "UPDATE entries SET id = id | (1 << 31) WHERE id = (SELECT id FROM entries LIMIT 1 OFFSET 3)",
+            "UPDATE entries SET id = id | (1 << 31) WHERE id >> 32 = 1 AND id & 4294967295 > 3",
             "DELETE FROM logs WHERE id = 3",
             "UPDATE logs SET name = 'other' WHERE id = 3",
             "DELETE FROM logs",

@@ -1,0 +1,105 @@
+//! Damage to the number of an entry, or to what a record says of one: as if two billion entries were missing.
+
+use serde_json::json;
+
+use super::{Fault, Mending, check};
+use crate::storage::{Bounds, Durability, Memory, Storage, Write};
+use crate::store::{Decision, Segment, Session, Store};
+use crate::transcript::{Entry, Kind};
+
+/// A number with one bit that is wrong.
+const ASTRAY: u32 = 1 << 31 | 4;
+const NOW: i64 = 1_000_000;
+
+fn entry(text: &str) -> String {
+    let update = json!({"update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}});
+    Entry::text(Kind::Update, NOW, &update.to_string())
+}
+
+/// A session with three entries, and others as if two billion had been between.
+fn damaged(astray: &[&str]) -> Store<Memory> {
+    let last = ASTRAY + u32::try_from(astray.len()).unwrap_or_default() - 1;
+    let store = Store::new(Memory::with_log_end("x", last));
+    let numbered = (1..).zip(["one", "two", "three"]).chain((ASTRAY..).zip(astray.iter().copied()));
+    let restore = |(seq, text)| Write::Restore { log: "x".to_owned(), seq, value: entry(text) };
+    store.commit(&[], numbered.map(restore).collect(), Durability::Relaxed).unwrap();
+    put(&store, "x", |_| {});
+    store
+}
+
+fn put(store: &Store<Memory>, id: &str, change: impl Fn(&mut Session)) {
+    let mut session = Session::new(id.to_owned(), "/x".to_owned(), NOW);
+    session.prompts = 1;
+    change(&mut session);
+    store.change(id).commit(|_, _, _| Ok(Decision::put(session.clone()))).unwrap();
+}
+
+/// What a checkup finds, and whether it put it right. It may not fill the store.
+fn checked(store: &Store<Memory>, mending: Mending) -> Vec<(Fault, bool)> {
+    let (mut cursor, mut found) = (None, Vec::new());
+    loop {
+        let checkup = check(store, mending, cursor.as_deref(), 100, NOW).unwrap();
+        assert!(store.storage().counts().1 < 1000, "marks without end");
+        found.extend(checkup.findings.iter().map(|finding| (finding.fault, finding.is_mended)));
+        cursor = checkup.next;
+        if cursor.is_none() {
+            return found;
+        }
+    }
+}
+
+/// The texts of a log; nothing for a mark.
+fn said(store: &Store<Memory>, log: &str) -> Vec<(u32, String)> {
+    let page = store.storage().read_log(log, 1, Bounds { limit: 10_000, max_bytes: u32::MAX }).unwrap();
+    let text = |value: &str| crate::transcript::text::of_entry(value);
+    page.entries.iter().map(|entry| (entry.seq, text(&entry.value).trim().to_owned())).collect()
+}
+
+fn numbered(texts: &[&str]) -> Vec<(u32, String)> {
+    (1..).zip(texts.iter().map(|text| (*text).to_owned())).collect()
+}
+
+#[test]
+fn entries_with_impossible_numbers_move_up_behind_a_mark() {
+    for astray in [&["walrus"][..], &["walrus", "okapi"]] {
+        let store = damaged(astray);
+        let before = said(&store, "x");
+        assert!(checked(&store, Mending::Nothing).contains(&(Fault::EntryAstray, false)));
+        assert!(checked(&store, Mending::Derived).contains(&(Fault::EntryAstray, false)));
+        assert_eq!(said(&store, "x"), before, "what is not derived is left as it is");
+        assert!(checked(&store, Mending::Everything).contains(&(Fault::EntryAstray, true)));
+        assert_eq!(said(&store, "x"), numbered(&[&["one", "two", "three", ""], astray].concat()));
+        assert_eq!(checked(&store, Mending::Nothing), []);
+    }
+}
+
+#[test]
+fn missing_entries_that_can_be_missing_are_marked_each() {
+    let store = Store::new(Memory::with_log_end("x", 300));
+    put(&store, "x", |_| {});
+    let value = entry("walrus");
+    let last = Write::Restore { log: "x".to_owned(), seq: 300, value };
+    store.commit(&[], vec![last], Durability::Relaxed).unwrap();
+    assert!(checked(&store, Mending::Everything).contains(&(Fault::EntryMissing, true)));
+    let said = said(&store, "x");
+    assert_eq!((said.len(), said[299].1.as_str()), (300, "walrus"));
+    assert_eq!(checked(&store, Mending::Nothing), []);
+}
+
+#[test]
+fn a_part_that_is_said_to_end_where_no_log_can_is_cut_where_its_log_ends() {
+    let store = damaged(&["walrus"]);
+    checked(&store, Mending::Everything);
+    for (until, is_astray) in [(ASTRAY, true), (200, false)] {
+        put(&store, "fork", |session| {
+            session.segments = vec![Segment { log: "x".to_owned(), from: 1, until }];
+        });
+        let expected = if is_astray { Fault::EntryAstray } else { Fault::EntryMissing };
+        assert!(checked(&store, Mending::Derived).contains(&(expected, false)), "{until}");
+        assert!(checked(&store, Mending::Everything).contains(&(expected, true)), "{until}");
+        let session = store.session("fork").unwrap().unwrap();
+        assert_eq!(session.segments[0].until, if is_astray { 5 } else { until });
+        assert_eq!(said(&store, "x").len(), if is_astray { 5 } else { 200 });
+        assert_eq!(checked(&store, Mending::Nothing), [], "{until}");
+    }
+}
