@@ -50,7 +50,8 @@ pub(crate) fn build(target: &WasmTarget, root: &Path, package: &str, target_dir:
     let output = cargo.output().context("cannot run cargo")?;
     if !output.status.success() {
         bail!(
-            "the guest did not build with the {} target:\n{}",
+            "the guest did not build with {} ({}):\n{}",
+            target.compiler()?,
             target.source(),
             String::from_utf8_lossy(&output.stderr).trim_end()
         );

@@ -108,6 +108,11 @@ impl WasmTarget {
         self.source
     }
 
+    /// The compiler with its version, as it says itself.
+    pub(crate) fn compiler(&self) -> Result<String> {
+        print(&self.rustc, &["--version"])
+    }
+
     /// What to take out of the paths that the compiler leaves in the module: the place of the library source.
     pub(crate) fn sysroot(&self) -> Result<PathBuf> {
         print(&self.rustc, &["--print", "sysroot"]).map(PathBuf::from)

@@ -13,6 +13,7 @@ pub mod cli;
 pub mod component;
 pub mod downstream;
 pub mod engine_config;
+mod private;
 pub mod runner;
 pub mod store;
 pub mod transport;

@@ -10,6 +10,7 @@ pub mod engines;
 pub mod launch;
 pub mod model_stub;
 pub mod process;
+pub mod ran;
 pub mod real_agents;
 pub mod scene;
 pub mod schema;

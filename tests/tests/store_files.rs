@@ -1,7 +1,7 @@
 //! The files of a store: whose they are, whatever the umask and whoever made them, and what happens when they are taken away.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use acp_sessions_tests::client::Client;
 use acp_sessions_tests::launch::{Launch, built};
@@ -118,18 +118,12 @@ fn write_back_first_page(store: &Path) {
     const HEADER: usize = 32;
     const FRAME: usize = 24;
     const PAGE: usize = 4096;
-    let journal = fs::read(beside(store, "-wal")).expect("the journal");
+    let journal = fs::read(store.with_extension("db-wal")).expect("the journal");
     let mut frames = journal[HEADER..].chunks_exact(FRAME + PAGE).rev();
     let first = frames.find(|frame| frame[..4] == [0, 0, 0, 1]).expect("a first page");
     let mut file = fs::read(store).expect("the store");
     file.splice(..PAGE.min(file.len()), first[FRAME..].iter().copied());
     fs::write(store, file).expect("written");
-}
-
-fn beside(store: &Path, end: &str) -> PathBuf {
-    let mut path = store.as_os_str().to_owned();
-    path.push(end);
-    path.into()
 }
 
 #[test]
@@ -144,8 +138,9 @@ fn a_store_that_lost_power_while_its_journal_was_written_back_is_whole() {
     let after = Scene::new();
     fs::create_dir(after.store().parent().expect("a folder")).expect("a folder");
     // The journal's index is never put on disk.
-    for end in ["", "-wal"] {
-        fs::copy(beside(&scene.store(), end), beside(&after.store(), end)).expect("a copy");
+    for extension in ["db", "db-wal"] {
+        let file = |scene: &Scene| scene.store().with_extension(extension);
+        fs::copy(file(&scene), file(&after)).expect("a copy");
     }
     write_back_first_page(&after.store());
     let mut client = Client::ready(&after.builtin(&[]));

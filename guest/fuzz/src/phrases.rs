@@ -128,7 +128,8 @@ pub fn update(bytes: &mut Bytes<'_>) -> Value {
     let mut update = json!({"sessionUpdate": kind});
     let own = match kind {
         "tool_call" | "tool_call_update" => {
-            json!({"toolCallId": bytes.of(&["t1", "t2"]), "title": "t", "status": bytes.of(&["pending", "completed", "?"])})
+            let (id, status) = (bytes.of(&["t1", "t2"]), bytes.of(&["pending", "completed", "?"]));
+            json!({"toolCallId": id, "title": "t", "status": status})
         }
         "plan" => json!({"entries": odd(bytes)}),
         "session_info_update" => json!({"title": odd(bytes)}),
@@ -155,16 +156,12 @@ pub fn odd(bytes: &mut Bytes<'_>) -> Value {
         2 => json!(-7),
         3 => json!(1e300),
         4 => json!(bytes.text()),
-        5 => json!([odd_once(bytes)]),
+        5 => json!([odd(bytes)]),
         6 => json!({"last": bytes.next()}),
         7 => json!({"after": bytes.text()}),
         8 => json!({"acp-sessions": {"agents": "all", "setAside": true}}),
         _ => json!({}),
     }
-}
-
-fn odd_once(bytes: &mut Bytes<'_>) -> Value {
-    if bytes.is_empty() { Value::Null } else { odd(bytes) }
 }
 
 fn merge(into: &mut Value, from: Value) {

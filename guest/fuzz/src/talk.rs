@@ -18,7 +18,7 @@ use crate::phrases;
 const MOST_PULLS: usize = 10_000;
 
 /// A clock that is moved, and numbers that follow from each other.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct World {
     now: Cell<i64>,
     random: Cell<u64>,

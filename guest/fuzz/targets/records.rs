@@ -10,9 +10,17 @@ use libfuzzer_sys::fuzz_target;
 
 const ALL: Bounds = Bounds { limit: 10_000, max_bytes: u32::MAX };
 
+thread_local! {
+    /// What every input begins with, made once.
+    static PAST: (Memory, World) = {
+        let (memory, world) = (Memory::default(), World::default());
+        past(&memory, &world);
+        (memory, world)
+    };
+}
+
 fuzz_target!(|data: &[u8]| {
-    let (memory, world) = (Memory::default(), World::default());
-    past(&memory, &world);
+    let (memory, world) = PAST.with(Clone::clone);
     let mut bytes = Bytes::new(data);
     for write in change(&memory, &mut bytes) {
         memory.commit(&[], vec![write], Durability::Relaxed).expect("memory takes everything");

@@ -10,13 +10,13 @@ use super::{
 };
 
 /// Keeps everything in ordered maps. Not shared between threads or processes.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Memory {
     data: RefCell<Data>,
     without_text: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Data {
     records: BTreeMap<String, String>,
     logs: BTreeMap<String, BTreeMap<u32, String>>,

@@ -8,10 +8,10 @@
 //! There is no key to sign with: it would lie where these files do, for the same people to read.
 
 use std::fmt::Write as _;
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
+use std::fs::{self, File, Metadata};
 use std::hash::Hasher;
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -21,10 +21,9 @@ use wasmtime::Engine;
 
 use super::compiler;
 use super::file::LoadError;
+use crate::private;
 
-/// Rights of whoever is not the owner.
-const OTHERS: u32 = 0o077;
-/// Rights to write for them.
+/// Rights to write of whoever is not the owner.
 const OTHERS_WRITE: u32 = 0o022;
 /// In a folder that has this, nobody removes or renames what is another's.
 const STICKY: u32 = 0o1000;
@@ -82,10 +81,11 @@ impl Cache {
     /// Keeps what was compiled. Where that fails it is compiled again the next time.
     pub(super) fn put(&self, key: &Key, code: &[u8]) {
         let Some(folder) = &self.0 else { return };
-        let written = make(folder).map_err(Unkept::from).and_then(|()| safe(folder)).and_then(|folder| {
-            write(&folder, key, code)?;
-            Ok(sweep(&folder)?)
-        });
+        let written =
+            private::create_folder(folder).map_err(Unkept::from).and_then(|()| safe(folder)).and_then(|folder| {
+                write(&folder, key, code)?;
+                Ok(sweep(&folder)?)
+            });
         if let Err(why) = written {
             tracing::warn!("the compiled engine is not kept: {why}");
         }
@@ -135,22 +135,6 @@ impl Hasher for Digesting {
     }
 }
 
-/// Makes the folder, and those above it, for its owner alone whatever the umask.
-fn make(folder: &Path) -> io::Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    if let Some(above) = folder.parent() {
-        make(above)?;
-    }
-    match DirBuilder::new().mode(0o700).create(folder) {
-        Ok(()) => fs::set_permissions(folder, Permissions::from_mode(0o700)),
-        // Another process was faster.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
 /// The folder without symbolic links, if it and those above are as they must be. Nobody else can change that then.
 fn safe(folder: &Path) -> Result<PathBuf, Unkept> {
     let folder = folder.canonicalize()?;
@@ -167,7 +151,7 @@ fn safe(folder: &Path) -> Result<PathBuf, Unkept> {
 
 /// Whether it is this user's, and nobody else has any right on it.
 fn is_private(found: &Metadata) -> bool {
-    found.uid() == rustix::process::geteuid().as_raw() && found.mode() & OTHERS == 0
+    found.uid() == rustix::process::geteuid().as_raw() && found.mode() & private::OTHERS == 0
 }
 
 fn read(folder: &Path, key: &Key) -> Result<Option<Sound>, Unkept> {
@@ -193,9 +177,7 @@ fn write(folder: &Path, key: &Key, code: &[u8]) -> io::Result<()> {
     let path = folder.join(&key.0);
     // Under a name of its own until it is whole.
     let draft = folder.join(format!("{}.{}", key.0, std::process::id()));
-    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).and_then(|mut file| {
-        // The umask may have taken away what its owner needs.
-        file.set_permissions(Permissions::from_mode(0o600))?;
+    let written = private::create_file(&draft).and_then(|mut file| {
         file.write_all(&key.seal(code))?;
         file.write_all(code)?;
         fs::rename(&draft, &path)

@@ -7,8 +7,8 @@ use wasmtime::component::Component;
 
 use super::file::LoadError;
 
-/// Compiles a component. It may take as long as [`COMPILE_WITHIN`](super::file::COMPILE_WITHIN): the compiler cannot be interrupted,
-/// so it is left to itself then, until the program ends.
+/// Compiles a component. It may take as long as [`COMPILE_WITHIN`](super::file::COMPILE_WITHIN): the compiler cannot be
+/// interrupted, so it is left to itself then, until the program ends.
 #[cfg(feature = "compile")]
 pub(super) fn compile(engine: &Engine, path: &Path, bytes: Vec<u8>) -> Result<Component, LoadError> {
     use std::sync::mpsc::{RecvTimeoutError, channel};

@@ -4,15 +4,16 @@
 /// being worked on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of memory, all of an instance's memories and tables together. The longest lines that pass through are held several times over: up to 16 times one of 16 MiB
-    /// from a client, and 7 times one of 64 MiB from an agent (`host/tests/largest_lines`).
+    /// Bytes of memory, all of an instance's memories and tables together. The longest lines that pass through are held
+    /// several times over: up to 16 times one of 16 MiB from a client, and 7 times one of 64 MiB from an agent
+    /// (`host/tests/largest_lines`).
     pub memory: usize,
     /// Seconds that one call may take, time in the store included; it is stopped within a second after that, or, where it
     /// waits for the store, when that has answered. The store waits up to 10 s for other processes by itself, so less than
     /// that would stop healthy calls.
     pub call_seconds: u64,
-    /// Bytes that one call across the sandbox's border may hand over, lists and strings as the host holds them: what the engine gives
-    /// the storage or returns, and the pages of entries that it gets.
+    /// Bytes that one call across the sandbox's border may hand over, lists and strings as the host holds them: what the
+    /// engine gives the storage or returns, and the pages of entries that it gets.
     pub call_bytes: usize,
     /// How often one call may use the storage.
     pub storage_calls: u32,

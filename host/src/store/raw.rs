@@ -19,6 +19,23 @@ use super::format::{FreePages, MAGIC, number32};
 /// How long pages are where the file does not say: as long as SQLite makes them.
 const USUAL: usize = 4096;
 
+/// What a database says that there is in it.
+#[derive(Debug, Default)]
+pub(super) struct Objects {
+    /// What their names are, as far as these can be read.
+    pub(super) listed: Vec<Object>,
+    /// Whether all of the list can be read.
+    pub(super) is_whole: bool,
+}
+
+/// A table, an index or the like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Object {
+    pub(super) name: String,
+    /// Its first page; 0 if it has none, or none that can be. Nothing where that or its name is not whole.
+    pub(super) root: Option<u32>,
+}
+
 /// The pages of a database.
 #[derive(Debug)]
 pub(super) struct Pages {
@@ -77,6 +94,25 @@ impl Pages {
             }
         }
         (read > 0).then_some(page)
+    }
+
+    /// What is in it, by the list on its first page.
+    pub(super) fn objects(&self) -> Objects {
+        let mut listed = Vec::new();
+        let tree = Tree::walk(self, 1, Kind::Numbered, &mut self.unvisited(), &mut |row| {
+            let Some((name, is_whole)) = row.text(1) else { return };
+            let root = match row.values.get(3) {
+                Some(Value::Number(root)) if is_whole => Some(u32::try_from(*root).unwrap_or_default()),
+                _ => None,
+            };
+            listed.push(Object { name, root });
+        });
+        Objects { listed, is_whole: tree.bad_pages == 0 }
+    }
+
+    /// That no page has been at.
+    pub(super) fn unvisited(&self) -> Vec<bool> {
+        vec![false; self.count as usize + 1]
     }
 
     /// The pages that are said to be free, as far as that can be read: nothing on them counts.

@@ -49,9 +49,13 @@ pub fn run(options: Options) -> Report {
         let began = Instant::now();
         let points = points(events, options.crashes, &mut chance);
         let (mut tried, mut worked_on) = (0, 0);
+        let (mut disk, mut played) = (Disk::default(), 0);
         for (nth, point) in points.iter().enumerate() {
             let scene = Scene::new();
-            let state = Disk::crashed(&work.events[..*point], crash, &mut chance);
+            let before = point.saturating_sub(1);
+            disk.play(&work.events[played..before]);
+            played = before;
+            let state = disk.crashed(work.events[..*point].last(), crash, &mut chance);
             lay_out(&state, &scene.store());
             let kept = Kept::at(&work.promises, *point);
             let is_worked_on = nth % WORKED_ON == 0;

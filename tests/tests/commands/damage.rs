@@ -10,12 +10,13 @@ use std::process::Stdio;
 use acp_sessions_tests::client::Client;
 use acp_sessions_tests::launch::{Launch, built};
 use acp_sessions_tests::process::signal;
+use acp_sessions_tests::ran::Ran;
 use acp_sessions_tests::scene::Scene;
 use acp_sessions_tests::torture::chance::Chance;
 use acp_sessions_tests::until;
 use serde_json::{Value, json};
 
-use crate::run::{Ran, on, run};
+use crate::run::{on, run};
 use content::Content;
 use kinds::{Damage, all, open};
 

@@ -4,11 +4,12 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 
 use acp_sessions_tests::launch::Launch;
+use acp_sessions_tests::ran::Ran;
 use acp_sessions_tests::scene::Scene;
 use acp_sessions_tests::script::Script;
 use serde_json::{Value, json};
 
-use crate::run::{Ran, on, run};
+use crate::run::{on, run};
 
 /// Escape sequences, a row that nobody wrote, marks of direction, and what is not to be seen at all.
 const HOSTILE: &str =

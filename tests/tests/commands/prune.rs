@@ -1,6 +1,7 @@
 //! `acp-sessions prune`
 
-use crate::run::{Ran, on, with_sessions};
+use crate::run::{on, with_sessions};
+use acp_sessions_tests::ran::Ran;
 
 /// The ids of the sessions it names, and what it says in the end.
 fn named(ran: Ran) -> (Vec<String>, String) {

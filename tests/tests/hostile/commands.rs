@@ -1,10 +1,10 @@
 //! Misdeeds in what the commands use.
 
 use std::path::Path;
-use std::process::Stdio;
 
 use acp_sessions_tests::engines::{hostile, with_cache};
 use acp_sessions_tests::launch::{Launch, built};
+use acp_sessions_tests::ran::Ran;
 use acp_sessions_tests::scene::Scene;
 
 /// A command on a store, with an engine that does what it should not. Returns what it complains of.
@@ -12,12 +12,10 @@ fn complaint(scene: &Scene, words: &[&str]) -> String {
     let limits = ["--engine-memory", "64", "--engine-seconds", "1", "--engine-store-calls", "10000"];
     let launch = Launch::new(&built("acp-sessions")).args(words).arg("--store").arg(scene.store());
     let launch = with_cache(launch.arg("--component").arg(hostile()).args(&limits), scene);
-    let program = launch.command().stderr(Stdio::piped()).spawn().expect("the program starts");
-    let output = program.wait_with_output().expect("it ends");
-    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{words:?}: {complaint}");
-    assert_eq!(complaint.lines().count(), 1, "{words:?}: {complaint}");
-    complaint
+    // What some print is what they have found until then.
+    let ran = Ran::of(&launch);
+    assert_eq!((ran.code, ran.complaint.lines().count()), (Some(1), 1), "{words:?}: {ran:?}");
+    ran.complaint
 }
 
 #[test]

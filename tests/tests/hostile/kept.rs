@@ -3,11 +3,11 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use acp_sessions_tests::client::Client;
 use acp_sessions_tests::engines::{cache, hostile, real, with_cache};
 use acp_sessions_tests::launch::Launch;
+use acp_sessions_tests::ran::Ran;
 use acp_sessions_tests::scene::Scene;
 use acp_sessions_tests::transcript::text_of;
 use acp_sessions_tests::unprivileged::{mode, set_mode};
@@ -35,11 +35,16 @@ fn identity(file: &Path) -> u64 {
 
 /// Runs it, and returns what it complains of.
 fn run(launch: &Launch) -> String {
-    let program = launch.command().stderr(Stdio::piped()).spawn().expect("the program starts");
-    let output = program.wait_with_output().expect("it ends");
-    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{complaint}");
-    complaint
+    Ran::of(launch).warned()
+}
+
+/// A scene with a compiled engine in its cache, what it was compiled for, and its file.
+fn compiled() -> (Scene, Launch, PathBuf) {
+    let scene = Scene::new();
+    let launch = launch(&scene, &hostile());
+    run(&launch);
+    let file = only(&scene);
+    (scene, launch, file)
 }
 
 #[test]
@@ -81,10 +86,7 @@ fn an_engine_is_compiled_once_and_kept_for_its_owner_alone() {
 
 #[test]
 fn what_others_could_have_written_is_compiled_anew() {
-    let scene = Scene::new();
-    let launch = launch(&scene, &hostile());
-    run(&launch);
-    let file = only(&scene);
+    let (scene, launch, file) = compiled();
     let whole = fs::read(&file).expect("it is ours");
     let damage = |at: usize| {
         let mut damaged = whole.clone();
@@ -109,10 +111,7 @@ fn what_others_could_have_written_is_compiled_anew() {
 
 #[test]
 fn where_nothing_can_be_kept_safely_nothing_is() {
-    let scene = Scene::new();
-    let launch = launch(&scene, &hostile());
-    run(&launch);
-    let file = only(&scene);
+    let (scene, launch, file) = compiled();
     for (folder, rights) in [(cache(&scene), 0o777), (scene.file("cache"), 0o770)] {
         let before = mode(&folder);
         set_mode(&folder, rights);

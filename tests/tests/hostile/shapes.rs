@@ -2,23 +2,16 @@
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::Stdio;
 
 use acp_sessions_tests::engines::{hostile, with_cache};
 use acp_sessions_tests::launch::{Launch, built};
+use acp_sessions_tests::ran::Ran;
 use acp_sessions_tests::scene::Scene;
 
 /// What the command complains of that is given this file for an engine.
 fn complaint(scene: &Scene, command: &str, file: &Path) -> String {
     let launch = Launch::new(&built("acp-sessions")).arg(command).arg("--store").arg(scene.store());
-    let launch = with_cache(launch.arg("--component").arg(file), scene);
-    let program = launch.command().stderr(Stdio::piped()).spawn().expect("the program starts");
-    let output = program.wait_with_output().expect("it ends");
-    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{complaint}");
-    assert!(output.stdout.is_empty());
-    assert_eq!(complaint.lines().count(), 1, "{complaint}");
-    complaint
+    Ran::of(&with_cache(launch.arg("--component").arg(file), scene)).complained()
 }
 
 /// A component that has what it exports of nothing but the types of others.

@@ -7,12 +7,12 @@ mod tree;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::wasm_target::WasmTarget;
 use crate::{imports, style, workspace};
 use lock::Lock;
 use sbom::Sbom;
@@ -39,11 +39,15 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     workspace::build(&["acp-sessions"])?;
     let component = workspace::component()?;
     imports::check(&component)?;
-    let folder =
-        options.out.clone().map_or_else(|| Ok(workspace::target_dir()?.join("embed")), Ok::<_, anyhow::Error>)?;
+    let folder = match &options.out {
+        Some(folder) => folder.clone(),
+        None => workspace::target_dir()?.join("embed"),
+    };
     let bytes = fs::read(&component).with_context(|| format!("cannot read {}", component.display()))?;
     let lock = fs::read_to_string(workspace::root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
-    let sbom = Sbom { package: PACKAGE, digest: hex(&Sha256::digest(&bytes)), compiler: compiler()? };
+    // Its standard library is in the component too.
+    let compiler = WasmTarget::detect()?.compiler()?.trim_start_matches("rustc ").to_owned();
+    let sbom = Sbom { package: PACKAGE, digest: hex(&Sha256::digest(&bytes)), compiler };
     let mut files = vec![
         (PathBuf::from(COMPONENT), bytes),
         (
@@ -107,12 +111,6 @@ fn metadata() -> Result<Value> {
     let output = workspace::cargo(arguments).output().context("cannot run cargo")?;
     anyhow::ensure!(output.status.success(), "cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).context("cannot read what cargo says of the packages")
-}
-
-/// The compiler, whose standard library is in the component too.
-fn compiler() -> Result<String> {
-    let output = Command::new("rustc").arg("--version").output().context("cannot run rustc")?;
-    Ok(String::from_utf8_lossy(&output.stdout).trim().trim_start_matches("rustc ").to_owned())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::place;
 use crate::store::format::{MAGIC, number32};
-use crate::store::raw::{Kind as TreeKind, Pages, Tree};
+use crate::store::raw::Pages;
 
 /// What `PRAGMA application_id` says of a store: `acps`.
 const OURS: i64 = 0x6163_7073;
@@ -57,13 +57,10 @@ impl Kind {
     fn by_pages(file: &Path) -> Option<Self> {
         let pages = Pages::open(file, &place::beside(file, "-wal")).ok()?;
         let first = pages.page(1).filter(|first| first.starts_with(MAGIC))?;
-        let mut objects = Vec::new();
-        let mut visited = vec![false; pages.count() as usize + 1];
-        let tree = Tree::walk(&pages, 1, TreeKind::Numbered, &mut visited, &mut |row| {
-            objects.extend(row.text(1).map(|(name, _)| name));
-        });
+        let objects = pages.objects();
+        let names: Vec<String> = objects.listed.into_iter().map(|object| object.name).collect();
         let (version, application) = (number32(&first, VERSION_AT)?, number32(&first, APPLICATION_AT)?);
-        (tree.bad_pages == 0).then(|| Self::judged(application.into(), version.into(), &objects))
+        objects.is_whole.then(|| Self::judged(application.into(), version.into(), &names))
     }
 }
 

@@ -1,19 +1,13 @@
 //! Where a store lies: its files and folders, for their owner alone whatever the umask, and whether they are still there.
 
-use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::OpenError;
 use super::error::{Error, Result};
-
-/// Rights of a file for its owner alone.
-const FILE: u32 = 0o600;
-/// Rights of a folder for its owner alone.
-const FOLDER: u32 = 0o700;
-/// Rights that anybody else has.
-const OTHERS: u32 = 0o077;
+use crate::private;
 
 /// What SQLite keeps beside the file itself.
 const SIDES: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -52,28 +46,12 @@ pub(super) fn create(file: &Path) -> std::result::Result<(), OpenError> {
         |cause| OpenError::Create { path, cause }
     };
     if let Some(folder) = file.parent() {
-        create_folder(folder).map_err(failed(folder))?;
+        private::create_folder(folder).map_err(failed(folder))?;
     }
-    match OpenOptions::new().write(true).create_new(true).mode(FILE).open(file) {
-        // The umask may have taken away what its owner needs.
-        Ok(created) => created.set_permissions(Permissions::from_mode(FILE)).map_err(failed(file)),
+    match private::create_file(file) {
+        Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(failed(file)(error)),
-    }
-}
-
-fn create_folder(folder: &Path) -> io::Result<()> {
-    if folder.as_os_str().is_empty() || folder.is_dir() {
-        return Ok(());
-    }
-    if let Some(above) = folder.parent() {
-        create_folder(above)?;
-    }
-    match DirBuilder::new().mode(FOLDER).create(folder) {
-        Ok(()) => fs::set_permissions(folder, Permissions::from_mode(FOLDER)),
-        // Another process was faster.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
-        Err(error) => Err(error),
     }
 }
 
@@ -91,8 +69,8 @@ pub(super) fn narrow_folder(file: &Path) -> std::result::Result<(), OpenError> {
 fn narrow(path: &Path) -> std::result::Result<(), OpenError> {
     let narrowed = match fs::metadata(path) {
         Err(error) => Err(error),
-        Ok(found) if found.mode() & OTHERS == 0 => Ok(()),
-        Ok(found) => fs::set_permissions(path, Permissions::from_mode(found.mode() & 0o777 & !OTHERS)),
+        Ok(found) if found.mode() & private::OTHERS == 0 => Ok(()),
+        Ok(found) => fs::set_permissions(path, Permissions::from_mode(found.mode() & 0o777 & !private::OTHERS)),
     };
     match narrowed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -120,7 +120,7 @@ impl Sqlite {
         let pages = Pages::open(file, &place::beside(file, "-wal")).map_err(Error::Unreadable)?;
         let roots = roots(&pages)?;
         let mut copy = Copy { store: self, waiting: Vec::new(), salvaged: Salvaged::default(), goes_on, ended: None };
-        let mut visited = vec![false; pages.count() as usize + 1];
+        let mut visited = pages.unvisited();
         let mut broken = Vec::new();
         for table in Table::ALL {
             let root = roots.get(table.name()).copied().unwrap_or_default();
@@ -147,12 +147,7 @@ impl Sqlite {
 fn roots(pages: &Pages) -> Result<BTreeMap<String, u32>> {
     let object = |Object { name, root, .. }| (name, root);
     let mut roots: BTreeMap<String, u32> = schema::expected(schema::CURRENT)?.into_iter().map(object).collect();
-    let mut visited = vec![false; pages.count() as usize + 1];
-    Tree::walk(pages, 1, Kind::Numbered, &mut visited, &mut |row| {
-        if let (Some((name, true)), Some(Value::Number(root))) = (row.text(1), row.values.get(3)) {
-            roots.insert(name, u32::try_from(*root).unwrap_or_default());
-        }
-    });
+    roots.extend(pages.objects().listed.into_iter().filter_map(|object| Some((object.name, object.root?))));
     roots.retain(|_, root| *root > 0);
     Ok(roots)
 }

@@ -40,13 +40,13 @@ impl fmt::Display for Crash {
 }
 
 /// The files by their names.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Disk {
     files: BTreeMap<String, File>,
 }
 
 /// A file, of which everything up to its last sync is on disk.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct File {
     synced: Vec<u8>,
     now: Vec<u8>,
@@ -54,7 +54,7 @@ struct File {
     since: Vec<Done>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Done {
     Written { at: usize, bytes: Vec<u8> },
     Cut(usize),
@@ -78,27 +78,34 @@ fn write(file: &mut Vec<u8>, at: usize, bytes: &[u8]) {
 }
 
 impl Disk {
-    /// What is there when it crashes after these events.
-    pub(super) fn crashed(events: &[Event], crash: Crash, chance: &mut Chance) -> Self {
-        let mut disk = Self::default();
-        let is_torn = crash == Crash::Torn;
-        for (nth, event) in events.iter().enumerate() {
+    /// These events happen.
+    pub(super) fn play(&mut self, events: &[Event]) {
+        for event in events {
             match event {
                 Event::Written { file, at, bytes } => {
-                    let is_last = nth + 1 == events.len();
-                    let length = if is_torn && is_last { chance.below(bytes.len() + 1) } else { bytes.len() };
-                    disk.done(file, Done::Written { at: *at, bytes: bytes[..length].to_vec() });
+                    self.done(file, Done::Written { at: *at, bytes: bytes.clone() });
                 }
-                Event::Cut { file, length } => disk.done(file, Done::Cut(*length)),
+                Event::Cut { file, length } => self.done(file, Done::Cut(*length)),
                 Event::Synced { file } => {
-                    if let Some(file) = disk.files.get_mut(file) {
-                        file.synced = file.now.clone();
-                        file.since.clear();
+                    if let Some(file) = self.files.get_mut(file) {
+                        file.sync();
                     }
                 }
-                Event::Removed { file } => drop(disk.files.remove(file)),
+                Event::Removed { file } => drop(self.files.remove(file)),
                 Event::Told(_) => {}
             }
+        }
+    }
+
+    /// What is there when it crashes with this as the last event.
+    pub(super) fn crashed(&self, last: Option<&Event>, crash: Crash, chance: &mut Chance) -> Self {
+        let mut disk = self.clone();
+        match last {
+            Some(Event::Written { file, at, bytes }) if crash == Crash::Torn => {
+                let length = chance.below(bytes.len() + 1);
+                disk.done(file, Done::Written { at: *at, bytes: bytes[..length].to_vec() });
+            }
+            last => disk.play(last.map_or(&[], std::slice::from_ref)),
         }
         if !crash.leaves_what_was_written() {
             disk.files.values_mut().for_each(|file| file.lose_some(chance));
@@ -119,6 +126,12 @@ impl Disk {
 }
 
 impl File {
+    fn sync(&mut self) {
+        for done in self.since.drain(..) {
+            done.to(&mut self.synced);
+        }
+    }
+
     /// Goes back to what was synced, and does some of what was done since: all, nothing, up to somewhere, or any of it.
     fn lose_some(&mut self, chance: &mut Chance) {
         let since = std::mem::take(&mut self.since);
@@ -164,7 +177,10 @@ mod tests {
     }
 
     fn content(events: &[Event], crash: Crash, seed: u64) -> Vec<u8> {
-        let disk = Disk::crashed(events, crash, &mut Chance::new(seed));
+        let (last, before) = events.split_last().expect("an event");
+        let mut disk = Disk::default();
+        disk.play(before);
+        let disk = disk.crashed(Some(last), crash, &mut Chance::new(seed));
         disk.files().next().map(|(_, bytes)| bytes.to_vec()).unwrap_or_default()
     }
 

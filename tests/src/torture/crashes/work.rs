@@ -97,7 +97,8 @@ impl Work {
                 self.promises.extend(promises.next_if(is_answer).map(|(_, promise)| (nth + 1, promise)));
             }
         }
-        assert!(promises.peek().is_none(), "an answer was not recorded");
+        let left = String::from_utf8_lossy(&told);
+        assert!(promises.peek().is_none(), "an answer was not recorded: {:?}; {left}", promises.peek());
     }
 }
 

@@ -70,10 +70,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return Ok(());
         }
         let (agent, open) = (&self.connection.agent.name, &self.connection.by_agent);
-        let here = |agent_id: &str| match open.contains_key(agent_id) {
-            true => Here::Open,
-            false if self.connection.disowned.contains(agent_id) => Here::InVain,
-            false => Here::Nothing,
+        let here = |agent_id: &str| {
+            if open.contains_key(agent_id) {
+                Here::Open
+            } else if self.connection.disowned.contains(agent_id) {
+                Here::InVain
+            } else {
+                Here::Nothing
+            }
         };
         let found = discovered::take_in(&self.store, &self.environment, agent, &rows, here, self.now())?;
         let done = ends.get(found.len().saturating_sub(1)).copied().unwrap_or_default();
