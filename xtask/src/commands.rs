@@ -5,7 +5,7 @@ pub(crate) mod build;
 pub(crate) mod component;
 pub(crate) mod demo;
 pub(crate) mod fuzz;
-pub(crate) mod strace;
 pub(crate) mod test;
 pub(crate) mod torture;
+pub(crate) mod trial_tools;
 pub(crate) mod wasm_target;

@@ -27,6 +27,11 @@ impl<'a> Bytes<'a> {
         choices[usize::from(self.next()) % choices.len()]
     }
 
+    /// All that is left.
+    pub fn rest(&mut self) -> &'a [u8] {
+        std::mem::take(&mut self.0)
+    }
+
     /// Text of up to 255 bytes, with U+FFFD for what is none.
     pub fn text(&mut self) -> String {
         let length = usize::from(self.next()).min(self.0.len());

@@ -1,7 +1,8 @@
 //! Several programs at work on one store, of which each is killed now and then at a chance moment, while others are stopped
-//! for a while and somebody else keeps the store for himself. What was answered must be there once, what was deleted must be
-//! gone, and the indexes must agree.
+//! for a while, somebody else keeps the store for himself, the disk is full for one of them, and the clock is put forward and
+//! back. What was answered must be there once, what was deleted must be gone, and the indexes must agree.
 
+mod clock;
 mod disturb;
 mod ledger;
 mod worker;
@@ -13,6 +14,8 @@ use std::time::Instant;
 use super::Report;
 use super::chance::Chance;
 use crate::scene::Scene;
+use clock::Clock;
+use disturb::Disturbed;
 use ledger::Ledger;
 use worker::{Worked, Worker};
 
@@ -37,21 +40,23 @@ pub fn run(options: Options) -> Report {
     let scene = Scene::new();
     let ledger = Ledger::default();
     let mut report = Report::default();
-    let mut all = Worked::default();
+    let clock = Clock::of(&scene);
+    let (mut all, mut disturbed) = (Worked::default(), Disturbed::default());
     let mut rounds = 0;
     while all.kills < options.kills && report.findings.is_empty() {
         rounds += 1;
         let seeds: Vec<u64> = (0..options.processes).map(|_| chance.number()).collect();
+        let noise = chance.number();
         let over = AtomicBool::new(false);
         let worked: Vec<thread::Result<Worked>> = thread::scope(|scope| {
             let workers: Vec<_> = seeds
                 .iter()
-                .map(|seed| scope.spawn(|| Worker::new(&scene, &ledger, *seed).work(KILLS_A_ROUND)))
+                .map(|seed| scope.spawn(|| Worker::new(&scene, &ledger, &clock, *seed).work(KILLS_A_ROUND)))
                 .collect();
-            let disturber = scope.spawn(|| disturb::until(&over, &scene, &ledger, options.seed));
+            let disturber = scope.spawn(|| disturb::until(&over, &scene, &ledger, &clock, noise));
             let worked = workers.into_iter().map(thread::ScopedJoinHandle::join).collect();
             over.store(true, Ordering::Release);
-            disturber.join().expect("nobody is disturbed any more");
+            disturbed.add(disturber.join().expect("nobody is disturbed any more"));
             worked
         });
         for result in worked {
@@ -71,6 +76,7 @@ pub fn run(options: Options) -> Report {
     report
         .lines
         .push(format!("{kills} kills, {requests} requests answered, {refused} of them refused, {commands} commands"));
+    report.lines.push(disturbed.to_string());
     report.lines.push(ledger.summary());
     report
 }

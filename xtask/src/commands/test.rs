@@ -29,7 +29,7 @@ pub(crate) fn run() -> Result<()> {
         report.step("Documentation tests", || cargo_test(&["--doc"]));
         report.step("Fuzz targets, for a moment", fuzz);
         let mut left_out = install_official(&mut report);
-        if !report.step("strace", strace) {
+        if !report.step("Tools of the trials", trial_tools) {
             left_out.push("torture");
         }
         report.step("Whole-program tests", || match whole_program_tests(&left_out) {
@@ -48,9 +48,9 @@ fn fuzz() -> Outcome {
     outcome(super::fuzz::briefly())
 }
 
-/// What records writes for the trial of crashes.
-fn strace() -> Outcome {
-    let result = super::strace::ensure();
+/// What records writes for the trial of crashes, and moves the clock for that of programs at work.
+fn trial_tools() -> Outcome {
+    let result = super::trial_tools::ensure();
     result.map_or_else(|error| Outcome::Missing(format!("{error:#}; the trials did not run")), |()| Outcome::Passed)
 }
 

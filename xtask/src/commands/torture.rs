@@ -32,7 +32,8 @@ enum Trial {
     Agents,
     /// A crash after and within each write, and a loss of power at each: what was answered is there
     Crashes,
-    /// 1,000 kills of programs, eight of which work on one store at a time: what was answered is there once
+    /// 1,000 kills of programs, eight of which work on one store at a time, with full disks and clock steps: what was
+    /// answered is there once
     Hosts,
 }
 
@@ -60,8 +61,8 @@ impl Trial {
 /// Runs one trial, or all of them, also after one has found something.
 pub(crate) fn run(options: &Options) -> Result<()> {
     super::wasm_target::ensure()?;
-    if options.only.is_none_or(|only| only == Trial::Crashes) {
-        super::strace::ensure()?;
+    if options.only.is_none_or(|only| matches!(only, Trial::Crashes | Trial::Hosts)) {
+        super::trial_tools::ensure()?;
     }
     workspace::build(&["acp-sessions", "test_agent", "torture"])?;
     let seed = match options.seed {

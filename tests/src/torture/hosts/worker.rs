@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::clock::Clock;
 use super::ledger::Ledger;
 use crate::client::Client;
 use crate::scene::Scene;
@@ -22,6 +23,7 @@ const LATEST_KILL: usize = 30_000;
 pub(super) struct Worker<'a> {
     scene: &'a Scene,
     ledger: &'a Ledger,
+    clock: &'a Clock,
     chance: Chance,
     worked: Worked,
 }
@@ -60,8 +62,8 @@ enum Asked {
 }
 
 impl<'a> Worker<'a> {
-    pub(super) fn new(scene: &'a Scene, ledger: &'a Ledger, seed: u64) -> Self {
-        Self { scene, ledger, chance: Chance::new(seed), worked: Worked::default() }
+    pub(super) fn new(scene: &'a Scene, ledger: &'a Ledger, clock: &'a Clock, seed: u64) -> Self {
+        Self { scene, ledger, clock, chance: Chance::new(seed), worked: Worked::default() }
     }
 
     /// Works until so many of its programs were killed.
@@ -90,7 +92,7 @@ impl<'a> Worker<'a> {
             None => self.scene.builtin(&[]),
             Some(flags) => self.scene.proxy(&["--list", "all"], flags),
         };
-        let client = Client::ready(&launch).unchecked();
+        let client = Client::ready(&self.clock.rules(launch)).unchecked();
         self.ledger.started(client.pid());
         Program { client, open: BTreeSet::new() }
     }
