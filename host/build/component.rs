@@ -53,7 +53,8 @@ impl Folders {
         let target = WasmTarget::detect()?;
         let module = guest::build(&target, &self.root, package, &self.target.join("guest"))?;
         let bytes = fs::read(&module).with_context(|| format!("cannot read {}", module.display()))?;
-        let component = ComponentEncoder::default().validate(true).module(&bytes).and_then(ComponentEncoder::encode);
+        let encoder = ComponentEncoder::default().validate(true).module(&bytes);
+        let component = encoder.and_then(|mut encoder| encoder.encode());
         component.with_context(|| format!("the module of {package} does not make a component"))
     }
 }

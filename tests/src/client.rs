@@ -7,7 +7,9 @@ mod exchange;
 mod sessions;
 
 use std::collections::VecDeque;
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::fd::AsRawFd as _;
 use std::process::{Child, ChildStdin, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
@@ -25,6 +27,7 @@ pub use exchange::{Outcome, RpcError};
 pub struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
+    output_pipe: Option<String>,
     lines: Receiver<String>,
     next_id: i64,
     checker: Option<Checker>,
@@ -40,6 +43,7 @@ impl Client {
     pub fn start(launch: &Launch) -> Self {
         let mut child = launch.command().spawn().unwrap_or_else(|error| panic!("{launch:?} does not start: {error}"));
         let stdout = child.stdout.take().expect("its output is piped");
+        let output_pipe = fs::read_link(format!("/proc/self/fd/{}", stdout.as_raw_fd())).ok();
         // Nearly nothing is read ahead: while a test does not read, the program is stalled, as with a real client.
         let (sender, lines) = sync_channel(2);
         thread::spawn(move || {
@@ -51,6 +55,7 @@ impl Client {
         });
         Self {
             stdin: child.stdin.take(),
+            output_pipe: output_pipe.and_then(|pipe| pipe.into_os_string().into_string().ok()),
             child,
             lines,
             next_id: 0,
@@ -83,6 +88,11 @@ impl Client {
     /// The program's process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// What Linux calls the pipe through which the program's output comes.
+    pub fn output_pipe(&self) -> Option<&str> {
+        self.output_pipe.as_deref()
     }
 
     /// Sends `initialize` and returns its result.

@@ -4,6 +4,7 @@ pub(crate) mod bench;
 pub(crate) mod build;
 pub(crate) mod component;
 pub(crate) mod demo;
+pub(crate) mod deny;
 pub(crate) mod fuzz;
 pub(crate) mod test;
 pub(crate) mod torture;

@@ -29,6 +29,8 @@ enum Command {
     Demo,
     /// Check everything: format, lints, unit tests, whole-program tests, official clients, the component
     Test,
+    /// Check licences, sources and duplicates of all crates, and their known faults where the list of these can be had
+    Deny,
     /// Measure
     #[command(subcommand)]
     Bench(commands::bench::Bench),
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Command::Component(options) => commands::component::run(&options),
         Command::Demo => commands::demo::run(),
         Command::Test => commands::test::run(),
+        Command::Deny => commands::deny::run(),
         Command::Bench(bench) => commands::bench::run(&bench),
         Command::Torture(options) => commands::torture::run(&options),
         Command::Fuzz(options) => commands::fuzz::run(&options),

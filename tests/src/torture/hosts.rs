@@ -53,10 +53,10 @@ pub fn run(options: Options) -> Report {
                 .iter()
                 .map(|seed| scope.spawn(|| Worker::new(&scene, &ledger, &clock, *seed).work(KILLS_A_ROUND)))
                 .collect();
-            let disturber = scope.spawn(|| disturb::until(&over, &scene, &ledger, &clock, noise));
+            let troubles = scope.spawn(|| disturb::until(&over, &scene, &ledger, &clock, noise));
             let worked = workers.into_iter().map(thread::ScopedJoinHandle::join).collect();
             over.store(true, Ordering::Release);
-            disturbed.add(disturber.join().expect("nobody is disturbed any more"));
+            disturbed.add(troubles.join().expect("nobody is disturbed any more"));
             worked
         });
         for result in worked {

@@ -23,6 +23,7 @@ pub(crate) fn run() -> Result<()> {
         report.step("Lints", || {
             tool("clippy", &["--release", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"])
         });
+        report.step("Licences and sources", || outcome(super::deny::run()));
         report.step("The component's imports", || outcome(engine::imports()));
         report.step("The engine by Debian's compiler", engine::by_debian);
         report.step("Unit tests", || cargo_test(&["--lib", "--bins"]));

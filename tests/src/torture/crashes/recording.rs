@@ -51,8 +51,8 @@ impl<'a> Recorded<'a> {
     /// The program with its own agent.
     pub(super) fn start(scene: &'a Scene) -> Self {
         let client = Client::start(&traced(scene, &scene.builtin(&[])));
-        let output = fs::read_link(format!("/proc/{}/fd/1", client.pid())).expect("where its output goes");
-        let pipe = output.to_str().expect("text").to_owned();
+        // Where strace's own output goes is no sign of it: strace lets go of that when the program runs.
+        let pipe = client.output_pipe().expect("where its output goes").to_owned();
         let mut recorded = Self { client, scene, pipe };
         recorded.client.initialize();
         recorded

@@ -8,7 +8,7 @@ use crate::scene::Scene;
 use crate::torture::chance::Chance;
 
 /// How far it is put from the real one at most, in seconds: less than what counts as days with the program.
-const FARTHEST: usize = 10 * 3600;
+const FARTHEST: i64 = 10 * 3600;
 
 /// It is a file in which libfaketime, of Debian's package `faketime`, reads how far the clock is from the real one.
 #[derive(Debug)]
@@ -42,8 +42,8 @@ impl Clock {
 
     /// Puts it forward or back.
     pub(super) fn step(&self, chance: &mut Chance) {
-        let seconds = i64::try_from(chance.below(2 * FARTHEST)).unwrap_or_default();
-        self.set(seconds - FARTHEST as i64);
+        let seconds = chance.number() % (2 * FARTHEST.unsigned_abs());
+        self.set(seconds.cast_signed() - FARTHEST);
     }
 
     fn set(&self, seconds: i64) {
