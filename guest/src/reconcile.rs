@@ -12,6 +12,7 @@ mod joint;
 mod judge;
 mod places;
 mod plan;
+mod recut;
 mod tail;
 mod text;
 mod turn;

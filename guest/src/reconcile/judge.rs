@@ -21,6 +21,11 @@ pub fn plan(log: &[Turn], heard: impl Into<Heard>, replay: &[Turn], moved_on: bo
     draft.compare(pairs.iter().map(|(at, other)| (&log[*at], &replay[*other])));
     let (mut log_rest, mut replay_rest) = (0, 0);
     for (at, other) in pairs {
+        let is_told_by_answer = log[at].user != replay[other].user;
+        if is_told_by_answer && draft.keeps_all_alike(&log[log_rest..=at], &replay[replay_rest..=other]) {
+            (log_rest, replay_rest) = (at + 1, other + 1);
+            continue;
+        }
         let (before, prompt) = draft.without_prompt(&log[log_rest..at]);
         draft.between(before, &replay[replay_rest..other], log_rest > 0);
         draft.keep(prompt, Told::Yes);
