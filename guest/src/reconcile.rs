@@ -5,6 +5,7 @@
 //! [`crate::sessions::adopt`] carries out. Nothing in here writes.
 
 mod align;
+mod asides;
 mod draft;
 mod event;
 mod fold;

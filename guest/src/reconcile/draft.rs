@@ -153,11 +153,10 @@ impl Draft {
         let (known, unknown) = self.by_knowledge(log);
         if replay.iter().all(Turn::is_silent) {
             self.insert(replay);
-            if self.moved_on {
-                self.set_aside(&known);
-            } else {
-                self.keep(known, Told::No);
-            }
+            let (missing, lost): (Vec<&Turn>, Vec<&Turn>) =
+                known.iter().partition(|turn| turn.came_to_nothing || !self.moved_on);
+            self.set_aside(&lost);
+            self.keep(missing, Told::No);
             self.keep_others(unknown);
         } else {
             self.both(log, replay, false);

@@ -88,6 +88,8 @@ const CASES: &[Case] = &[
         visible: &["a/1", "b/2", "c/3"], told: 1, ..CASE },
     Case { name: "the agent was rewound", log: &["a/1", "b/2", "c/3"], replay: &["a/1"], moved_on: true,
         visible: &["a/1"], aside: &["b/2", "c/3"], told: 1, ..CASE },
+    Case { name: "a prompt that failed need not have reached the agent", log: &["a/1", "b/#"], heard: 1, replay: &["a/1"], moved_on: true,
+        visible: &["a/1", "b/"], told: 1, ..CASE },
     // They contradict each other.
     Case { name: "rewound and continued", log: &["a/1", "b/2", "c/3"], replay: &["a/1", "x/9"], moved_on: true,
         visible: &["a/1", "x/9"], aside: &["b/2", "c/3"], told: 2, ..CASE },
