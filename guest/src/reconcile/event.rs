@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::transcript::{Entry, Kind};
@@ -68,6 +69,8 @@ struct Prompt<'a> {
 struct End<'a> {
     #[serde(borrow, rename = "stopReason", default)]
     stop_reason: Option<Cow<'a, str>>,
+    #[serde(default)]
+    error: Option<IgnoredAny>,
 }
 
 impl<'a> Event<'a> {
@@ -91,7 +94,7 @@ impl<'a> Event<'a> {
             }
             Kind::TurnEnd => {
                 let end: Option<End<'_>> = serde_json::from_str(entry.json).ok();
-                let reason = end.and_then(|end| end.stop_reason);
+                let reason = end.filter(|end| end.error.is_none()).and_then(|end| end.stop_reason);
                 Self::End(match reason.as_deref() {
                     Some("cancelled") => Ended::Cancelled,
                     Some(_) => Ended::Well,
