@@ -39,7 +39,8 @@ fn transcript_of(talk: &Talk, store: &Store<&Memory>, id: &str) -> Vec<Broke> {
     let gone = |mark: &Mark| {
         let said = &talk.said[*mark];
         let is_kept_aside = (said.rewound || said.thought) && aside.contains(mark);
-        !seen.contains(mark) && !is_kept_aside && !(said.rewound && went_with_parent(talk, id, *mark))
+        let is_gone_with_parent = said.rewound && went_with_parent(talk, id, *mark);
+        !seen.contains(mark) && !is_kept_aside && !is_gone_with_parent
     };
     let missing: Vec<Mark> = required.iter().flat_map(|(_, marks)| marks).copied().filter(gone).collect();
     let mut broken = Vec::new();
