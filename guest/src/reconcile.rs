@@ -5,6 +5,7 @@
 //! [`crate::sessions::adopt`] carries out. Nothing in here writes.
 
 mod align;
+mod asides;
 mod draft;
 mod event;
 mod fold;
@@ -12,6 +13,7 @@ mod joint;
 mod judge;
 mod places;
 mod plan;
+mod recut;
 mod tail;
 mod text;
 mod turn;

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::align::TELLING;
 use super::plan::{Heard, Piece, Plan, length};
+use super::recut::alike;
 use super::text::Sum;
 use super::turn::Turn;
 
@@ -108,8 +109,32 @@ impl Draft {
         }
     }
 
+    /// Keeps what both say alike from here on, though they cut it into other turns. What is left of both.
+    fn keep_alike<'t>(&mut self, log: &'t [Turn], replay: &'t [Turn]) -> (&'t [Turn], &'t [Turn]) {
+        let places: Vec<usize> = (0..log.len()).filter(|at| self.has_part_in(&log[*at])).collect();
+        let known: Vec<&Turn> = places.iter().map(|at| &log[*at]).collect();
+        let Some((ours, theirs)) = alike(&known, replay) else { return (log, replay) };
+        let (same, rest) = log.split_at(places[ours - 1] + 1);
+        let (known, unknown) = self.by_knowledge(same);
+        self.keep(known, Told::Yes);
+        self.keep_others(unknown);
+        (rest, &replay[theirs..])
+    }
+
+    /// The same up to a turn that only its answer tells. Says whether all that was said up to there is alike.
+    pub(super) fn keeps_all_alike(&mut self, log: &[Turn], replay: &[Turn]) -> bool {
+        let known: Vec<&Turn> = log.iter().filter(|turn| self.has_part_in(turn)).collect();
+        let is_alike = alike(&known, replay) == Some((known.len(), replay.len()));
+        if is_alike {
+            self.keep_alike(log, replay);
+        }
+        is_alike
+    }
+
     /// What lies between turns that are the same, or, where it is not `behind` one, before the first.
     pub(super) fn between(&mut self, log: &[Turn], replay: &[Turn], behind: bool) {
+        let (all, (log, replay)) = (log.len(), self.keep_alike(log, replay));
+        let behind = behind || log.len() < all;
         let (known, unknown) = self.by_knowledge(log);
         if replay.iter().all(Turn::is_silent) {
             self.insert(replay);
@@ -124,14 +149,14 @@ impl Draft {
 
     /// What lies behind the last turn that is the same.
     pub(super) fn at_end(&mut self, log: &[Turn], replay: &[Turn]) {
+        let (log, replay) = self.keep_alike(log, replay);
         let (known, unknown) = self.by_knowledge(log);
         if replay.iter().all(Turn::is_silent) {
             self.insert(replay);
-            if self.moved_on {
-                self.set_aside(&known);
-            } else {
-                self.keep(known, Told::No);
-            }
+            let (missing, lost): (Vec<&Turn>, Vec<&Turn>) =
+                known.iter().partition(|turn| turn.came_to_nothing || !self.moved_on);
+            self.set_aside(&lost);
+            self.keep(missing, Told::No);
             self.keep_others(unknown);
         } else {
             self.both(log, replay, false);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::transcript::{Entry, Kind};
@@ -18,10 +19,20 @@ pub(super) enum Event<'a> {
     Agent { message: Option<&'a str>, content: Option<&'a RawValue> },
     /// Something the agent did.
     Done,
-    /// A turn came to its end, and whether that was the end of the answer.
-    End { well: bool },
+    /// A turn came to its end.
+    End(Ended),
     /// Something that belongs to what it stands in.
     Other,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// The answer was at its end.
+    Well,
+    Cancelled,
+    /// With an error, or nobody knows how.
+    Failed,
 }
 
 #[derive(Deserialize)]
@@ -58,6 +69,8 @@ struct Prompt<'a> {
 struct End<'a> {
     #[serde(borrow, rename = "stopReason", default)]
     stop_reason: Option<Cow<'a, str>>,
+    #[serde(default)]
+    error: Option<IgnoredAny>,
 }
 
 impl<'a> Event<'a> {
@@ -81,8 +94,12 @@ impl<'a> Event<'a> {
             }
             Kind::TurnEnd => {
                 let end: Option<End<'_>> = serde_json::from_str(entry.json).ok();
-                let reason = end.and_then(|end| end.stop_reason);
-                Self::End { well: reason.is_some_and(|reason| reason != "cancelled") }
+                let reason = end.filter(|end| end.error.is_none()).and_then(|end| end.stop_reason);
+                Self::End(match reason.as_deref() {
+                    Some("cancelled") => Ended::Cancelled,
+                    Some(_) => Ended::Well,
+                    None => Ended::Failed,
+                })
             }
             _ => Self::Other,
         }

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::event::{Event, text_of};
+use super::asides::Apart;
+use super::event::{Ended, Event, text_of};
 use super::places::{Gathered, gaps};
 use super::text::{Sum, Writer};
 use super::turn::{Half, Strip, Turn};
@@ -48,7 +49,7 @@ pub struct Fold {
     /// What it says between turns is known by these.
     speaks_as: Vec<String>,
     turns: Vec<Turn>,
-    /// Which of them are something that the hearer said by itself behind turns of others.
+    /// Which of them are something that the hearer said by itself.
     asides: Vec<usize>,
     /// The tag that the last of them bears.
     tag: Option<String>,
@@ -70,7 +71,7 @@ struct Open {
     /// The message that its last entry is a part of; long ones have several.
     message: Option<String>,
     /// How it ended, if it did.
-    ended_well: Option<bool>,
+    ended: Option<Ended>,
 }
 
 /// What comes behind what is closed.
@@ -141,6 +142,10 @@ impl Fold {
             // What an agent says between turns is no more of a turn of others.
             self.end_of_others(is_its_own);
         }
+        let is_users = entry.and_then(|entry| entry.update_name()).is_some_and(|name| name == "user_message_chunk");
+        if is_its_own == Some(true) && !is_users && self.grain == Grain::Turns {
+            self.begin_aside();
+        }
         let is_begun = self.open.is_none();
         self.take(number, text, entry);
         if let (Some(open), Some(tag)) = (&mut self.open, entry.and_then(|entry| entry.turn)) {
@@ -184,10 +189,10 @@ impl Fold {
                 }
             }
             Event::Done => self.agent(number, None),
-            Event::End { well } => {
+            Event::End(ended) => {
                 self.anything_else(number);
                 if let Some(open) = &mut self.open {
-                    open.ended_well = Some(well);
+                    open.ended = Some(ended);
                 }
             }
             Event::Other => self.anything_else(number),
@@ -195,14 +200,17 @@ impl Fold {
     }
 
     /// The turns of everything up to this number, without a gap.
-    pub fn finish(mut self, until: u64) -> Vec<Turn> {
+    pub fn finish(self, until: u64) -> Vec<Turn> {
+        self.finish_apart(until).joined()
+    }
+
+    /// The same, what the hearer said by itself apart.
+    pub(super) fn finish_apart(mut self, until: u64) -> Apart {
         if until > 0 && self.open.is_none() {
             self.anything_else(until);
         }
         self.close(Behind::Nothing);
-        if self.grain == Grain::Turns {
-            self.join_asides();
-        }
+        let asides = if self.grain == Grain::Turns { self.asides } else { Vec::new() };
         let mut turns = self.turns;
         // What an agent did at last belongs to what it said at last.
         if self.grain == Grain::Answers
@@ -220,20 +228,15 @@ impl Fold {
                 turn.at = turn.at.with(gap);
             }
         }
-        turns
+        Apart { turns, asides }
     }
 
-    /// What an agent says by itself it says behind its own last turn, whatever others have said in between.
-    fn join_asides(&mut self) {
-        for at in std::mem::take(&mut self.asides).into_iter().rev() {
-            let Some(before) = self.turns[..at].iter().rposition(|turn| turn.took_part != Some(false)) else {
-                continue;
-            };
-            if self.turns[before].took_part == Some(true) {
-                let aside = self.turns.remove(at);
-                self.turns[before].go_on(&aside);
-            }
+    /// What the hearer says now, between turns, is not said in the turn that a prompt has begun.
+    fn begin_aside(&mut self) {
+        if self.open.as_ref().is_none_or(|open| !open.is_ours || open.took_part != Some(true)) {
+            return;
         }
+        self.close(Behind::AnotherTurn);
     }
 
     /// What a user said to this agent is not joined with what went to another, though nobody has answered between.
@@ -314,8 +317,7 @@ impl Fold {
     fn close(&mut self, behind: Behind) {
         self.user_is_done();
         let Some(open) = self.open.take() else { return };
-        let Open { places, tag, is_ours, took_part, said: Said::Agent { user, agent, mut held }, ended_well, .. } =
-            open
+        let Open { places, tag, is_ours, took_part, said: Said::Agent { user, agent, mut held }, ended, .. } = open
         else {
             return;
         };
@@ -327,8 +329,8 @@ impl Fold {
         let (at, one_with) = (places.places(), self.begun);
         // What an agent replays has no ends; it came to one if something follows it.
         let finished = match behind {
-            Behind::Nothing => ended_well.unwrap_or(false),
-            Behind::AnotherTurn => ended_well.unwrap_or(!is_ours),
+            Behind::Nothing => ended == Some(Ended::Well),
+            Behind::AnotherTurn => ended.map_or(!is_ours, |ended| ended == Ended::Well),
             Behind::MoreOfIt => true,
         };
         held.extend(self.wanted.held_by_agent(&agent));
@@ -336,7 +338,8 @@ impl Fold {
         // An agent that replays less than it did has not forgotten the rest but changed it.
         agent = self.wanted.kept(agent, is_ours && !finished);
         let holds = held.into_boxed_slice();
-        self.turns.push(Turn { at, one_with, user, agent, took_part, finished, holds });
+        let came_to_nothing = is_ours && ended == Some(Ended::Failed) && agent.sum().is_empty();
+        self.turns.push(Turn { at, one_with, user, agent, took_part, finished, came_to_nothing, holds });
     }
 }
 
@@ -350,7 +353,7 @@ impl Open {
             took_part: None,
             said: Said::User(String::new()),
             message: None,
-            ended_well: None,
+            ended: None,
         }
     }
 

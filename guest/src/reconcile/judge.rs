@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::align::align;
 use super::draft::{Draft, Told, is_held};
 use super::joint;
-use super::plan::{Heard, Plan};
+use super::plan::{Heard, Piece, Plan};
 use super::turn::Turn;
 
 /// Compares a transcript, of which the agent has heard this much, with what it replays. `moved_on`: the agent's
@@ -21,6 +21,11 @@ pub fn plan(log: &[Turn], heard: impl Into<Heard>, replay: &[Turn], moved_on: bo
     draft.compare(pairs.iter().map(|(at, other)| (&log[*at], &replay[*other])));
     let (mut log_rest, mut replay_rest) = (0, 0);
     for (at, other) in pairs {
+        let is_told_by_answer = log[at].user != replay[other].user;
+        if is_told_by_answer && draft.keeps_all_alike(&log[log_rest..=at], &replay[replay_rest..=other]) {
+            (log_rest, replay_rest) = (at + 1, other + 1);
+            continue;
+        }
         let (before, prompt) = draft.without_prompt(&log[log_rest..at]);
         draft.between(before, &replay[replay_rest..other], log_rest > 0);
         draft.keep(prompt, Told::Yes);
@@ -41,11 +46,41 @@ pub struct Evidence {
     pub moved_on: bool,
     /// The transcript held all of the conversation at that time; else its beginning is with the agent only.
     pub whole: bool,
+    /// The entries behind this one have been written since the agent was asked for its replay.
+    pub asked_at: u64,
 }
 
-/// The same where the two may have nothing in common. Turns that are one to readers stay together, or are taken out of the
-/// conversation together.
+/// The same where the two may have nothing in common. What has begun since the agent was asked it need not have told.
 pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
+    let (before, since) = begun_since(log, replay, evidence.asked_at);
+    let mut judged = judge_all(before, heard, replay, evidence);
+    let since = since.iter().flat_map(|turn| turn.at.runs());
+    judged.pieces.extend(since.map(Piece::Keep));
+    judged
+}
+
+/// The turns of a log before those that have begun behind this entry, and these, if the replay has nothing of them.
+fn begun_since<'a>(log: &'a [Turn], replay: &[Turn], behind: u64) -> (&'a [Turn], &'a [Turn]) {
+    let first = log.iter().position(|turn| turn.at.start() > behind).unwrap_or(log.len());
+    let (before, since) = log.split_at(first);
+    let is_told = |turn: &Turn| {
+        // What nobody asked for is hard to tell.
+        turn.user.is_empty() || is_held(turn, replay) || replay.iter().any(|theirs| theirs.user == turn.user)
+    };
+    let end = before.iter().map(|turn| turn.at.end()).max().unwrap_or(0);
+    let is_in_order = since.is_sorted_by(|one, other| one.at.end() < other.at.start());
+    let is_one_with = |turn: &Turn| before.iter().any(|other| other.one_with == turn.one_with);
+    let is_apart = |turn: &Turn| turn.at.start() > end.max(behind) && !is_one_with(turn);
+    if is_in_order && since.iter().all(|turn| is_apart(turn) && !is_told(turn)) {
+        (before, since)
+    } else {
+        (log, &log[..0])
+    }
+}
+
+/// The same of a replay that was told of all that is in the log. Turns that are one to readers stay together, or are taken
+/// out of the conversation together.
+fn judge_all(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
     let mut judged = by_evidence(log, heard, replay, evidence);
     let mut log = Cow::Borrowed(log);
     loop {

@@ -26,6 +26,8 @@ pub struct Turn {
     pub took_part: Option<bool>,
     /// Whether it came to its end, neither cut off nor cancelled nor failed.
     pub finished: bool,
+    /// It failed before the agent said anything: the prompt need not have reached it.
+    pub came_to_nothing: bool,
     /// What it is known to hold of turns of the other side.
     pub holds: Box<[Half]>,
 }
@@ -49,11 +51,13 @@ impl Turn {
     pub(super) fn go_on(&mut self, rest: &Self) {
         rest.at.runs().for_each(|run| self.at = self.at.with(run));
         self.agent = self.agent.followed_by(&rest.agent);
+        self.came_to_nothing &= self.agent.sum().is_empty();
     }
 
     /// It and that one are one.
     pub(super) fn join(&mut self, other: &Self) {
         self.go_on(other);
+        self.came_to_nothing &= other.came_to_nothing;
         self.user = self.user.followed_by(other.user);
         self.took_part = self.took_part.max(other.took_part);
         self.finished = other.finished;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::asides::Apart;
 use super::fold::{Fold, Grain};
 use super::text::Sum;
 use super::turn::{Strip, Turn};
@@ -13,7 +14,7 @@ const BATCH: Bounds = Bounds { limit: 512, max_bytes: 256 * 1024 };
 
 /// The turns of a session's transcript, its own log up to the entry `own_end`, in the order in which it is shown.
 pub fn of_transcript<S: Storage>(storage: &S, session: &Session, own_end: u32, strip: Strip) -> Result<Vec<Turn>> {
-    transcript(storage, session, own_end, Fold::new(strip))
+    Ok(transcript(storage, session, own_end, Fold::new(strip))?.joined())
 }
 
 /// The turns of a transcript and those of a replay of this agent's that was recorded into the log `staging`, as they can
@@ -29,20 +30,21 @@ pub fn of_both<S: Storage>(
     strip: Strip,
 ) -> Result<(Vec<Turn>, Vec<Turn>)> {
     let fold = || Fold::new(strip).heard_by(agent, session.agents.get(agent));
-    let mut ours = transcript(storage, session, own_end, fold())?;
-    let mut theirs = replay(storage, staging, Fold::beside(strip, &ours))?;
+    let apart = transcript(storage, session, own_end, fold())?;
+    let mut theirs = replay(storage, staging, Fold::beside(strip, &apart.as_joined()))?;
+    let mut ours = apart.joined_as(&theirs);
     let grain = Grain::of(&theirs);
     if grain != Grain::Turns {
-        ours = transcript(storage, session, own_end, fold().by(grain))?;
+        ours = transcript(storage, session, own_end, fold().by(grain))?.joined();
         theirs = replay(storage, staging, Fold::beside(strip, &ours).by(grain))?;
     }
     order_as_replayed(&mut ours, &theirs);
     Ok((ours, theirs))
 }
 
-fn transcript<S: Storage>(storage: &S, session: &Session, own_end: u32, mut fold: Fold) -> Result<Vec<Turn>> {
+fn transcript<S: Storage>(storage: &S, session: &Session, own_end: u32, mut fold: Fold) -> Result<Apart> {
     let length = Replay::up_to(session, own_end).each(storage, |number, text| fold.push(number, text))?;
-    Ok(fold.finish(length))
+    Ok(fold.finish_apart(length))
 }
 
 fn replay<S: Storage>(storage: &S, staging: &str, mut fold: Fold) -> Result<Vec<Turn>> {

@@ -18,7 +18,7 @@ pub enum Kind {
     Update,
     /// A turn begins: `{"prompt":[ContentBlock…],"messageId":"…","with":[agent, its id of the session]}`.
     Prompt,
-    /// A turn ends: `{"stopReason":"…"}` or `{"error":{…}}`.
+    /// A turn ends: `{"stopReason":"…"}` or `{"error":{…}}`; both where the agent failed at one that was cancelled.
     TurnEnd,
     /// The agent asked for permission: the request's params without their `sessionId`.
     PermissionAsked,

@@ -77,9 +77,9 @@ impl Recorder {
         self.overtaken = None;
     }
 
-    /// Up to where the writer knows the log.
+    /// Up to where the writer knows the log: what others have written behind that is left to be looked at.
     pub fn seen(&self) -> Option<u32> {
-        self.seen
+        self.overtaken.or(self.seen)
     }
 
     /// Looks whether others have written to the log. Returns the number behind which they did, if they have since it was

@@ -4,7 +4,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, ask_fork, ask_prompt, leave, load, oblige, said};
+use crate::scenes::{CWD, account, ask_fork, ask_prompt, leave, load, oblige, said};
 
 /// For longer than a connection is believed to be there that does not say so.
 const UNTIL_FORGOTTEN: i64 = 20_000;
@@ -135,4 +135,21 @@ fn what_a_fork_has_of_a_turn_under_way_is_ended_in_the_fork() {
     let out = load(&mut desk, &fork, &[]);
     assert_eq!(call_status(&out, "cut").as_deref(), Some("failed"));
     assert_eq!(said(&out.client), ["> Go", "Wait", "> On", "Yes"]);
+}
+
+#[test]
+fn an_agent_that_has_refused_a_prompt_which_was_cancelled_is_told_of_it_when_it_opens_the_session_again() {
+    let (store, world) = (Memory::new(), World::default());
+    let resumes = json!({"sessionCapabilities": {"resume": {}}});
+    let mut desk = Desk::ready(&store, &world, &resumes);
+    let id = desk.new_session("s1", CWD);
+    let asked = ask_prompt(&mut desk, "prompt", &id, "First question").request("session/prompt");
+    desk.client(json!({"method": "session/cancel", "params": {"sessionId": id}}));
+    let out = desk.agent(json!({"id": asked["id"], "error": {"code": -32002, "message": "no such session"}}));
+    assert_eq!(out.answer("prompt")["result"]["stopReason"], "cancelled");
+    leave(desk);
+    let mut desk = Desk::ready(&store, &world, &resumes);
+    load(&mut desk, &id, &[]);
+    let account = account(&ask_prompt(&mut desk, "prompt", &id, "Second question")).unwrap_or_default();
+    assert!(account.contains("First question"), "{account}");
 }

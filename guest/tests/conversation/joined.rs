@@ -93,6 +93,31 @@ fn what_an_agent_says_unasked_in_a_fork_is_no_part_of_the_last_answer_before() {
 }
 
 #[test]
+fn prompts_that_an_agent_joins_stay_where_they_were_said_before_and_behind_those_to_others() {
+    let (store, world) = (Memory::new(), World::default());
+    let loads = json!({"loadSession": true});
+    let mut desk = set(&store, &world, &loads, &[]);
+    let id = desk.new_session("s1", CWD);
+    desk.turn(&id, "First", &[]);
+    desk.turn(&id, "Second", &["Answer"]);
+    let mut other = Desk::open(&store, &world, &[]);
+    other.greet(Some("b"), &json!({}));
+    let out = ask_load(&mut other, "load", &id);
+    oblige(&mut other, out, &[], "b1").answer("load");
+    other.turn(&id, "Elsewhere", &["Other answer"]);
+    desk.turn(&id, "Third", &[]);
+    desk.turn(&id, "Fourth", &[]);
+    other.engine.peer_closed(Peer::Client);
+    desk.engine.peer_closed(Peer::Client);
+    let mut desk = set(&store, &world, &loads, &[]);
+    let chunks = [(USER, "First"), (USER, "Second"), (AGENT, "Answer"), (USER, "Third"), (USER, "Fourth")];
+    let out = load_as(&mut desk, &id, "s1", &chunks);
+    let whole = ["> FirstSecond", "Answer", "> Elsewhere", "Other answer", "> ThirdFourth"];
+    assert_eq!(said(&out.client), whole);
+    assert!(mark(&out, "load")["setAside"].is_null());
+}
+
+#[test]
 fn what_stands_before_an_account_and_what_stands_behind_it_are_two_prompts() {
     // The agent may replay the prompt and the account with it in chunks of their own, or in one.
     for is_joined in [false, true] {

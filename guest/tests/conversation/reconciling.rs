@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
 use crate::scenes::{
-    TOLD, Turns, account, ask_load, ask_prompt, ask_resume, lines, listing, load, mark, oblige, row, said, told,
+    TOLD, Turns, account, ask_load, ask_prompt, ask_resume, leave, lines, listing, load, mark, oblige, replay, row,
+    said, told,
 };
 
 const OLD: Turns<'static> = &[("Old question", "Old answer")];
@@ -214,4 +215,24 @@ fn a_turn_does_not_hide_what_was_said_outside_before_it_where_nobody_could_look(
         let out = load(&mut desk, &id, &all(&[TOLD, OUTSIDE, NEW]));
         assert_eq!(said(&out.client), lines(&[TOLD, OUTSIDE, NEW]), "{time}");
     }
+}
+
+#[test]
+fn what_is_said_since_an_agent_was_asked_for_its_history_does_not_contradict_it() {
+    let (store, world) = (Memory::new(), World::default());
+    let lists = || listing(&store, &world, "a", &json!({"loadSession": true}), &[row("o1", "Old", LONG_AGO)]);
+    let mut slow = lists();
+    let asked = ask_load(&mut slow, "load", "o1").request("session/load");
+    replay(&mut slow, "o1", OLD);
+    // The agent has lost it meanwhile, and goes on in another window.
+    let mut desk = lists();
+    load(&mut desk, "o1", &[]);
+    desk.turn("o1", "New question", &["New answer"]);
+    leave(desk);
+    slow.reply(&asked, json!({})).answer("load");
+    leave(slow);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let out = load(&mut desk, "o1", &[]);
+    assert_eq!(said(&out.client), lines(&[OLD, NEW]));
+    assert!(mark(&out, "load")["setAside"].is_null());
 }

@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::json;
 
 use crate::desk::{Desk, Faulty, World, chunk, text_of, update};
-use crate::scenes::{CWD, ask_prompt, load, said};
+use crate::scenes::{CWD, LONG, account, ask_load, ask_prompt, load, oblige, said, says};
 
 #[test]
 fn a_turn_goes_on_after_the_instance_was_lost() {
@@ -108,4 +108,22 @@ fn nothing_is_kept_of_a_session_that_was_deleted_when_its_instance_was_lost() {
     let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
     desk.pull();
     assert_eq!(desk.memos.keys().collect::<Vec<_>>(), ["agent", "client"]);
+}
+
+#[test]
+fn what_another_window_said_before_the_instance_was_lost_the_agent_is_told() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut other = Desk::ready(&store, &world, &json!({}));
+    let id = other.new_session("o1", CWD);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let out = ask_load(&mut desk, "load", &id);
+    oblige(&mut desk, out, &[], "s1").answer("load");
+    other.turn(&id, "Elsewhere", &["Other answer"]);
+    // What is written now stands behind that.
+    desk.agent(says("By the way"));
+    desk.wait(LONG);
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+    desk.pull();
+    let account = account(&ask_prompt(&mut desk, "turn", &id, "Go on")).unwrap_or_default();
+    assert!(account.contains("Other answer") && !account.contains("By the way"), "{account}");
 }

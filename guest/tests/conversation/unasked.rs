@@ -1,10 +1,11 @@
 //! What an agent says between turns, unasked.
 
+use acp_sessions_guest::engine::{Arrival, Content, Peer};
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
-use crate::scenes::{TOLD, account, ask_fork, ask_load, ask_prompt, leave, lines, load, oblige, said, told};
+use crate::scenes::{CWD, TOLD, account, ask_fork, ask_load, ask_prompt, leave, lines, load, mark, oblige, said, told};
 
 fn says(session: &str, text: &str) -> Value {
     update(session, chunk("agent_message_chunk", text))
@@ -61,4 +62,53 @@ fn by_another_agent_it_does_not_change_the_turn_of_the_first() {
         }
         leave(desk);
     }
+}
+
+#[test]
+fn behind_a_prompt_that_was_lost_with_its_instance_it_belongs_to_the_turn_before() {
+    let (store, world) = (Memory::new(), World::default());
+    let loads = json!({"loadSession": true});
+    let mut desk = Desk::ready(&store, &world, &loads);
+    let id = desk.new_session("s1", CWD);
+    desk.turn(&id, "First question", &["First answer"]);
+    desk.turn(&id, "Second question", &[]);
+    // The prompt is in the log, and what would have brought it to the agent was lost.
+    let memos = desk.memos.clone();
+    ask_prompt(&mut desk, "lost", &id, "Third question").request("session/prompt");
+    let params = json!({"sessionId": id, "prompt": [{"type": "text", "text": "Third question"}]});
+    let line = json!({"jsonrpc": "2.0", "id": "lost", "method": "session/prompt", "params": params}).to_string();
+    let lost = Arrival { peer: Peer::Client, content: Content::Line(line) };
+    let mut desk = Desk::carry_on(&store, &world, &[], memos, vec![lost]);
+    assert_eq!(desk.pull().answer("lost")["error"]["code"], -32603);
+    desk.agent(says("s1", "By the way"));
+    leave(desk);
+    let has = [("First question", "First answer"), ("Second question", "By the way")];
+    for time in ["once", "again"] {
+        let mut desk = Desk::ready(&store, &world, &loads);
+        let out = load(&mut desk, &id, &has);
+        let whole = ["> First question", "First answer", "> Second questionThird question", "By the way"];
+        assert_eq!(said(&out.client), whole, "{time}");
+        assert!(mark(&out, "load")["setAside"].is_null(), "{time}");
+        leave(desk);
+    }
+    let mut desk = Desk::ready(&store, &world, &loads);
+    load(&mut desk, &id, &has);
+    let account = account(&ask_prompt(&mut desk, "prompt", &id, "Fourth question")).unwrap();
+    assert!(account.contains("Third question") && !account.contains("Second"), "{account}");
+}
+
+#[test]
+fn behind_a_turn_that_the_agent_has_no_more_it_is_said_once() {
+    let (store, world) = (Memory::new(), World::default());
+    let loads = json!({"loadSession": true});
+    let mut desk = Desk::ready(&store, &world, &loads);
+    let id = desk.new_session("s1", CWD);
+    desk.turn(&id, "First question", &[]);
+    desk.turn(&id, "Second question", &["Second answer"]);
+    desk.agent(says("s1", "By the way"));
+    leave(desk);
+    let mut desk = Desk::ready(&store, &world, &loads);
+    let out = load(&mut desk, &id, &[("First question", "By the way")]);
+    assert_eq!(said(&out.client), ["> First questionSecond question", "Second answerBy the way"]);
+    assert!(mark(&out, "load")["setAside"].is_null());
 }

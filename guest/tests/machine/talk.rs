@@ -305,13 +305,13 @@ impl Talk {
     }
 
     /// When the first of those turns began, and the last of them ended, that overlap with this one on its connection, or
-    /// with one that does: nobody can tell which chunk belongs to which, so they are one.
-    pub(crate) fn span(&self, turn: &Turn) -> (u64, u64) {
+    /// with one that does, of those that are there: nobody can tell which chunk belongs to which, so they are one.
+    pub(crate) fn span(&self, turn: &Turn, is_there: impl Fn(&Turn) -> bool) -> (u64, u64) {
         let end = |turn: &Turn| turn.ended.unwrap_or(u64::MAX);
         // A prompt may wait for its session to be open.
         let start = |turn: &Turn| turn.given.unwrap_or(turn.began);
         let mut span = (start(turn), end(turn));
-        let same = |other: &&Turn| other.line == turn.line && other.session == turn.session;
+        let same = |other: &&Turn| other.line == turn.line && other.session == turn.session && is_there(other);
         loop {
             let overlaps = |other: &&Turn| start(other) < span.1 && span.0 < end(other);
             let found = self.turns.iter().filter(same).filter(overlaps);

@@ -45,7 +45,13 @@ const CASES: &[Case] = &[
         visible: &["/hello", "a/1"], told: 2, ..CASE },
     Case { name: "the same prompt was asked again without the layer", log: &["continue/1"], replay: &["continue/1", "continue/2", "continue/2"],
         visible: &["continue/1", "continue/2", "continue/2"], told: 3, ..CASE },
-    // The agent has put together what was said apart.
+    // The agent has put together what was said apart, or the other way round.
+    Case { name: "prompts that nobody answered are joined with the next, all along", log: &["a/", "b/1", "c/", "d/"], replay: &["ab/1", "cd/"],
+        visible: &["a/", "b/1", "c/", "d/"], told: 4, ..CASE },
+    Case { name: "the same, and more without the layer", log: &["a/", "b/1", "c/", "d/"], replay: &["ab/1", "cd/", "x/9"],
+        visible: &["a/", "b/1", "c/", "d/", "x/9"], told: 5, ..CASE },
+    Case { name: "prompts of which the client did not wait for the first are told apart", log: &["ab/an answer of many letters"], replay: &["a/", "b/an answer of many letters"],
+        visible: &["ab/an answer of many letters"], told: 1, ..CASE },
     Case { name: "a prompt that nobody answered, and one more without the layer", log: &["a/1", "b/"], heard: 1, replay: &["a/1", "b\n\nx/9"],
         visible: &["a/1", "b\n\nx/9"], aside: &["b/"], told: 2, ..CASE },
     Case { name: "the same, the other way round", log: &["a/1", "b/"], heard: 1, replay: &["a/1", "x\n\nb/9"],
@@ -82,6 +88,8 @@ const CASES: &[Case] = &[
         visible: &["a/1", "b/2", "c/3"], told: 1, ..CASE },
     Case { name: "the agent was rewound", log: &["a/1", "b/2", "c/3"], replay: &["a/1"], moved_on: true,
         visible: &["a/1"], aside: &["b/2", "c/3"], told: 1, ..CASE },
+    Case { name: "a prompt that failed need not have reached the agent", log: &["a/1", "b/#"], heard: 1, replay: &["a/1"], moved_on: true,
+        visible: &["a/1", "b/"], told: 1, ..CASE },
     // They contradict each other.
     Case { name: "rewound and continued", log: &["a/1", "b/2", "c/3"], replay: &["a/1", "x/9"], moved_on: true,
         visible: &["a/1", "x/9"], aside: &["b/2", "c/3"], told: 2, ..CASE },

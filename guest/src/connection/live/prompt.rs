@@ -182,15 +182,18 @@ impl LiveSession {
         let Some(turns) = self.turns_mut() else { return Handled::Pass };
         let turn = turns.iter().position(|turn| turn.request == *request).map(|at| turns.remove(at));
         let turn = turn.unwrap_or_else(|| Turn::taken_up(request.clone(), cx.turn_tag(), None, None));
-        let outcome =
-            if turn.cancelled && matches!(outcome, Outcome::Error(_)) { Outcome::Result(CANCELLED) } else { outcome };
-        let (entry, replaced) = match outcome {
-            Outcome::Result(result) => {
-                (result.to_owned(), turn.cancelled && result == CANCELLED && !line.contains(CANCELLED))
-            }
-            Outcome::Error(error) => (format!("{{\"error\":{error}}}"), false),
-        };
         let has_succeeded = matches!(outcome, Outcome::Result(_));
+        // One that the client has cancelled ends so, whatever the agent says; it need not have heard of it.
+        let (entry, outcome, replaced) = match outcome {
+            Outcome::Error(error) if turn.cancelled => {
+                let entry = format!("{{\"stopReason\":\"cancelled\",\"error\":{error}}}");
+                (entry, Outcome::Result(CANCELLED), !line.contains(CANCELLED))
+            }
+            Outcome::Error(error) => (format!("{{\"error\":{error}}}"), outcome, false),
+            Outcome::Result(result) => {
+                (result.to_owned(), outcome, turn.cancelled && result == CANCELLED && !line.contains(CANCELLED))
+            }
+        };
         if let Some(from) = turn.account.filter(|_| !has_succeeded) {
             self.untold = Some(from.and(self.untold));
         }

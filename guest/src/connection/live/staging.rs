@@ -28,6 +28,8 @@ pub(super) struct Staging {
     beginning: Option<String>,
     /// What it has to begin with, as far as is known.
     expected: Option<String>,
+    /// Where the session's own log ended when the agent was asked.
+    asked_at: u32,
 }
 
 /// Keeps the layer's own words out of what the agent replays as the user's, also where they come in several chunks.
@@ -73,7 +75,9 @@ impl Staging {
     fn told_by<S: Storage, E: Environment>(speaker: String, session: &Session, cx: &Cx<'_, S, E>) -> Result<Self> {
         let log = format!("{}~{:016x}", session.id, cx.environment.random());
         staging::begin(cx.store, cx.connection, &log, cx.now())?;
+        let asked_at = cx.store.storage().log_end(&session.id)?;
         Ok(Self {
+            asked_at,
             recorder: Recorder::new(&log),
             log,
             speaker,
@@ -91,9 +95,9 @@ impl Staging {
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Self> {
         let expected = self.expected.clone().or_else(|| self.beginning.clone());
-        let speaker = self.speaker.clone();
+        let (speaker, asked_at) = (self.speaker.clone(), self.asked_at);
         self.discard(cx);
-        Ok(Self { expected, ..Self::told_by(speaker, session, cx)? })
+        Ok(Self { expected, asked_at, ..Self::told_by(speaker, session, cx)? })
     }
 
     /// Whether its beginning was told before it was begun again, among what was told for the other request: both are of
@@ -234,7 +238,11 @@ impl Staging {
             known.map_or(Heard { since: 0, until: 0 }, |known| Heard { since: known.since, until: known.heard });
         let (ours, theirs) = turns::of_both(storage, &session, own_end, &self.log, agent, own_words::strip)?;
         // The agent's list may have been read since the agent was asked to load it.
-        let evidence = Evidence { moved_on: has_moved_on(&session, agent), whole: session.origin == Origin::Layer };
+        let evidence = Evidence {
+            moved_on: has_moved_on(&session, agent),
+            whole: session.origin == Origin::Layer,
+            asked_at: session.length_up_to(self.asked_at),
+        };
         let plan = reconcile::judge(&ours, heard, &theirs, evidence);
         // What its list has said since may be of something that came after what was told of here.
         let listed = target.session().agents.get(agent).and_then(|known| known.listed);

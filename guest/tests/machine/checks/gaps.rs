@@ -35,9 +35,11 @@
 //! the agent's list before the first could have it noted. It is one more of the agent's own to everybody, and is not deleted with
 //! the session that it stands in for (685101).
 //!
-//! **Not exempt, and not held yet.** What an agent that replays says between turns, behind a prompt in the log that never reached
-//! it: the words are taken for that prompt's answer, and are there twice once the agent has told them without it (71394, 138053).
-//! About 1 of 20,000 cases; none of the first 20,000.
+//! **Not exempt, and not held yet.** A session that is changed without the layer while a turn of it is under way here: what the
+//! agent then has behind other words is there twice (618435, 80365, 110610). A prompt that the store did not take, and that
+//! another window's replay has meanwhile (101350). A prompt that another program of the agent's name has refused, which has
+//! no such session (604500, 739290). A session begun in the place of another, read in the agent's list before its first prompt
+//! has succeeded (90406). None of the first 20,000.
 
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Store, keys};

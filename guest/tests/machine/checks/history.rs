@@ -9,7 +9,7 @@ use acp_sessions_guest::store::{Session, Store};
 use super::gaps::{is_anothers_perhaps, is_compared_in_vain, is_in_no_order};
 use crate::client::Window;
 use crate::ground::Broke;
-use crate::talk::{Life, Mark, Talk, marks};
+use crate::talk::{Life, Mark, Talk, Turn, marks};
 
 const ALL: Bounds = Bounds { limit: 10_000, max_bytes: 1 << 30 };
 
@@ -39,7 +39,8 @@ fn transcript_of(talk: &Talk, store: &Store<&Memory>, id: &str) -> Vec<Broke> {
     let gone = |mark: &Mark| {
         let said = &talk.said[*mark];
         let is_kept_aside = (said.rewound || said.thought) && aside.contains(mark);
-        !seen.contains(mark) && !is_kept_aside
+        let is_gone_with_parent = said.rewound && went_with_parent(talk, id, *mark);
+        !seen.contains(mark) && !is_kept_aside && !is_gone_with_parent
     };
     let missing: Vec<Mark> = required.iter().flat_map(|(_, marks)| marks).copied().filter(gone).collect();
     let mut broken = Vec::new();
@@ -48,6 +49,13 @@ fn transcript_of(talk: &Talk, store: &Store<&Memory>, id: &str) -> Vec<Broke> {
     }
     broken.extend(order(talk, id, &seen, u64::MAX).err());
     broken
+}
+
+/// Whether this was said in another session, of which this one is a fork and which was deleted since. What the agent has
+/// taken back of it was kept with that one alone, where the fork was made after that (28408).
+fn went_with_parent(talk: &Talk, id: &str, mark: Mark) -> bool {
+    let parent = talk.said[mark].turn.map(|turn| talk.turns[turn].session.as_str()).filter(|parent| *parent != id);
+    parent.and_then(|parent| talk.sessions.get(parent)).is_some_and(|parent| parent.life != Life::Here)
 }
 
 /// What was taken out of the conversation and kept.
@@ -120,7 +128,10 @@ fn order(talk: &Talk, id: &str, seen: &[Mark], until: u64) -> Result<(), Broke> 
         if let (Some(first), Some(last)) = (dated.clone().min(), dated.max())
             && !turn.given_up
         {
-            let (began, ended) = talk.span(turn);
+            // What never reached the agent and is not there joins no others (187709).
+            let is_there =
+                |turn: &Turn| turn.given.is_some() || turn.marks.iter().any(|mark| places.contains_key(mark));
+            let (began, ended) = talk.span(turn, is_there);
             let span = spans.entry((turn.line, began, ended)).or_insert((first, last));
             *span = (span.0.min(first), span.1.max(last));
         }
