@@ -11,8 +11,8 @@ use crate::content::Content;
 
 /// What a case may take, so that the corpus stays small.
 const MOST_BYTES: usize = 17_000;
-/// The same of one with calls of the typed interface: there are few, and they need several sessions.
-const MOST_BYTES_TYPED: usize = 40_000;
+/// The same of one with calls of the typed interface, or in which instances are lost: there are few.
+const MOST_BYTES_RARE: usize = 40_000;
 
 /// Where the cases are.
 pub fn folder() -> PathBuf {
@@ -44,8 +44,8 @@ pub fn read(path: &Path) -> io::Result<Case> {
 /// Writes a case, and the folder it is in; says whether it was not too large for that. A case that was there goes.
 pub fn write(path: &Path, case: &Case) -> io::Result<bool> {
     let text = text(case);
-    let is_typed = case.steps.iter().any(|step| step.call.is_typed());
-    if text.len() > if is_typed { MOST_BYTES_TYPED } else { MOST_BYTES } {
+    let is_rare = case.steps.iter().any(|step| step.call.is_typed() || !step.has_returned());
+    if text.len() > if is_rare { MOST_BYTES_RARE } else { MOST_BYTES } {
         return fs::remove_file(path).or_else(|error| if path.exists() { Err(error) } else { Ok(()) }).map(|()| false);
     }
     if let Some(folder) = path.parent() {

@@ -100,24 +100,28 @@ struct Player<'p> {
 }
 
 /// The case as it comes out: the same steps with what they return now, and what the storage holds in the end.
+///
+/// # Panics
+/// Where the case itself is wrong (a commit of somebody else's that is refused, a call of an instance that is not connected),
+/// and where the engine does.
 pub fn play(case: &Case) -> Case {
     let memory = if case.without_text_search { Memory::without_text_search() } else { Memory::new() };
     case.start.write(&memory).expect("the storage is as the case says");
     let (striking, now) = (Striking::default(), Cell::new(0));
-    let mut player =
+    let mut host =
         Player { memory: &memory, striking: &striking, now: &now, engines: BTreeMap::new(), memos: BTreeMap::new() };
     let mut played = case.clone();
     for step in &mut played.steps {
         now.set(step.now.unwrap_or(now.get()));
         striking.arm(&step.faults);
-        step.returns = match catch_unwind(AssertUnwindSafe(|| player.call(step))) {
+        step.returns = match catch_unwind(AssertUnwindSafe(|| host.call(step))) {
             Ok(returns) => returns,
             Err(payload) if payload.is::<Lost>() => None,
             Err(payload) => resume_unwind(payload),
         };
         for pulled in &mut step.pulls {
             let pull = Step::new(step.instance, Call::Pull { client_room: ANY_ROOM });
-            *pulled = player.call(&pull).unwrap_or_default();
+            *pulled = host.call(&pull).unwrap_or_default();
         }
     }
     striking.arm(&[]);
@@ -125,7 +129,7 @@ pub fn play(case: &Case) -> Case {
     played
 }
 
-impl<'p> Player<'p> {
+impl Player<'_> {
     fn call(&mut self, step: &Step) -> Option<Value> {
         let lent = || Watched { storage: self.memory, hook: self.striking };
         match (step.call.clone(), step.instance) {

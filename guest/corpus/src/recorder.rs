@@ -22,15 +22,27 @@ static WRITTEN: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
 #[derive(Debug)]
 pub struct Recorder {
     suite: &'static str,
+    story: String,
     instances: Cell<u32>,
     /// By where the storage lies. None: nothing is recorded.
     tapes: Option<RefCell<BTreeMap<usize, Tape>>>,
 }
 
 impl Recorder {
-    /// For the stories of this suite: its cases are in the folder of this name.
+    /// For the stories of this suite: its cases are in the folder of this name, each under the name of the test that runs.
     pub fn new(suite: &'static str) -> Self {
-        Self { suite, instances: Cell::new(0), tapes: env::var_os("CORPUS_RECORD").map(|_| RefCell::default()) }
+        Self::named(suite, thread::current().name().unwrap_or("story"))
+    }
+
+    /// The same for a story of this name, its parts separated by `::`.
+    pub fn named(suite: &'static str, story: &str) -> Self {
+        let tapes = env::var_os("CORPUS_RECORD").map(|_| RefCell::default());
+        Self { suite, story: story.to_owned(), instances: Cell::new(0), tapes }
+    }
+
+    /// Records nothing.
+    pub fn off() -> Self {
+        Self { suite: "", story: String::new(), instances: Cell::new(0), tapes: None }
     }
 
     /// The number of the next instance.
@@ -41,7 +53,7 @@ impl Recorder {
     /// Does something with what is recorded of a storage, if anything is.
     pub(crate) fn with<S: Storage, T>(&self, storage: &S, run: impl FnOnce(&mut Tape) -> T) -> Option<T> {
         let mut tapes = self.tapes.as_ref()?.borrow_mut();
-        let begin = || Tape::begin(&story().replace("::", ": ").replace('_', " "), storage);
+        let begin = || Tape::begin(&self.story.replace("::", ": ").replace('_', " "), storage);
         let tape = tapes.entry(std::ptr::from_ref(storage).addr()).or_insert_with(begin);
         (!tape.is_spoilt()).then(|| run(tape))
     }
@@ -59,18 +71,13 @@ impl Recorder {
     }
 }
 
-/// The name of the test that runs.
-fn story() -> String {
-    thread::current().name().unwrap_or("story").to_owned()
-}
-
 impl Drop for Recorder {
     fn drop(&mut self) {
         if thread::panicking() {
             return;
         }
         for tape in self.tapes.take().into_iter().flat_map(RefCell::into_inner).map(|(_, tape)| tape) {
-            let story = story();
+            let story = &self.story;
             let nth = {
                 let mut written = WRITTEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 let nth = written.entry(format!("{}::{story}", self.suite)).or_default();

@@ -19,7 +19,7 @@ type Refused = Value;
 /// What a call returns.
 pub(crate) fn answer<S: Storage>(store: &Store<S>, now: i64, call: Call) -> Value {
     let answered = match call {
-        Call::ListSessions { criteria, limit, cursor } => list_sessions(store, &criteria, limit, cursor),
+        Call::ListSessions { criteria, limit, cursor } => list_sessions(store, &criteria, limit, cursor.as_deref()),
         Call::GetSession { session_id } => match store.session(&session_id) {
             Ok(Some(session)) => Ok(session_value(&whole_info(&session))),
             Ok(None) => Err(not_found(&session_id)),
@@ -74,7 +74,7 @@ fn list_sessions<S: Storage>(
     store: &Store<S>,
     criteria: &ListCriteria,
     limit: u32,
-    cursor: Option<String>,
+    cursor: Option<&str>,
 ) -> Result<Value, Refused> {
     let archived = match criteria.archived.as_deref() {
         None | Some("hidden") => "exclude",
@@ -176,7 +176,7 @@ fn check<S: Storage>(
         CheckupError::Cursor => invalid(&error),
         CheckupError::Storage(error) => storage(&error),
     })?;
-    let findings: Vec<_> = checked.findings.into_iter().map(finding_value).collect();
+    let findings: Vec<_> = checked.findings.into_iter().map(|finding| finding_value(&finding)).collect();
     Ok(json!({
         "done": checked.done,
         "entries": checked.entries,
@@ -185,7 +185,7 @@ fn check<S: Storage>(
     }))
 }
 
-fn finding_value(finding: Finding) -> Value {
+fn finding_value(finding: &Finding) -> Value {
     let remedy = match finding.fault.remedy() {
         Mending::Nothing => "nothing",
         Mending::Derived => "derived",
