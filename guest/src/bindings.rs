@@ -47,9 +47,11 @@ impl Environment for HostEnvironment {
         RANDOM.with_borrow_mut(|left| {
             if left.is_empty() {
                 let bytes = wasi::random::random::get_random_bytes((RANDOM_AT_ONCE * size_of::<u64>()) as u64);
+                // They are taken from the end; so they are used in the order in which they came.
                 left.extend(
                     bytes
                         .chunks_exact(8)
+                        .rev()
                         .map(|bytes| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))),
                 );
             }

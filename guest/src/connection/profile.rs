@@ -1,8 +1,9 @@
 //! What the layer needs to know of the agent.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::Hasher as _;
 
 use serde::{Deserialize, Serialize};
+use siphasher::sip::SipHasher13;
 
 use crate::rpc::Object;
 
@@ -69,9 +70,15 @@ impl AgentProfile {
     }
 }
 
-/// The same number for the same abilities.
+/// The same number for the same abilities, in every runtime: what `Hash` does with lengths depends on the width of a pointer.
 fn digest(result: &Object<'_>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    [result.get("agentCapabilities"), result.get("authMethods")].hash(&mut hasher);
+    let mut hasher = SipHasher13::new();
+    for member in ["agentCapabilities", "authMethods"] {
+        let value = result.get(member);
+        hasher.write_u8(u8::from(value.is_some()));
+        hasher.write(value.unwrap_or_default().as_bytes());
+        // No JSON has it.
+        hasher.write_u8(0);
+    }
     hasher.finish()
 }

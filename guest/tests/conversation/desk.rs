@@ -6,7 +6,8 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use acp_sessions_guest::engine::{Arrival, Content, Engine, Output, Peer};
+use acp_sessions_corpus::{Recorded, Recorder, random};
+use acp_sessions_guest::engine::{Arrival, Content, Output, Peer};
 use acp_sessions_guest::environment::Environment;
 use acp_sessions_guest::storage::{
     self, Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Storage, StorageError, TextHit, TextPage,
@@ -19,27 +20,53 @@ const ROOM: u32 = u32::MAX;
 /// How often a host pulls, and nothing comes, while there is still more to do.
 const MOST_IN_VAIN: usize = 100;
 
-/// A clock that moves when it is told to, and random numbers that are not.
-#[derive(Debug, Default)]
+/// A clock that moves when it is told to, random numbers that are not, and what is recorded of it all.
+#[derive(Debug)]
 pub(crate) struct World {
     pub(crate) now: Cell<i64>,
-    random: Cell<u64>,
+    pub(crate) recorder: Recorder,
     /// How often the time was asked for.
     pub(crate) clock_calls: Cell<u32>,
     /// How often a random number was.
     pub(crate) random_calls: Cell<u32>,
 }
 
-impl Environment for &World {
-    fn now(&self) -> i64 {
-        self.clock_calls.set(self.clock_calls.get() + 1);
+impl Default for World {
+    fn default() -> Self {
+        Self {
+            now: Cell::default(),
+            recorder: Recorder::new("conversation"),
+            clock_calls: Cell::default(),
+            random_calls: Cell::default(),
+        }
+    }
+}
+
+impl World {
+    /// What time it is.
+    pub(crate) fn time(&self) -> i64 {
         1_760_000_000_000 + self.now.get()
+    }
+}
+
+/// The world as one engine sees it.
+#[derive(Debug)]
+pub(crate) struct Seat<'a> {
+    world: &'a World,
+    instance: u32,
+    drawn: Cell<u32>,
+}
+
+impl Environment for Seat<'_> {
+    fn now(&self) -> i64 {
+        self.world.clock_calls.set(self.world.clock_calls.get() + 1);
+        self.world.time()
     }
 
     fn random(&self) -> u64 {
-        self.random_calls.set(self.random_calls.get() + 1);
-        self.random.set(self.random.get().wrapping_add(0x9e37_79b9_7f4a_7c15));
-        self.random.get()
+        self.world.random_calls.set(self.world.random_calls.get() + 1);
+        self.drawn.set(self.drawn.get() + 1);
+        random(self.instance, self.drawn.get())
     }
 }
 
@@ -140,7 +167,7 @@ pub(crate) const KILLED: &str = "signal: 9 (SIGKILL)";
 
 /// One connection.
 pub(crate) struct Desk<'a, S: Storage = Memory> {
-    pub(crate) engine: Engine<&'a S, &'a World>,
+    pub(crate) engine: Recorded<'a, &'a S, S, Seat<'a>>,
     world: &'a World,
     pub(crate) memos: BTreeMap<String, String>,
     pub(crate) warnings: Vec<String>,
@@ -202,7 +229,8 @@ impl<'a, S: Storage> Desk<'a, S> {
     ) -> Self {
         let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let kept = memos.clone().into_iter().collect();
-        let engine = Engine::connect(store, world, settings, kept, lost).unwrap();
+        let seat = |instance| Seat { world, instance, drawn: Cell::default() };
+        let engine = Recorded::connect(store, store, &world.recorder, seat, settings.collect(), kept, lost).unwrap();
         Self { engine, world, memos, warnings: Vec::new() }
     }
 

@@ -36,6 +36,7 @@ mod lost_loads;
 mod missing;
 mod opening;
 mod own_words;
+mod panel;
 mod pipelined;
 mod put_away;
 mod read_only;

@@ -1,7 +1,6 @@
 //! What comes first when a session is opened.
 
 use acp_sessions_guest::engine::{Arrival, Content, Output, Peer};
-use acp_sessions_guest::environment::Environment as _;
 use acp_sessions_guest::sessions::open_marks::is_open;
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::Store;
@@ -28,7 +27,7 @@ fn the_history_begins_before_anything_is_written_and_the_session_is_marked_open_
     let first = desk.engine.pull(u32::MAX);
     let is_update = |output: &Output| matches!(output, Output::ToClient(line) if line.contains("session/update"));
     assert!(first.iter().any(is_update), "{first:?}");
-    let now = (&world).now();
+    let now = world.time();
     assert!(!is_open(&store, &id, now).unwrap());
     let out = desk.pull();
     assert!(!out.client.is_empty(), "the first piece is a small one");

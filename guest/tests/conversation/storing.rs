@@ -1,7 +1,6 @@
 //! A store that fails while something is said: the conversation goes on, and says what is missing.
 
 use acp_sessions_guest::engine::Peer;
-use acp_sessions_guest::environment::Environment as _;
 use acp_sessions_guest::storage::StorageError;
 use acp_sessions_guest::time;
 use serde_json::{Value, json};
@@ -51,7 +50,7 @@ fn what_was_said_outside_before_a_turn_could_be_stored_is_found() {
     store.fail(0, usize::MAX, StorageError::Full);
     assert_eq!(*stored(&turn(&mut desk, SECOND)), false);
     desk.wait(1000);
-    let outside = time::format((&world).now());
+    let outside = time::format(world.time());
     desk.wait(1000);
     assert!(store.mend());
     desk.wait(60_000);

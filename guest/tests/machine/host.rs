@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use acp_sessions_guest::engine::{Arrival, ConnectError, Engine, Output, Peer};
+use acp_sessions_corpus::Recorded;
+use acp_sessions_guest::engine::{Arrival, ConnectError, Output, Peer};
+use acp_sessions_guest::storage::Memory;
 
 use crate::faults::{Shaky, Trap};
-use crate::world::World;
+use crate::world::{Seat, World};
 
 /// How often a host pulls, and nothing comes, while there is still more to do.
 const MOST_IN_VAIN: usize = 100;
@@ -14,7 +16,7 @@ const MOST_IN_VAIN: usize = 100;
 /// How an agent has ended that was started again.
 const ENDED: &str = "exit status: 1";
 
-type Running<'a> = Engine<Shaky<'a>, &'a World>;
+type Running<'a> = Recorded<'a, Shaky<'a>, Memory, Seat<'a>>;
 
 /// A line that came out of an engine.
 #[derive(Debug)]
@@ -96,7 +98,7 @@ impl<'a> Host<'a> {
 
     /// Time has passed.
     pub(crate) fn idle(&mut self) -> Result<Vec<Sent>, Broken> {
-        self.call(Engine::idle)?;
+        self.call(Recorded::idle)?;
         self.pump()
     }
 
@@ -162,7 +164,9 @@ impl<'a> Host<'a> {
             let (storage, world, settings) = (self.storage, self.world, self.settings.clone());
             let (closed, is_restarted) = (self.closed.clone(), self.is_restarted);
             let opened = caught(|| {
-                let mut engine = Engine::connect(storage, world, settings, kept, lost)?;
+                let seat = |instance| Seat::new(world, instance);
+                let mut engine =
+                    Recorded::connect(storage, storage.memory, &world.recorder, seat, settings, kept, lost)?;
                 if is_restarted {
                     engine.agent_restarted(ENDED);
                 }

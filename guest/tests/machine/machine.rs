@@ -7,8 +7,8 @@ mod restart;
 
 use std::collections::{BTreeSet, VecDeque};
 
+use acp_sessions_corpus::Recorder;
 use acp_sessions_guest::engine::{Arrival, Content, Peer};
-use acp_sessions_guest::environment::Environment as _;
 use acp_sessions_guest::sessions::open_marks;
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::Store;
@@ -33,9 +33,9 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    fn of(case: &Case) -> Self {
+    fn of(case: &Case, recorder: Recorder) -> Self {
         let memory = if case.texts { Memory::new() } else { Memory::without_text_search() };
-        Self { memory, world: World::new(case.seed), faults: Faults::default() }
+        Self { memory, world: World::new(recorder), faults: Faults::default() }
     }
 }
 
@@ -89,9 +89,11 @@ pub(crate) struct Outcome {
     pub(crate) trace: Vec<String>,
 }
 
-/// Runs a case until something does not hold that anybody cares for.
+/// Runs a case until something does not hold that anybody cares for. One that is traced is recorded for the conformance
+/// corpus too, where that is asked for.
 pub(crate) fn run(case: &Case, cares: &dyn Fn(&Broke) -> bool, traced: bool) -> Outcome {
-    let bench = Bench::of(case);
+    let recorder = if traced { Recorder::named("machine", &format!("seed_{}", case.seed)) } else { Recorder::off() };
+    let bench = Bench::of(case, recorder);
     let mut machine = Machine {
         bench: &bench,
         ground: Ground::default(),

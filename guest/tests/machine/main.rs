@@ -3,6 +3,9 @@
 //!
 //! A case that fails is made smaller and printed: its seed, its steps, and every line that flowed.
 //!
+//! With `CORPUS_RECORD` what is printed is written as a case of the conformance corpus as well, and so is one seed that is asked
+//! for and does not fail.
+//!
 //! By environment variables: `MACHINE_CASES` (how many cases), `MACHINE_SEED` (this one alone), `MACHINE_FROM` (the
 //! first), `MACHINE_ONLY` and `MACHINE_SKIP` (names of checks, separated by commas), `MACHINE_SURVEY` (go on after a
 //! failure, and sum up by check).
@@ -65,11 +68,12 @@ fn whatever_happens_nothing_is_lost_doubled_or_left_waiting() {
         Some(seed) => (seed, 1),
         None => (number("MACHINE_FROM").unwrap_or(1), number("MACHINE_CASES").unwrap_or(CASES)),
     };
+    let is_recorded = cases == 1 && env::var_os("CORPUS_RECORD").is_some();
     let is_survey = env::var_os("MACHINE_SURVEY").is_some();
     let mut found: BTreeMap<&'static str, Vec<(u64, Broke)>> = BTreeMap::new();
     for seed in first..first + cases {
         let case = Case::of(seed);
-        let outcome = run(&case, &cared_for, false);
+        let outcome = run(&case, &cared_for, is_recorded);
         for broke in outcome.broken {
             assert!(is_survey, "{}", explain(&case, &broke));
             let seeds = found.entry(broke.check).or_default();

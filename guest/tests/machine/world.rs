@@ -2,18 +2,24 @@
 
 use std::cell::Cell;
 
+use acp_sessions_corpus::{Recorder, random};
 use acp_sessions_guest::environment::Environment;
 
-/// A clock that moves when it is told to, and numbers that are random and the same each time.
+/// A clock that moves when it is told to, and what is recorded of the case.
 #[derive(Debug)]
 pub(crate) struct World {
     now: Cell<i64>,
-    dice: Dice,
+    pub(crate) recorder: Recorder,
 }
 
 impl World {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self { now: Cell::new(1_760_000_000_000), dice: Dice::new(seed) }
+    pub(crate) fn new(recorder: Recorder) -> Self {
+        Self { now: Cell::new(1_760_000_000_000), recorder }
+    }
+
+    /// What time it is.
+    pub(crate) fn now(&self) -> i64 {
+        self.now.get()
     }
 
     /// Moves the clock, forward or back.
@@ -22,13 +28,28 @@ impl World {
     }
 }
 
-impl Environment for World {
+/// The world as one engine sees it: its numbers are those of the conformance corpus.
+#[derive(Debug)]
+pub(crate) struct Seat<'a> {
+    world: &'a World,
+    instance: u32,
+    drawn: Cell<u32>,
+}
+
+impl<'a> Seat<'a> {
+    pub(crate) fn new(world: &'a World, instance: u32) -> Self {
+        Self { world, instance, drawn: Cell::new(0) }
+    }
+}
+
+impl Environment for Seat<'_> {
     fn now(&self) -> i64 {
-        self.now.get()
+        self.world.now()
     }
 
     fn random(&self) -> u64 {
-        self.dice.next()
+        self.drawn.set(self.drawn.get() + 1);
+        random(self.instance, self.drawn.get())
     }
 }
 

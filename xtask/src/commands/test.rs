@@ -29,6 +29,9 @@ pub(crate) fn run() -> Result<()> {
         report.step("Unit tests", || cargo_test(&["--lib", "--bins"]));
         report.step("Documentation tests", || cargo_test(&["--doc"]));
         report.step("Fuzz targets, for a moment", fuzz);
+        if report.step(official::JAVASCRIPT.name, || official::JAVASCRIPT.install()) {
+            report.step("The engine in Node", || outcome(engine::in_node()));
+        }
         let mut left_out = install_official(&mut report);
         if !report.step("Tools of the trials", trial_tools) {
             left_out.push("torture");

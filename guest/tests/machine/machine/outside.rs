@@ -1,7 +1,5 @@
 //! What happens to an agent's sessions behind the layer's back.
 
-use acp_sessions_guest::environment::Environment as _;
-
 use super::Machine;
 use crate::agent::Agent;
 use crate::case::Change;

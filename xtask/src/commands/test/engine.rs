@@ -1,5 +1,7 @@
 //! Checks of the engine as built for WebAssembly.
 
+use std::process::Command;
+
 use anyhow::Result;
 
 use super::super::wasm_target::obtain;
@@ -13,6 +15,18 @@ pub(super) fn imports() -> Result<()> {
         println!("{name}");
     }
     Ok(())
+}
+
+/// The package for JavaScript: bindings of the component that the build made, the conformance corpus, its own tests.
+pub(super) fn in_node() -> Result<()> {
+    let npm = |arguments: &[&str]| {
+        let mut npm = Command::new("npm");
+        npm.current_dir(workspace::root().join("embed/js")).args(arguments);
+        npm
+    };
+    let component = workspace::component()?;
+    workspace::run(npm(&["run", "--silent", "build", "--", "--component"]).arg(component))?;
+    workspace::run(&mut npm(&["test", "--silent", "--", "--test-reporter=dot"]))
 }
 
 /// Debian's compiler builds an engine too, with the same imports.

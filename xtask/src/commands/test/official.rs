@@ -47,6 +47,10 @@ pub(super) const PACKAGES: [Package; 3] = [
     },
 ];
 
+/// What makes the bindings of the package for JavaScript. No test of cargo's needs it.
+pub(super) const JAVASCRIPT: Package =
+    Package { name: "What makes bindings for JavaScript", tests: "", folder: "embed/js", registry: Registry::Npm };
+
 impl Package {
     /// Installs it, unless what is installed is what the lock file says.
     pub(super) fn install(&self) -> Outcome {

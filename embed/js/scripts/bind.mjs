@@ -1,0 +1,45 @@
+// Makes the bindings: the component's core modules and the JavaScript between them and our types, by jco. In `bindings/`.
+//
+// node scripts/bind.mjs [--component FILE] [--jco MODULE] [--out FOLDER]
+
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const { values: options } = parseArgs({
+  options: {
+    component: { type: "string", default: join(here, "../../../target/component/acp-sessions.wasm") },
+    jco: { type: "string" },
+    out: { type: "string", default: join(here, "../bindings") },
+  },
+});
+const { transpile, types } = await import(options.jco ? pathToFileURL(options.jco) : "@bytecodealliance/jco");
+
+/** Otherwise a string that begins with U+FEFF would lose it on its way. */
+function keepingMarks(code) {
+  const plain = /new TextDecoder(?:\(\)|(?=[,;]))/g;
+  if (!plain.test(code)) throw new Error("the bindings have no plain TextDecoder: see whether they keep U+FEFF");
+  return code.replaceAll(plain, "new TextDecoder('utf-8',{ignoreBOM:true})");
+}
+
+const { files } = await transpile(await readFile(options.component), {
+  name: "engine",
+  instantiation: "async",
+  nodejsCompat: false,
+  noNodejsCompat: true,
+  noTypescript: true,
+  minify: true,
+});
+// Another version of jco is only measured.
+const wit = join(here, "../../../wit");
+const declared = options.jco ? {} : await types(wit, { worldName: "session-engine", instantiation: "async" });
+
+await rm(options.out, { recursive: true, force: true });
+const all = [...Object.entries(files), ...Object.entries(declared).map(([name, text]) => [join("types", name), text])];
+for (const [name, content] of all) {
+  const path = join(options.out, name);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, name === "engine.js" ? keepingMarks(Buffer.from(content).toString()) : content);
+}

@@ -1,0 +1,3 @@
+export { EngineError, Refused, createEngine } from "./engine.js";
+export { MemoryStore } from "./memory.js";
+export { StorageError } from "./storage-error.js";

@@ -1,0 +1,58 @@
+/**
+ * Makes instances of the engine.
+ *
+ * @param {{ instantiate: Function, modules: Map<string, WebAssembly.Module> }} bindings as `load` gives them
+ * @param {object} store what the WIT calls `storage`
+ * @param {() => number} now the time in milliseconds since 1970
+ * @param {(bytes: Uint8Array) => void} fill fills with random bytes
+ */
+export function newInstance({ instantiate, modules }, store, now, fill) {
+  const randomBytes = (length) => {
+    const bytes = new Uint8Array(Number(length));
+    fill(bytes);
+    return bytes;
+  };
+  const functions = {};
+  for (const name of FUNCTIONS) functions[name] = (...args) => store[name](...args);
+  const interfaces = {
+    "acp:sessions/storage": functions,
+    "wasi:clocks/wall-clock": {
+      now() {
+        const millis = Math.max(0, Math.floor(now()));
+        const seconds = Math.floor(millis / 1000);
+        return { seconds: BigInt(seconds), nanoseconds: (millis - seconds * 1000) * 1_000_000 };
+      },
+      resolution: () => ({ seconds: 0n, nanoseconds: 1_000_000 }),
+    },
+    "wasi:random/random": {
+      getRandomBytes: randomBytes,
+      getRandomU64: () => new DataView(randomBytes(8).buffer).getBigUint64(0),
+    },
+  };
+  const imports = {};
+  for (const [name, version] of VERSIONS) imports[name] = imports[`${name}@${version}`] = interfaces[name];
+  return instantiate(
+    (path) => modules.get(path),
+    imports,
+    (module, core) => new WebAssembly.Instance(module, core),
+  );
+}
+
+const FUNCTIONS = [
+  "get",
+  "scan",
+  "logEnd",
+  "readLog",
+  "searchText",
+  "findText",
+  "textOwners",
+  "readTexts",
+  "logNames",
+  "commit",
+];
+
+const VERSIONS = [
+  ["acp:sessions/storage", "0.1.0"],
+  ["wasi:clocks/wall-clock", "0.2.12"],
+  ["wasi:random/random", "0.2.12"],
+];

@@ -1,0 +1,26 @@
+//! The conformance corpus of `tests/corpus`: what a case is, how a story is recorded as one, how one is played.
+//!
+//! A story that drives its engines as [`Recorded`] ones is recorded where `CORPUS_RECORD` is set. The format is told in
+//! `tests/corpus/README.md`.
+
+mod case;
+mod content;
+mod file;
+mod play;
+mod recorded;
+mod recorder;
+mod tape;
+mod typed;
+mod watched;
+
+pub use case::{Arrival, Call, Case, Connect, Content as Arrived, Fault, Flaw, ListCriteria, Peer, Step, WriteBy};
+pub use content::Content;
+pub use file::{all, folder, read, write};
+pub use play::play;
+pub use recorded::Recorded;
+pub use recorder::Recorder;
+
+/// The random number that the engine of this instance gets when it asks for the `nth` time, from 1 on.
+pub fn random(instance: u32, nth: u32) -> u64 {
+    (u64::from(instance) << 32 | u64::from(nth)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
