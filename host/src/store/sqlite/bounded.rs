@@ -2,7 +2,7 @@
 
 use rusqlite::{Row, Rows};
 
-use super::error::Result;
+use super::error::{Error, Result};
 
 /// How much one read may return. At least one row comes where there is one, whatever its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,19 +18,12 @@ impl Bounds {
     }
 }
 
-/// Takes rows until a bound is reached; says whether any were left. `read` returns the size beside the row.
+/// Takes rows until a bound is reached; says whether any were left. `read` returns the size beside the row, or none for a row
+/// that is passed over; `is_next` says whether a row may follow the one before, or be the first. An error where it may not.
 pub(super) fn take_bounded<T>(
-    rows: Rows<'_>,
-    bounds: Bounds,
-    read: impl Fn(&Row<'_>) -> rusqlite::Result<(T, usize)>,
-) -> Result<(Vec<T>, bool)> {
-    take_some(rows, bounds, |row| read(row).map(Some))
-}
-
-/// The same where some rows are nothing.
-pub(super) fn take_some<T>(
     mut rows: Rows<'_>,
     bounds: Bounds,
+    is_next: impl Fn(Option<&T>, &T) -> bool,
     read: impl Fn(&Row<'_>) -> rusqlite::Result<Option<(T, usize)>>,
 ) -> Result<(Vec<T>, bool)> {
     let mut taken = Vec::new();
@@ -43,6 +36,9 @@ pub(super) fn take_some<T>(
         bytes += size;
         if !taken.is_empty() && bytes > bounds.max_bytes as usize {
             return Ok((taken, true));
+        }
+        if !is_next(taken.last(), &entry) {
+            return Err(Error::Disorder);
         }
         taken.push(entry);
     }

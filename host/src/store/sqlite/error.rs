@@ -88,6 +88,9 @@ pub enum Error {
     /// The file could not be read.
     #[error("{0}")]
     Unreadable(io::Error),
+    /// Rows came in another order than was asked for, so that reading page after page would never end.
+    #[error("the file is damaged: what is in it is out of order")]
+    Disorder,
     /// SQLite failed.
     #[error("{0}")]
     Sqlite(rusqlite::Error),
@@ -108,6 +111,7 @@ impl From<Error> for Told {
         let error = match error {
             Error::Conflict => return Told::Conflict,
             Error::TooLarge => return Told::TooLarge,
+            Error::Disorder => return Told::Corrupt(error.to_string()),
             Error::Gone(_) | Error::Unreadable(_) => return Told::Unavailable(error.to_string()),
             Error::Sqlite(error) => error,
         };

@@ -71,10 +71,18 @@ pub(super) fn read(connection: &Connection, log: &str, start: u32, bounds: Bound
     let mut statement =
         connection.prepare_cached("SELECT id, value FROM entries WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3")?;
     let found = statement.query(params![rows.at(start), rows.last(), bounds.rows()])?;
-    let (entries, more) = take_bounded(found, bounds, |row| {
-        let entry = LogEntry { seq: Rows::seq(row.get(0)?), value: readable(row, 1)? };
+    let is_next = |before: Option<&LogEntry>, entry: &LogEntry| match before {
+        None => entry.seq >= start,
+        Some(before) => entry.seq > before.seq,
+    };
+    let (entries, more) = take_bounded(found, bounds, is_next, |row| {
+        let place = row.get(0)?;
+        if log_of(place) != rows.log {
+            return Ok(None);
+        }
+        let entry = LogEntry { seq: Rows::seq(place), value: readable(row, 1)? };
         let size = entry.value.len();
-        Ok((entry, size))
+        Ok(Some((entry, size)))
     })?;
     Ok(LogPage { entries, more })
 }

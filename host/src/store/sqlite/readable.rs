@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 
-use super::error::Result;
+use super::error::{Error, Result};
 
 /// A column's text, with U+FFFD for whatever is none.
 pub(super) fn readable(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
@@ -41,7 +41,12 @@ impl Table {
         while names.len() < limit as usize
             && let Some(row) = rows.next()?
         {
-            names.extend(row.get_ref(0)?.as_str().ok().map(str::to_owned));
+            let Ok(name) = row.get_ref(0)?.as_str() else { continue };
+            let is_next = names.last().map_or(name >= start.as_str(), |before: &String| name > before.as_str());
+            if !is_next {
+                return Err(Error::Disorder);
+            }
+            names.push(name.to_owned());
         }
         Ok(names)
     }

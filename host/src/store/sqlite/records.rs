@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::bounded::{Bounds, take_some};
+use super::bounded::{Bounds, take_bounded};
 use super::error::{Error, Result};
 use super::readable::{readable, text};
 use crate::component::storage::{Entry, Expectation, RecordPage};
@@ -35,7 +35,12 @@ pub(super) fn scan(
         "SELECT key, value FROM records WHERE key >= ?1 AND key < ?2 ORDER BY key"
     })?;
     let rows = statement.query(params![start, end])?;
-    let (entries, more) = take_some(rows, bounds, |row| {
+    let is_next = |before: Option<&Entry>, entry: &Entry| match before {
+        None => (start..end).contains(&entry.key.as_str()),
+        Some(before) if descending => entry.key < before.key,
+        Some(before) => entry.key > before.key,
+    };
+    let (entries, more) = take_bounded(rows, bounds, is_next, |row| {
         // A key that is no text is nobody's: it could not be asked for.
         let Ok(key) = row.get_ref(0)?.as_str() else { return Ok(None) };
         let entry = Entry { key: key.to_owned(), value: readable(row, 1)? };

@@ -58,10 +58,14 @@ pub(super) fn search(
     let mut rows = statement.query(params![query, below])?;
     let mut hits: Vec<TextHit> = Vec::new();
     let mut last = None;
+    let mut before = below;
     while hits.len() < limit as usize
         && let Some(row) = rows.next()?
     {
         let row: i64 = row.get(0)?;
+        if row >= std::mem::replace(&mut before, row) {
+            return Err(Error::Disorder);
+        }
         let owner = row / PARTS_PER_OWNER;
         let name = match (last == Some(owner), hits.last()) {
             (true, Some(hit)) => hit.owner.clone(),
@@ -174,10 +178,18 @@ pub(super) fn read(connection: &Connection, owner: &str, start: u32, bounds: Bou
     let mut statement = connection
         .prepare_cached("SELECT rowid, tokens FROM texts WHERE rowid BETWEEN ?1 AND ?2 ORDER BY rowid LIMIT ?3")?;
     let found = statement.query(params![row_of(number, start), first_row(number + 1) - 1, bounds.rows()])?;
-    let (texts, more) = take_bounded(found, bounds, |row| {
-        let text = TextPart { owner: owner.to_owned(), part: part_of(row.get(0)?), tokens: readable(row, 1)? };
+    let is_next = |before: Option<&TextPart>, text: &TextPart| match before {
+        None => text.part >= start,
+        Some(before) => text.part > before.part,
+    };
+    let (texts, more) = take_bounded(found, bounds, is_next, |row| {
+        let place: i64 = row.get(0)?;
+        if place / PARTS_PER_OWNER != number {
+            return Ok(None);
+        }
+        let text = TextPart { owner: owner.to_owned(), part: part_of(place), tokens: readable(row, 1)? };
         let size = text.tokens.len();
-        Ok((text, size))
+        Ok(Some((text, size)))
     })?;
     Ok(TextPage { texts, more })
 }

@@ -27,6 +27,8 @@ pub(crate) enum Damage {
     Zeroed(usize),
     /// Some bytes somewhere behind the first page.
     Garbled { at: usize, bytes: Vec<u8> },
+    /// The key of the last record of a kind, everywhere in the file, so that it comes before those that it stands behind.
+    Misplaced(&'static str),
     /// Two pages that have changed places.
     Swapped(usize, usize),
     /// So many thousandths of the file are left.
@@ -41,6 +43,7 @@ impl fmt::Display for Damage {
             Self::Overwritten { at, bytes } => write!(f, "at {at}: {bytes:?}"),
             Self::Zeroed(page) => write!(f, "page {page} zeroed"),
             Self::Garbled { at, bytes } => write!(f, "{} bytes garbled at {at} of all", bytes.len()),
+            Self::Misplaced(kind) => write!(f, "the last key of {kind} is the first one"),
             Self::Swapped(one, other) => write!(f, "pages {one} and {other} swapped"),
             Self::Truncated(thousandths) => write!(f, "truncated to {thousandths} thousandths"),
         }
@@ -72,6 +75,14 @@ impl Damage {
             Self::Garbled { at, bytes } => {
                 let length = pages(store) * PAGE - PAGE - bytes.len();
                 write(store, PAGE + at % length, bytes);
+            }
+            Self::Misplaced(kind) => {
+                let sql = format!("SELECT max(key) FROM records WHERE key GLOB '{kind}*'");
+                let key: String = open(store).query_row(&sql, [], |row| row.get(0)).expect("a key");
+                let first: Vec<u8> = kind.bytes().chain(std::iter::repeat_n(b'!', key.len() - kind.len())).collect();
+                let file = fs::read(store).expect("the store");
+                let places = file.windows(key.len()).enumerate().filter(|(_, bytes)| *bytes == key.as_bytes());
+                places.for_each(|(at, _)| write(store, at, &first));
             }
             Self::Swapped(one, other) => {
                 let place = |page: usize| (1 + page % (pages(store) - 1)) * PAGE;
@@ -286,6 +297,7 @@ pub(crate) fn all(dice: &mut Chance) -> Vec<Damage> {
     for length in [1, 4, 64, 500] {
         damages.extend((0..10).map(|_| Damage::Garbled { at: dice.below(1 << 30), bytes: no_text(dice, length) }));
     }
+    damages.extend(["a/", "g/", "i/m/", "l/", "s/", "t/", "x/"].map(Damage::Misplaced));
     damages.extend((0..6).map(|_| Damage::Swapped(dice.below(1 << 20), dice.below(1 << 20))));
     damages.extend([0, 1, 200, 500, 900, 999].map(Damage::Truncated));
     damages
