@@ -4,6 +4,7 @@
 //! `tests/corpus/README.md`.
 
 mod case;
+mod compare;
 mod content;
 mod file;
 mod play;
@@ -14,6 +15,7 @@ mod typed;
 mod watched;
 
 pub use case::{Arrival, Call, Case, Connect, Content as Arrived, Fault, Flaw, ListCriteria, Peer, Step, WriteBy};
+pub use compare::{difference, differences};
 pub use content::Content;
 pub use file::{all, folder, read, write};
 pub use play::play;
