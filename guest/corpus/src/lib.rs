@@ -1,4 +1,5 @@
-//! The conformance corpus of `tests/corpus`: what a case is, how a story is recorded as one, how one is played.
+//! The conformance corpus of `tests/corpus`: what a case is, how a story is recorded as one, how one is played. And the cases of
+//! `tests/storage`, which storages are held against ([`contract`]).
 //!
 //! A story that drives its engines as [`Recorded`] ones is recorded where `CORPUS_RECORD` is set. The format is told in
 //! `tests/corpus/README.md`.
@@ -6,6 +7,7 @@
 mod case;
 mod compare;
 mod content;
+pub mod contract;
 mod file;
 mod play;
 mod recorded;
