@@ -11,6 +11,7 @@ import {
   type Store,
   type connection,
 } from "acp-sessions";
+import { createGuardedEngine, type GuardedEngine } from "acp-sessions/guarded";
 
 /** A store of somebody's own, by the functions of another. */
 class Mine implements Store {
@@ -62,7 +63,15 @@ try {
   if (error instanceof Refused) void error.tag.length;
 }
 
+const guarded: GuardedEngine = await createGuardedEngine({ store: new MemoryStore(), milliseconds: 1000 });
+const step: Step = await guarded.receive(arrivals);
+const first: string | undefined = (await guarded.sessions.readTranscript("s", undefined, 10)).updates[0]?.update;
+await guarded.close();
+void [step, first];
+
 // And what is refused.
+// @ts-expect-error: it has to be waited for
+void (await createGuardedEngine({ store: new MemoryStore() })).pull().outputs;
 // @ts-expect-error: an engine needs a store
 void createEngine({});
 // @ts-expect-error: there is no such peer
