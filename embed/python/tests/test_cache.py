@@ -53,6 +53,10 @@ class Cache(unittest.TestCase):
         other = bytes(wat2wasm('(component (core module $m (func (export "g"))))'))
         self.assertEqual(self.compiled(other), 1)
 
+    def test_a_user_without_a_home_has_no_usual_folder(self) -> None:
+        with mock.patch.object(Path, "home", side_effect=RuntimeError), mock.patch.dict("os.environ", clear=True):
+            self.assertIsNone(load.usual_cache())
+
     def test_it_does_without_a_folder(self) -> None:
         self.folder.write_text("a file")
         self.assertEqual([self.compiled(), self.compiled()], [1, 1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import Any, Callable, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Literal, Mapping, Optional, Sequence, Union
 
 from wasmtime.component import Variant
 
@@ -37,7 +37,7 @@ class Engine:
     `settings` are those of the README of the project. `now` is the time in seconds since 1970, `random` gives as many random bytes as
     it is asked for, `warn` is told what no peer can be told. `seconds` is what a call may take, time in the store included: it
     is stopped within a second after that. `memory`, `output` and `memos` are what an instance may use, in bytes. `cache` is the folder
-    in which the compiled engine is kept; `None` compiles it each time.
+    in which the compiled engine is kept, if not the usual one; `None` compiles it once for each process. `loaded` is another engine.
 
     Raises `Refused` where a setting is unknown or has a bad value, or the store fails.
     """
@@ -54,10 +54,10 @@ class Engine:
         memory: int = 768 * MIB,
         output: int = 256 * MIB,
         memos: int = 256 * MIB,
-        cache: Optional[Path] = usual_cache(),
+        cache: Union[Path, Literal["usual"], None] = "usual",
         loaded: Optional[Loaded] = None,
     ) -> None:
-        component = loaded or load(cache)
+        component = loaded or load(usual_cache() if cache == "usual" else cache)
         limits = Limits(memory, seconds)
         self._make: Callable[[], Instance] = lambda: Instance(component, store, now, random, limits)
         self._settings = [record(name=name, value=str(value)) for name, value in settings.items()]

@@ -45,15 +45,20 @@ def load(cache: Optional[Path]) -> Loaded:
         return _loaded[cache]
 
 
-def usual_cache() -> Path:
-    """Where this user's programs keep what they can make again."""
+def usual_cache() -> Optional[Path]:
+    """Where this user's programs keep what they can make again; none for a user who has no such place."""
+    try:
+        return _base() / "acp-sessions" / "python"
+    except RuntimeError:
+        return None
+
+
+def _base() -> Path:
     if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "acp-sessions" / "python"
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
 def _compiled(engine: Engine, wasm: bytes, cache: Optional[Path]) -> Component:
