@@ -4,6 +4,7 @@
 //! must last goes through the [`storage::Storage`] trait. Compiled to WebAssembly this is the component of
 //! `wit/world.wit`; compiled natively it is a library with the same behaviour, which is how its tests run it.
 
+mod checksum;
 mod connection;
 pub mod engine;
 pub mod environment;

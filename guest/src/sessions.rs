@@ -14,6 +14,7 @@ pub mod info;
 pub mod list;
 pub mod mend;
 pub mod open_marks;
+pub mod panel;
 pub mod removal;
 pub mod rename;
 pub mod retention;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 /// The rooms of the crate, each of which may use those before it.
 const ROOMS: &[&str] = &[
     "time",
+    "checksum",
     "environment",
     "storage",
     "rpc",

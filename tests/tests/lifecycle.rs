@@ -11,6 +11,7 @@ use acp_sessions_tests::PATIENCE;
 use acp_sessions_tests::client::Client;
 use acp_sessions_tests::launch::Launch;
 use acp_sessions_tests::process::{is_running, signal};
+use acp_sessions_tests::ran::Ran;
 use acp_sessions_tests::scene::Scene;
 use acp_sessions_tests::transcript::text_of;
 use acp_sessions_tests::until;
@@ -145,13 +146,10 @@ fn every_request_that_waits_for_a_dying_agent_is_answered() {
 fn an_agent_that_cannot_be_started_is_named() {
     let scene = Scene::new();
     let agent = Launch::new(Path::new("/no/such/agent"));
-    let mut command = Launch::proxy(&scene.store(), &[], &agent).command();
-    let output = command.stderr(Stdio::piped()).stdin(Stdio::null()).output();
-    let output = output.expect("the program starts");
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success());
-    assert!(complaint.contains("/no/such/agent"), "{complaint}");
-    assert!(output.stdout.is_empty(), "nothing but messages goes to the output");
+    let ran = Ran::of(&Launch::proxy(&scene.store(), &[], &agent));
+    assert_ne!(ran.code, Some(0));
+    assert!(ran.complaint.contains("/no/such/agent"), "{ran:?}");
+    assert_eq!(ran.out, "", "nothing but messages goes to the output");
 }
 
 #[test]

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
 
 use acp_sessions_tests::client::Client;
-use acp_sessions_tests::launch::Launch;
+use acp_sessions_tests::ran::Ran;
 use acp_sessions_tests::scene::Scene;
 use acp_sessions_tests::transcript::text_of;
 use acp_sessions_tests::unprivileged::{Unprivileged, set_mode};
@@ -65,11 +64,6 @@ fn closed(scene: &Scene, user: &Unprivileged, closed: Closed, left: Left) -> Str
     id
 }
 
-fn run(launch: &Launch) -> Output {
-    let output = launch.command().stdin(Stdio::null()).stderr(Stdio::piped()).output();
-    output.expect("the program starts")
-}
-
 fn contents(scene: &Scene) -> BTreeMap<PathBuf, Vec<u8>> {
     let store = scene.store();
     let files = fs::read_dir(store.parent().expect("a folder")).expect("a folder");
@@ -91,7 +85,7 @@ fn commands_read_it_and_those_that_change_it_say_that_it_is_not_possible() {
         let user = Unprivileged::in_scene(&scene);
         let id = closed(&scene, &user, kind, left);
         let before = contents(&scene);
-        let on = |command: &str, words: &[&str]| run(&user.launch(command, &scene.store()).args(words));
+        let on = |command: &str, words: &[&str]| Ran::of(&user.launch(command, &scene.store()).args(words));
         for (command, words, says) in [
             ("list", &[][..], id.as_str()),
             ("list", &["--search", "roof"], &id),
@@ -100,8 +94,7 @@ fn commands_read_it_and_those_that_change_it_say_that_it_is_not_possible() {
             ("prune", &["--older-than", "0m", "--dry-run"], " would be deleted."),
         ] {
             let ran = on(command, words);
-            let printed = String::from_utf8_lossy(&ran.stdout);
-            assert!(ran.status.success() && printed.contains(says), "{kind:?}, {left:?}: {command} {words:?}: {ran:?}");
+            assert!(ran.code == Some(0) && ran.out.contains(says), "{kind:?}, {left:?}: {command} {words:?}: {ran:?}");
         }
         if matches!((kind, left), (Closed::Folder, Left::Killed)) {
             // All that there is to be written can be.
@@ -116,10 +109,9 @@ fn commands_read_it_and_those_that_change_it_say_that_it_is_not_possible() {
                 continue;
             }
             let ran = on(command, words);
-            let complaint = String::from_utf8_lossy(&ran.stderr);
-            assert_eq!(ran.status.code(), Some(1), "{kind:?}, {left:?}: {command}: {ran:?}");
-            assert!(complaint.contains("read-only"), "{kind:?}, {left:?}: {command}: {complaint}");
-            assert_eq!(complaint.lines().count(), 1, "{complaint}");
+            assert_eq!(ran.code, Some(1), "{kind:?}, {left:?}: {command}: {ran:?}");
+            assert!(ran.complaint.contains("read-only"), "{kind:?}, {left:?}: {command}: {ran:?}");
+            assert_eq!(ran.complaint.lines().count(), 1, "{ran:?}");
         }
         assert!(contents(&scene) == before, "{kind:?}, {left:?}: something was changed");
         open_again(&scene);
@@ -158,8 +150,7 @@ fn an_empty_file_that_cannot_be_written_is_named() {
     fs::write(&store, "").expect("a file");
     set_mode(&store, 0o444);
     set_mode(scene.folder(), 0o555);
-    let ran = run(&user.launch("list", &store));
+    let ran = Ran::of(&user.launch("list", &store));
     set_mode(scene.folder(), 0o755);
-    let complaint = String::from_utf8_lossy(&ran.stderr);
-    assert!(complaint.ends_with(&format!("{} is empty and cannot be written\n", Path::display(&store))), "{complaint}");
+    assert!(ran.complaint.ends_with(&format!("{} is empty and cannot be written\n", Path::display(&store))), "{ran:?}");
 }

@@ -58,12 +58,7 @@ export class MemoryStore {
   }
 
   logNames(after, limit) {
-    const names = [];
-    for (const log of this.#logs.keys(after === undefined ? 0 : this.#logs.place(after))) {
-      if (names.length >= limit) break;
-      if (log !== after) names.push(log);
-    }
-    return names;
+    return this.#logs.behind(after, limit);
   }
 
   commit(expected, writes, _durability) {

@@ -36,10 +36,6 @@ export class Ordered {
   #values = new Map();
   #keys = [];
 
-  get size() {
-    return this.#keys.length;
-  }
-
   get(key) {
     return this.#values.get(key);
   }
@@ -66,6 +62,14 @@ export class Ordered {
 
   keyAt(at) {
     return this.#keys[at];
+  }
+
+  /** The keys behind one, upwards; all of them behind none. */
+  behind(key, limit) {
+    if (key === undefined) return this.#keys.slice(0, limit);
+    const at = this.place(key);
+    const from = this.#keys[at] === key ? at + 1 : at;
+    return this.#keys.slice(from, from + limit);
   }
 
   /** Keys from a place on, upwards. */

@@ -45,12 +45,7 @@ export class Texts {
 
   /** The owners behind a name, in their order. */
   owners(after, limit) {
-    const found = [];
-    for (const owner of this.#owners.keys(after === undefined ? 0 : this.#owners.place(after))) {
-      if (found.length >= limit) break;
-      if (owner !== after) found.push(owner);
-    }
-    return found;
+    return this.#owners.behind(after, limit);
   }
 
   /** An owner's texts in the order of their parts. */

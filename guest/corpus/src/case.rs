@@ -1,6 +1,7 @@
 //! What a case is made of, in the words of `wit/world.wit`. Its JSON is what serde makes of these types.
 
 use acp_sessions_guest::exchange;
+use acp_sessions_guest::sessions::panel::ListCriteria;
 use acp_sessions_guest::storage::Write;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -188,27 +189,6 @@ pub enum Content {
     TooLong(String),
     NotText(String),
     NotBearable(String),
-}
-
-/// What a list is asked for. What is not given is none, and archived sessions are hidden.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-#[allow(missing_docs)]
-pub struct ListCriteria {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub created_after: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub created_before: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub updated_after: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub search: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub archived: Option<String>,
-    #[serde(skip_serializing_if = "is_false")]
-    pub subagents: bool,
 }
 
 /// A write of somebody else's.

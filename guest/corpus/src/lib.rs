@@ -16,7 +16,9 @@ mod tape;
 mod typed;
 mod watched;
 
-pub use case::{Arrival, Call, Case, Connect, Content as Arrived, Fault, Flaw, ListCriteria, Peer, Step, WriteBy};
+use std::cell::Cell;
+
+pub use case::{Arrival, Call, Case, Connect, Content as Arrived, Fault, Flaw, Peer, Step, WriteBy};
 pub use compare::{difference, differences};
 pub use content::Content;
 pub use file::{all, folder, read, write};
@@ -24,7 +26,27 @@ pub use play::play;
 pub use recorded::Recorded;
 pub use recorder::Recorder;
 
+/// The random numbers of one instance, one after the other.
+#[derive(Debug)]
+pub struct Numbers {
+    instance: u32,
+    drawn: Cell<u32>,
+}
+
+impl Numbers {
+    /// Of an instance that has drawn none yet.
+    pub fn of(instance: u32) -> Self {
+        Self { instance, drawn: Cell::new(0) }
+    }
+
+    /// The next one.
+    pub fn draw(&self) -> u64 {
+        self.drawn.set(self.drawn.get() + 1);
+        random(self.instance, self.drawn.get())
+    }
+}
+
 /// The random number that the engine of this instance gets when it asks for the `nth` time, from 1 on.
-pub fn random(instance: u32, nth: u32) -> u64 {
+fn random(instance: u32, nth: u32) -> u64 {
     (u64::from(instance) << 32 | u64::from(nth)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

@@ -14,7 +14,7 @@ use crate::case::{ANY_ROOM, Call, Case, Connect, Fault, Flaw, Step};
 use crate::content::Content;
 use crate::recorded::{refusal_value, step_value};
 use crate::watched::{Hook, Watched, value_error};
-use crate::{random, typed};
+use crate::{Numbers, typed};
 
 /// What an instance unwinds with when it is lost.
 struct Lost;
@@ -73,8 +73,7 @@ impl Hook for &Striking {
 
 /// The time of the case, and the numbers of an instance.
 struct Seat<'p> {
-    instance: u32,
-    drawn: Cell<u32>,
+    numbers: Numbers,
     now: &'p Cell<i64>,
 }
 
@@ -84,8 +83,7 @@ impl Environment for Seat<'_> {
     }
 
     fn random(&self) -> u64 {
-        self.drawn.set(self.drawn.get() + 1);
-        random(self.instance, self.drawn.get())
+        self.numbers.draw()
     }
 }
 
@@ -150,7 +148,7 @@ impl Player<'_> {
             None => connect.kept.into_iter().collect(),
         };
         self.memos.insert(instance, kept.clone());
-        let seat = Seat { instance, drawn: Cell::new(0), now: self.now };
+        let seat = Seat { numbers: Numbers::of(instance), now: self.now };
         let lent = Watched { storage: self.memory, hook: self.striking };
         let lost = connect.lost.into_iter().map(Into::into).collect();
         match Engine::connect(lent, seat, connect.settings, kept.into_iter().collect(), lost) {

@@ -71,7 +71,7 @@ pub(crate) fn refusal_value(error: &ConnectError) -> Value {
 
 impl<'a, S: Storage, P: Storage, E: Environment> Recorded<'a, S, P, E> {
     /// As [`Engine::connect`], over `storage`, of which `plain` is what it holds without anything going wrong. The
-    /// environment is made for an instance of this number: its random numbers are to be those of [`random`](crate::random).
+    /// environment is made for an instance of this number: its random numbers are to be those of [`Numbers`](crate::Numbers).
     pub fn connect(
         storage: S,
         plain: &'a P,

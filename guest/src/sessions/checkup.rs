@@ -5,8 +5,6 @@
 mod counters;
 mod fault;
 mod gap;
-#[cfg(test)]
-mod gap_tests;
 mod lost;
 mod notes;
 mod pass;
@@ -16,6 +14,8 @@ mod session;
 mod sharing;
 mod strays;
 mod sweep;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use serde::{Deserialize, Serialize};

@@ -14,6 +14,7 @@ use super::{
 pub struct Memory {
     data: RefCell<Data>,
     without_text: bool,
+    without_restore: bool,
     texts_read: Cell<u64>,
 }
 
@@ -33,6 +34,11 @@ impl Memory {
     /// An empty store that answers `unsupported` to every text search.
     pub fn without_text_search() -> Self {
         Self { without_text: true, ..Self::default() }
+    }
+
+    /// An empty store that answers `unsupported` where entries are to be put into the midst of logs.
+    pub fn without_restore() -> Self {
+        Self { without_restore: true, ..Self::default() }
     }
 
     /// An empty store but for a log that ends with this number, as if all before it had been there.
@@ -261,6 +267,9 @@ impl Storage for Memory {
         let mut data = self.data.borrow_mut();
         if expected.iter().any(|expectation| data.records.get(&expectation.key) != expectation.value.as_ref()) {
             return Err(StorageError::Conflict);
+        }
+        if self.without_restore && writes.iter().any(|write| matches!(write, Write::Restore { .. })) {
+            return Err(StorageError::Unsupported);
         }
         data.check_places(&writes)?;
         for write in writes {

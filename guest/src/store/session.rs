@@ -11,6 +11,7 @@ use super::segment::Segment;
 use super::shelf::Shelf;
 use super::title::Title;
 use super::unreadable::unreadable;
+use crate::checksum;
 use crate::storage::Result;
 
 /// How the layer came to know a session.
@@ -164,15 +165,21 @@ impl Session {
         self.agents.insert(agent.to_owned(), known);
     }
 
-    /// The record's text.
+    /// The record's text, with its checksum.
     pub fn to_text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+        checksum::seal(serde_json::to_string(self).unwrap_or_default())
     }
 
     /// How many entries its transcript has where its own log ends here.
     pub fn length_up_to(&self, own_end: u32) -> u64 {
         let before: u64 = self.segments.iter().map(Segment::length).sum();
         before + (u64::from(own_end) + 1).saturating_sub(u64::from(self.tail))
+    }
+
+    /// The last entry of its own log where its transcript has this many entries; 0 where none is needed for that.
+    pub fn own_end_at(&self, length: u64) -> u64 {
+        let before: u64 = self.segments.iter().map(Segment::length).sum();
+        length.checked_sub(before).filter(|own| *own > 0).map_or(0, |own| own + u64::from(self.tail) - 1)
     }
 
     /// How many entries were taken out of the conversation.

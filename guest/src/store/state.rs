@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::unreadable::unreadable;
+use crate::checksum;
 use crate::storage::Result;
 
 /// The most that is kept of a session's state, in bytes of its values: it is read and written as a whole.
@@ -150,8 +151,8 @@ impl State {
         serde_json::from_str(text).map_err(|error| unreadable("a session's state", &error))
     }
 
-    /// The record's text.
+    /// The record's text, with its checksum.
     pub fn to_text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+        checksum::seal(serde_json::to_string(self).unwrap_or_default())
     }
 }

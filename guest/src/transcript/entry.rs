@@ -1,5 +1,6 @@
 //! One entry of a transcript, as it stands in the log: a letter, the time in milliseconds, `#` and its turn where it
-//! belongs to one, or `@` and whose session of an agent has said it where that was between turns, a space, JSON.
+//! belongs to one, or `@` and whose session of an agent has said it where that was between turns, `~` and the checksum of
+//! all the rest, a space, JSON. Earlier versions wrote no checksum.
 
 use std::borrow::Cow;
 use std::hash::Hasher as _;
@@ -9,6 +10,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use siphasher::sip::SipHasher13;
 
+use crate::checksum;
 use crate::rpc::Object;
 
 /// What an entry is.
@@ -99,6 +101,12 @@ pub fn lost_entry(now: i64) -> String {
     Entry::text(Kind::Gap, now, &json!({ "reason": "the store was damaged", "entries": 1 }).to_string())
 }
 
+/// An entry of this head, with its checksum.
+fn sealed(head: &str, json: &str) -> String {
+    let sum = checksum::of(&[head, " ", json]);
+    format!("{head}~{sum} {json}")
+}
+
 /// An entry, borrowed from the log's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry<'a> {
@@ -119,6 +127,7 @@ impl<'a> Entry<'a> {
     pub fn parse(text: &'a str) -> Option<Self> {
         let kind = Kind::from_letter(*text.as_bytes().first()?)?;
         let (head, json) = text.get(1..)?.split_once(' ')?;
+        let head = head.split_once('~').map_or(head, |(head, _)| head);
         let (head, speaker) = head.split_once('@').map_or((head, None), |(head, speaker)| (head, Some(speaker)));
         let (time, turn) = head.split_once('#').map_or((head, None), |(time, turn)| (time, Some(turn)));
         let speaker = speaker.filter(|speaker| is_tag(speaker));
@@ -133,7 +142,7 @@ impl<'a> Entry<'a> {
     /// The entry as the log holds it.
     pub fn tagged(kind: Kind, time: i64, turn: Option<&str>, json: &str) -> String {
         let letter = kind.letter();
-        turn.map_or_else(|| format!("{letter}{time} {json}"), |turn| format!("{letter}{time}#{turn} {json}"))
+        sealed(&turn.map_or_else(|| format!("{letter}{time}"), |turn| format!("{letter}{time}#{turn}")), json)
     }
 
     /// The entry as the log holds it.
@@ -141,8 +150,20 @@ impl<'a> Entry<'a> {
         match belongs {
             Belongs::Nowhere => Self::text(kind, time, json),
             Belongs::Turn(turn) => Self::tagged(kind, time, Some(turn), json),
-            Belongs::Speaker(speaker) => format!("{}{time}@{speaker} {json}", kind.letter()),
+            Belongs::Speaker(speaker) => sealed(&format!("{}{time}@{speaker}", kind.letter()), json),
         }
+    }
+
+    /// Whether an entry is as it was written, as far as its checksum tells; one without may be.
+    pub fn is_sound(text: &str) -> bool {
+        let Some((head, json)) = text.split_once(' ') else { return true };
+        head.split_once('~').is_none_or(|(head, sum)| checksum::of(&[head, " ", json]) == sum)
+    }
+
+    /// An entry that may not be as it was written, with the checksum of what it is now.
+    pub fn resealed(text: &str) -> String {
+        let Some((head, json)) = text.split_once(' ') else { return text.to_owned() };
+        sealed(head.split_once('~').map_or(head, |(head, _)| head), json)
     }
 
     /// Whether a log's text is an entry that says what one of its kind says.

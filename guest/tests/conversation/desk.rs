@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use acp_sessions_corpus::{Recorded, Recorder, random};
+use acp_sessions_corpus::{Numbers, Recorded, Recorder};
 use acp_sessions_guest::engine::{Arrival, Content, Output, Peer};
 use acp_sessions_guest::environment::Environment;
 use acp_sessions_guest::storage::{
@@ -53,8 +53,7 @@ impl World {
 #[derive(Debug)]
 pub(crate) struct Seat<'a> {
     world: &'a World,
-    instance: u32,
-    drawn: Cell<u32>,
+    numbers: Numbers,
 }
 
 impl Environment for Seat<'_> {
@@ -65,8 +64,7 @@ impl Environment for Seat<'_> {
 
     fn random(&self) -> u64 {
         self.world.random_calls.set(self.world.random_calls.get() + 1);
-        self.drawn.set(self.drawn.get() + 1);
-        random(self.instance, self.drawn.get())
+        self.numbers.draw()
     }
 }
 
@@ -229,7 +227,7 @@ impl<'a, S: Storage> Desk<'a, S> {
     ) -> Self {
         let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let kept = memos.clone().into_iter().collect();
-        let seat = |instance| Seat { world, instance, drawn: Cell::default() };
+        let seat = |instance| Seat { world, numbers: Numbers::of(instance) };
         let engine = Recorded::connect(store, store, &world.recorder, seat, settings.collect(), kept, lost).unwrap();
         Self { engine, world, memos, warnings: Vec::new() }
     }

@@ -1,6 +1,7 @@
 //! The typed interface, as a history panel uses it: no connection, and beside connections that are open.
 
-use acp_sessions_corpus::{Call, ListCriteria};
+use acp_sessions_corpus::Call;
+use acp_sessions_guest::sessions::panel::{ArchivedSessions, ListCriteria};
 use acp_sessions_guest::storage::{Memory, Storage, StorageError};
 use serde_json::{Value, json};
 
@@ -154,7 +155,7 @@ fn a_panel_renames_and_archives_beside_an_open_connection() {
     assert_eq!(archive("s9", true)["error"]["not-found"], "s9");
     assert_eq!(desk.listed(), [""; 0]);
     assert_eq!(panel.titles(&ListCriteria::default(), 10), [[""; 0]]);
-    let only = ListCriteria { archived: Some("only".to_owned()), ..ListCriteria::default() };
+    let only = ListCriteria { archived: ArchivedSessions::Only, ..ListCriteria::default() };
     assert_eq!(panel.titles(&only, 10), [["Our title"]]);
     archive("s1", false);
     desk.turn("s1", "Another question", &["Another answer"]);

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use acp_sessions_corpus::{Recorder, random};
+use acp_sessions_corpus::{Numbers, Recorder};
 use acp_sessions_guest::environment::Environment;
 
 /// A clock that moves when it is told to, and what is recorded of the case.
@@ -32,13 +32,12 @@ impl World {
 #[derive(Debug)]
 pub(crate) struct Seat<'a> {
     world: &'a World,
-    instance: u32,
-    drawn: Cell<u32>,
+    numbers: Numbers,
 }
 
 impl<'a> Seat<'a> {
     pub(crate) fn new(world: &'a World, instance: u32) -> Self {
-        Self { world, instance, drawn: Cell::new(0) }
+        Self { world, numbers: Numbers::of(instance) }
     }
 }
 
@@ -48,8 +47,7 @@ impl Environment for Seat<'_> {
     }
 
     fn random(&self) -> u64 {
-        self.drawn.set(self.drawn.get() + 1);
-        random(self.instance, self.drawn.get())
+        self.numbers.draw()
     }
 }
 

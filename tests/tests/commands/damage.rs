@@ -20,7 +20,7 @@ use crate::run::{on, run};
 use content::Content;
 use kinds::{Damage, all, open};
 
-/// The end of a conversation is lost, and search does not know what stood there: nothing else tells of it.
+/// What stood behind the last turn is lost, the mark of a fork, and search does not know it: nothing else tells of it.
 const UNTOLD: &str = "DELETE FROM entries WHERE id = (SELECT max(id) FROM entries WHERE id >> 32 = 1)";
 
 /// A word that only a session holds that was deleted.

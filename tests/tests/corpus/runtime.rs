@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use acp_sessions_adapter::Lent;
-use acp_sessions_corpus::random;
+use acp_sessions_corpus::Numbers;
 use acp_sessions_host::component::{add_to_linker, storage};
 use acp_sessions_host::engine_config;
 use wasmtime::component::{Component, Func, Instance, InstancePre, Linker, Val};
@@ -25,15 +25,7 @@ pub(crate) struct State<S> {
     pub(crate) storage: Faulty<S>,
     /// In milliseconds since 1970.
     pub(crate) now: u64,
-    instance: u32,
-    drawn: u32,
-}
-
-impl<S> State<S> {
-    fn random(&mut self) -> u64 {
-        self.drawn += 1;
-        random(self.instance, self.drawn)
-    }
+    numbers: Numbers,
 }
 
 /// One instance.
@@ -66,14 +58,14 @@ impl Runtime {
             Ok(())
         })?;
         let mut random = linker.instance("wasi:random/random@0.2.12")?;
-        random.func_new("get-random-u64", |mut store, _, _, results| {
-            results[0] = Val::U64(store.data_mut().random());
+        random.func_new("get-random-u64", |store, _, _, results| {
+            results[0] = Val::U64(store.data().numbers.draw());
             Ok(())
         })?;
-        random.func_new("get-random-bytes", |mut store, _, params, results| {
+        random.func_new("get-random-bytes", |store, _, params, results| {
             let [Val::U64(length)] = params else { wasmtime::bail!("one length was asked for") };
             let numbers = length.div_ceil(8);
-            let bytes = (0..numbers).flat_map(|_| store.data_mut().random().to_be_bytes());
+            let bytes = (0..numbers).flat_map(|_| store.data().numbers.draw().to_be_bytes());
             results[0] = Val::List(bytes.take(usize::try_from(*length)?).map(Val::U8).collect());
             Ok(())
         })?;
@@ -84,7 +76,7 @@ impl Runtime {
 impl<S: storage::Host + Send + 'static> Running<S> {
     /// A fresh instance of this number.
     pub(crate) fn new(linked: &InstancePre<State<S>>, number: u32, storage: Lent<S>) -> wasmtime::Result<Self> {
-        let state = State { storage: Faulty::new(storage), now: 0, instance: number, drawn: 0 };
+        let state = State { storage: Faulty::new(storage), now: 0, numbers: Numbers::of(number) };
         let mut store = Store::new(linked.engine(), state);
         store.set_epoch_deadline(FOREVER);
         let instance = linked.instantiate(&mut store)?;

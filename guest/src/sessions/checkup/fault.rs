@@ -71,6 +71,8 @@ pub enum Fault {
     Unknown,
     /// An entry of a conversation cannot be read.
     Entry,
+    /// A session's record, its state or an entry of a conversation can be read, but its checksum is that of another text.
+    Altered,
     /// A part of a conversation cannot be read at all.
     Conversation,
 }
@@ -101,6 +103,7 @@ impl Fault {
             Self::Note => "records of the layer's own cannot be read",
             Self::Unknown => "there are records under keys that are none",
             Self::Entry => "entries of conversations cannot be read",
+            Self::Altered => "records or entries of conversations can be read, but are not as they were written",
             Self::Conversation => "parts of conversations cannot be read from the file",
         }
     }
@@ -117,6 +120,7 @@ impl Fault {
             | Self::Note
             | Self::Unknown
             | Self::Entry
+            | Self::Altered
             | Self::Conversation => Mending::Everything,
             _ => Mending::Derived,
         }

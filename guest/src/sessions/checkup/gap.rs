@@ -8,7 +8,7 @@ use crate::storage::{LogEntry, LogPage, Result, Storage, Write};
 use crate::transcript::lost_entry;
 
 /// How many entries that are missing are marked in one commit.
-const MARKED: u32 = 128;
+pub(super) const MARKED: u32 = 128;
 /// How many entries may be missing before the last ones of a log, and before others that many stand behind. One bit of a
 /// number can make it two billion.
 const BEFORE_THE_LAST: u32 = 1 << 16;
@@ -56,8 +56,7 @@ impl<S: Storage> Pass<'_, S> {
             format!("{log}, entry {last}")
         };
         wrong.add(fault, &subject, writes);
-        self.put_right(wrong)?;
-        let is_mended = self.findings.last().is_some_and(|last| last.is_mended);
+        let is_mended = self.is_put_right(wrong)?;
         // What was put in is compared like the rest, or what stands behind the gap.
         Ok(if is_mended { gap.start } else { gap.end })
     }

@@ -20,7 +20,7 @@ impl<S: Storage> Pass<'_, S> {
         for entry in page.entries {
             let Some(id) = last_id(&entry.key) else { continue };
             let (record, is_deleted) = self.whether_there(std::slice::from_ref(&id))?.remove(0);
-            let is_lost = !matches!(Record::of(&id, record.as_deref()), Record::Session(_));
+            let is_lost = matches!(Record::of(&id, record.as_deref()), Record::None | Record::Unreadable);
             if is_deleted || !is_lost || !tells_of(&entry, &id) {
                 continue;
             }
@@ -71,18 +71,24 @@ impl<S: Storage> Pass<'_, S> {
         self.put_right(wrong)
     }
 
-    /// Looks at a batch of records behind this key; those that cannot be read, and of which nothing else is known, go.
+    /// Looks at a batch of records behind this key; those that cannot be read, and of which nothing else is known, go, and
+    /// those that are not as they were written are from now on as they can be read.
     pub(super) fn unread(&mut self, behind: &str) -> Result<Option<String>> {
         let page = self.store.storage().scan(&after(behind, "s/"), &keys::range_end("s/"), false, BATCH)?;
         let last = page.entries.last().map(|entry| entry.key.clone());
         for entry in page.entries {
             let id = id_of(&entry.key);
-            let record = id.as_ref().map(|id| Record::of(id, Some(&entry.value)));
-            if !matches!(record, Some(Record::Session(_))) {
-                let wrong = Wrong::by([(entry.key.clone(), Some(entry.value))]);
-                let remove = Write::Remove { key: entry.key.clone() };
-                self.put_right_with(wrong, Fault::Record, &entry.key, remove)?;
-            }
+            let record = id.as_ref().map_or(Record::Unreadable, |id| Record::of(id, Some(&entry.value)));
+            let key = entry.key.clone();
+            let (fault, subject, write) = match record {
+                Record::Session(_) => continue,
+                Record::Altered(session) => {
+                    (Fault::Altered, session.id.clone(), Write::Put { key, value: session.to_text() })
+                }
+                Record::None | Record::Unreadable => (Fault::Record, key.clone(), Write::Remove { key }),
+            };
+            let wrong = Wrong::by([(entry.key, Some(entry.value))]);
+            self.put_right_with(wrong, fault, &subject, write)?;
         }
         Ok(last)
     }

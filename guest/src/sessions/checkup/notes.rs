@@ -3,6 +3,7 @@
 use super::fault::{Fault, Mending};
 use super::pass::{Pass, Wrong};
 use super::{BATCH, after};
+use crate::checksum;
 use crate::storage::{Entry, Result, Storage, StorageError, Write};
 use crate::store::{Decision, Removals, State, keys};
 
@@ -58,7 +59,10 @@ impl<S: Storage> Pass<'_, S> {
                 let is_right = value.is_empty() || value.split(' ').all(|number| number.parse::<u64>().is_ok());
                 (is_right, Fault::Note, remove())
             }
-            ("g/", _) => (State::parse(value).is_ok(), Fault::State, remove()),
+            ("g/", _) => match State::parse(value) {
+                Ok(state) => (checksum::is_sound(value), Fault::Altered, put(&state.to_text())),
+                Err(_) => (false, Fault::State, remove()),
+            },
             ("q/", _) => (Removals::read_start(value).is_some(), Fault::Note, self.removal_anew(key)?),
             _ => (false, Fault::Unknown, remove()),
         };

@@ -70,9 +70,14 @@ impl<'a, S: Storage> Pass<'a, S> {
     /// Notes what is wrong, and puts it right as far as that is wanted. A conflict where something has changed since it was
     /// read: then nothing is noted.
     pub(super) fn put_right(&mut self, wrong: Wrong) -> Result<()> {
+        self.is_put_right(wrong).map(drop)
+    }
+
+    /// The same; whether anything was put right.
+    pub(super) fn is_put_right(&mut self, wrong: Wrong) -> Result<bool> {
         let Wrong { faults, expected, writes } = wrong;
         if faults.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         let is_wanted = faults.iter().all(|(fault, _)| self.mends(*fault));
         let is_mended = if is_wanted {
@@ -91,7 +96,7 @@ impl<'a, S: Storage> Pass<'a, S> {
         for (fault, subject) in faults {
             self.note(fault, &subject, is_mended);
         }
-        Ok(())
+        Ok(is_mended)
     }
 
     /// A conflict unless this still holds.

@@ -1,5 +1,6 @@
 //! A session's record as it stands under its key.
 
+use crate::checksum;
 use crate::storage::Storage;
 use crate::store::{Session, keys};
 
@@ -12,6 +13,8 @@ pub(super) enum Record {
     None,
     /// The session, as far as can be told.
     Session(Box<Session>),
+    /// What can be read as one, but is not as it was written.
+    Altered(Box<Session>),
     /// Something that is no record, or another session's.
     Unreadable,
 }
@@ -21,7 +24,10 @@ impl Record {
     pub(super) fn of(id: &str, text: Option<&str>) -> Self {
         match text.map(Session::parse) {
             None => Self::None,
-            Some(Ok(session)) if session.id == id => Self::Session(Box::new(session)),
+            Some(Ok(session)) if session.id == id => {
+                let is_sound = text.is_some_and(checksum::is_sound);
+                (if is_sound { Self::Session } else { Self::Altered })(Box::new(session))
+            }
             Some(_) => Self::Unreadable,
         }
     }

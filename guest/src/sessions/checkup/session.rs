@@ -53,6 +53,11 @@ impl<S: Storage> Pass<'_, S> {
             Record::Session(session) => session,
             // One that was deleted meanwhile took all that is derived from it along.
             Record::None => return Ok(false),
+            // What follows from it may well be as it should.
+            Record::Altered(session) => {
+                self.note(Fault::Altered, &session.id, false);
+                return Ok(false);
+            }
             Record::Unreadable => {
                 self.note(Fault::Record, key, false);
                 return Ok(false);

@@ -10,16 +10,18 @@ use crate::storage::{Result, Storage, Write, next_seq};
 use crate::store::{Decision, Holders, Session, keys};
 use crate::transcript::lost_entry;
 
-/// How many entries that are missing at a log's end are marked in one commit.
-const MARKED: usize = 128;
-
 impl<S: Storage> Pass<'_, S> {
-    /// Whether every log that the session has a part of is held for it, and is as long as that.
+    /// Whether every log that the session has a part of is held for it, and is as long as that; and its own as long as it
+    /// was when its last turn had ended.
     pub(super) fn held(&mut self, session: &Session, record: &(String, Option<String>)) -> Result<()> {
         let mut parts: BTreeMap<&str, u32> = BTreeMap::new();
         for part in session.segments.iter().chain(&session.aside) {
             let until = parts.entry(&part.log).or_default();
             *until = part.until.max(*until);
+        }
+        if let settled @ 1.. = session.own_end_at(session.settled) {
+            let until = parts.entry(&session.id).or_default();
+            *until = u32::try_from(settled).unwrap_or(u32::MAX).max(*until);
         }
         for (log, until) in parts {
             let shared = log != session.id;
@@ -51,8 +53,9 @@ impl<S: Storage> Pass<'_, S> {
     fn lengthen(&mut self, log: &str, mut end: u32, until: u32, mut wrong: Wrong) -> Result<()> {
         let subject = format!("{log}, entries {} to {until}", end + 1);
         loop {
+            let last = until.min(end.saturating_add(gap::MARKED));
             let mut marks = Vec::new();
-            while end < until && marks.len() < MARKED {
+            while end < last {
                 end = next_seq(end)?;
                 marks.push(Write::Append { log: log.to_owned(), seq: end, value: lost_entry(self.now) });
             }
@@ -66,7 +69,7 @@ impl<S: Storage> Pass<'_, S> {
         }
     }
 
-    /// Takes out of a session's parts what they say to have behind a log's end.
+    /// Takes out of a session's record what it says to be behind a log's end.
     fn shorten(&mut self, session: &Session, log: &str, end: u32) -> Result<()> {
         let is_mended = self.mends(Fault::EntryAstray);
         if is_mended {
@@ -75,6 +78,9 @@ impl<S: Storage> Pass<'_, S> {
                 for parts in [&mut session.segments, &mut session.aside] {
                     parts.iter_mut().filter(|part| part.log == log).for_each(|part| part.until = part.until.min(end));
                     parts.retain(|part| part.from <= part.until);
+                }
+                if session.own_end_at(session.settled) > u64::from(end) && session.id == log {
+                    session.settled = 0;
                 }
                 Ok(Decision::put(session))
             })?;

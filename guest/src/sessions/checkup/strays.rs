@@ -41,8 +41,8 @@ impl<S: Storage> Pass<'_, S> {
                 Record::None if !is_deleted && tells_of(&entry, id) => Fault::Lost,
                 Record::Session(session) if session.index_keys().contains(&entry.key) && !is_deleted => continue,
                 Record::None | Record::Session(_) => Fault::IndexStray,
-                // What a record says that cannot be read is not known: its entries stay.
-                Record::Unreadable => continue,
+                // What a record says that cannot be read, or is not as it was written, is not known: its entries stay.
+                Record::Unreadable | Record::Altered(_) => continue,
             };
             let wrong = if fault == Fault::Lost { &mut lost } else { &mut stray };
             wrong.expected.extend(Wrong::by([(keys::session(id), record)]).expected);

@@ -111,13 +111,12 @@ impl<S: Storage> Pass<'_, S> {
         let entries = &page.entries[..contiguous];
         let is_all = contiguous == page.entries.len();
         let last = entries.last().unwrap_or(last);
-        let mut unreadable = Vec::new();
-        for entry in entries.iter().filter(|entry| !Entry::is_readable(&entry.value)) {
+        let mut damaged = Vec::new();
+        for entry in entries {
+            let Some((fault, value)) = self.damage(&entry.value) else { continue };
             let subject = format!("{log}, entry {}", entry.seq);
-            let value = lost_entry(self.now);
-            unreadable.push((subject, Write::Restore { log: log.to_owned(), seq: entry.seq, value }));
+            damaged.push((fault, subject, Write::Restore { log: log.to_owned(), seq: entry.seq, value }));
         }
-        let is_replaced = self.mending == Mending::Everything && !unreadable.is_empty();
         self.compare(log, entries, &mut wrong)?;
         if !wrong.faults.is_empty() && self.mending == Mending::Nothing {
             // The last one may have grown between the two that were read.
@@ -128,10 +127,10 @@ impl<S: Storage> Pass<'_, S> {
         }
         self.put_right(wrong)?;
         let mut broken = Wrong::by(self.whoever_needs_it(log)?);
-        for (subject, write) in unreadable {
-            broken.add(Fault::Entry, &subject, [write]);
+        for (fault, subject, write) in damaged {
+            broken.add(fault, &subject, [write]);
         }
-        self.put_right(broken)?;
+        let is_replaced = self.is_put_right(broken)?;
         let bytes = entries.iter().map(|entry| entry.value.len() + ENTRY).sum();
         let count = u32::try_from(entries.len()).unwrap_or(u32::MAX);
         let mut next = Some(last.seq + 1).filter(|_| page.more || !is_all);
@@ -144,7 +143,17 @@ impl<S: Storage> Pass<'_, S> {
         Ok(Some(Compared { next, entries: count, bytes }))
     }
 
-    /// Compares texts with the entries that they are of.
+    /// What is wrong with an entry itself, and what may stand in its place: one that is not as it was written stays as it
+    /// can be read.
+    fn damage(&self, value: &str) -> Option<(Fault, String)> {
+        if !Entry::is_readable(value) {
+            return Some((Fault::Entry, lost_entry(self.now)));
+        }
+        Some(value).filter(|value| !Entry::is_sound(value)).map(|value| (Fault::Altered, Entry::resealed(value)))
+    }
+
+    /// Compares texts with the entries that they are of. What follows from an entry that is not as it was written may well
+    /// be as it should, and is left alone.
     fn compare(&self, log: &str, entries: &[LogEntry], wrong: &mut Wrong) -> Result<()> {
         let owner = index::Owner::Log(log).name();
         let indexed = || entries.iter().filter(|entry| entry.seq <= LAST_PART);
@@ -164,7 +173,7 @@ impl<S: Storage> Pass<'_, S> {
             texts.extend(page.texts.into_iter().map(|text| (text.part, text.tokens)));
             start = behind;
         }
-        for entry in indexed() {
+        for entry in indexed().filter(|entry| Entry::is_sound(&entry.value)) {
             let tokens = index::tokenise(&text::of_entry(&entry.value));
             let fault = match texts.get(&entry.seq) {
                 Some(found) if *found == tokens => continue,

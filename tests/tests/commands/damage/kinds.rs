@@ -191,6 +191,7 @@ fn kept() -> Vec<String> {
         sql.push(format!("UPDATE records SET value = {value} WHERE key = {ONE}"));
         sql.push(format!("UPDATE entries SET value = {value} WHERE id = (SELECT id FROM entries LIMIT 1 OFFSET 20)"));
     }
+    sql.extend(readable());
     sql.push(format!("DELETE FROM records WHERE key = {ONE}"));
     sql.push(format!("UPDATE records SET key = 's/other' WHERE key = {ONE}"));
     sql.push(format!(
@@ -229,6 +230,28 @@ fn kept() -> Vec<String> {
         .map(str::to_owned),
     );
     sql
+}
+
+/// Damage after which everything reads well, as where two pages have changed places, or a bit has.
+fn readable() -> Vec<String> {
+    let one = |table: &str, key: &str, like: &str| {
+        format!("{key} = (SELECT {key} FROM {table} WHERE {like} ORDER BY {key} LIMIT 1 OFFSET 3)")
+    };
+    let prompted = one("records", "key", "key GLOB 's/*' AND value GLOB '*\"prompts\":3*'");
+    let state = one("records", "key", "key GLOB 'g/*'");
+    let said = one("entries", "id", "value GLOB 'u*'");
+    let other = "SELECT value FROM entries WHERE value GLOB 'u*' ORDER BY id LIMIT 1 OFFSET 5";
+    vec![
+        format!("UPDATE records SET value = replace(value, '\"prompts\":3', '\"prompts\":2') WHERE {prompted}"),
+        format!("UPDATE records SET value = replace(value, 'turn0', 'torn0') WHERE {prompted}"),
+        format!("UPDATE records SET value = replace(value, 'Default', 'Defoult') WHERE {state}"),
+        format!("UPDATE entries SET value = replace(value, 'msg_', 'msq_') WHERE {said}"),
+        format!("UPDATE entries SET value = replace(value, 'many', 'meny') WHERE {said}"),
+        "DELETE FROM entries WHERE id = (SELECT max(id) FROM entries WHERE id >> 32 = 6)".to_owned(),
+        format!(
+            "UPDATE entries SET value = substr(value, 1, length(value) - 30) || substr(({other}), -30) WHERE {said}"
+        ),
+    ]
 }
 
 /// Bytes that are no text, wherever they fall and whatever part of them does: what is text by chance could be meant.

@@ -1,20 +1,12 @@
 //! Damage to the number of an entry, or to what a record says of one: as if two billion entries were missing.
 
-use serde_json::json;
-
-use super::{Fault, Mending, check};
-use crate::storage::{Bounds, Durability, Memory, Storage, Write};
-use crate::store::{Decision, Segment, Session, Store};
-use crate::transcript::{Entry, Kind};
+use super::super::{Fault, Mending};
+use super::{checked, entry, put, said};
+use crate::storage::{Durability, Memory, Write};
+use crate::store::{Segment, Store};
 
 /// A number with one bit that is wrong.
 const ASTRAY: u32 = 1 << 31 | 4;
-const NOW: i64 = 1_000_000;
-
-fn entry(text: &str) -> String {
-    let update = json!({"update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}});
-    Entry::text(Kind::Update, NOW, &update.to_string())
-}
 
 /// A session with three entries, and others as if two billion had been between.
 fn damaged(astray: &[&str]) -> Store<Memory> {
@@ -25,34 +17,6 @@ fn damaged(astray: &[&str]) -> Store<Memory> {
     store.commit(&[], numbered.map(restore).collect(), Durability::Relaxed).unwrap();
     put(&store, "x", |_| {});
     store
-}
-
-fn put(store: &Store<Memory>, id: &str, change: impl Fn(&mut Session)) {
-    let mut session = Session::new(id.to_owned(), "/x".to_owned(), NOW);
-    session.prompts = 1;
-    change(&mut session);
-    store.change(id).commit(|_, _, _| Ok(Decision::put(session.clone()))).unwrap();
-}
-
-/// What a checkup finds, and whether it put it right. It may not fill the store.
-fn checked(store: &Store<Memory>, mending: Mending) -> Vec<(Fault, bool)> {
-    let (mut cursor, mut found) = (None, Vec::new());
-    loop {
-        let checkup = check(store, mending, cursor.as_deref(), 100, NOW).unwrap();
-        assert!(store.storage().counts().1 < 1000, "marks without end");
-        found.extend(checkup.findings.iter().map(|finding| (finding.fault, finding.is_mended)));
-        cursor = checkup.next;
-        if cursor.is_none() {
-            return found;
-        }
-    }
-}
-
-/// The texts of a log; nothing for a mark.
-fn said(store: &Store<Memory>, log: &str) -> Vec<(u32, String)> {
-    let page = store.storage().read_log(log, 1, Bounds { limit: 10_000, max_bytes: u32::MAX }).unwrap();
-    let text = |value: &str| crate::transcript::text::of_entry(value);
-    page.entries.iter().map(|entry| (entry.seq, text(&entry.value).trim().to_owned())).collect()
 }
 
 fn numbered(texts: &[&str]) -> Vec<(u32, String)> {
@@ -84,6 +48,21 @@ fn missing_entries_that_can_be_missing_are_marked_each() {
     let said = said(&store, "x");
     assert_eq!((said.len(), said[299].1.as_str()), (300, "walrus"));
     assert_eq!(checked(&store, Mending::Nothing), []);
+}
+
+#[test]
+fn a_log_that_ends_before_the_last_turn_did_is_seen() {
+    for (settled, expected) in [(3, None), (4, Some(Fault::EntryMissing)), (u64::MAX / 2, Some(Fault::EntryAstray))] {
+        let store = damaged(&[]);
+        let cut = Write::CutLog { log: "x".to_owned(), start: 4 };
+        store.commit(&[], vec![cut], Durability::Relaxed).unwrap();
+        put(&store, "x", |session| session.settled = settled);
+        checked(&store, Mending::Derived);
+        let found = |mending| checked(&store, mending).into_iter().find(|(fault, _)| *fault != Fault::TextMissing);
+        assert_eq!(found(Mending::Nothing), expected.map(|fault| (fault, false)), "{settled}");
+        assert_eq!(found(Mending::Everything), expected.map(|fault| (fault, true)), "{settled}");
+        assert_eq!(checked(&store, Mending::Nothing), [], "{settled}");
+    }
 }
 
 #[test]

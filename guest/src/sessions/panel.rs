@@ -1,0 +1,280 @@
+//! What somebody does to sessions who has no connection: a panel of an editor, a program. The `sessions` interface of
+//! `wit/world.wit` in the types of this crate; limits and the form of times are told there.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::archive;
+use super::checkup::CheckupError;
+use super::filter::Request;
+use super::list::{self, ListError};
+use super::rename::{self, RenameError};
+use super::retention::{self, Prune, PruneError};
+use super::transcript::{self, TranscriptError, TranscriptPage};
+use crate::storage::{Storage, StorageError};
+use crate::store::{Store, directory, whole_info};
+use crate::time;
+
+/// What a list does with archived sessions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArchivedSessions {
+    /// They are left out.
+    #[default]
+    Hidden,
+    /// They are among the others.
+    Shown,
+    /// The others are left out.
+    Only,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// What a list is asked for: all that is given must hold. Times are RFC 3339; the bounds themselves are left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct ListCriteria {
+    /// Exactly this directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Created later than this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_after: Option<String>,
+    /// Created earlier than this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_before: Option<String>,
+    /// With activity later than this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_after: Option<String>,
+    /// Holding these words and phrases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<String>,
+    /// Archived or not.
+    #[serde(skip_serializing_if = "is_default")]
+    pub archived: ArchivedSessions,
+    /// With the sessions that other sessions started.
+    #[serde(skip_serializing_if = "is_default")]
+    pub subagents: bool,
+}
+
+/// A session, as a list shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Session {
+    /// The id its clients know it by.
+    pub id: String,
+    /// Its directory.
+    pub cwd: String,
+    /// Its title, if it has one.
+    pub title: Option<String>,
+    /// When it was created.
+    pub created_at: String,
+    /// Its last activity; none where the agent took it back.
+    pub updated_at: Option<String>,
+    /// Whether it is put away.
+    pub archived: bool,
+    /// The agent it is with.
+    pub agent: Option<String>,
+    /// Its metadata, a JSON object.
+    pub meta: Option<String>,
+    /// Where a search matched.
+    pub matched_in: Option<String>,
+    /// A piece of the text there.
+    pub snippet: Option<String>,
+    /// How many entries were taken out of the conversation.
+    pub set_aside: u32,
+}
+
+/// A page of sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Page {
+    /// In the order of the list.
+    pub sessions: Vec<Session>,
+    /// For the next page; none at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// Why something was not done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "kebab-case")]
+pub enum SessionError {
+    /// What was wrong with the arguments.
+    #[error("{0}")]
+    Invalid(String),
+    /// There is no session of this id (any more).
+    #[error("no session has the id {0}")]
+    NotFound(String),
+    /// The storage failed.
+    #[error("{0}")]
+    Storage(String),
+}
+
+impl SessionError {
+    fn invalid(what: &impl ToString) -> Self {
+        Self::Invalid(what.to_string())
+    }
+
+    /// Why there is no transcript of the session of this id.
+    fn of_transcript(id: &str, error: TranscriptError) -> Self {
+        match error {
+            TranscriptError::NotFound => Self::NotFound(id.to_owned()),
+            TranscriptError::Place => Self::invalid(&error),
+            TranscriptError::Storage(error) => error.into(),
+        }
+    }
+}
+
+impl From<StorageError> for SessionError {
+    fn from(error: StorageError) -> Self {
+        Self::Storage(error.to_string())
+    }
+}
+
+impl From<ListError> for SessionError {
+    fn from(error: ListError) -> Self {
+        match error {
+            ListError::Invalid { .. } => Self::invalid(&error),
+            ListError::Storage(error) => error.into(),
+        }
+    }
+}
+
+impl From<PruneError> for SessionError {
+    fn from(error: PruneError) -> Self {
+        match error {
+            PruneError::Cursor => Self::invalid(&error),
+            PruneError::Storage(error) => error.into(),
+        }
+    }
+}
+
+impl From<CheckupError> for SessionError {
+    fn from(error: CheckupError) -> Self {
+        match error {
+            CheckupError::Cursor => Self::invalid(&error),
+            CheckupError::Storage(error) => error.into(),
+        }
+    }
+}
+
+/// The last activity first; at most `limit` sessions, from 1 to 1000.
+pub fn list_sessions<S: Storage>(
+    store: &Store<S>,
+    criteria: &ListCriteria,
+    limit: u32,
+    cursor: Option<&str>,
+) -> Result<Page, SessionError> {
+    let archived = match criteria.archived {
+        ArchivedSessions::Hidden => "exclude",
+        ArchivedSessions::Shown => "include",
+        ArchivedSessions::Only => "only",
+    };
+    // The one reader of requests serves here too, so that both ways in mean the same.
+    let params = json!({
+        "cwd": criteria.cwd,
+        "cursor": cursor,
+        "archived": archived,
+        "_meta": { "acp-sessions": {
+            "createdAfter": criteria.created_after,
+            "createdBefore": criteria.created_before,
+            "updatedAfter": criteria.updated_after,
+            "search": criteria.search,
+            "subagents": criteria.subagents,
+            "limit": limit,
+        } },
+    });
+    let request = Request::read(Some(&params.to_string()), limit)?;
+    Ok(list::page(store, &request)?.into())
+}
+
+/// One session, with all of its metadata.
+pub fn session<S: Storage>(store: &Store<S>, id: &str) -> Result<Session, SessionError> {
+    let session = store.session(id)?.ok_or_else(|| SessionError::NotFound(id.to_owned()))?;
+    Ok(Session::of_row(&whole_info(&session)))
+}
+
+/// About `limit` updates after a cursor.
+pub fn transcript<S: Storage>(
+    store: &Store<S>,
+    id: &str,
+    after: Option<&str>,
+    limit: u32,
+) -> Result<TranscriptPage, SessionError> {
+    transcript::transcript(store, id, after, limit).map_err(|error| SessionError::of_transcript(id, error))
+}
+
+/// The same of what was taken out of the conversation.
+pub fn set_aside<S: Storage>(
+    store: &Store<S>,
+    id: &str,
+    after: Option<&str>,
+    limit: u32,
+) -> Result<TranscriptPage, SessionError> {
+    transcript::set_aside(store, id, after, limit).map_err(|error| SessionError::of_transcript(id, error))
+}
+
+/// Gives a session a title of its user's; returns it as it is kept.
+pub fn rename<S: Storage>(store: &Store<S>, id: &str, title: &str) -> Result<String, SessionError> {
+    rename::rename(store, id, title).map_err(|error| match error {
+        RenameError::NotFound => SessionError::NotFound(id.to_owned()),
+        RenameError::Invalid(_) => SessionError::invalid(&error),
+        RenameError::Storage(error) => error.into(),
+    })
+}
+
+/// Puts a session away or takes it back.
+pub fn archive<S: Storage>(store: &Store<S>, id: &str, archived: bool) -> Result<(), SessionError> {
+    let is_there = archive::set_archived(store, id, archived)?;
+    if is_there { Ok(()) } else { Err(SessionError::NotFound(id.to_owned())) }
+}
+
+/// Deletes some of the sessions without activity since then, or only lists them. `now` is in milliseconds since 1970.
+pub fn prune<S: Storage>(
+    store: &Store<S>,
+    idle_since: &str,
+    cwd: Option<&str>,
+    limit: u32,
+    cursor: Option<String>,
+    dry_run: bool,
+    now: i64,
+) -> Result<Page, SessionError> {
+    let no_time = || SessionError::invalid(&"`idle-since` must be an RFC 3339 time");
+    let idle_since = time::parse(idle_since).ok_or_else(no_time)?;
+    let no_path = || SessionError::invalid(&"`cwd` must be an absolute path");
+    let cwd = cwd.map(|cwd| directory::normalise(cwd).ok_or_else(no_path)).transpose()?;
+    let prune = Prune { idle_since, cwd, limit, dry_run, after: cursor };
+    Ok(retention::prune(store, &prune, now)?.into())
+}
+
+impl From<list::Page> for Page {
+    fn from(page: list::Page) -> Self {
+        let sessions = page.rows.iter().map(|row| Session::of_row(row)).collect();
+        Self { sessions, next_cursor: page.next_cursor }
+    }
+}
+
+impl Session {
+    /// Of a list row, member by member.
+    fn of_row(row: &str) -> Self {
+        let row: Value = serde_json::from_str(row).unwrap_or_default();
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let mut meta = row["_meta"].as_object().cloned().unwrap_or_default();
+        let own = meta.remove("acp-sessions").unwrap_or_default();
+        Self {
+            id: text(&row["sessionId"]).unwrap_or_default(),
+            cwd: text(&row["cwd"]).unwrap_or_default(),
+            title: text(&row["title"]),
+            created_at: text(&own["createdAt"]).unwrap_or_default(),
+            updated_at: text(&row["updatedAt"]),
+            archived: row["archived"].as_bool().unwrap_or_default(),
+            agent: text(&own["agent"]),
+            meta: (!meta.is_empty()).then(|| Value::Object(meta).to_string()),
+            matched_in: text(&own["match"]["in"]),
+            snippet: text(&own["match"]["snippet"]),
+            set_aside: own["setAside"].as_u64().map_or(0, |count| u32::try_from(count).unwrap_or(u32::MAX)),
+        }
+    }
+}
