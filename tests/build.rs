@@ -1,8 +1,9 @@
 //! Builds the engine that does what it should not, as the host's build does the real one, for the tests to load.
 
+use std::fs;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
 #[path = "../host/build/component.rs"]
 mod component;
@@ -21,5 +22,9 @@ fn main() -> ExitCode {
 fn run() -> Result<()> {
     let folders = component::Folders::of_cargo()?;
     let hostile = folders.build("acp-sessions-hostile", &INPUTS)?;
-    component::write(&folders.out.join("hostile.wasm"), &hostile)
+    component::write(&folders.out.join("hostile.wasm"), &hostile)?;
+    // The tests of the packages for other languages find it here.
+    let shared = folders.target.join("hostile");
+    fs::create_dir_all(&shared).with_context(|| format!("cannot create {}", shared.display()))?;
+    component::write(&shared.join("engine.wasm"), &hostile)
 }

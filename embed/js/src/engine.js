@@ -27,26 +27,73 @@ export class Refused extends Error {
   }
 }
 
+/** The functions of the typed interface. */
+const TYPED = [
+  "listSessions",
+  "getSession",
+  "readTranscript",
+  "readSetAside",
+  "renameSession",
+  "archiveSession",
+  "deleteSession",
+  "finishDeletes",
+  "pruneSessions",
+  "checkStore",
+];
+
 let bindings;
 
 /** Opens a connection over a store. See `index.d.ts`. */
-export async function createEngine({ store, settings = {}, now = Date.now, random = fillRandom, warn = () => {}, limits }) {
+export async function createEngine({ store, settings, now = Date.now, random = fillRandom, warn, limits }) {
   bindings ??= load();
   const loaded = await bindings;
-  const make = () => newInstance(loaded, store, now, random);
-  const named = Object.entries(settings).map(([name, value]) => ({ name, value: String(value) }));
-  return new Engine(make, named, warn, { ...LIMITS, ...limits });
+  const make = () => {
+    const instance = newInstance(loaded, store, now, random);
+    return { call: (place, name, args) => instance[place][name](...args), end: () => {} };
+  };
+  const connection = new Connection(make, settings, warn, limits);
+  run(connection.open());
+  return facade(connection, make, run);
 }
 
-function fillRandom(buffer) {
+/** Fills with random bytes that nobody can guess. */
+export function fillRandom(buffer) {
   crypto.getRandomValues(buffer);
+}
+
+/** What an embedder has: the functions of a connection, and the typed ones, by what runs the steps of either. */
+export function facade(connection, make, run, runTyped = run) {
+  const engine = { sessions: typed(make, runTyped) };
+  for (const name of ["receive", "pull", "peerClosed", "agentRestarted", "idle"]) {
+    engine[name] = (...args) => run(connection[name](...args));
+  }
+  return engine;
+}
+
+/** Runs what is told step by step, each of which is a call of an instance that returns at once. */
+function run(steps) {
+  let step = steps.next();
+  while (!step.done) {
+    let value;
+    try {
+      value = step.value();
+    } catch (error) {
+      step = steps.throw(error);
+      continue;
+    }
+    step = steps.next(value);
+  }
+  return step.value;
 }
 
 /**
  * The engine of one connection, which outlives its instances: a trap, and an exception of the store, makes an instance
  * useless, so all that it must not forget is kept out here. As `host/src/runner/engine.rs`.
+ *
+ * Its functions are generators of the calls that are to be made, so that they serve where a call returns at once and
+ * where it has to be waited for.
  */
-class Engine {
+export class Connection {
   #make;
   #settings;
   #warn;
@@ -65,61 +112,77 @@ class Engine {
   #asked = [];
   #refused = [];
 
-  constructor(make, settings, warn, limits) {
-    Object.assign(this, { sessions: typed(make) });
-    [this.#make, this.#settings, this.#warn, this.#limits] = [make, settings, warn, limits];
-    const instance = make();
-    refusing(() => instance.connection.connect(settings, [], []));
+  constructor(make, settings = {}, warn = () => {}, limits = {}) {
+    [this.#make, this.#warn, this.#limits] = [make, warn, { ...LIMITS, ...limits }];
+    this.#settings = Object.entries(settings).map(([name, value]) => ({ name, value: String(value) }));
+  }
+
+  /** To be run before all others, once. */
+  *open() {
+    const instance = this.#make();
+    try {
+      yield* refusing(() => instance.call("connection", "connect", [this.#settings, [], []]));
+    } catch (error) {
+      instance.end();
+      throw error;
+    }
     this.#instance = instance;
   }
 
-  receive(arrivals, clientRoom = ANY_ROOM) {
+  /** Nothing more comes. */
+  close() {
+    this.#instance?.end();
+    this.#instance = undefined;
+  }
+
+  *receive(arrivals, clientRoom = ANY_ROOM) {
     this.#losses = 0;
-    const received = this.#call((to) => to.receive(arrivals, clientRoom));
+    const received = yield* this.#call("receive", arrivals, clientRoom);
     // Until what follows is taken: that may be too much.
     this.#unfinished = arrivals;
-    return this.#takeStep(received, clientRoom);
+    return yield* this.#takeStep(received, clientRoom);
   }
 
-  pull(clientRoom = ANY_ROOM) {
-    return this.#takeStep(this.#call((to) => to.pull(clientRoom)), clientRoom);
+  *pull(clientRoom = ANY_ROOM) {
+    return yield* this.#takeStep(yield* this.#call("pull", clientRoom), clientRoom);
   }
 
-  peerClosed(peer) {
+  *peerClosed(peer) {
     if (this.#closed.includes(peer)) return;
     this.#closed.push(peer);
-    this.#recover(this.#call((to) => to.peerClosed(peer)));
+    yield* this.#recover(yield* this.#call("peerClosed", peer));
   }
 
-  agentRestarted(how) {
-    const told = this.#call((to) => to.agentRestarted(how));
+  *agentRestarted(how) {
+    const told = yield* this.#call("agentRestarted", how);
     this.#restarted = how;
-    this.#recover(told);
+    yield* this.#recover(told);
   }
 
-  idle() {
-    return this.#recover(this.#call((to) => to.idle()));
+  *idle() {
+    return yield* this.#recover(yield* this.#call("idle"));
   }
 
   /** What a call returns, or with what the instance was lost in it. */
-  #call(call) {
-    if (!this.#instance) throw new EngineError("the session engine was lost before");
+  *#call(name, ...args) {
+    const instance = this.#instance;
+    if (!instance) throw new EngineError("the session engine was lost before");
     try {
-      return { value: call(this.#instance.connection) };
+      return { value: yield () => instance.call("connection", name, args) };
     } catch (lost) {
       return { lost };
     }
   }
 
   /** What a call says is to be done; where the instance was lost in it, what the next one says. */
-  #takeStep(called, clientRoom) {
+  *#takeStep(called, clientRoom) {
     for (;;) {
       if (!called.lost && !this.#isBounded(called.value)) {
         called = { lost: new RangeError("it says or keeps more than it may") };
       }
-      const step = this.#recover(called);
+      const step = yield* this.#recover(called);
       if (step) return this.#taken(step);
-      called = this.#call((to) => to.pull(clientRoom));
+      called = yield* this.#call("pull", clientRoom);
     }
   }
 
@@ -154,16 +217,19 @@ class Engine {
   }
 
   /** What a call returned; nothing if the instance was lost in it and another has taken its place. */
-  #recover(called) {
+  *#recover(called) {
     if (!called.lost) return called.value;
-    this.#replace(called.lost);
+    yield* this.#replace(called.lost);
     return undefined;
   }
 
-  #replace(lost) {
+  *#replace(lost) {
     for (;;) {
+      // It was closed meanwhile.
+      if (lost instanceof EngineError) throw lost;
       this.#losses++;
       this.#warn(`the session engine is started anew (${this.#losses}): ${lost?.message ?? lost}`);
+      this.#instance?.end();
       this.#instance = undefined;
       if (this.#losses > MOST_LOSSES) {
         throw new EngineError(`the session engine failed ${MOST_LOSSES} times in a row: ${lost?.message ?? lost}`, {
@@ -173,8 +239,9 @@ class Engine {
       if (this.#losses > 1) this.#shorten();
       const instance = this.#make();
       try {
-        this.#takeUp(instance);
+        yield* this.#takeUp(instance);
       } catch (again) {
+        instance.end();
         if (again instanceof Refused) throw again;
         lost = again;
         continue;
@@ -203,47 +270,37 @@ class Engine {
     }));
   }
 
-  #takeUp({ connection }) {
+  *#takeUp(instance) {
     const kept = [...this.#kept].sort(([a], [b]) => compare(a, b)).map(([key, value]) => ({ key, value }));
-    refusing(() => connection.connect(this.#settings, kept, this.#unfinished));
-    if (this.#restarted !== undefined) connection.agentRestarted(this.#restarted);
-    for (const peer of this.#closed) connection.peerClosed(peer);
+    const call = (name, ...args) => () => instance.call("connection", name, args);
+    yield* refusing(call("connect", this.#settings, kept, this.#unfinished));
+    if (this.#restarted !== undefined) yield call("agentRestarted", this.#restarted);
+    for (const peer of this.#closed) yield call("peerClosed", peer);
   }
 }
 
-/** Runs; an error of the WIT is thrown as what it is, and anything else as it comes. */
-function refusing(run) {
+/** One call; an error of the WIT is thrown as what it is, and anything else as it comes. */
+function* refusing(call) {
   try {
-    return run();
+    return yield call;
   } catch (error) {
     throw error?.payload ? new Refused(error.payload) : error;
   }
 }
 
 /** The typed interface, on an instance of its own; one that is lost is replaced with the next call. */
-function typed(make) {
+function typed(make, run) {
   let instance;
-  const call = (name, args) => {
-    instance ??= make();
+  function* call(name, args) {
+    const used = (instance ??= make());
     try {
-      return refusing(() => instance.sessions[name](...args));
+      return yield* refusing(() => used.call("sessions", name, args));
     } catch (error) {
       if (error instanceof Refused) throw error;
-      instance = undefined;
+      used.end();
+      if (instance === used) instance = undefined;
       throw new EngineError(`the session engine failed at ${name}: ${error?.message ?? error}`, { cause: error });
     }
-  };
-  const names = [
-    "listSessions",
-    "getSession",
-    "readTranscript",
-    "readSetAside",
-    "renameSession",
-    "archiveSession",
-    "deleteSession",
-    "finishDeletes",
-    "pruneSessions",
-    "checkStore",
-  ];
-  return Object.fromEntries(names.map((name) => [name, (...args) => call(name, args)]));
+  }
+  return Object.fromEntries(TYPED.map((name) => [name, (...args) => run(call(name, args))]));
 }

@@ -38,7 +38,8 @@ export function newInstance({ instantiate, modules }, store, now, fill) {
   );
 }
 
-const FUNCTIONS = [
+/** What a store has. */
+export const FUNCTIONS = [
   "get",
   "scan",
   "logEnd",

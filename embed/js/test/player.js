@@ -4,21 +4,21 @@ import { newInstance } from "../src/instance.js";
 import { StorageError } from "../src/storage-error.js";
 
 const ANY_ROOM = 0xffffffff;
-const camel = (name) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
-const kebab = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+export const camel = (name) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
+export const kebab = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** A variant as the bindings have it. */
-function variant(value) {
+export function variant(value) {
   if (typeof value === "string") return { tag: value };
   const [[tag, val]] = Object.entries(value);
   return { tag, val };
 }
 
 /** A variant as a case has it. */
-const plain = ({ tag, val }) => (val === undefined ? tag : { [tag]: json(val) });
+export const plain = ({ tag, val }) => (val === undefined ? tag : { [tag]: json(val) });
 
 /** A value of the bindings as a case has it. */
-function json(value) {
+export function json(value) {
   if (value === undefined) return null;
   if (Array.isArray(value)) return value.map(json);
   if (value === null || typeof value !== "object") return value;

@@ -199,8 +199,11 @@ pub enum WriteBy {
     Put { key: String, value: String },
     Remove(String),
     Append { log: String, seq: u32, value: String },
+    Amend { log: String, seq: u32, value: String },
+    Restore { log: String, seq: u32, value: String },
     CutLog { log: String, start: u32 },
     IndexText { owner: String, part: u32, tokens: String },
+    DropText { owner: String, start: u32 },
 }
 
 impl Call {
@@ -269,8 +272,11 @@ impl From<WriteBy> for Write {
             WriteBy::Put { key, value } => Self::Put { key, value },
             WriteBy::Remove(key) => Self::Remove { key },
             WriteBy::Append { log, seq, value } => Self::Append { log, seq, value },
+            WriteBy::Amend { log, seq, value } => Self::Amend { log, seq, value },
+            WriteBy::Restore { log, seq, value } => Self::Restore { log, seq, value },
             WriteBy::CutLog { log, start } => Self::CutLog { log, start },
             WriteBy::IndexText { owner, part, tokens } => Self::IndexText { owner, part, tokens },
+            WriteBy::DropText { owner, start } => Self::DropText { owner, start },
         }
     }
 }

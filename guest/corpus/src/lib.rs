@@ -1,10 +1,13 @@
-//! The conformance corpus of `tests/corpus`: what a case is, how a story is recorded as one, how one is played.
+//! The conformance corpus of `tests/corpus`: what a case is, how a story is recorded as one, how one is played. And the cases of
+//! `tests/storage`, which storages are held against ([`contract`]).
 //!
 //! A story that drives its engines as [`Recorded`] ones is recorded where `CORPUS_RECORD` is set. The format is told in
 //! `tests/corpus/README.md`.
 
 mod case;
+mod compare;
 mod content;
+pub mod contract;
 mod file;
 mod play;
 mod recorded;
@@ -16,6 +19,7 @@ mod watched;
 use std::cell::Cell;
 
 pub use case::{Arrival, Call, Case, Connect, Content as Arrived, Fault, Flaw, Peer, Step, WriteBy};
+pub use compare::{difference, differences};
 pub use content::Content;
 pub use file::{all, folder, read, write};
 pub use play::play;

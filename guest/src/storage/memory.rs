@@ -1,6 +1,6 @@
 //! A store in memory: the second implementation of the contract, for tests and for embedders without one.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
@@ -15,6 +15,7 @@ pub struct Memory {
     data: RefCell<Data>,
     without_text: bool,
     without_restore: bool,
+    texts_read: Cell<u64>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -52,6 +53,16 @@ impl Memory {
     pub fn counts(&self) -> (usize, usize, usize) {
         let data = self.data.borrow();
         (data.records.len(), data.logs.values().map(BTreeMap::len).sum(), data.texts.len())
+    }
+
+    /// How many texts were read so far to find something in them: what a search costs here.
+    pub fn texts_read(&self) -> u64 {
+        self.texts_read.get()
+    }
+
+    fn is_in(&self, term: &TextTerm, tokens: &str) -> bool {
+        self.texts_read.set(self.texts_read.get() + 1);
+        term.found_in(tokens)
     }
 }
 
@@ -195,7 +206,7 @@ impl Storage for Memory {
             .texts
             .range((Bound::Unbounded, before))
             .rev()
-            .filter(|(_, tokens)| term.found_in(tokens))
+            .filter(|(_, tokens)| self.is_in(term, tokens))
             .map(|((owner, part), _)| TextHit { owner: owner.clone(), part: *part })
             .take(limit as usize)
             .collect())
@@ -209,7 +220,7 @@ impl Storage for Memory {
         let first = |scope: &TextScope| {
             data.texts
                 .range((scope.owner.clone(), 0)..=(scope.owner.clone(), scope.until))
-                .find(|(_, tokens)| term.found_in(tokens))
+                .find(|(_, tokens)| self.is_in(term, tokens))
                 .map(|((_, part), _)| *part)
         };
         Ok(scopes.iter().map(first).collect())

@@ -22,6 +22,8 @@ mod text;
 mod transaction;
 
 #[cfg(test)]
+mod cost;
+#[cfg(test)]
 mod tests;
 
 use std::thread;

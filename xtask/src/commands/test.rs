@@ -2,6 +2,7 @@
 
 mod engine;
 mod official;
+mod python;
 mod report;
 
 use std::process::Command;
@@ -31,6 +32,9 @@ pub(crate) fn run() -> Result<()> {
         report.step("Fuzz targets, for a moment", fuzz);
         if report.step(official::JAVASCRIPT.name, || official::JAVASCRIPT.install()) {
             report.step("The engine in Node", || outcome(engine::in_node()));
+        }
+        if report.step("What the package for Python needs", python::install) {
+            report.step("The engine in Python", || outcome(python::check()));
         }
         let mut left_out = install_official(&mut report);
         if !report.step("Tools of the trials", trial_tools) {

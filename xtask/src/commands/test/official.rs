@@ -1,7 +1,7 @@
 //! Official clients and real agents, installed inside the checkout for the whole-program tests.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
@@ -59,18 +59,9 @@ impl Package {
             Registry::Npm => ("package-lock.json", "node_modules"),
             Registry::Python => ("requirements.txt", ".venv"),
         };
-        let stamp = folder.join(installed).join(".installed");
-        let result = fs::read(folder.join(lock)).with_context(|| format!("cannot read {}/{lock}", self.folder));
-        let result = result.and_then(|wanted| {
-            if fs::read(&stamp).is_ok_and(|present| present == wanted) {
-                println!("already installed");
-                return Ok(());
-            }
-            match self.registry {
-                Registry::Npm => npm(&folder)?,
-                Registry::Python => python(&folder)?,
-            }
-            fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))
+        let result = once(&folder.join(lock), &folder.join(installed), || match self.registry {
+            Registry::Npm => npm(&folder),
+            Registry::Python => python(&folder),
         });
         result.map_or_else(
             |error| Outcome::Missing(format!("{error:#}; the tests that need it did not run")),
@@ -79,13 +70,30 @@ impl Package {
     }
 }
 
+/// Installs, unless what is in the folder is what this file says.
+pub(super) fn once(lock: &Path, installed: &Path, install: impl FnOnce() -> Result<()>) -> Result<()> {
+    let stamp = installed.join(".installed");
+    let wanted = fs::read(lock).with_context(|| format!("cannot read {}", lock.display()))?;
+    if fs::read(&stamp).is_ok_and(|present| present == wanted) {
+        println!("already installed");
+        return Ok(());
+    }
+    install()?;
+    fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))
+}
+
 /// Without install scripts: none of these packages needs its own.
 fn npm(folder: &Path) -> Result<()> {
     workspace::run(Command::new("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(folder))
 }
 
 fn python(folder: &Path) -> Result<()> {
-    let make = || workspace::run(Command::new("python3").args(["-m", "venv", "--clear", ".venv"]).current_dir(folder));
+    environment(&folder.join(".venv"), &folder.join("requirements.txt"))
+}
+
+/// Makes an environment of Python's in this folder, with what these requirements say in it.
+pub(super) fn environment(folder: &Path, requirements: &Path) -> Result<()> {
+    let make = || workspace::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(folder));
     // Debian's own Python leaves out what makes an environment.
     make().or_else(|error| {
         apt_get(&["update", "--quiet"])
@@ -93,19 +101,18 @@ fn python(folder: &Path) -> Result<()> {
             .map_err(|_| error)?;
         make()
     })?;
-    let pip = [".venv/bin/python", ".venv/Scripts/python.exe"].map(|path| folder.join(path));
-    let pip = pip.iter().find(|path| path.exists()).context("the new environment has no python")?;
-    workspace::run(
-        Command::new(pip)
-            .args([
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-                "--requirement",
-                "requirements.txt",
-            ])
-            .current_dir(folder),
-    )
+    workspace::run(pip(folder)?.arg("--requirement").arg(requirements))
+}
+
+/// The interpreter of an environment.
+pub(super) fn interpreter(environment: &Path) -> Result<PathBuf> {
+    let paths = ["bin/python", "Scripts/python.exe"].map(|path| environment.join(path));
+    paths.into_iter().find(|path| path.exists()).context("the new environment has no python")
+}
+
+/// `pip install`, in an environment.
+pub(super) fn pip(environment: &Path) -> Result<Command> {
+    let mut pip = Command::new(interpreter(environment)?);
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    Ok(pip)
 }

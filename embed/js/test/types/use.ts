@@ -1,0 +1,87 @@
+// What somebody writes who embeds the engine in TypeScript. It is only compiled.
+
+import {
+  EngineError,
+  MemoryStore,
+  Refused,
+  StorageError,
+  createEngine,
+  type Engine,
+  type Step,
+  type Store,
+  type connection,
+} from "acp-sessions";
+import { createGuardedEngine, type GuardedEngine } from "acp-sessions/guarded";
+
+/** A store of somebody's own, by the functions of another. */
+class Mine implements Store {
+  readonly #other = new MemoryStore();
+  get: Store["get"] = (keys) => this.#other.get(keys);
+  scan: Store["scan"] = (...args) => this.#other.scan(...args);
+  logEnd: Store["logEnd"] = (log) => (log === "" ? 0 : this.#other.logEnd(log));
+  readLog: Store["readLog"] = (...args) => this.#other.readLog(...args);
+  searchText: Store["searchText"] = () => {
+    throw new StorageError("unsupported");
+  };
+  findText: Store["findText"] = (term, scopes) => scopes.map(({ until }) => (term.prefix ? until : undefined));
+  textOwners: Store["textOwners"] = () => [];
+  readTexts: Store["readTexts"] = () => ({ texts: [], more: false });
+  logNames: Store["logNames"] = (after, limit) => this.#other.logNames(after, limit);
+  commit: Store["commit"] = (expected, writes, durability) => {
+    for (const write of writes) if (write.tag === "put" && write.val.key.length > 1000) throw new StorageError("unavailable", "busy");
+    this.#other.commit(expected, writes, durability);
+  };
+}
+
+const engine: Engine = await createEngine({
+  store: new Mine(),
+  settings: { "flush-ms": 100, "agent-timeout": "60s" },
+  now: Date.now,
+  random: (bytes) => bytes.fill(1),
+  warn: (text) => void text.length,
+  limits: { output: 1 << 20 },
+});
+
+const arrivals: connection.Arrival[] = [{ peer: "client", content: { tag: "line", val: "{}" } }];
+const { outputs, more, held, full }: Step = engine.receive(arrivals, 65536);
+for (const { tag, val } of outputs) {
+  const to: "to-client" | "to-agent" = tag;
+  const line: string = val;
+  void [to, line];
+}
+const flags: boolean[] = [more, held, full];
+const wait: number | undefined = engine.idle();
+engine.peerClosed("agent");
+engine.agentRestarted("exit status: 1");
+const page = engine.sessions.listSessions({ archived: "hidden", subagents: false, search: "words" }, 50, undefined);
+const titles: Array<string | undefined> = page.sessions.map(({ title }) => title);
+const renamed: string = engine.sessions.renameSession("s", "Title");
+void [flags, wait, titles, renamed, page.nextCursor, EngineError];
+try {
+  engine.sessions.getSession("s9");
+} catch (error) {
+  if (error instanceof Refused) void error.tag.length;
+}
+
+const guarded: GuardedEngine = await createGuardedEngine({ store: new MemoryStore(), milliseconds: 1000 });
+const step: Step = await guarded.receive(arrivals);
+const first: string | undefined = (await guarded.sessions.readTranscript("s", undefined, 10)).updates[0]?.update;
+await guarded.close();
+void [step, first];
+
+// And what is refused.
+// @ts-expect-error: it has to be waited for
+void (await createGuardedEngine({ store: new MemoryStore() })).pull().outputs;
+// @ts-expect-error: an engine needs a store
+void createEngine({});
+// @ts-expect-error: there is no such peer
+engine.peerClosed("server");
+// @ts-expect-error: there is no such error
+new StorageError("busy");
+// @ts-expect-error: a line is a text
+engine.receive([{ peer: "client", content: { tag: "line", val: 1 } }]);
+// @ts-expect-error: what is kept does not come out
+if (outputs[0].tag === "keep") void 0;
+// @ts-expect-error: a store has all functions
+const half: Store = { get: () => [] };
+void half;

@@ -1,0 +1,23 @@
+"""The session layer of the Agent Client Protocol, as a WebAssembly component with a storage of your own."""
+
+from .engine import Engine
+from .exchange import Arrival, EngineError, Output, Peer, Refused, Step
+from .memory import MemoryStore
+from .sessions import ListCriteria, Session, Sessions
+from .storage import Storage, StorageError
+
+__all__ = [
+    "Arrival",
+    "Engine",
+    "EngineError",
+    "ListCriteria",
+    "MemoryStore",
+    "Output",
+    "Peer",
+    "Refused",
+    "Session",
+    "Sessions",
+    "Step",
+    "Storage",
+    "StorageError",
+]

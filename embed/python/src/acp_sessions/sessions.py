@@ -1,0 +1,154 @@
+"""The typed interface ``sessions`` of ``wit/world.wit``, for a history panel or a tool that speaks no JSON-RPC."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Callable, Literal, Optional
+
+from .exchange import EngineError, Refused
+from .imports import record
+from .instance import SESSIONS, Failed, Instance, Lost
+
+Mending = Literal["nothing", "derived", "everything"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListCriteria:
+    """All that is given must hold."""
+
+    cwd: Optional[str] = None
+    created_after: Optional[str] = None
+    created_before: Optional[str] = None
+    updated_after: Optional[str] = None
+    search: Optional[str] = None
+    archived: Literal["hidden", "shown", "only"] = "hidden"
+    subagents: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    id: str
+    cwd: str
+    title: Optional[str]
+    created_at: str
+    updated_at: Optional[str]
+    archived: bool
+    agent: Optional[str]
+    meta: Optional[str]
+    matched_in: Optional[str]
+    snippet: Optional[str]
+    set_aside: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    sessions: list[Session]
+    next_cursor: Optional[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    cursor: str
+    update: str
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptPage:
+    updates: list[Update]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    what: str
+    subject: str
+    remedy: Mending
+    mended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    done: int
+    entries: int
+    findings: list[Finding]
+    next_cursor: Optional[str]
+
+
+def _members(of: Any) -> dict[str, Any]:
+    """The members of a record, by our names."""
+    return {name.replace("-", "_"): value for name, value in vars(of).items()}
+
+
+def _page(page: Any) -> Page:
+    members = _members(page)
+    return Page([Session(**_members(session)) for session in page.sessions], members["next_cursor"])
+
+
+def _transcript(page: Any) -> TranscriptPage:
+    return TranscriptPage([Update(of.cursor, of.update) for of in page.updates], page.more)
+
+
+class Sessions:
+    """
+    Each function raises `Refused` with the error of the WIT, and `EngineError` where the engine was lost in it; the next call
+    then has a fresh one.
+    """
+
+    def __init__(self, make: Callable[[], Instance]) -> None:
+        self._make = make
+        self._instance: Optional[Instance] = None
+
+    def list_sessions(
+        self, criteria: ListCriteria = ListCriteria(), limit: int = 50, cursor: Optional[str] = None
+    ) -> Page:
+        given = {name: getattr(criteria, name) for name in ListCriteria.__slots__}
+        return _page(self._call("list-sessions", record(**given), limit, cursor))
+
+    def get_session(self, session_id: str) -> Session:
+        return Session(**_members(self._call("get-session", session_id)))
+
+    def read_transcript(self, session_id: str, after: Optional[str] = None, limit: int = 100) -> TranscriptPage:
+        return _transcript(self._call("read-transcript", session_id, after, limit))
+
+    def read_set_aside(self, session_id: str, after: Optional[str] = None, limit: int = 100) -> TranscriptPage:
+        return _transcript(self._call("read-set-aside", session_id, after, limit))
+
+    def rename_session(self, session_id: str, title: str) -> str:
+        renamed: str = self._call("rename-session", session_id, title)
+        return renamed
+
+    def archive_session(self, session_id: str, archived: bool = True) -> None:
+        self._call("archive-session", session_id, archived)
+
+    def delete_session(self, session_id: str) -> None:
+        self._call("delete-session", session_id)
+
+    def finish_deletes(self) -> bool:
+        more: bool = self._call("finish-deletes")
+        return more
+
+    def prune_sessions(
+        self,
+        idle_since: str,
+        cwd: Optional[str] = None,
+        limit: int = 100,
+        cursor: Optional[str] = None,
+        dry_run: bool = False,
+    ) -> Page:
+        return _page(self._call("prune-sessions", idle_since, cwd, limit, cursor, dry_run))
+
+    def check_store(self, mending: Mending = "nothing", cursor: Optional[str] = None, limit: int = 256) -> Checkup:
+        found = self._call("check-store", mending, cursor, limit)
+        findings = [Finding(**_members(finding)) for finding in found.findings]
+        return Checkup(found.done, found.entries, findings, _members(found)["next_cursor"])
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        try:
+            if self._instance is None:
+                self._instance = self._make()
+            return self._instance.call(SESSIONS, name, *arguments)
+        except Failed as failed:
+            raise Refused(failed.error.tag, failed.error.payload) from None
+        except Lost as lost:
+            self._instance = None
+            raise EngineError(f"the session engine failed at {name}: {lost}") from lost
