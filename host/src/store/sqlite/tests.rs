@@ -233,3 +233,48 @@ fn a_check_counts_and_finds_nothing_wrong() {
     assert_eq!((health.records, health.logs, health.entries, health.texts), (1, 1, 1, 1));
     assert_eq!((health.format, health.faults), (schema::CURRENT, vec![]));
 }
+
+/// Reads a row at a time, each behind the one before; what ended it.
+fn ended<T>(mut next: impl FnMut(Option<&T>) -> Result<Option<T>, StorageError>) -> Result<(), StorageError> {
+    let mut last = None;
+    for _ in 0..1000 {
+        match next(last.as_ref())? {
+            None => return Ok(()),
+            row => last = row,
+        }
+    }
+    panic!("it goes on for ever");
+}
+
+#[test]
+fn rows_that_are_out_of_order_in_the_file_do_not_lead_round_in_circles() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.db");
+    let mut store = open(&path);
+    for nth in 10..60 {
+        let name = format!("name{nth}");
+        let entry = LogRow { log: name.clone(), seq: 1, value: "x".into() };
+        let text = TextPart { owner: name.clone(), part: 0, tokens: "word".into() };
+        let writes = vec![put(&name, "v"), Write::Append(entry), Write::IndexText(text)];
+        store.commit(vec![], writes, Durability::Durable).expect("no trap").expect("written");
+    }
+    drop(store);
+    let mut bytes = fs::read(&path).expect("the file");
+    for place in memchr::memmem::find_iter(&bytes.clone(), b"name59") {
+        bytes[place..place + 6].copy_from_slice(b"name00");
+    }
+    fs::write(&path, bytes).expect("written");
+    let mut store = open(&path);
+    let records = ended(|last: Option<&String>| {
+        let start = last.map(|last| format!("{last}\0")).unwrap_or_default();
+        let page = store.scan(start, "o".into(), false, 1, u32::MAX).expect("no trap")?;
+        Ok(page.entries.into_iter().next().map(|entry| entry.key))
+    });
+    let logs =
+        ended(|last: Option<&String>| Ok(store.log_names(last.cloned(), 1).expect("no trap")?.into_iter().next()));
+    let owners =
+        ended(|last: Option<&String>| Ok(store.text_owners(last.cloned(), 1).expect("no trap")?.into_iter().next()));
+    for ended in [records, logs, owners] {
+        assert!(matches!(ended, Err(StorageError::Corrupt(_))), "{ended:?}");
+    }
+}
