@@ -17,6 +17,8 @@ pub struct Begun {
     pub prompts: Vec<String>,
     /// Its tool calls that have not ended.
     pub calls: OpenCalls,
+    /// Whether the agent has said or done anything in it.
+    pub is_answered: bool,
 }
 
 /// Looks for the turn of this tag at the end of a log.
@@ -26,6 +28,7 @@ pub fn begun<S: Storage>(storage: &S, log: &str, tag: &str) -> Result<Begun> {
     each_behind(storage, log, behind, |text| match Entry::parse(&text).filter(|entry| entry.turn == Some(tag)) {
         Some(Entry { kind: Kind::Prompt, .. }) => begun.prompts.push(text),
         Some(Entry { kind: Kind::Update, json, .. }) => {
+            begun.is_answered = true;
             if let Some(update) = Object::parse_or_empty(json).get("update") {
                 begun.calls.feed(update);
             }

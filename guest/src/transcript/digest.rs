@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::begun::begun;
 use super::entry::{Entry, Kind, speaker};
 use super::own_words;
 use super::position::Position;
@@ -85,7 +86,12 @@ pub fn digest_for<S: Storage>(
             if its_own.is_none() && own.is_some() && entry.speaker == own.as_deref() {
                 continue;
             }
-            for (speaker, text) in its_own.map_or_else(|| said(&entry), |left| left.take_in(&entry)) {
+            let told = match its_own {
+                Some(left) => left.take_in(&entry),
+                None if without.is_some() && is_failure(&entry) => failed_before(storage, session, &entry, without)?,
+                None => said(&entry),
+            };
+            for (speaker, text) in told {
                 bytes += text.len();
                 match parts.last_mut().filter(|(last, _)| *last == speaker) {
                     Some((_, joined)) => joined.push_str(&text),
@@ -147,13 +153,31 @@ impl LeftOut {
     fn take_in(&mut self, entry: &Entry<'_>) -> Vec<(String, String)> {
         match entry.kind {
             Kind::Prompt => self.unanswered.extend(said(entry)),
-            Kind::TurnEnd if Object::parse_or_empty(entry.json).get("error").is_some() => {
-                return std::mem::take(&mut self.unanswered);
-            }
+            Kind::TurnEnd if is_failure(entry) => return std::mem::take(&mut self.unanswered),
             _ => self.unanswered.clear(),
         }
         Vec::new()
     }
+}
+
+/// Whether it is the end of a turn that failed.
+fn is_failure(entry: &Entry<'_>) -> bool {
+    entry.kind == Kind::TurnEnd && Object::parse_or_empty(entry.json).get("error").is_some()
+}
+
+/// What the user said in a turn of this agent's session that has failed here, and that nobody has answered: it was begun
+/// before, and left out of the account that was made then.
+fn failed_before<S: Storage>(
+    storage: &S,
+    session: &Session,
+    end: &Entry<'_>,
+    without: Option<(&str, &str)>,
+) -> Result<Vec<(String, String)>> {
+    let Some(tag) = end.turn else { return Ok(Vec::new()) };
+    let begun = begun(storage, &session.id, tag)?;
+    let prompts = begun.prompts.iter().filter_map(|text| Entry::parse(text)).filter(|_| !begun.is_answered);
+    let its_own = prompts.filter(|prompt| prompt.with().is_some_and(|(agent, id)| without == Some((&agent, &id))));
+    Ok(its_own.flat_map(|prompt| said(&prompt)).collect())
 }
 
 /// Who said what in an entry.

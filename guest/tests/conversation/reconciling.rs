@@ -305,3 +305,28 @@ fn a_prompt_that_a_program_of_the_agents_has_refused_is_kept_though_the_agent_do
         leave(desk);
     }
 }
+
+#[test]
+fn what_is_said_since_an_agent_was_asked_for_its_history_is_known_again_where_it_joins_it_with_a_prompt_before() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"loadSession": true});
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    let id = desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", &id, "First ");
+    leave(desk);
+    let mut slow = Desk::ready(&store, &world, &capabilities);
+    let late = ask_load(&mut slow, "load", &id).request("session/load");
+    let user = |text: &str| update("s1", chunk("user_message_chunk", text));
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    let asked = ask_load(&mut desk, "load", &id).request("session/load");
+    desk.agent(user("First "));
+    desk.reply(&asked, json!({})).answer("load");
+    desk.turn(&id, "Second", &["Answer"]);
+    leave(desk);
+    for told in [user("First "), user("Second"), update("s1", chunk("agent_message_chunk", "Answer"))] {
+        slow.agent(told);
+    }
+    let out = slow.reply(&late, json!({}));
+    assert_eq!(said(&out.client), ["> First Second", "Answer"]);
+    assert!(mark(&out, "load")["setAside"].is_null());
+}

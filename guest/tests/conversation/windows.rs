@@ -265,8 +265,15 @@ fn a_prompt_that_a_program_of_the_agents_has_refused_is_told_in_another_window()
             second.reply(&asked, json!({"stopReason": "end_turn"})).answer("taken");
         }
     }
-    let account = account(&ask_prompt(&mut first, "prompt", "s1", "Two")).unwrap_or_default();
-    assert!(account.contains("Refused") && !account.contains("Taken"), "{account}");
+    // What is refused only then the account of a prompt that is on its way cannot have.
+    let late = ask_prompt(&mut second, "late", "s1", "Late").request("session/prompt");
+    let two = ask_prompt(&mut first, "two", "s1", "Two");
+    let told = account(&two).unwrap_or_default();
+    assert!(told.contains("Refused") && !told.contains("Taken") && !told.contains("Late"), "{told}");
+    second.refuse(&late, -32002).answer("late");
+    first.reply(&two.request("session/prompt"), json!({"stopReason": "end_turn"})).answer("two");
+    let told = account(&ask_prompt(&mut first, "three", "s1", "Three")).unwrap_or_default();
+    assert!(told.contains("Late") && !told.contains("Refused"), "{told}");
 }
 
 #[test]
