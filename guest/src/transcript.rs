@@ -21,7 +21,7 @@ mod turns;
 #[cfg(test)]
 mod replay_tests;
 
-pub use begun::{Begun, begun};
+pub use begun::{Begun, begun, begun_by};
 pub use digest::{digest, digest_for, is_any_said};
 pub use echo::Echo;
 pub use entry::{Entry, Kind, UpdateKind, lost_entry, speaker};

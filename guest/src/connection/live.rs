@@ -186,6 +186,8 @@ struct Activity {
     heard: bool,
     /// A prompt has succeeded.
     succeeded: bool,
+    /// The agent has refused a prompt because it has no such session: where that stands in the session's own log.
+    refused: Option<u32>,
 }
 
 impl LiveSession {

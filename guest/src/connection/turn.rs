@@ -24,6 +24,8 @@ pub(super) struct Turn {
     pub(super) title: Option<String>,
     /// The prompt's entry, where the store did not take it.
     pub(super) unstored: Option<Unstored>,
+    /// The number of the prompt's entry in the session's own log, where it was taken.
+    pub(super) place: Option<u32>,
 }
 
 impl Turn {
@@ -44,6 +46,7 @@ impl Turn {
             account,
             title: title::from_prompt(blocks),
             unstored: None,
+            place: None,
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::text::Sum;
-use super::turn::Turn;
+use super::turn::{Half, Turn};
 
 /// How many pairs of turns are compared to find the best alignment; above that, it is found around turns that there is
 /// only one of.
@@ -22,6 +22,9 @@ const EQUAL: u32 = REWRITTEN + 3;
 /// How many bytes of an answer tell the turn, though the agent gives the prompt otherwise: with what a resource or a
 /// command stands for, or with something in front.
 pub(super) const TELLING: u64 = 24;
+
+/// How many turns behind one are looked at for the rest of its answer.
+const LOOKED_AHEAD: usize = 32;
 
 type Key = (Sum, Sum);
 
@@ -72,7 +75,30 @@ impl<'a> Sides<'a> {
             // Nothing was said that this could be the rest of.
             return 0;
         }
+        if self.goes_on_elsewhere(at, other) {
+            return 0;
+        }
         if ours.length() < theirs.length() { SHORTER } else { LONGER }
+    }
+
+    /// Whether what the one has more of an answer is, in the other, the answer of a turn behind it that the one has not. So it
+    /// is where the agent's session was changed without the layer while the turn was under way: to the agent, what it said
+    /// from then on stands behind the change, or behind what was left.
+    fn goes_on_elsewhere(&self, at: usize, other: usize) -> bool {
+        let (ours, theirs) = (self.log[at].agent.sum(), self.replay[other].agent.sum());
+        if ours.length() > theirs.length() {
+            let rest = Half::Answer(ours.behind(theirs));
+            let mut behind = self.replay[other + 1..].iter().take(LOOKED_AHEAD);
+            return behind.any(|turn| turn.holds.contains(&rest) && self.log.iter().all(|ours| key(ours) != key(turn)));
+        }
+        let rest = theirs.behind(ours);
+        let behind = self.log[at + 1..].iter().take(LOOKED_AHEAD);
+        let mut behind = behind.take_while(|turn| self.replay.iter().all(|theirs| key(theirs) != key(turn)));
+        let mut said = Sum::default();
+        behind.any(|turn| {
+            said = said.followed_by(turn.agent.sum());
+            said == rest
+        })
     }
 }
 

@@ -111,14 +111,21 @@ impl Draft {
 
     /// Keeps what both say alike from here on, though they cut it into other turns. What is left of both.
     fn keep_alike<'t>(&mut self, log: &'t [Turn], replay: &'t [Turn]) -> (&'t [Turn], &'t [Turn]) {
-        let places: Vec<usize> = (0..log.len()).filter(|at| self.has_part_in(&log[*at])).collect();
-        let known: Vec<&Turn> = places.iter().map(|at| &log[*at]).collect();
-        let Some((ours, theirs)) = alike(&known, replay) else { return (log, replay) };
-        let (same, rest) = log.split_at(places[ours - 1] + 1);
-        let (known, unknown) = self.by_knowledge(same);
+        let by_part = |turn: &Turn| self.has_part_in(turn);
+        let by_hearing = |turn: &Turn| self.has_heard(turn);
+        let ways: [&dyn Fn(&Turn) -> bool; 2] = [&by_part, &by_hearing];
+        let found = ways.into_iter().find_map(|is_known| {
+            let places: Vec<usize> = (0..log.len()).filter(|at| is_known(&log[*at])).collect();
+            let known: Vec<&Turn> = places.iter().map(|at| &log[*at]).collect();
+            let (ours, theirs) = alike(&known, replay)?;
+            let (same, rest) = log.split_at(places[ours - 1] + 1);
+            let (known, unknown): (Vec<&Turn>, Vec<&Turn>) = same.iter().partition(|turn| is_known(turn));
+            Some((known, unknown, (rest, &replay[theirs..])))
+        });
+        let Some((known, unknown, rest)) = found else { return (log, replay) };
         self.keep(known, Told::Yes);
         self.keep_others(unknown);
-        (rest, &replay[theirs..])
+        rest
     }
 
     /// The same up to a turn that only its answer tells. Says whether all that was said up to there is alike.
@@ -142,7 +149,7 @@ impl Draft {
             self.keep(known, Told::Yes);
             self.keep_others(unknown);
         } else {
-            let is_enclosed = behind && unknown.is_empty();
+            let is_enclosed = behind && log.iter().all(|turn| self.has_part_in(turn));
             self.both(log, replay, is_enclosed);
         }
     }
@@ -169,7 +176,7 @@ impl Draft {
             return self.keep_same(log, replay);
         }
         // What it has put together with something else is in its account as well.
-        let is_known = |turn: &Turn| self.has_part_in(turn) || is_held(turn, replay);
+        let is_known = |turn: &Turn| self.has_heard(turn) || is_held(turn, replay);
         // What it took no part in before comes first in its own account of it, too, where it was told of it.
         let lead = log.iter().take_while(|turn| !is_known(turn)).count();
         if lead > 0 && lead < log.len() {
@@ -205,9 +212,13 @@ impl Draft {
             || has_answer && theirs.0.is_empty() && (is_telling || self.prompts == Prompts::LeftOut)
     }
 
-    /// What the agent took part in of these turns, and what is others'.
+    /// What the agent took part in of these turns, and what is others' or has not reached it.
     fn by_knowledge<'a>(&self, turns: &'a [Turn]) -> (Vec<&'a Turn>, Vec<&'a Turn>) {
-        turns.iter().partition(|turn| self.has_part_in(turn))
+        turns.iter().partition(|turn| self.has_heard(turn))
+    }
+
+    fn has_heard(&self, turn: &Turn) -> bool {
+        self.has_part_in(turn) && !turn.refused
     }
 
     fn has_part_in(&self, turn: &Turn) -> bool {

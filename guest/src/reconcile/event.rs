@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
+use crate::rpc::Code;
 use crate::transcript::{Entry, Kind};
 
 /// An entry, as far as it matters who said what.
@@ -33,6 +33,8 @@ pub(super) enum Ended {
     Cancelled,
     /// With an error, or nobody knows how.
     Failed,
+    /// The agent said that it has no such session, or not what it was given.
+    Refused,
 }
 
 #[derive(Deserialize)]
@@ -69,8 +71,13 @@ struct Prompt<'a> {
 struct End<'a> {
     #[serde(borrow, rename = "stopReason", default)]
     stop_reason: Option<Cow<'a, str>>,
-    #[serde(default)]
-    error: Option<IgnoredAny>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Failure {
+    code: i64,
 }
 
 impl<'a> Event<'a> {
@@ -94,16 +101,22 @@ impl<'a> Event<'a> {
             }
             Kind::TurnEnd => {
                 let end: Option<End<'_>> = serde_json::from_str(entry.json).ok();
-                let reason = end.filter(|end| end.error.is_none()).and_then(|end| end.stop_reason);
-                Self::End(match reason.as_deref() {
-                    Some("cancelled") => Ended::Cancelled,
-                    Some(_) => Ended::Well,
-                    None => Ended::Failed,
+                let (reason, error) = end.map_or((None, None), |end| (end.stop_reason, end.error));
+                Self::End(match (error.map(RawValue::get), reason.as_deref()) {
+                    (Some(error), _) if is_refusal(error) => Ended::Refused,
+                    (Some(_), _) | (None, None) => Ended::Failed,
+                    (None, Some("cancelled")) => Ended::Cancelled,
+                    (None, Some(_)) => Ended::Well,
                 })
             }
             _ => Self::Other,
         }
     }
+}
+
+fn is_refusal(error: &str) -> bool {
+    let failure: Option<Failure> = serde_json::from_str(error).ok();
+    failure.is_some_and(|failure| failure.code == Code::ResourceNotFound as i64)
 }
 
 /// The text of a content block, if it is one of text.

@@ -335,11 +335,14 @@ impl Fold {
         };
         held.extend(self.wanted.held_by_agent(&agent));
         let mut agent = agent.finish();
+        self.wanted.note_rests(user, agent.sum());
         // An agent that replays less than it did has not forgotten the rest but changed it.
         agent = self.wanted.kept(agent, is_ours && !finished);
         let holds = held.into_boxed_slice();
-        let came_to_nothing = is_ours && ended == Some(Ended::Failed) && agent.sum().is_empty();
-        self.turns.push(Turn { at, one_with, user, agent, took_part, finished, came_to_nothing, holds });
+        let failed = matches!(ended, Some(Ended::Failed | Ended::Refused));
+        let came_to_nothing = is_ours && failed && agent.sum().is_empty();
+        let refused = came_to_nothing && ended == Some(Ended::Refused);
+        self.turns.push(Turn { at, one_with, user, agent, took_part, finished, came_to_nothing, refused, holds });
     }
 }
 

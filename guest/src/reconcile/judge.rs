@@ -6,6 +6,7 @@ use super::align::align;
 use super::draft::{Draft, Told, is_held};
 use super::joint;
 use super::plan::{Heard, Piece, Plan};
+use super::recut::alike;
 use super::turn::Turn;
 
 /// Compares a transcript, of which the agent has heard this much, with what it replays. `moved_on`: the agent's
@@ -64,9 +65,16 @@ fn begun_since<'a>(log: &'a [Turn], replay: &[Turn], behind: u64) -> (&'a [Turn]
     let first = log.iter().position(|turn| turn.at.start() > behind).unwrap_or(log.len());
     let (before, since) = log.split_at(first);
     let is_told = |turn: &Turn| {
+        let answer = turn.agent.sum();
+        let is_alike = |theirs: &Turn| theirs.user == turn.user || !answer.is_empty() && theirs.agent.sum() == answer;
         // What nobody asked for is hard to tell.
-        turn.user.is_empty() || is_held(turn, replay) || replay.iter().any(|theirs| theirs.user == turn.user)
+        turn.user.is_empty() || is_held(turn, replay) || replay.iter().any(is_alike)
     };
+    // The agent may cut it into other turns.
+    let all: Vec<&Turn> = log.iter().collect();
+    if alike(&all, replay).is_some_and(|(ours, _)| ours > first) {
+        return (log, &log[..0]);
+    }
     let end = before.iter().map(|turn| turn.at.end()).max().unwrap_or(0);
     let is_in_order = since.is_sorted_by(|one, other| one.at.end() < other.at.start());
     let is_one_with = |turn: &Turn| before.iter().any(|other| other.one_with == turn.one_with);

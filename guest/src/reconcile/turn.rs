@@ -28,7 +28,9 @@ pub struct Turn {
     pub finished: bool,
     /// It failed before the agent said anything: the prompt need not have reached it.
     pub came_to_nothing: bool,
-    /// What it is known to hold of turns of the other side.
+    /// It came to nothing because the agent said that it has no such session: the prompt has not reached it.
+    pub refused: bool,
+    /// What it is known to hold of turns of the other side; of rests of their answers, what it ends with.
     pub holds: Box<[Half]>,
 }
 
@@ -52,12 +54,14 @@ impl Turn {
         rest.at.runs().for_each(|run| self.at = self.at.with(run));
         self.agent = self.agent.followed_by(&rest.agent);
         self.came_to_nothing &= self.agent.sum().is_empty();
+        self.refused &= self.came_to_nothing;
     }
 
     /// It and that one are one.
     pub(super) fn join(&mut self, other: &Self) {
         self.go_on(other);
         self.came_to_nothing &= other.came_to_nothing;
+        self.refused &= other.refused;
         self.user = self.user.followed_by(other.user);
         self.took_part = self.took_part.max(other.took_part);
         self.finished = other.finished;

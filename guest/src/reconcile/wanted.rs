@@ -9,15 +9,27 @@ use super::turn::{Half, Turn};
 const KEPT_IN_ALL: usize = 4 * 1024 * 1024;
 /// For how many halves of turns, from the end of a transcript, it is looked whether a turn of a replay has them.
 const MOST_HALVES: usize = 16;
+/// For how many rests of answers it is looked whether a later turn of a replay ends with them.
+const MOST_RESTS: usize = 16;
 
 /// What is to be known.
 #[derive(Debug)]
 pub(super) enum Wanted {
     /// The beginnings of answers that the layer has seen cut off, as far as there is room.
     OfUnfinished { room: usize },
-    /// For what a user said, the beginnings of the answers of these lengths; and what of these halves of turns is the
-    /// beginning or the end of one.
-    Beside { lengths: BTreeMap<Sum, Vec<u64>>, halves: Vec<Half> },
+    /// What is to be known of turns that are compared with those of a transcript.
+    Beside(Beside),
+}
+
+/// What is to be known of turns that are compared with those of a transcript.
+#[derive(Debug)]
+pub(super) struct Beside {
+    /// The answers of the transcript to what a user said, and whether each had come to its end.
+    answers: BTreeMap<Sum, Vec<(Sum, bool)>>,
+    /// It is to be known of these whether they are the beginning or the end of a turn.
+    halves: Vec<Half>,
+    /// What the transcript has more of turns that have gone by: it may be the end of a later one.
+    rests: Vec<Sum>,
 }
 
 impl Wanted {
@@ -28,18 +40,18 @@ impl Wanted {
 
     /// Of a replay that is to be compared with these turns.
     pub(super) fn beside(transcript: &[Turn]) -> Self {
-        let mut lengths: BTreeMap<Sum, Vec<u64>> = BTreeMap::new();
-        for turn in transcript.iter().filter(|turn| !turn.finished && !turn.agent.sum().is_empty()) {
-            lengths.entry(turn.user).or_default().push(turn.agent.sum().length());
+        let mut answers: BTreeMap<Sum, Vec<(Sum, bool)>> = BTreeMap::new();
+        for turn in transcript.iter().filter(|turn| !turn.agent.sum().is_empty()) {
+            answers.entry(turn.user).or_default().push((turn.agent.sum(), turn.finished));
         }
         let halves = transcript.iter().rev().filter_map(Turn::half).take(MOST_HALVES).collect();
-        Self::Beside { lengths, halves }
+        Self::Beside(Beside { answers, halves, rests: Vec::new() })
     }
 
     fn halves(&self) -> &[Half] {
         match self {
             Self::OfUnfinished { .. } => &[],
-            Self::Beside { halves, .. } => halves,
+            Self::Beside(Beside { halves, .. }) => halves,
         }
     }
 
@@ -58,12 +70,14 @@ impl Wanted {
         match self {
             Self::OfUnfinished { room: 0 } => Writer::default(),
             Self::OfUnfinished { .. } => Writer::keeping(),
-            Self::Beside { lengths, halves } => {
-                let watching = lengths.get(&user).map(|lengths| Writer::watching(lengths)).unwrap_or_default();
-                watching.with_ends(halves.iter().filter_map(|half| match half {
+            Self::Beside(Beside { answers, halves, rests }) => {
+                let cut_off = answers.get(&user).into_iter().flatten().filter(|(_, finished)| !finished);
+                let lengths: Vec<u64> = cut_off.map(|(answer, _)| answer.length()).collect();
+                let halves = halves.iter().filter_map(|half| match half {
                     Half::Prompt(_) => None,
                     Half::Answer(sum) => Some(sum.length()),
-                }))
+                });
+                Writer::watching(&lengths).with_ends(halves.chain(rests.iter().map(|rest| rest.length())))
             }
         }
     }
@@ -78,14 +92,26 @@ impl Wanted {
         self.halves().iter().filter(is_held).copied().collect()
     }
 
-    /// What of the halves the answer ends with, and has more.
+    /// What of the halves the answer ends with, and has more; and what it ends with of the rests of turns before.
     pub(super) fn held_by_agent(&self, agent: &Writer) -> Vec<Half> {
         let ends = agent.ends();
         let is_held = |half: &&Half| match half {
             Half::Prompt(_) => false,
             Half::Answer(sum) => *sum != agent.sum() && ends.contains(sum),
         };
-        self.halves().iter().filter(is_held).copied().collect()
+        let rests: &[Sum] = if let Self::Beside(Beside { rests, .. }) = self { rests } else { &[] };
+        let rests = rests.iter().filter(|rest| ends.contains(rest)).map(|rest| Half::Answer(*rest));
+        self.halves().iter().filter(is_held).copied().chain(rests).collect()
+    }
+
+    /// A turn has come to its end. Where the transcript has more of it, that may have come behind something else.
+    pub(super) fn note_rests(&mut self, user: Sum, agent: Sum) {
+        let Self::Beside(Beside { answers, rests, .. }) = self else { return };
+        let is_more =
+            |answer: &Sum, finished: bool| answer.length() > agent.length() && (!finished || agent.is_empty());
+        let ours = answers.get(&user).into_iter().flatten().filter(|(answer, finished)| is_more(answer, *finished));
+        rests.extend(ours.map(|(answer, _)| answer.behind(agent)));
+        rests.drain(..rests.len().saturating_sub(MOST_RESTS));
     }
 
     /// An answer as it is kept. Of a transcript, only one that was cut off is with its beginnings.

@@ -17,29 +17,62 @@ pub struct Begun {
     pub prompts: Vec<String>,
     /// Its tool calls that have not ended.
     pub calls: OpenCalls,
+    /// Whether the agent has said or done anything in it.
+    pub is_answered: bool,
 }
 
 /// Looks for the turn of this tag at the end of a log.
 pub fn begun<S: Storage>(storage: &S, log: &str, tag: &str) -> Result<Begun> {
     let mut begun = Begun::default();
-    let mut start = storage.log_end(log)?.saturating_sub(LOOK_BACK) + 1;
-    loop {
-        let page = storage.read_log(log, start, BATCH)?;
-        let Some(last) = page.entries.last() else { return Ok(begun) };
-        start = last.seq.saturating_add(1);
-        for text in page.entries.into_iter().map(|entry| entry.value) {
-            match Entry::parse(&text).filter(|entry| entry.turn == Some(tag)) {
-                Some(Entry { kind: Kind::Prompt, .. }) => begun.prompts.push(text),
-                Some(Entry { kind: Kind::Update, json, .. }) => {
-                    if let Some(update) = Object::parse_or_empty(json).get("update") {
-                        begun.calls.feed(update);
-                    }
-                }
-                _ => {}
+    let behind = storage.log_end(log)?.saturating_sub(LOOK_BACK);
+    each_behind(storage, log, behind, |text| match Entry::parse(&text).filter(|entry| entry.turn == Some(tag)) {
+        Some(Entry { kind: Kind::Prompt, .. }) => begun.prompts.push(text),
+        Some(Entry { kind: Kind::Update, json, .. }) => {
+            begun.is_answered = true;
+            if let Some(update) = Object::parse_or_empty(json).get("update") {
+                begun.calls.feed(update);
             }
         }
+        _ => {}
+    })?;
+    Ok(begun)
+}
+
+/// The tag of the last turn behind this entry that has not ended and was begun by this prompt (its content blocks, JSON) to
+/// this session of an agent (its name and its id for it).
+pub fn begun_by<S: Storage>(
+    storage: &S,
+    log: &str,
+    behind: u32,
+    prompt: &str,
+    with: (&str, &str),
+) -> Result<Option<String>> {
+    let mut begun: Vec<String> = Vec::new();
+    each_behind(storage, log, behind, |text| {
+        let Some(entry) = Entry::parse(&text) else { return };
+        let Some(tag) = entry.turn else { return };
+        let is_it = |(agent, id): (String, String)| (agent.as_str(), id.as_str()) == with;
+        match entry.kind {
+            Kind::TurnEnd => begun.retain(|begun| begun != tag),
+            Kind::Prompt if entry.prompt() == Some(prompt) && entry.with().is_some_and(is_it) => {
+                begun.push(tag.to_owned());
+            }
+            _ => {}
+        }
+    })?;
+    Ok(begun.pop())
+}
+
+/// Each entry of a log behind this one, as the log holds it.
+fn each_behind<S: Storage>(storage: &S, log: &str, behind: u32, mut meet: impl FnMut(String)) -> Result<()> {
+    let mut start = behind.saturating_add(1);
+    loop {
+        let page = storage.read_log(log, start, BATCH)?;
+        let Some(last) = page.entries.last() else { return Ok(()) };
+        start = last.seq.saturating_add(1);
+        page.entries.into_iter().for_each(|entry| meet(entry.value));
         if !page.more {
-            return Ok(begun);
+            return Ok(());
         }
     }
 }

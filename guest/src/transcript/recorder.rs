@@ -71,6 +71,11 @@ impl Recorder {
         self.arrived = arrived;
     }
 
+    /// The number of the log's last entry when something was last written to it; none where others have written since.
+    pub fn end(&self) -> Option<u32> {
+        self.end
+    }
+
     /// The writer knows what stands in the log up to this number.
     pub fn knows(&mut self, end: u32) {
         self.seen = Some(end);

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
 use crate::scenes::{
-    TOLD, Turns, account, ask_load, ask_prompt, ask_resume, leave, lines, listing, load, mark, oblige, replay, row,
-    said, told,
+    CWD, TOLD, Turns, account, ask_load, ask_prompt, ask_resume, leave, lines, listing, load, mark, oblige, replay,
+    row, said, told,
 };
 
 const OLD: Turns<'static> = &[("Old question", "Old answer")];
@@ -234,5 +234,99 @@ fn what_is_said_since_an_agent_was_asked_for_its_history_does_not_contradict_it(
     let mut desk = Desk::ready(&store, &world, &json!({}));
     let out = load(&mut desk, "o1", &[]);
     assert_eq!(said(&out.client), lines(&[OLD, NEW]));
+    assert!(mark(&out, "load")["setAside"].is_null());
+}
+
+#[test]
+fn what_an_agent_says_in_a_turn_during_which_its_session_was_changed_outside_is_there_once() {
+    let (went_on, last) = (("Outside question", "Outside answer. The end."), ("First question", "The end."));
+    let first = ("First question", "");
+    let cases: [(&str, Turns<'_>, Turns<'_>); 3] = [
+        // The session went on outside in the midst of the answer, or before it.
+        ("Well. ", &[first, ("Question", "Well. "), went_on], &[first, ("Question", "Well. "), went_on]),
+        ("", &[first, ("Question", ""), went_on], &[first, ("Question", ""), went_on]),
+        // The prompt was taken back. Nothing else tells that anything was, and all that the agent has is here.
+        ("", &[last], &[first, ("Question", "The end.")]),
+    ];
+    for (beginning, has, whole) in cases {
+        for is_cut_off in [true, false] {
+            let (store, world) = (Memory::new(), World::default());
+            let capabilities = json!({"loadSession": true});
+            let mut desk = Desk::ready(&store, &world, &capabilities);
+            let id = desk.new_session("s1", CWD);
+            desk.turn(&id, "First question", &[]);
+            ask_prompt(&mut desk, "turn", &id, "Question");
+            for text in [beginning, "The end."] {
+                desk.agent(update("s1", chunk("agent_message_chunk", text)));
+            }
+            if !is_cut_off {
+                desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+            }
+            leave(desk);
+            for time in ["next", "after that"] {
+                let mut desk = Desk::ready(&store, &world, &capabilities);
+                let said = said(&load(&mut desk, &id, has).client);
+                let words = |lines: Vec<String>| lines.concat().replace("> ", "");
+                assert_eq!(words(said), words(lines(&[whole])), "{time}, {has:?}, cut off: {is_cut_off}");
+                leave(desk);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_prompt_that_a_program_of_the_agents_has_refused_is_kept_though_the_agent_does_not_tell_it() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"loadSession": true});
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    let id = desk.new_session("s1", CWD);
+    // One that has no such session.
+    let mut other = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
+    load(&mut other, &id, &[]).answer("load");
+    let asked = ask_prompt(&mut other, "refused", &id, "Refused").request("session/prompt");
+    other.refuse(&asked, -32002).answer("refused");
+    leave(other);
+    // The client does not wait for the end of a turn, and the agent joins what it was asked.
+    let first = ask_prompt(&mut desk, "first", &id, "First ").request("session/prompt");
+    let second = ask_prompt(&mut desk, "second", &id, "second").request("session/prompt");
+    for asked in [first, second] {
+        desk.reply(&asked, json!({"stopReason": "end_turn"}));
+    }
+    leave(desk);
+    for time in ["next", "after that"] {
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        let mut out = ask_load(&mut desk, "load", &id);
+        if let Some(asked) = out.asked("session/load").cloned() {
+            out.extend(desk.agent(update("s1", chunk("user_message_chunk", "First second"))));
+            out.extend(desk.reply(&asked, json!({})));
+        }
+        assert_eq!(said(&out.client), ["> RefusedFirst second"], "{time}");
+        assert!(mark(&out, "load")["setAside"].is_null(), "{time}");
+        leave(desk);
+    }
+}
+
+#[test]
+fn what_is_said_since_an_agent_was_asked_for_its_history_is_known_again_where_it_joins_it_with_a_prompt_before() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"loadSession": true});
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    let id = desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", &id, "First ");
+    leave(desk);
+    let mut slow = Desk::ready(&store, &world, &capabilities);
+    let late = ask_load(&mut slow, "load", &id).request("session/load");
+    let user = |text: &str| update("s1", chunk("user_message_chunk", text));
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    let asked = ask_load(&mut desk, "load", &id).request("session/load");
+    desk.agent(user("First "));
+    desk.reply(&asked, json!({})).answer("load");
+    desk.turn(&id, "Second", &["Answer"]);
+    leave(desk);
+    for told in [user("First "), user("Second"), update("s1", chunk("agent_message_chunk", "Answer"))] {
+        slow.agent(told);
+    }
+    let out = slow.reply(&late, json!({}));
+    assert_eq!(said(&out.client), ["> First Second", "Answer"]);
     assert!(mark(&out, "load")["setAside"].is_null());
 }

@@ -1,11 +1,11 @@
 //! An instance is lost; a fresh one carries on with what the host kept.
 
 use acp_sessions_guest::engine::{Arrival, Content, Peer};
-use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::storage::{Bounds, Memory, Storage as _};
 use serde_json::json;
 
 use crate::desk::{Desk, Faulty, World, chunk, text_of, update};
-use crate::scenes::{CWD, LONG, account, ask_load, ask_prompt, load, oblige, said, says};
+use crate::scenes::{CWD, LONG, account, answers, ask_load, ask_prompt, load, oblige, said, says};
 
 #[test]
 fn a_turn_goes_on_after_the_instance_was_lost() {
@@ -126,4 +126,33 @@ fn what_another_window_said_before_the_instance_was_lost_the_agent_is_told() {
     desk.pull();
     let account = account(&ask_prompt(&mut desk, "turn", &id, "Go on")).unwrap_or_default();
     assert!(account.contains("Other answer") && !account.contains("By the way"), "{account}");
+}
+
+#[test]
+fn the_turn_of_a_prompt_that_was_lost_with_its_instance_ends_in_the_log() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let id = desk.new_session("s1", CWD);
+    desk.turn(&id, "One", &["one"]);
+    let memos = desk.memos.clone();
+    ask_prompt(&mut desk, "lost", &id, "Lost");
+    let params = json!({"sessionId": id, "prompt": [{"type": "text", "text": "Lost"}]});
+    let line = json!({"jsonrpc": "2.0", "id": "lost", "method": "session/prompt", "params": params}).to_string();
+    let lost = Arrival { peer: Peer::Client, content: Content::Line(line) };
+    let mut desk = Desk::carry_on(&store, &world, &[], memos, vec![lost]);
+    assert_eq!(desk.pull().answer("lost")["error"]["code"], -32603);
+    desk.wait(LONG);
+    let tags = |kind: char| {
+        let entries = store.read_log(&id, 1, Bounds { limit: 100, max_bytes: u32::MAX }).unwrap().entries;
+        let of_kind = entries.into_iter().filter(|entry| entry.value.starts_with(kind));
+        let tags = of_kind.map(|entry| entry.value.split(['#', ' ']).nth(1).unwrap().to_owned());
+        tags.collect::<Vec<_>>()
+    };
+    assert_eq!(tags('p').len(), 2);
+    assert_eq!(tags('p'), tags('e'), "each turn has ended, once");
+    ask_prompt(&mut desk, "turn", &id, "Two");
+    desk.agent(says("two"));
+    desk.agent(answers("turn"));
+    assert_eq!(said(&ask_load(&mut desk, "load", &id).client), ["> One", "one", "> LostTwo", "two"]);
+    assert_eq!(tags('p'), tags('e'));
 }

@@ -1,5 +1,6 @@
 //! A session that its agent could not open has another of the agent's stand in for it.
 
+use acp_sessions_guest::engine::{Arrival, Content, Output, Peer};
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
@@ -187,4 +188,30 @@ fn what_the_one_has_heard_that_stands_in_is_not_taken_for_heard_by_the_agents_ow
     desk.reply(&asked, json!({})).answer("load");
     let account = account(&ask_prompt(&mut desk, "prompt", &id, "Second"));
     assert!(account.is_some_and(|account| account.contains("One")), "the agent's own has not heard it");
+}
+
+#[test]
+fn a_session_that_stands_in_is_none_of_its_own_though_the_agents_list_is_read_before_the_client_has_read_the_history() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let params = json!({"sessionId": id, "cwd": CWD, "mcpServers": []});
+    let load = json!({"jsonrpc": "2.0", "id": "load", "method": "session/load", "params": params}).to_string();
+    // The client reads nothing for a while.
+    desk.engine.receive([Arrival { peer: Peer::Client, content: Content::Line(load) }]);
+    let asked = desk.engine.pull(0);
+    let asked = asked.iter().find_map(|output| match output {
+        Output::ToAgent(line) => serde_json::from_str::<Value>(line).ok(),
+        _ => None,
+    });
+    let asked = asked.expect("the agent is asked for a session");
+    assert_eq!(asked["method"], "session/new");
+    let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"sessionId": "s2"}}).to_string();
+    desk.engine.receive([Arrival { peer: Peer::Agent, content: Content::Line(answer) }]);
+    desk.engine.pull(0);
+    let mut other = listing(&store, &world, "a", &json!({}), &[row("s1", "One", LONG_AGO), row("s2", "Two", LONG_AGO)]);
+    assert_eq!(other.listed(), ["s1"]);
+    let out = desk.pull();
+    assert_eq!(said(&out.client), lines(&[TOLD]));
+    assert_eq!(mark(&out, "load")["attached"], "new");
 }

@@ -251,3 +251,43 @@ fn a_session_is_known_to_be_open_soon_after_the_store_has_failed_as_it_was_opene
     }
     assert!(opened > 0, "it can be opened all the same");
 }
+
+#[test]
+fn a_prompt_that_a_program_of_the_agents_has_refused_is_told_in_another_window() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut first, mut second) = two_windows(&store, &world);
+    for (id, is_refused) in [("taken", false), ("refused", true)] {
+        let asked = ask_prompt(&mut second, id, "s1", if is_refused { "Refused" } else { "Taken" });
+        let asked = asked.request("session/prompt");
+        if is_refused {
+            second.refuse(&asked, -32002).answer("refused");
+        } else {
+            second.reply(&asked, json!({"stopReason": "end_turn"})).answer("taken");
+        }
+    }
+    // What is refused only then the account of a prompt that is on its way cannot have.
+    let late = ask_prompt(&mut second, "late", "s1", "Late").request("session/prompt");
+    let two = ask_prompt(&mut first, "two", "s1", "Two");
+    let told = account(&two).unwrap_or_default();
+    assert!(told.contains("Refused") && !told.contains("Taken") && !told.contains("Late"), "{told}");
+    second.refuse(&late, -32002).answer("late");
+    first.reply(&two.request("session/prompt"), json!({"stopReason": "end_turn"})).answer("two");
+    let told = account(&ask_prompt(&mut first, "three", "s1", "Three")).unwrap_or_default();
+    assert!(told.contains("Late") && !told.contains("Refused"), "{told}");
+}
+
+#[test]
+fn a_prompt_that_a_program_of_the_agents_has_refused_is_told_though_another_window_had_a_turn_meanwhile() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut first, mut second) = two_windows(&store, &world);
+    let asked = ask_prompt(&mut second, "refused", "s1", "Refused").request("session/prompt");
+    first.turn("s1", "Two", &["two"]);
+    // It has no such session.
+    second.refuse(&asked, -32002).answer("refused");
+    leave(first);
+    leave(second);
+    let mut desk = Desk::ready(&store, &world, &resumes());
+    load(&mut desk, "s1", &[]).answer("load");
+    let account = account(&ask_prompt(&mut desk, "prompt", "s1", "Three")).unwrap_or_default();
+    assert!(account.contains("Refused") && !account.contains("Hi"), "{account}");
+}

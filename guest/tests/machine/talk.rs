@@ -49,8 +49,18 @@ pub(crate) struct Turn {
     pub(crate) given: Option<u64>,
     /// The instance was lost meanwhile: what it had not written yet may be missing.
     pub(crate) shaken: bool,
-    /// Its connection was silent for so long, by the clock, that another one has taken it for cut off.
-    pub(crate) given_up: bool,
+    /// When another connection took it for cut off, because its own was silent for so long by the clock.
+    pub(crate) given_up: Option<u64>,
+}
+
+/// Where turns end for those that are one with them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// Where they were answered.
+    Nowhere,
+    /// One that was taken for cut off has ended then: others speak behind that, and what its connection is asked next is not
+    /// one with what it was asked before (723412).
+    WhereGivenUp,
 }
 
 /// Whether a session is there.
@@ -121,8 +131,9 @@ pub(crate) struct Talk {
     pub(crate) had_faults: bool,
     /// What an agent said it has deleted that is not the one that has it.
     pub(crate) deleted_elsewhere: BTreeSet<String>,
-    /// Sessions of which an agent has told a part and said that this is all, with the time that its list gave then.
-    pub(crate) half_told: BTreeMap<String, i64>,
+    /// Sessions of which an agent has told a part and said that this is all, with the time that its list gave then, and what
+    /// it has not told.
+    pub(crate) half_told: BTreeMap<String, (i64, BTreeSet<Mark>)>,
     /// What agents have made without the layer.
     pub(crate) made_outside: BTreeSet<String>,
     /// What they have deleted without it.
@@ -200,7 +211,7 @@ impl Talk {
             marks: Vec::new(),
             given: None,
             shaken: false,
-            given_up: false,
+            given_up: None,
         });
         self.session(session).parts.push(Part { turn, inherited: None });
         turn
@@ -245,8 +256,9 @@ impl Talk {
 
     /// Another connection opens a session while this one, which has a turn in it, cannot be known to be there.
     pub(crate) fn give_up(&mut self, line: u8, session: &str) {
+        let moment = self.next_moment();
         let is_under_way = |turn: &&mut Turn| turn.line == line && turn.ended.is_none() && turn.session == session;
-        self.turns.iter_mut().filter(is_under_way).for_each(|turn| turn.given_up = true);
+        self.turns.iter_mut().filter(is_under_way).for_each(|turn| turn.given_up = turn.given_up.or(Some(moment)));
     }
 
     /// What has been said between turns on this connection is written by now.
@@ -306,8 +318,9 @@ impl Talk {
 
     /// When the first of those turns began, and the last of them ended, that overlap with this one on its connection, or
     /// with one that does, of those that are there: nobody can tell which chunk belongs to which, so they are one.
-    pub(crate) fn span(&self, turn: &Turn, is_there: impl Fn(&Turn) -> bool) -> (u64, u64) {
-        let end = |turn: &Turn| turn.ended.unwrap_or(u64::MAX);
+    pub(crate) fn span(&self, turn: &Turn, cut: Cut, is_there: impl Fn(&Turn) -> bool) -> (u64, u64) {
+        let given_up = |turn: &Turn| turn.given_up.filter(|_| cut == Cut::WhereGivenUp);
+        let end = |turn: &Turn| given_up(turn).or(turn.ended).unwrap_or(u64::MAX);
         // A prompt may wait for its session to be open.
         let start = |turn: &Turn| turn.given.unwrap_or(turn.began);
         let mut span = (start(turn), end(turn));

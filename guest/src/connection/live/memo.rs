@@ -1,15 +1,20 @@
 //! What the host keeps of an open session for a lost instance: derived from the session, here and nowhere else.
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::closing::Closing;
 use super::{AgentsCopy, LiveSession, Phase, Said};
 use crate::connection::client_request::ClientRequest;
+use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
 use crate::connection::requests::TurnMemo;
 use crate::connection::told::Untold;
 use crate::connection::turn::Turn;
+use crate::environment::Environment;
 use crate::sessions::open_marks::Written;
-use crate::transcript::{Begun, Entry, Kind};
+use crate::storage::Storage;
+use crate::transcript::{Begun, Entry, Kind, begun_by};
 
 /// What a fresh instance needs to carry on with an open session, besides what is in the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +48,8 @@ pub(in crate::connection) struct Memo {
 
 /// Why something is missing in a log after an instance was lost.
 const LOST: &str = "the session engine failed and was started anew; what it had not written yet is lost";
+/// How the turn of a prompt has ended that was lost with its instance.
+const LOST_PROMPT: &str = "the session engine failed and was started anew before the agent had the prompt";
 /// What the client is told of a turn of which something is missing.
 pub(super) const MISSING: &str = "part of what was said in this turn could not be kept";
 
@@ -144,6 +151,32 @@ impl LiveSession {
     /// The arrivals that the instance was lost with have been made up for.
     pub(in crate::connection) fn has_caught_up(&mut self) {
         self.recorded = 0;
+    }
+
+    /// A prompt was lost with its instance on its way to the agent, and its client is told so. Where it was written before,
+    /// its turn ends in the log.
+    pub(in crate::connection) fn prompt_lost<S: Storage, E: Environment>(
+        &mut self,
+        prompt: &str,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        let (Some(id), Some(seen)) = (self.key.id(), self.recorder.seen()) else { return };
+        if !(1..=self.recorded).contains(&cx.arrivals) {
+            return;
+        }
+        let with = (cx.agent.name.as_str(), &*self.agent_id);
+        let tag = begun_by(cx.store.storage(), id, seen, prompt, with).unwrap_or_else(|error| {
+            cx.push(Effect::NotRecorded(error.to_string()));
+            None
+        });
+        let tags: Vec<String> = self.turns_mut().into_iter().flatten().map(|turn| turn.tag.clone()).collect();
+        // Where the client had not waited for the turn before, both are one, which goes on.
+        if let Some(tag) = tag.filter(|tag| !tags.contains(tag)) {
+            self.recorder.set_turn(Some(tag));
+            self.recorder.push(Kind::TurnEnd, cx.now(), &json!({ "error": { "message": LOST_PROMPT } }).to_string());
+            self.recorder.set_turn(tags.into_iter().next());
+            self.activity.touched = Some(cx.now());
+        }
     }
 
     /// A turn that an earlier instance began, with what the log has of it.

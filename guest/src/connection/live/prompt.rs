@@ -14,7 +14,7 @@ use crate::connection::requests::{TurnMemo, Unstored};
 use crate::connection::told::Untold;
 use crate::connection::turn::Turn;
 use crate::environment::Environment;
-use crate::rpc::{self, Outcome, RpcError};
+use crate::rpc::{self, Code, Outcome, RpcError};
 use crate::sessions::title;
 use crate::storage::Storage;
 use crate::transcript::{Echo, Entry, Kind, digest, digest_for};
@@ -71,6 +71,7 @@ impl LiveSession {
             account: account.as_ref().map(|(from, _)| *from),
             title: title::from_prompt(&prompt),
             unstored: None,
+            place: None,
         });
         if account.is_some() {
             self.untold = None;
@@ -79,7 +80,12 @@ impl LiveSession {
         self.activity.touched = Some(now);
         // Before the agent has it, so that nobody takes for something new what it says of it. Where it cannot be
         // written, the conversation goes on all the same.
-        if !self.write_if_due(cx, false) {
+        if self.write_if_due(cx, false) {
+            let place = self.recorder.end();
+            if let Some(turn) = self.turns_mut().and_then(|turns| turns.last_mut()) {
+                turn.place = place;
+            }
+        } else {
             let entry = Some(Entry::tagged(Kind::Prompt, now, Some(&tag), &entry));
             let entry = entry.filter(|entry| entry.len() <= LONGEST_KEPT);
             let behind = self.writes;
@@ -183,6 +189,10 @@ impl LiveSession {
         let turn = turns.iter().position(|turn| turn.request == *request).map(|at| turns.remove(at));
         let turn = turn.unwrap_or_else(|| Turn::taken_up(request.clone(), cx.turn_tag(), None, None));
         let has_succeeded = matches!(outcome, Outcome::Result(_));
+        if is_no_such_session(outcome) {
+            // What another window has had told since does not make the agent know of this.
+            self.activity.refused = turn.place.into_iter().chain(self.activity.refused).min();
+        }
         // One that the client has cancelled ends so, whatever the agent says; it need not have heard of it.
         let (entry, outcome, replaced) = match outcome {
             Outcome::Error(error) if turn.cancelled => {
@@ -305,4 +315,9 @@ impl LiveSession {
         self.phase = Phase::Gone;
         self.unmark_unless_open(cx);
     }
+}
+
+/// Whether the agent says that it has no such session, so that what was said to it in one it has not heard.
+fn is_no_such_session(outcome: Outcome<'_>) -> bool {
+    matches!(outcome, Outcome::Error(error) if RpcError::read(error).code == Code::ResourceNotFound as i64)
 }

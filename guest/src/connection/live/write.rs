@@ -233,5 +233,12 @@ impl super::Activity {
                 known.last_turn = self.last_turn;
             }
         }
+        if let Some(place) = self.refused {
+            let before = session.length_up_to(place.saturating_sub(1));
+            let known = session.agents.get_mut(by.agent).filter(|known| known.id == by.agent_id);
+            if let Some(known) = known {
+                known.heard = known.heard.min(before);
+            }
+        }
     }
 }

@@ -7,6 +7,7 @@ use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::Handled;
 use crate::connection::key::Key;
 use crate::connection::live::{LiveSession, Memo};
+use crate::connection::params::Params;
 use crate::connection::requests::{Incoming, Owner};
 use crate::connection::router::Router;
 use crate::environment::Environment;
@@ -103,7 +104,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return self.make_up_for(Arrival { peer: arrival.peer, content: Content::Line(line) }, error);
         }
         let handled = match (arrival.peer, message) {
-            (Peer::Client, Message::Request { id, .. }) => {
+            (Peer::Client, Message::Request { id, method, params }) => {
+                if method == "session/prompt" {
+                    self.prompt_lost(params);
+                }
                 // One that is open under this id came before, and has an answer of its own.
                 let taken = self.taken(&ClientRequest::new(id.clone()));
                 self.send_client(rpc::failure(&id, taken.as_ref().unwrap_or(error)));
@@ -127,6 +131,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Peer::Client => self.send_agent(line),
             Peer::Agent => self.send_client(line),
         }
+    }
+
+    fn prompt_lost(&mut self, params: Option<&str>) {
+        let Ok(params) = Params::read(params) else { return };
+        let (Ok(session), Ok(prompt)) = (params.session_id(), params.array("prompt")) else { return };
+        self.with(&Key::Session(session), |session, cx| session.prompt_lost(prompt, cx));
     }
 
     /// An answer of the agent's is lost: whoever waits for it is told so.

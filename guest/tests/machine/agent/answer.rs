@@ -7,7 +7,7 @@ use super::{Agent, Request, update};
 use crate::case::How;
 use crate::ground::Ground;
 use crate::kind::Trait;
-use crate::talk::Beside;
+use crate::talk::{Beside, marks};
 
 const LOGIN: &str = "log in first";
 
@@ -40,8 +40,11 @@ impl Agent {
                 // What it has told so far is all there is.
                 if let Some(session) = request.session().filter(|_| request.method == "session/load") {
                     let kept = self.kept(ground, session).filter(|kept| request.replayed < kept.pieces.len());
-                    let updated = kept.map(|kept| kept.updated).filter(|_| request.replayed > 0);
-                    ground.talk.half_told.extend(updated.map(|updated| (session.to_owned(), updated)));
+                    let half = kept.filter(|_| request.replayed > 0).map(|kept| {
+                        let untold = kept.pieces[request.replayed..].iter().flat_map(|piece| marks(&piece.text));
+                        (kept.updated, untold.collect())
+                    });
+                    ground.talk.half_told.extend(half.map(|half| (session.to_owned(), half)));
                 }
                 // It says that it has deleted what it keeps.
                 if request.method == "session/delete" {

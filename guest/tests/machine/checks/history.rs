@@ -9,7 +9,7 @@ use acp_sessions_guest::store::{Session, Store};
 use super::gaps::{is_anothers_perhaps, is_compared_in_vain, is_in_no_order};
 use crate::client::Window;
 use crate::ground::Broke;
-use crate::talk::{Life, Mark, Talk, Turn, marks};
+use crate::talk::{Cut, Life, Mark, Talk, Turn, marks};
 
 const ALL: Bounds = Bounds { limit: 10_000, max_bytes: 1 << 30 };
 
@@ -112,6 +112,21 @@ fn order(talk: &Talk, id: &str, seen: &[Mark], until: u64) -> Result<(), Broke> 
     if let Some(mark) = seen.iter().find(is_stranger).filter(|_| is_made_here) {
         return Err(Broke::new("stranger", format!("`{id}` has m{mark}x of another session: {seen:?}")));
     }
+    // Whether a turn that might be taken for cut off was ended in the log depends on when that was looked at.
+    let in_order = |cut| turn_by_turn(talk, id, seen, until, &places, cut);
+    in_order(Cut::Nowhere).or_else(|broke| in_order(Cut::WhereGivenUp).map_err(|_| broke))
+}
+
+/// The turns one after the other, each together; those that are one are.
+fn turn_by_turn(
+    talk: &Talk,
+    id: &str,
+    seen: &[Mark],
+    until: u64,
+    places: &BTreeMap<Mark, usize>,
+    cut: Cut,
+) -> Result<(), Broke> {
+    let parts = talk.sessions.get(id).map(|session| session.parts.as_slice()).unwrap_or_default();
     // When those turns began that are one, and when they ended; where they stand.
     let mut spans: BTreeMap<(u8, u64, u64), (usize, usize)> = BTreeMap::new();
     for part in parts {
@@ -126,12 +141,12 @@ fn order(talk: &Talk, id: &str, seen: &[Mark], until: u64) -> Result<(), Broke> 
         let dated = turn.marks.iter().filter(is_dated).filter_map(|mark| places.get(mark).copied());
         // One that was taken for cut off has been ended, and what was said in it afterwards stands behind that.
         if let (Some(first), Some(last)) = (dated.clone().min(), dated.max())
-            && !turn.given_up
+            && turn.given_up.is_none()
         {
             // What never reached the agent and is not there joins no others (187709).
             let is_there =
                 |turn: &Turn| turn.given.is_some() || turn.marks.iter().any(|mark| places.contains_key(mark));
-            let (began, ended) = talk.span(turn, is_there);
+            let (began, ended) = talk.span(turn, cut, is_there);
             let span = spans.entry((turn.line, began, ended)).or_insert((first, last));
             *span = (span.0.min(first), span.1.max(last));
         }
@@ -145,8 +160,12 @@ fn order(talk: &Talk, id: &str, seen: &[Mark], until: u64) -> Result<(), Broke> 
         }
         let is_of_another = |turn: usize| {
             let turn = &talk.turns[turn];
-            turn.line != *line || !(*began..*ended).contains(&turn.given.unwrap_or(turn.began))
+            let is_of_it = (*began..*ended).contains(&turn.given.unwrap_or(turn.began));
+            // What is said of one that was taken for cut off nobody can tell from what is said of the next.
+            let is_cut_off = cut == Cut::WhereGivenUp && turn.given_up.is_some();
+            turn.line != *line || !is_of_it && !is_cut_off
         };
+        let turn_of = |mark: Mark| talk.said.get(mark).and_then(|said| said.turn);
         if let Some(mark) = seen[*first..*last].iter().find(|mark| turn_of(**mark).is_some_and(is_of_another)) {
             return Err(Broke::new("whole", format!("`{id}` has m{mark}x within m{}x: {seen:?}", seen[*first])));
         }

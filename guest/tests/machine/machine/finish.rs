@@ -278,14 +278,15 @@ impl Machine<'_> {
         // turn: the agent's list gives one time, which is that turn's.
         let is_seen = |mark: &Mark| talk.said[*mark].beside != Beside::Covered;
         let is_outside = |mark: &Mark| is_seen(mark) && (talk.said[*mark].turn.is_none() || is_firm(mark));
-        let missing: Vec<Mark> = marks.into_iter().filter(|mark| !seen.contains(mark) && is_outside(mark)).collect();
+        // Nobody can know that an agent has not told all that it says it has told, as long as its list says nothing new.
+        let half_told = talk.half_told.get(id).filter(|(at, _)| lists && Some(*at) == updated);
+        let is_told = |mark: &Mark| half_told.is_none_or(|(_, untold)| !untold.contains(mark));
+        let is_missing = |mark: &Mark| !seen.contains(mark) && is_outside(mark) && is_told(mark);
+        let missing: Vec<Mark> = marks.into_iter().filter(is_missing).collect();
         let store = Store::new(&self.bench.memory);
         // An agent that could not load for a while has begun another session for it.
         let is_elsewhere = store.session(id).ok().flatten().is_some_and(|record| record.id_at(agent) != Some(id));
-        // Nobody can know that an agent has not told all that it says it has told, as long as its list says nothing new.
-        let half_told = self.ground.talk.half_told.get(id).copied();
-        let is_half_told = lists && half_told.is_some() && half_told == updated;
-        let is_exempt = is_elsewhere || is_half_told || is_anothers_perhaps(&self.ground.talk, &store, id);
+        let is_exempt = is_elsewhere || is_anothers_perhaps(&self.ground.talk, &store, id);
         if !missing.is_empty() && !has_nothing_in_common && !is_exempt {
             self.ground.broke("outside", format!("`{id}` was loaded without {missing:?}: {seen:?}"));
         }

@@ -9,7 +9,8 @@ use crate::connection::restore::{note_beside, restore_requests, state_given};
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::{Code, Object, Outcome, RpcError};
-use crate::storage::Storage;
+use crate::storage::{Storage, StorageError, Write};
+use crate::store::{Decision, keys};
 
 /// How long the agent may say nothing of a session that it has open before an earlier request that nobody waits for is no
 /// longer waited for, in milliseconds.
@@ -120,6 +121,31 @@ impl LiveSession {
             opening.restoring.insert(id, request.is_mode);
         }
         self.advance(cx);
+        self.note_stand_in(cx);
+    }
+
+    /// Where the agent has begun a session in the place of its own, and it takes a while until all of the history is out: that
+    /// it is this session's is noted before somebody finds it in the agent's list, and takes it for one more.
+    fn note_stand_in<S: Storage, E: Environment>(&self, cx: &mut Cx<'_, S, E>) {
+        let Phase::Opening(opening) = &self.phase else { return };
+        let Target::Known(session) = &opening.target else { return };
+        if opening.attached.as_ref().is_none_or(|attached| attached.step != Step::New) {
+            return;
+        }
+        let noted = cx.store.change(&session.id).commit(|before, _, writes| {
+            let Some(mut changed) = before.cloned() else { return Ok(Decision::Keep) };
+            match changed.agents.get_mut(&cx.agent.name) {
+                Some(known) if known.ids().all(|id| *id != *self.agent_id) => known.forget(self.agent_id.to_string()),
+                _ => return Ok(Decision::Keep),
+            }
+            let key = keys::agent_session(&cx.agent.name, &self.agent_id);
+            writes.push(Write::Put { key, value: session.id.clone() });
+            Ok(Decision::put(changed))
+        });
+        match noted {
+            Ok(_) | Err(StorageError::ReadOnly) => {}
+            Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
+        }
     }
 
     /// The agent has answered a request to put something back.
