@@ -2,6 +2,7 @@
 
 use acp_sessions_guest::engine::{Arrival, Content, Peer};
 use acp_sessions_guest::storage::{Bounds, Memory, Storage as _};
+use acp_sessions_guest::transcript::{Entry, Kind};
 use serde_json::json;
 
 use crate::desk::{Desk, Faulty, World, chunk, text_of, update};
@@ -142,17 +143,16 @@ fn the_turn_of_a_prompt_that_was_lost_with_its_instance_ends_in_the_log() {
     let mut desk = Desk::carry_on(&store, &world, &[], memos, vec![lost]);
     assert_eq!(desk.pull().answer("lost")["error"]["code"], -32603);
     desk.wait(LONG);
-    let tags = |kind: char| {
-        let entries = store.read_log(&id, 1, Bounds { limit: 100, max_bytes: u32::MAX }).unwrap().entries;
-        let of_kind = entries.into_iter().filter(|entry| entry.value.starts_with(kind));
-        let tags = of_kind.map(|entry| entry.value.split(['#', ' ']).nth(1).unwrap().to_owned());
-        tags.collect::<Vec<_>>()
+    let tags = |kind: Kind| {
+        let log = store.read_log(&id, 1, Bounds { limit: 100, max_bytes: u32::MAX }).unwrap().entries;
+        let entries = log.iter().map(|entry| Entry::parse(&entry.value).unwrap());
+        entries.filter(|entry| entry.kind == kind).map(|entry| entry.turn.unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(tags('p').len(), 2);
-    assert_eq!(tags('p'), tags('e'), "each turn has ended, once");
+    assert_eq!(tags(Kind::Prompt).len(), 2);
+    assert_eq!(tags(Kind::Prompt), tags(Kind::TurnEnd), "each turn has ended, once");
     ask_prompt(&mut desk, "turn", &id, "Two");
     desk.agent(says("two"));
     desk.agent(answers("turn"));
     assert_eq!(said(&ask_load(&mut desk, "load", &id).client), ["> One", "one", "> LostTwo", "two"]);
-    assert_eq!(tags('p'), tags('e'));
+    assert_eq!(tags(Kind::Prompt), tags(Kind::TurnEnd));
 }
