@@ -54,7 +54,7 @@ pub fn decode(encoded: &str) -> Option<String> {
             rest = tail;
         }
     }
-    String::from_utf8(bytes).ok()
+    String::from_utf8(bytes).ok().filter(|id| encode(id) == encoded)
 }
 
 /// A session's record.
@@ -236,7 +236,8 @@ mod tests {
             assert!(encode(id).is_ascii());
             assert_eq!(decode(&encode(id)).as_deref(), Some(id));
         }
-        assert_eq!(decode("%4"), None);
-        assert_eq!(decode("%zz"), None);
+        for text in ["%4", "%zz", "!", "a b", "%41", "%2f"] {
+            assert_eq!(decode(text), None, "{text}");
+        }
     }
 }
