@@ -40,7 +40,7 @@ pub fn encode(id: &str) -> String {
     encoded
 }
 
-/// The id that was encoded; `None` for what [`encode`] does not make.
+/// The id that was encoded; `None` for what cannot be read as one.
 pub fn decode(encoded: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(encoded.len());
     let mut rest = encoded.as_bytes();
@@ -54,7 +54,12 @@ pub fn decode(encoded: &str) -> Option<String> {
             rest = tail;
         }
     }
-    String::from_utf8(bytes).ok().filter(|id| encode(id) == encoded)
+    String::from_utf8(bytes).ok()
+}
+
+/// Whether a part of a key is as [`encode`] writes an id.
+pub fn is_encoded(part: &str) -> bool {
+    decode(part).is_some_and(|id| encode(&id) == part)
 }
 
 /// A session's record.
@@ -236,8 +241,17 @@ mod tests {
             assert!(encode(id).is_ascii());
             assert_eq!(decode(&encode(id)).as_deref(), Some(id));
         }
-        for text in ["%4", "%zz", "!", "a b", "%41", "%2f"] {
-            assert_eq!(decode(text), None, "{text}");
+        assert_eq!(decode("%4"), None);
+        assert_eq!(decode("%zz"), None);
+    }
+
+    #[test]
+    fn a_part_of_a_key_that_encode_does_not_write_is_none() {
+        for part in ["%4", "%zz", "!", "a b", "%41", "%2f"] {
+            assert!(!is_encoded(part), "{part}");
+        }
+        for id in ["", "sess_1", "a/b", "100%", "ключ"] {
+            assert!(is_encoded(&encode(id)), "{id}");
         }
     }
 }

@@ -66,7 +66,7 @@ impl<S: Storage> Pass<'_, S> {
             ("q/", _) => (Removals::read_start(value).is_some(), Fault::Note, self.removal_anew(key)?),
             _ => (false, Fault::Unknown, remove()),
         };
-        let is_key = kind == key.as_str() || rest.split('/').all(|part| keys::decode(part).is_some());
+        let is_key = kind == key.as_str() || rest.split('/').all(keys::is_encoded);
         if is_right && is_key {
             return Ok(());
         }
