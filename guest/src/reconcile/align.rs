@@ -67,8 +67,11 @@ impl<'a> Sides<'a> {
         if ours == theirs {
             return EQUAL;
         }
-        let is_cut_off = !log.finished && (log.agent.begins_with(theirs) || replay.agent.begins_with(ours));
-        if !ours.is_empty() && !theirs.is_empty() && !is_cut_off {
+        // With less of an answer that had come to its end it has not forgotten the rest but changed it.
+        let may_go_on = !log.finished || self.may_go_on_unheard(at);
+        let is_beginning =
+            may_go_on && replay.agent.begins_with(ours) || !log.finished && log.agent.begins_with(theirs);
+        if !ours.is_empty() && !theirs.is_empty() && !is_beginning {
             return 0;
         }
         if log.is_silent() {
@@ -79,6 +82,13 @@ impl<'a> Sides<'a> {
             return 0;
         }
         if ours.length() < theirs.length() { SHORTER } else { LONGER }
+    }
+
+    /// Whether the agent may have gone on with its own answer, which had come to its end, where nobody heard it. What it
+    /// seems to have more may be the answer to what comes next, if that was cut off.
+    fn may_go_on_unheard(&self, at: usize) -> bool {
+        let is_its_own = |turn: &Turn| turn.took_part == Some(true) && !turn.user.is_empty();
+        is_its_own(&self.log[at]) && self.log.get(at + 1).is_none_or(|next| next.finished || !is_its_own(next))
     }
 
     /// Whether what the one has more of an answer is, in the other, the answer of a turn behind it that the one has not. So it

@@ -145,8 +145,11 @@ impl Draft {
         let (known, unknown) = self.by_knowledge(log);
         if replay.iter().all(Turn::is_silent) {
             self.insert(replay);
-            // It went on from there, so it did not lose what it had heard: it leaves it out of its replay.
-            self.keep(known, Told::Yes);
+            // It went on from there, so it did not lose what it had heard: it leaves it out of its replay. What was cut
+            // off need not be in its session.
+            let (left_out, cut_off): (Vec<&Turn>, Vec<&Turn>) = known.iter().partition(|turn| turn.finished);
+            self.keep(left_out, Told::Yes);
+            self.keep_others(cut_off);
             self.keep_others(unknown);
         } else {
             let is_enclosed = behind && log.iter().all(|turn| self.has_part_in(turn));

@@ -341,7 +341,12 @@ impl Fold {
         let holds = held.into_boxed_slice();
         let failed = matches!(ended, Some(Ended::Failed | Ended::Refused));
         let came_to_nothing = is_ours && failed && agent.sum().is_empty();
-        let refused = came_to_nothing && ended == Some(Ended::Refused);
+        let refused = is_ours && ended == Some(Ended::Refused);
+        if refused {
+            // Prompts that were not waited for have one end in the log, and went to the same session.
+            let one_with_it = self.turns.iter_mut().rev().take_while(|turn| turn.one_with == one_with);
+            one_with_it.for_each(|turn| turn.refused = true);
+        }
         self.turns.push(Turn { at, one_with, user, agent, took_part, finished, came_to_nothing, refused, holds });
     }
 }

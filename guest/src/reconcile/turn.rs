@@ -28,7 +28,7 @@ pub struct Turn {
     pub finished: bool,
     /// It failed before the agent said anything: the prompt need not have reached it.
     pub came_to_nothing: bool,
-    /// It came to nothing because the agent said that it has no such session: the prompt has not reached it.
+    /// The agent said that it has no such session, whatever it may have said before: the prompt is not in its session.
     pub refused: bool,
     /// What it is known to hold of turns of the other side; of rests of their answers, what it ends with.
     pub holds: Box<[Half]>,
@@ -54,7 +54,7 @@ impl Turn {
         rest.at.runs().for_each(|run| self.at = self.at.with(run));
         self.agent = self.agent.followed_by(&rest.agent);
         self.came_to_nothing &= self.agent.sum().is_empty();
-        self.refused &= self.came_to_nothing;
+        self.refused &= rest.agent.sum().is_empty();
     }
 
     /// It and that one are one.

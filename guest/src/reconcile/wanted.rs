@@ -9,6 +9,8 @@ use super::turn::{Half, Turn};
 const KEPT_IN_ALL: usize = 4 * 1024 * 1024;
 /// For how many halves of turns, from the end of a transcript, it is looked whether a turn of a replay has them.
 const MOST_HALVES: usize = 16;
+/// How many finished answers to the same prompt a replay's answer is looked through for as its beginning, from the last.
+const MOST_FINISHED: usize = 16;
 /// For how many rests of answers it is looked whether a later turn of a replay ends with them.
 const MOST_RESTS: usize = 16;
 
@@ -71,8 +73,11 @@ impl Wanted {
             Self::OfUnfinished { room: 0 } => Writer::default(),
             Self::OfUnfinished { .. } => Writer::keeping(),
             Self::Beside(Beside { answers, halves, rests }) => {
-                let cut_off = answers.get(&user).into_iter().flatten().filter(|(_, finished)| !finished);
-                let lengths: Vec<u64> = cut_off.map(|(answer, _)| answer.length()).collect();
+                let (finished, cut_off): (Vec<_>, Vec<_>) =
+                    answers.get(&user).into_iter().flatten().partition(|(_, finished)| *finished);
+                let finished = finished.into_iter().rev().take(MOST_FINISHED);
+                let lengths: Vec<u64> =
+                    cut_off.into_iter().chain(finished).map(|(answer, _)| answer.length()).collect();
                 let halves = halves.iter().filter_map(|half| match half {
                     Half::Prompt(_) => None,
                     Half::Answer(sum) => Some(sum.length()),

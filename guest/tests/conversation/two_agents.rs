@@ -5,7 +5,9 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
-use crate::scenes::{CWD, TOLD, Turns, account, ask_load, ask_prompt, leave, lines, load, oblige, said, told};
+use crate::scenes::{
+    CWD, TOLD, Turns, account, ask_load, ask_prompt, ask_resume, leave, lines, load, oblige, said, told,
+};
 
 const THIRD: Turns<'static> = &[("Third question", "Third answer")];
 const FOURTH: Turns<'static> = &[("Fourth question", "Fourth answer")];
@@ -131,4 +133,31 @@ fn what_an_agent_tells_in_other_turns_comes_behind_what_another_agent_said_befor
         desk.agent(update("s1", chunk(&format!("{kind}_message_chunk"), text)));
     }
     assert_eq!(said(&desk.reply(&asked, json!({})).client), ["> Two", "2", "> ThreeFour", "4"]);
+}
+
+#[test]
+fn what_the_first_agent_went_on_saying_unheard_stands_where_it_was_said_and_what_others_said_behind_it() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"loadSession": true, "sessionCapabilities": {"resume": {}}});
+    let mut desk = connect(&store, &world, "a", &capabilities);
+    let id = desk.new_session("s1", CWD);
+    desk.turn(&id, TOLD[0].0, &[TOLD[0].1]);
+    leave(desk);
+    goes_on(&mut connect(&store, &world, "b", &json!({})), &id, &[], "b1", THIRD);
+    let mut desk = connect(&store, &world, "a", &capabilities);
+    let out = ask_resume(&mut desk, "resume", &id);
+    oblige(&mut desk, out, &[], "never").answer("resume");
+    desk.turn(&id, "Fourth ", &[]);
+    desk.turn(&id, "Fifth", &[]);
+    leave(desk);
+    // It joins what it was asked and did not answer.
+    let more: Turns<'_> = &[(TOLD[0].0, "First answer, and more of it")];
+    let asked: Turns<'_> = &[("Fourth Fifth", "")];
+    for time in ["first", "second"] {
+        let mut desk = connect(&store, &world, "a", &json!({"loadSession": true}));
+        let out = load(&mut desk, &id, &[more[0], asked[0]]);
+        let whole = ["> First question", "First answer, and more of it", "> Third question", "Third answer"];
+        assert_eq!(said(&out.client), [&whole[..], &["> Fourth Fifth"]].concat(), "the {time} time");
+        leave(desk);
+    }
 }

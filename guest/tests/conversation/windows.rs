@@ -276,18 +276,53 @@ fn a_prompt_that_a_program_of_the_agents_has_refused_is_told_in_another_window()
     assert!(told.contains("Late") && !told.contains("Refused"), "{told}");
 }
 
+/// How a turn goes of which its agent says that it has no such session.
+#[derive(Debug)]
+struct Refusal {
+    prompts: &'static [&'static str],
+    /// What it says before.
+    said: &'static [&'static str],
+}
+
+const REFUSALS: &[Refusal] = &[
+    Refusal { prompts: &["Refused"], said: &[] },
+    Refusal { prompts: &["Refused"], said: &["Partly "] },
+    Refusal { prompts: &["Refused", "Waited not"], said: &["Partly "] },
+];
+
 #[test]
-fn a_prompt_that_a_program_of_the_agents_has_refused_is_told_though_another_window_had_a_turn_meanwhile() {
-    let (store, world) = (Memory::new(), World::default());
-    let (mut first, mut second) = two_windows(&store, &world);
-    let asked = ask_prompt(&mut second, "refused", "s1", "Refused").request("session/prompt");
-    first.turn("s1", "Two", &["two"]);
-    // It has no such session.
-    second.refuse(&asked, -32002).answer("refused");
-    leave(first);
-    leave(second);
-    let mut desk = Desk::ready(&store, &world, &resumes());
-    load(&mut desk, "s1", &[]).answer("load");
-    let account = account(&ask_prompt(&mut desk, "prompt", "s1", "Three")).unwrap_or_default();
-    assert!(account.contains("Refused") && !account.contains("Hi"), "{account}");
+fn what_a_program_of_the_agents_has_refused_is_told_though_another_window_had_a_turn_meanwhile() {
+    for refusal in REFUSALS {
+        for capabilities in [resumes(), json!({"loadSession": true})] {
+            let (store, world) = (Memory::new(), World::default());
+            let (mut first, mut second) = two_windows(&store, &world);
+            let prompts = (1..).zip(refusal.prompts);
+            let asked: Vec<_> = prompts
+                .map(|(at, text)| ask_prompt(&mut second, &at.to_string(), "s1", text).request("session/prompt"))
+                .collect();
+            for text in refusal.said {
+                second.agent(update("s1", chunk("agent_message_chunk", text)));
+            }
+            first.turn("s1", "Two", &["two"]);
+            // It has no such session.
+            for asked in asked.iter().rev() {
+                second.refuse(asked, -32002);
+            }
+            leave(first);
+            leave(second);
+            let mut desk = Desk::ready(&store, &world, &capabilities);
+            load(&mut desk, "s1", &[("Hi", "Ho"), ("Two", "two")]).answer("load");
+            let out = ask_prompt(&mut desk, "prompt", "s1", "Three");
+            let told = account(&out).unwrap_or_default();
+            let unheard = refusal.prompts.iter().chain(refusal.said);
+            let missing: Vec<_> = unheard.filter(|text| !told.contains(text.trim())).collect();
+            assert!(missing.is_empty() && !told.contains("Hi"), "{missing:?} of {refusal:?}, {capabilities}: {told}");
+            desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
+            leave(desk);
+            // Once is enough.
+            let mut desk = Desk::ready(&store, &world, &capabilities);
+            load(&mut desk, "s1", &[("Hi", "Ho"), ("Two", "two"), ("Three", "")]).answer("load");
+            assert_eq!(account(&ask_prompt(&mut desk, "prompt", "s1", "Four")), None, "{refusal:?}, {capabilities}");
+        }
+    }
 }

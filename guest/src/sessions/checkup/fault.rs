@@ -63,6 +63,8 @@ pub enum Fault {
     Lost,
     /// What is last known of a session's mode, options and plan cannot be read.
     State,
+    /// It is known of a session that is not there: the key is another than was written.
+    StateStray,
     /// It cannot be read who shares a log.
     SharingUnreadable,
     /// A record of the layer's own cannot be read.
@@ -99,6 +101,7 @@ impl Fault {
             Self::Record => "sessions' records cannot be read",
             Self::Lost => "sessions' records are missing, though there are words or list rows of them",
             Self::State => "modes, options and plans of sessions cannot be read",
+            Self::StateStray => "modes, options and plans are those of sessions that are not there",
             Self::SharingUnreadable => "it cannot be read which sessions share a conversation",
             Self::Note => "records of the layer's own cannot be read",
             Self::Unknown => "there are records under keys that are none",
@@ -116,6 +119,7 @@ impl Fault {
             | Self::Record
             | Self::Lost
             | Self::State
+            | Self::StateStray
             | Self::SharingUnreadable
             | Self::Note
             | Self::Unknown

@@ -2,7 +2,7 @@
 
 use super::fault::{Fault, Mending};
 use super::pass::{Pass, Wrong};
-use super::{BATCH, after};
+use super::{BATCH, after, last_id};
 use crate::checksum;
 use crate::storage::{Entry, Result, Storage, StorageError, Write};
 use crate::store::{Decision, Removals, State, keys};
@@ -59,6 +59,7 @@ impl<S: Storage> Pass<'_, S> {
                 let is_right = value.is_empty() || value.split(' ').all(|number| number.parse::<u64>().is_ok());
                 (is_right, Fault::Note, remove())
             }
+            ("g/", _) if self.is_of_nobody(key, value)? => return Ok(()),
             ("g/", _) => match State::parse(value) {
                 Ok(state) => (checksum::is_sound(value), Fault::Altered, put(&state.to_text())),
                 Err(_) => (false, Fault::State, remove()),
@@ -73,6 +74,19 @@ impl<S: Storage> Pass<'_, S> {
         let wrong = Wrong::by([(key.clone(), Some(value.clone()))]);
         let (fault, write) = if is_key { (fault, write) } else { (Fault::Unknown, remove()) };
         self.put_right_with(wrong, fault, key, write)
+    }
+
+    /// Whether a state is that of a session that is not there, which is told.
+    fn is_of_nobody(&mut self, key: &str, value: &str) -> Result<bool> {
+        let id = last_id(key).unwrap_or_default();
+        let record = keys::session(&id);
+        if self.store.record(record.clone())?.is_some() {
+            return Ok(false);
+        }
+        let fault = if self.store.is_deleted(&id)? { Fault::Deleted } else { Fault::StateStray };
+        let wrong = Wrong::by([(key.to_owned(), Some(value.to_owned())), (record, None)]);
+        self.put_right_with(wrong, fault, key, Write::Remove { key: key.to_owned() })?;
+        Ok(true)
     }
 
     /// Of a deleted session all goes that nobody else needs; of others nothing.

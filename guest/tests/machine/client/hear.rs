@@ -126,6 +126,10 @@ impl Client {
             }
             Asked::Close(session) => {
                 self.open.remove(&session);
+                // One in which nothing was said is gone with that, and its id is anybody's.
+                if let Some(known) = ground.talk.sessions.get_mut(&session).filter(|known| known.parts.is_empty()) {
+                    known.is_made_here = false;
+                }
             }
             Asked::Delete(session) => {
                 self.open.remove(&session);

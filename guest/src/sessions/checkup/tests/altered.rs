@@ -75,3 +75,20 @@ fn where_nothing_can_be_put_into_a_log_it_is_told_and_the_checkup_ends() {
         assert_eq!(found.iter().filter(|found| is_told(found)).count(), 1, "{found:?}");
     }
 }
+
+#[test]
+fn a_state_whose_key_was_altered_is_seen_and_one_of_a_deleted_session_is_taken_away() {
+    let store = whole(Memory::new());
+    let state = store.record(keys::state("x")).unwrap().unwrap();
+    let put = |id: &str| Write::Put { key: keys::state(id), value: state.clone() };
+    store.commit(&[], vec![put("z"), Write::Remove { key: keys::state("x") }], Durability::Relaxed).unwrap();
+    for mending in [Mending::Nothing, Mending::Derived] {
+        assert_eq!(checked(&store, mending), [(Fault::StateStray, false)]);
+    }
+    let tombstone = Write::Put { key: keys::tombstone("y"), value: "1".to_owned() };
+    store.commit(&[], vec![put("y"), tombstone], Durability::Relaxed).unwrap();
+    assert_eq!(checked(&store, Mending::Nothing), [(Fault::Deleted, false), (Fault::StateStray, false)]);
+    assert_eq!(checked(&store, Mending::Derived), [(Fault::Deleted, true), (Fault::StateStray, false)]);
+    assert_eq!(checked(&store, Mending::Everything), [(Fault::StateStray, true)]);
+    assert_eq!(checked(&store, Mending::Nothing), []);
+}
