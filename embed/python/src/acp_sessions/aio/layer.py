@@ -61,7 +61,8 @@ async def session_layer(
     finally:
         # Nothing runs in it by now.
         thread.shutdown(wait=False)
-        await asyncio.gather(_closed(client.writer), _closed(agent.writer))
+        for streams in (client, agent):
+            streams.writer.close()
 
 
 class _Layer:
@@ -258,15 +259,3 @@ async def _ended(task: asyncio.Task[None]) -> None:
     """Raises what a task was ended by, if it has ended."""
     if task.done() and not task.cancelled():
         await task
-
-
-async def _closed(writer: asyncio.StreamWriter) -> None:
-    """Closes a side, which may have read what it was told last or not."""
-    writer.close()
-    try:
-        await asyncio.wait_for(writer.wait_closed(), LAST_WORDS)
-    except asyncio.TimeoutError:
-        writer.transport.abort()
-    except OSError:
-        # One that has ended with an error is closed as well.
-        pass

@@ -53,22 +53,26 @@ class Outbox:
         self._filled.set()
 
     async def run(self) -> None:
-        """Raises `OSError` where the side takes nothing any more."""
+        """To the last byte. Raises `OSError` where the side takes nothing any more; where it is cancelled, what waits is dropped."""
+        # So that `drain` waits for all that was written. One that waits in `write` need not be told.
+        with suppress(AttributeError):
+            self._writer.transport.set_write_buffer_limits(0)
         try:
-            while True:
+            while self._lines or not self.is_closed:
                 await self._filled.wait()
-                if not self._lines and self.is_closed:
-                    return
                 await self._write_some()
+            # Not `close` if that can be had: it may end what comes from the side too.
+            if self._writer.can_write_eof():
+                self._writer.write_eof()
+            else:
+                self._writer.close()
+        except BaseException:
+            # What the system has not taken of it would keep it from being closed.
+            self._writer.transport.abort()
+            raise
         finally:
             self.is_closed = True
             self._lines, self.queued = [], 0
-            # Not `close` if that can be had: it may end what comes from the side too.
-            with suppress(OSError, RuntimeError):
-                if self._writer.can_write_eof():
-                    self._writer.write_eof()
-                else:
-                    self._writer.close()
 
     async def _write_some(self) -> None:
         self._filled.clear()
@@ -80,5 +84,3 @@ class Outbox:
             await self._writer.drain()
             self.queued -= len(chunk)
             self._room()
-        if self.is_closed:
-            self._filled.set()
