@@ -105,21 +105,23 @@ def fill(store: Storage, content: dict[str, Any]) -> None:
 def content_of(store: Storage, without_text_search: bool) -> dict[str, Any]:
     """All that a store holds, as a case has it."""
     owners = [] if without_text_search else store.text_owners(None, ALL)
+    logs = {log: store.read_log(log, 1, ALL, ALL).entries for log in store.log_names(None, ALL)}
     texts = {owner: store.read_texts(owner, 0, ALL, ALL).texts for owner in owners}
     return {
         "records": {one.key: one.value for one in store.scan("", "\x80", False, ALL, ALL).entries},
         "logs": {
-            log: [one.value for one in store.read_log(log, 1, ALL, ALL).entries] for log in store.log_names(None, ALL)
+            log: [one.value for one in entries] for log, entries in logs.items() if entries
         },
-        "texts": {owner: {str(one.part): one.tokens for one in parts} for owner, parts in texts.items()},
+        # Some that had texts may be named too.
+        "texts": {owner: {str(one.part): one.tokens for one in parts} for owner, parts in texts.items() if parts},
     }
 
 
 class Player:
-    def __init__(self, loaded: Loaded, case: dict[str, Any]) -> None:
+    def __init__(self, loaded: Loaded, case: dict[str, Any], store: Optional[Storage] = None) -> None:
         self._loaded = loaded
         self._case = case
-        self._store = MemoryStore()
+        self._store = MemoryStore() if store is None else store
         self._without_text_search = case.get("without-text-search", False)
         self._faulty = Faulty(self._store, self._without_text_search)
         self._instances: dict[int, Instance] = {}

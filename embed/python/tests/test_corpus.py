@@ -1,12 +1,14 @@
-"""The conformance corpus, by the component over the store in memory."""
+"""The conformance corpus, by the component over the stores."""
 
 import copy
 import json
 import unittest
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
+from acp_sessions import MemoryStore, Storage
 from acp_sessions.load import load, usual_cache
+from folders import new_stores
 from player import Player
 
 CORPUS = Path(__file__).parents[3] / "tests" / "corpus"
@@ -15,8 +17,8 @@ CORPUS = Path(__file__).parents[3] / "tests" / "corpus"
 class Corpus(unittest.TestCase):
     maxDiff = None
 
-    def held(self, case: dict[str, Any]) -> None:
-        played = Player(load(usual_cache()), case).play()
+    def held(self, case: dict[str, Any], open_store: Callable[[], Storage] = MemoryStore) -> None:
+        played = Player(load(usual_cache()), case, open_store()).play()
         for nth, (wanted, step) in enumerate(zip(case["steps"], played["steps"])):
             self.assertEqual(step, wanted, f"step {nth}")
         self.assertEqual(played["end"], case["end"])
@@ -24,9 +26,12 @@ class Corpus(unittest.TestCase):
     def test_every_case_comes_out_as_it_was_recorded(self) -> None:
         paths = sorted(CORPUS.rglob("*.json"))
         self.assertGreater(len(paths), 200)
+        stores: dict[str, Callable[[], Storage]] = {"in memory": MemoryStore, "in a file": new_stores(self)}
         for path in paths:
-            with self.subTest(path.relative_to(CORPUS)):
-                self.held(json.loads(path.read_text("utf-8")))
+            case = json.loads(path.read_text("utf-8"))
+            for where, open_store in stores.items():
+                with self.subTest(path.relative_to(CORPUS), store=where):
+                    self.held(case, open_store)
 
     def test_a_difference_is_found(self) -> None:
         case = json.loads(next(CORPUS.rglob("*.json")).read_text("utf-8"))

@@ -4,14 +4,17 @@ from .engine import Engine
 from .exchange import Arrival, EngineError, Output, Peer, Refused, Step
 from .memory import MemoryStore
 from .sessions import ListCriteria, Session, Sessions
+from .sqlite import FileStore, OpenError
 from .storage import Storage, StorageError
 
 __all__ = [
     "Arrival",
     "Engine",
     "EngineError",
+    "FileStore",
     "ListCriteria",
     "MemoryStore",
+    "OpenError",
     "Output",
     "Peer",
     "Refused",

@@ -116,6 +116,11 @@ class Engine:
         again: Optional[int] = self._recover(self._call("idle"))
         return again
 
+    def take_refused(self) -> list[Output]:
+        """After an `EngineError`, the answers to those who asked what it failed at. Only once."""
+        refused, self._refused = self._refused, []
+        return refused
+
     def _call(self, name: str, *arguments: Any) -> Any:
         """What a call returns, or the `Lost` with which the instance was lost in it."""
         if self._instance is None:
@@ -146,8 +151,7 @@ class Engine:
                 self._warn(output.payload)
             else:
                 outputs.append(Output("client" if output.tag == "to-client" else "agent", output.payload))
-        outputs += self._refused
-        self._refused = []
+        outputs += self.take_refused()
         return Step(outputs, step.more, step.held, step.full)
 
     def _keep(self, key: str, value: Optional[str]) -> None:

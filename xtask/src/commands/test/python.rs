@@ -39,6 +39,8 @@ pub(super) fn check() -> Result<()> {
         copy(&package.join(name), &source.join(name))?;
     }
     copy(&workspace::component()?, &source.join("src/acp_sessions/engine.wasm"))?;
+    // The tables of its store in a file are the host's.
+    copy(&workspace::root().join("host/src/store/sqlite/schema"), &source.join("src/acp_sessions/sqlite/schema"))?;
     workspace::run(pip(&environment)?.args(["--no-deps", "--no-build-isolation", "--force-reinstall"]).arg(&source))?;
 
     let python = || -> Result<Command> {
@@ -47,6 +49,8 @@ pub(super) fn check() -> Result<()> {
         // What it compiles is compiled once for a build.
         python.env("XDG_CACHE_HOME", environment.join("cache"));
         python.env("HOSTILE_ENGINE", workspace::target_dir()?.join("hostile/engine.wasm"));
+        // It shares files with the package.
+        python.env("ACP_SESSIONS_PROGRAM", workspace::program("acp-sessions")?);
         Ok(python)
     };
     workspace::run(python()?.args(["-m", "unittest", "discover", "--start-directory", "tests"]))?;
