@@ -1,5 +1,4 @@
 import { newInstance } from "./instance.js";
-import { load } from "./load.js";
 import { bytes, compare } from "./order.js";
 import { refusals } from "./refusals.js";
 
@@ -46,19 +45,20 @@ const TYPED = [
   "checkStore",
 ];
 
-let bindings;
-
-/** Opens a connection over a store. See `index.d.ts`. */
-export async function createEngine({ store, settings, now = Date.now, random = fillRandom, warn, limits }) {
-  bindings ??= load();
-  const loaded = await bindings;
-  const make = () => {
-    const instance = newInstance(loaded, store, now, random);
-    return { call: (place, name, args) => instance[place][name](...args), end: () => {} };
+/** What opens connections, by what loads the bindings here. See `index.d.ts`. */
+export function creating(load) {
+  let bindings;
+  return async function createEngine({ store, settings, now = Date.now, random = fillRandom, warn, limits }) {
+    bindings ??= load();
+    const loaded = await bindings;
+    const make = () => {
+      const instance = newInstance(loaded, store, now, random);
+      return { call: (place, name, args) => instance[place][name](...args), end: () => {} };
+    };
+    const connection = new Connection(make, settings, warn, limits);
+    run(connection.open());
+    return facade(connection, make, run);
   };
-  const connection = new Connection(make, settings, warn, limits);
-  run(connection.open());
-  return facade(connection, make, run);
 }
 
 /** Fills with random bytes that nobody can guess. */

@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { EngineError, createEngine, sessionLayer } from "../src/index.js";
-import { ENGINES, MemoryStore, PLACES, converse, echo, place, saying, session, textOf } from "./layer.js";
+import { EngineError, MemoryStore, createEngine, sessionLayer } from "../src/index.js";
+import { converse, echo, place, saying, session, textOf } from "./conversation.js";
+import { ENGINES, PLACES } from "./layer.js";
 
 /** Comes when a text was written to a log. */
 function writing(store, text) {

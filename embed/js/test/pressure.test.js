@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createEngine, sessionLayer } from "../src/index.js";
-import { ENGINES, MemoryStore } from "./layer.js";
+import { MemoryStore, createEngine, sessionLayer } from "../src/index.js";
+import { ENGINES } from "./layer.js";
 
 const MIB = 1 << 20;
 const encode = (text) => new TextEncoder().encode(`${text}\n`);

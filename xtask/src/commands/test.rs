@@ -1,5 +1,6 @@
 //! `cargo xtask test`: everything that must hold.
 
+mod chromium;
 mod engine;
 mod official;
 mod python;
@@ -38,7 +39,10 @@ pub(crate) fn run() -> Result<()> {
         report.step("Fuzz targets, for a moment", fuzz);
         let for_javascript = report.step(official::JAVASCRIPT.name, || official::JAVASCRIPT.install());
         if for_web && for_javascript {
-            report.step("The engine in Node", || outcome(engine::in_node()));
+            let is_bound = report.step("The engine in Node", || outcome(engine::in_node()));
+            if report.step("Chromium", chromium::install) && is_bound {
+                report.step("The engine in Chromium", || outcome(chromium::check()));
+            }
         }
         if report.step("What the package for Python needs", python::install) {
             report.step("The engine in Python", || outcome(python::check()));

@@ -13,6 +13,7 @@ import {
   type connection,
 } from "acp-sessions";
 import { ndJsonStream, type Stream } from "@agentclientprotocol/sdk";
+import { createEngine as createInPage } from "acp-sessions/web";
 import { createGuardedEngine, type GuardedEngine } from "acp-sessions/guarded";
 
 /** A store of somebody's own, by the functions of another. */
@@ -72,6 +73,8 @@ await guarded.close();
 void [step, first];
 
 // The layer, by the types of the official SDK.
+const inPage = sessionLayer(await createInPage({ store: new MemoryStore() }));
+void inPage.client;
 const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
 const stdio: Stream = ndJsonStream(writable, readable);
 const layer = sessionLayer(engine, { agent: stdio });
