@@ -28,9 +28,11 @@ class Noting {
     }
   }
 
-  /** Comes with the next call of this kind. */
-  called(pattern) {
-    return new Promise((resolve) => this.#waiting.push(() => pattern.test(this.calls.at(-1)) && (resolve(), true)));
+  /** Comes with the next call of this kind, or with as many. */
+  called(pattern, times = 1) {
+    let left = times;
+    const isLast = () => pattern.test(this.calls.at(-1)) && --left === 0;
+    return new Promise((resolve) => this.#waiting.push(() => isLast() && (resolve(), true)));
   }
 }
 
@@ -51,21 +53,22 @@ function connected(engine, agentGrace = 0) {
 
 test("what arrives is followed by an idle, though the engine has asked for none", async () => {
   const engine = new Noting();
+  const before = engine.called(/^idle$/);
   const { layer, client } = connected(engine);
-  await engine.called(/^idle$/);
-  const received = engine.called(/^receive client:1$/);
+  await before;
+  const idled = engine.called(/^idle$/);
   client.write("1\n");
-  await received;
-  await engine.called(/^idle$/);
+  await idled;
   layer.close();
   await layer.closed;
-  assert.deepEqual(engine.calls.slice(0, 5), ["idle", "pull", "receive client:1", "idle", "pull"]);
+  assert.deepEqual(engine.calls.slice(0, 4), ["idle", "pull", "receive client:1", "idle"]);
 });
 
 test("the engine is called again when it has said it wants to be", async () => {
   const engine = new Noting({ idle: [0, 0, 1] });
+  const idled = engine.called(/^idle$/, 4);
   const { layer } = connected(engine);
-  for (let nth = 0; nth < 4; nth++) await engine.called(/^idle$/);
+  await idled;
   layer.close();
   await layer.closed;
 });
@@ -75,8 +78,9 @@ test("there is a pull as long as there is more", async () => {
   const engine = new Noting({ receive: [says("1")], pull: [says("2"), says("3")] });
   engine.flushMs = 60_000;
   const { layer, client, heard } = connected(engine);
+  const pulled = engine.called(/^pull$/, 3);
   client.write("0\n");
-  for (let nth = 0; nth < 3; nth++) await engine.called(/^pull$/);
+  await pulled;
   await client.close();
   await layer.closed;
   assert.deepEqual(heard.filter((text) => text.startsWith("client")), ["client 1", "client 2", "client 3", "client ends"]);
@@ -104,12 +108,13 @@ test("a client that has left is served while the engine holds what it has asked"
   engine.flushMs = 60_000;
   const { layer, client, agent, heard } = connected(engine, 60_000);
   const [first, second] = [engine.called(/^receive client:1$/), engine.called(/^receive agent:9$/)];
+  const left = engine.called(/^peerClosed client$/);
   client.write("1\n");
   await first;
   await client.close();
   agent.write("9\n");
   await second;
-  await engine.called(/^peerClosed client$/);
+  await left;
   await agent.close();
   await layer.closed;
   const ends = ["peerClosed client", "pull", "peerClosed agent", "pull", "peerClosed client", "pull"];
