@@ -11,6 +11,9 @@ use wit_component::ComponentEncoder;
 use crate::guest;
 use crate::wasm_target::{self, WasmTarget};
 
+/// The level of optimisation of what runs in a host that compiles it ahead of time.
+const FOR_SPEED: &str = "3";
+
 /// What a build script runs for, as its end.
 pub(crate) fn exit(result: Result<()>) -> ExitCode {
     match result {
@@ -51,7 +54,7 @@ impl Folders {
         }
         println!("cargo::rerun-if-env-changed={}", wasm_target::SOURCE_VARIABLE);
         let target = WasmTarget::detect()?;
-        let module = guest::build(&target, &self.root, package, &self.target.join("guest"))?;
+        let module = guest::build(&target, &self.root, package, FOR_SPEED, &self.target.join("guest"))?;
         let bytes = fs::read(&module).with_context(|| format!("cannot read {}", module.display()))?;
         let encoder = ComponentEncoder::default().validate(true).module(&bytes);
         let component = encoder.and_then(|mut encoder| encoder.encode());

@@ -14,9 +14,8 @@ const MAX_MEMORY: u32 = 512 << 20;
 /// Deep enough for JSON of the greatest depth that the engine parses.
 const STACK_SIZE: u32 = 1 << 20;
 
-/// The guest's own settings; the workspace has one profile, made for the host.
-const PROFILE: [(&str, &str); 5] =
-    [("OPT_LEVEL", "3"), ("LTO", "fat"), ("CODEGEN_UNITS", "1"), ("PANIC", "abort"), ("STRIP", "symbols")];
+/// The guest's own settings, beside the level of optimisation; the workspace has one profile, made for the host.
+const PROFILE: [(&str, &str); 4] = [("LTO", "fat"), ("CODEGEN_UNITS", "1"), ("PANIC", "abort"), ("STRIP", "symbols")];
 
 /// Variables of the outer cargo that the inner one must see: where things come from, how it shares the cores.
 const KEPT: [&str; 8] = [
@@ -30,9 +29,16 @@ const KEPT: [&str; 8] = [
     "CARGO_TERM_",
 ];
 
-/// Builds the package in the workspace at `root` below `target_dir`, which must not be the outer cargo's: that one is
-/// locked while it waits, and holds the work of another compiler. Returns the module's path.
-pub(crate) fn build(target: &WasmTarget, root: &Path, package: &str, target_dir: &Path) -> Result<PathBuf> {
+/// Builds the package in the workspace at `root`, at a level of optimisation as cargo names it, below `target_dir`, which must
+/// not be the outer cargo's: that one is locked while it waits, and holds the work of another compiler. The same sources give the
+/// same bytes, wherever the two folders are. Returns the module's path, where the next build puts its own.
+pub(crate) fn build(
+    target: &WasmTarget,
+    root: &Path,
+    package: &str,
+    opt_level: &str,
+    target_dir: &Path,
+) -> Result<PathBuf> {
     let target_dir = target_dir.join(target.source().to_string());
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     forget_outer_cargo(&mut cargo);
@@ -41,10 +47,10 @@ pub(crate) fn build(target: &WasmTarget, root: &Path, package: &str, target_dir:
     if root.join("Cargo.lock").is_file() {
         cargo.arg("--locked");
     }
-    for (setting, value) in PROFILE {
+    for (setting, value) in PROFILE.into_iter().chain([("OPT_LEVEL", opt_level)]) {
         cargo.env(format!("CARGO_PROFILE_RELEASE_{setting}"), value);
     }
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", compiler_flags(target, root)?.join("\x1f"));
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", compiler_flags(target, root, &target_dir)?.join("\x1f"));
     target.apply(&mut cargo);
 
     let output = cargo.output().context("cannot run cargo")?;
@@ -71,11 +77,13 @@ fn forget_outer_cargo(cargo: &mut Command) {
     }
 }
 
-fn compiler_flags(target: &WasmTarget, root: &Path) -> Result<Vec<String>> {
+fn compiler_flags(target: &WasmTarget, root: &Path, target_dir: &Path) -> Result<Vec<String>> {
     let mut flags =
         vec![format!("-Clink-arg=--max-memory={MAX_MEMORY}"), format!("-Clink-arg=-zstack-size={STACK_SIZE}")];
     let mut remap = |from: &Path, to: &str| flags.push(format!("--remap-path-prefix={}={to}", from.display()));
     remap(root, "/acp-sessions");
+    // The last one that fits counts.
+    remap(target_dir, "/target");
     remap(&target.sysroot()?, "/rust");
     for registry in registries() {
         remap(&registry, "/registry");

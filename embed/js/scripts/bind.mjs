@@ -1,6 +1,6 @@
 // Makes the bindings: the component's core modules and the JavaScript between them and our types, by jco. In `bindings/`.
 //
-// node scripts/bind.mjs [--component FILE] [--jco MODULE] [--out FOLDER]
+// node scripts/bind.mjs [--component FILE] [--web FILE] [--jco MODULE] [--out FOLDER]
 
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -11,6 +11,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const { values: options } = parseArgs({
   options: {
     component: { type: "string", default: join(here, "../../../target/component/acp-sessions.wasm") },
+    web: { type: "string" },
     jco: { type: "string" },
     out: { type: "string", default: join(here, "../bindings") },
   },
@@ -24,14 +25,18 @@ function keepingMarks(code) {
   return code.replaceAll(plain, "new TextDecoder('utf-8',{ignoreBOM:true})");
 }
 
-const { files } = await transpile(await readFile(options.component), {
-  name: "engine",
-  instantiation: "async",
-  nodejsCompat: false,
-  noNodejsCompat: true,
-  noTypescript: true,
-  minify: true,
-});
+const SETTINGS = { name: "engine", instantiation: "async", nodejsCompat: false, noNodejsCompat: true, noTypescript: true, minify: true };
+const bound = async (component) => (await transpile(await readFile(component), SETTINGS)).files;
+
+const files = await bound(options.component);
+// The same engine, built for the web: all but its own module is the same.
+if (options.web) {
+  const own = "engine.core.wasm";
+  for (const [name, content] of Object.entries(await bound(options.web))) {
+    if (name === own) files[`web/${own}`] = content;
+    else if (!Buffer.from(content).equals(Buffer.from(files[name]))) throw new Error(`${name} is another for the web`);
+  }
+}
 // Another version of jco is only measured.
 const wit = join(here, "../../../wit");
 const declared = options.jco ? {} : await types(wit, { worldName: "session-engine", instantiation: "async" });

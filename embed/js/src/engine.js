@@ -1,5 +1,4 @@
 import { newInstance } from "./instance.js";
-import { load } from "./load.js";
 import { bytes, compare } from "./order.js";
 import { refusals } from "./refusals.js";
 
@@ -12,9 +11,14 @@ const ANY_ROOM = 0xffffffff;
 /** What an instance may say that nobody has read, and have kept, in bytes: more is as good as a trap. */
 const LIMITS = { output: 256 << 20, memos: 256 << 20 };
 
+/** How long what streams in may wait to be written, where no setting says so: in milliseconds. */
+const FLUSH_MS = 100;
+
 /** The engine cannot go on: it was lost again and again. */
 export class EngineError extends Error {
   name = "EngineError";
+  /** What is to be sent before the end: who asked what the engine failed at is told. */
+  outputs = [];
 }
 
 /** What was asked for was refused: `tag` says by which error of the WIT. */
@@ -41,19 +45,20 @@ const TYPED = [
   "checkStore",
 ];
 
-let bindings;
-
-/** Opens a connection over a store. See `index.d.ts`. */
-export async function createEngine({ store, settings, now = Date.now, random = fillRandom, warn, limits }) {
-  bindings ??= load();
-  const loaded = await bindings;
-  const make = () => {
-    const instance = newInstance(loaded, store, now, random);
-    return { call: (place, name, args) => instance[place][name](...args), end: () => {} };
+/** What opens connections, by what loads the bindings here. See `index.d.ts`. */
+export function creating(load) {
+  let bindings;
+  return async function createEngine({ store, settings, now = Date.now, random = fillRandom, warn, limits }) {
+    bindings ??= load();
+    const loaded = await bindings;
+    const make = () => {
+      const instance = newInstance(loaded, store, now, random);
+      return { call: (place, name, args) => instance[place][name](...args), end: () => {} };
+    };
+    const connection = new Connection(make, settings, warn, limits);
+    run(connection.open());
+    return facade(connection, make, run);
   };
-  const connection = new Connection(make, settings, warn, limits);
-  run(connection.open());
-  return facade(connection, make, run);
 }
 
 /** Fills with random bytes that nobody can guess. */
@@ -63,7 +68,7 @@ export function fillRandom(buffer) {
 
 /** What an embedder has: the functions of a connection, and the typed ones, by what runs the steps of either. */
 export function facade(connection, make, run, runTyped = run) {
-  const engine = { sessions: typed(make, runTyped) };
+  const engine = { flushMs: connection.flushMs, sessions: typed(make, runTyped) };
   for (const name of ["receive", "pull", "peerClosed", "agentRestarted", "idle"]) {
     engine[name] = (...args) => run(connection[name](...args));
   }
@@ -115,6 +120,10 @@ export class Connection {
   constructor(make, settings = {}, warn = () => {}, limits = {}) {
     [this.#make, this.#warn, this.#limits] = [make, warn, { ...LIMITS, ...limits }];
     this.#settings = Object.entries(settings).map(([name, value]) => ({ name, value: String(value) }));
+  }
+
+  get flushMs() {
+    return Number(this.#settings.find(({ name }) => name === "flush-ms")?.value ?? FLUSH_MS);
   }
 
   /** To be run before all others, once. */
@@ -232,9 +241,8 @@ export class Connection {
       this.#instance?.end();
       this.#instance = undefined;
       if (this.#losses > MOST_LOSSES) {
-        throw new EngineError(`the session engine failed ${MOST_LOSSES} times in a row: ${lost?.message ?? lost}`, {
-          cause: lost,
-        });
+        const text = `the session engine failed ${MOST_LOSSES} times in a row: ${lost?.message ?? lost}`;
+        throw Object.assign(new EngineError(text, { cause: lost }), { outputs: this.#refused.splice(0) });
       }
       if (this.#losses > 1) this.#shorten();
       const instance = this.#make();

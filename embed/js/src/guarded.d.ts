@@ -15,6 +15,7 @@ export interface GuardedEngine {
   peerClosed(peer: connection.Peer): Promise<void>;
   agentRestarted(how: string): Promise<void>;
   idle(): Promise<number | undefined>;
+  readonly flushMs: number;
   readonly sessions: {
     [name in keyof typeof sessions]: (typeof sessions)[name] extends (...args: infer Arguments) => infer Returned
       ? (...args: Arguments) => Promise<Returned>

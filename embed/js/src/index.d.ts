@@ -42,6 +42,8 @@ export interface Engine {
   peerClosed(peer: connection.Peer): void;
   agentRestarted(how: string): void;
   idle(): number | undefined;
+  /** After an arrival `idle` is to be called within so many milliseconds: the setting `flush-ms`. */
+  readonly flushMs: number;
   /**
    * The typed interface. Its functions throw `Refused` with the error of the WIT, and `EngineError` where the engine was lost.
    */
@@ -51,7 +53,10 @@ export interface Engine {
 /** @throws Refused where a setting is unknown or has a bad value, or the store fails */
 export function createEngine(options: EngineOptions): Promise<Engine>;
 
-export class EngineError extends Error {}
+export class EngineError extends Error {
+  /** What is still to be sent: who asked what the engine failed at is told. */
+  readonly outputs: Step["outputs"];
+}
 
 export class Refused extends Error {
   /** Which error of the WIT: `bad-setting`, `invalid`, `not-found`, `storage`. */
@@ -65,3 +70,71 @@ export class Refused extends Error {
 export class StorageError extends Error {
   constructor(tag: StorageErrorValue["tag"], text?: string);
 }
+
+/**
+ * The streams of one side: `readable` is what it says, `writable` what it is told. It may say messages as objects (as the official
+ * SDK's `Stream` has them), lines as texts or lines as bytes. A message that came as an object has the numbers that `JSON.parse`
+ * has made of it; between bytes and bytes all stays as it was written.
+ */
+export interface Side {
+  readable: ReadableStream<unknown>;
+  writable: WritableStream<any>;
+  /** Whether it is told lines as bytes (`Uint8Array`), and not messages as objects. */
+  bytes?: boolean;
+}
+
+/** A stream of messages, as the official SDK connects with. */
+export interface MessageStream {
+  readable: ReadableStream<any>;
+  writable: WritableStream<any>;
+}
+
+/** The part of an engine that a layer drives: both kinds have it. */
+export interface DrivenEngine {
+  receive(arrivals: connection.Arrival[], clientRoom?: number): Step | Promise<Step>;
+  pull(clientRoom?: number): Step | Promise<Step>;
+  peerClosed(peer: connection.Peer): void | Promise<void>;
+  idle(): number | undefined | Promise<number | undefined>;
+  readonly flushMs: number;
+}
+
+/** What a layer is between. */
+export interface LayerOptions {
+  /** The client's streams; not there: the layer makes a pair, of which `client` is the other end. */
+  client?: Side;
+  /** The agent's streams; not there: the layer makes a pair, of which `agent` is the other end. */
+  agent?: Side;
+  /**
+   * How long in milliseconds an agent may take to end its side when the client has gone: 10,000, and 500 where the layer has made the
+   * pair, since the SDK never ends what it writes to.
+   */
+  agentGrace?: number;
+}
+
+/** How a connection ended: who ended first, and with what its stream failed, if it did. */
+export interface LayerEnd {
+  by: "client" | "agent" | "layer";
+  error: unknown;
+}
+
+/** An engine at work between a client and an agent. */
+export interface SessionLayer<Options extends LayerOptions = LayerOptions> {
+  /** For the client to connect with, where none was given. */
+  readonly client: Options extends { client: Side } ? undefined : MessageStream;
+  /** For the agent to connect with, where none was given. */
+  readonly agent: Options extends { agent: Side } ? undefined : MessageStream;
+  /**
+   * Comes when all that was said is stored and both sides were told that it is over. It fails with `EngineError` where the engine
+   * could not go on.
+   */
+  readonly closed: Promise<LayerEnd>;
+  /** Ends the connection: both sides are told, `closed` says when it is over. */
+  close(): void;
+}
+
+/**
+ * Puts an engine between a client and an agent, and drives it: what arrives is given to it in its order, what it says is sent,
+ * it is told of time and of the ends. A side that does not read holds the other's stream: 4 MiB wait for each. The engine serves this
+ * connection alone.
+ */
+export function sessionLayer<const Options extends LayerOptions = {}>(engine: DrivenEngine, options?: Options): SessionLayer<Options>;

@@ -1,6 +1,7 @@
 // Plays a case of the conformance corpus (`tests/corpus/README.md`) with instances of the component.
 
 import { newInstance } from "../src/instance.js";
+import { compare } from "../src/order.js";
 import { StorageError } from "../src/storage-error.js";
 
 const ANY_ROOM = 0xffffffff;
@@ -149,7 +150,7 @@ export function play(bindings, store, wanted) {
     const given = new Map(after === undefined ? kept : memos.get(after));
     memos.set(number, given);
     instances.set(number, make(number));
-    const inOrder = [...given].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    const inOrder = [...given].sort(([a], [b]) => compare(a, b));
     instances.get(number).connection.connect(
       settings.map(([name, value]) => ({ name, value })),
       inOrder.map(([key, value]) => ({ key, value })),

@@ -1,8 +1,13 @@
 //! `cargo xtask component`: the engine for those who embed it, in one folder.
 
+pub(crate) mod again;
+mod binary;
+mod described;
+mod envelope;
 mod lock;
 mod sbom;
 mod tree;
+pub(crate) mod web;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -23,6 +28,7 @@ const TARGET: &str = "wasm32-unknown-unknown";
 
 const COMPONENT: &str = "acp-sessions.wasm";
 const SBOM: &str = "acp-sessions.cdx.json";
+const WEB_SBOM: &str = "acp-sessions-web.cdx.json";
 const SUMS: &str = "SHA256SUMS";
 
 /// Options of `cargo xtask component`.
@@ -31,9 +37,13 @@ pub(crate) struct Options {
     /// The folder to write to; what is in it under the same names is replaced [default: embed in cargo's target directory]
     #[arg(long)]
     out: Option<PathBuf>,
+    /// Build all of it again of a copy of the checkout elsewhere, which must give the same bytes (takes some minutes)
+    #[arg(long)]
+    again: bool,
 }
 
-/// Builds the component and writes it with its interface, checksums and a list of what it is made of.
+/// Builds the component, also as it is for the web, and writes both with their interface, checksums and lists of what they
+/// are made of.
 pub(crate) fn run(options: &Options) -> Result<()> {
     super::wasm_target::ensure()?;
     workspace::build(&["acp-sessions"])?;
@@ -43,23 +53,28 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Some(folder) => folder.clone(),
         None => workspace::target_dir()?.join("embed"),
     };
-    let bytes = fs::read(&component).with_context(|| format!("cannot read {}", component.display()))?;
     let lock = fs::read_to_string(workspace::root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
+    let (lock, metadata, tree) = (Lock::read(&lock), metadata()?, tree::of(PACKAGE, TARGET)?);
+    let mut packages = metadata["packages"].as_array().into_iter().flatten();
+    let package = packages.find(|package| package["name"] == PACKAGE).context("cargo does not know the engine")?;
     // Its standard library is in the component too.
     let compiler = WasmTarget::detect()?.compiler()?.trim_start_matches("rustc ").to_owned();
-    let sbom = Sbom { package: PACKAGE, digest: hex(&Sha256::digest(&bytes)), compiler };
-    let mut files = vec![
-        (PathBuf::from(COMPONENT), bytes),
-        (
-            PathBuf::from(SBOM),
-            sbom.document(&tree::of(PACKAGE, TARGET)?, &metadata()?, &Lock::read(&lock))?.into_bytes(),
-        ),
-    ];
+    let mut files = Vec::new();
+    for (built, name, sbom) in [(component, COMPONENT, SBOM), (web::build()?, web::COMPONENT, WEB_SBOM)] {
+        let bytes = fs::read(&built).with_context(|| format!("cannot read {}", built.display()))?;
+        let bytes = described::described(&bytes, package)?;
+        let made = Sbom { package: PACKAGE, digest: hex(&Sha256::digest(&bytes)), compiler: compiler.clone() };
+        files.push((PathBuf::from(sbom), made.document(&tree, &metadata, &lock)?.into_bytes()));
+        files.push((PathBuf::from(name), bytes));
+    }
     files.extend(interface(&workspace::root().join("wit"), Path::new("wit"))?);
     files.sort();
     files.push((PathBuf::from(SUMS), sums(&files).into_bytes()));
     for (name, bytes) in &files {
         write(&folder.join(name), bytes)?;
+    }
+    if options.again {
+        again::check(&["3", web::OPT_LEVEL])?;
     }
     println!("{}", style::good(folder.display()));
     for (name, bytes) in &files {

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: everything that must hold.
 
+mod chromium;
 mod engine;
 mod official;
 mod python;
@@ -10,6 +11,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
+use super::component::{again, web};
 use crate::workspace;
 use report::{Outcome, Report};
 
@@ -27,11 +29,20 @@ pub(crate) fn run() -> Result<()> {
         report.step("Licences and sources", || outcome(super::deny::run()));
         report.step("The component's imports", || outcome(engine::imports()));
         report.step("The engine by Debian's compiler", engine::by_debian);
+        let for_web = report.step("The engine for the web", || outcome(web::build()));
+        if for_web {
+            // The other level of optimisation takes as long again: `cargo xtask component --again`.
+            report.step("The same engine in another folder", || outcome(again::check(&[web::OPT_LEVEL])));
+        }
         report.step("Unit tests", || cargo_test(&["--lib", "--bins"]));
         report.step("Documentation tests", || cargo_test(&["--doc"]));
         report.step("Fuzz targets, for a moment", fuzz);
-        if report.step(official::JAVASCRIPT.name, || official::JAVASCRIPT.install()) {
-            report.step("The engine in Node", || outcome(engine::in_node()));
+        let for_javascript = report.step(official::JAVASCRIPT.name, || official::JAVASCRIPT.install());
+        if for_web && for_javascript {
+            let is_bound = report.step("The engine in Node", || outcome(engine::in_node()));
+            if report.step("Chromium", chromium::install) && is_bound {
+                report.step("The engine in Chromium", || outcome(chromium::check()));
+            }
         }
         if report.step("What the package for Python needs", python::install) {
             report.step("The engine in Python", || outcome(python::check()));

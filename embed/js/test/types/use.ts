@@ -6,11 +6,14 @@ import {
   Refused,
   StorageError,
   createEngine,
+  sessionLayer,
   type Engine,
   type Step,
   type Store,
   type connection,
 } from "acp-sessions";
+import { ndJsonStream, type Stream } from "@agentclientprotocol/sdk";
+import { createEngine as createInPage } from "acp-sessions/web";
 import { createGuardedEngine, type GuardedEngine } from "acp-sessions/guarded";
 
 /** A store of somebody's own, by the functions of another. */
@@ -69,7 +72,22 @@ const first: string | undefined = (await guarded.sessions.readTranscript("s", un
 await guarded.close();
 void [step, first];
 
+// The layer, by the types of the official SDK.
+const inPage = sessionLayer(await createInPage({ store: new MemoryStore() }));
+void inPage.client;
+const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+const stdio: Stream = ndJsonStream(writable, readable);
+const layer = sessionLayer(engine, { agent: stdio });
+const forClient: Stream = layer.client;
+const inBytes = sessionLayer(guarded, { client: { readable, writable, bytes: true }, agentGrace: 0 });
+const forAgent: Stream = inBytes.agent;
+const ended: "client" | "agent" | "layer" = (await layer.closed).by;
+layer.close();
+void [forClient, forAgent, ended];
+
 // And what is refused.
+// @ts-expect-error: it was given
+void layer.agent.readable;
 // @ts-expect-error: it has to be waited for
 void (await createGuardedEngine({ store: new MemoryStore() })).pull().outputs;
 // @ts-expect-error: an engine needs a store

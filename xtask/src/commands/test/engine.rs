@@ -4,6 +4,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
+use super::super::component::web;
 use super::super::wasm_target::obtain;
 use super::report::Outcome;
 use crate::wasm_target::Source;
@@ -17,7 +18,7 @@ pub(super) fn imports() -> Result<()> {
     Ok(())
 }
 
-/// The package for JavaScript: bindings of the component that the build made, the conformance corpus, its own tests.
+/// The package for JavaScript: bindings of the component, also as it is for the web, the conformance corpus, its own tests.
 pub(super) fn in_node() -> Result<()> {
     let npm = |arguments: &[&str]| {
         let mut npm = Command::new("npm");
@@ -25,7 +26,8 @@ pub(super) fn in_node() -> Result<()> {
         npm
     };
     let component = workspace::component()?;
-    workspace::run(npm(&["run", "--silent", "build", "--", "--component"]).arg(component))?;
+    let for_web = web::path()?;
+    workspace::run(npm(&["run", "--silent", "build", "--", "--component"]).arg(component).arg("--web").arg(for_web))?;
     // And of the one that does what it should not, which its deadline is tried with.
     let hostile = workspace::target_dir()?.join("hostile/engine.wasm");
     let out = ["--out", "hostile/bindings"];
@@ -40,7 +42,7 @@ pub(super) fn by_debian() -> Outcome {
         Err(error) => return Outcome::Missing(format!("{error:#}")),
     };
     let built = workspace::target_dir().and_then(|target_dir| {
-        guest::build(&target, &workspace::root(), "acp-sessions-guest", &target_dir.join("guest"))
+        guest::build(&target, &workspace::root(), "acp-sessions-guest", "3", &target_dir.join("guest"))
     });
     match built.and_then(|module| imports::check(&module)) {
         Ok(names) => {

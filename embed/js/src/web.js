@@ -1,0 +1,8 @@
+import { creating } from "./engine.js";
+import { load } from "./load-web.js";
+
+export { EngineError, Refused } from "./engine.js";
+export { sessionLayer } from "./layer.js";
+export { MemoryStore } from "./memory.js";
+export { StorageError } from "./storage-error.js";
+export const createEngine = creating(load);
