@@ -10,7 +10,7 @@ use super::create;
 use crate::environment::Environment;
 use crate::index;
 use crate::storage::{Expectation, Result, Storage, Write, next_seq};
-use crate::store::{Changed, Decision, Holders, Segment, Session, Store, Title, keys};
+use crate::store::{Changed, Decision, Holders, Origin, Segment, Session, Store, Title, keys};
 use crate::transcript::{Entry, Kind, text};
 use inherit::Inheritance;
 
@@ -41,14 +41,18 @@ pub struct Fork<'a> {
 /// fork's. The cost depends neither on the length of the transcript nor, to speak of, on how many forks led to the
 /// parent.
 pub fn fork<S: Storage, E: Environment>(store: &Store<S>, environment: &E, fork: &Fork<'_>) -> Result<Option<Session>> {
-    let mut id = fork.wanted_id.clone();
+    let mut id = listed(store, fork)?.unwrap_or_else(|| fork.wanted_id.clone());
     loop {
-        if id.is_empty() || store.session(&id)?.is_some() || store.is_deleted(&id)? {
+        let is_taken = || Ok(store.session(&id)?.is_some_and(|found| !fork.is_listed_as(&found)));
+        if id.is_empty() || is_taken()? || store.is_deleted(&id)? {
             id = create::mint(environment);
         }
         let mut taken = false;
         let changed = store.change(&id).durable().commit(|before, expected, writes| {
-            taken = before.is_some();
+            taken = match before {
+                Some(found) => !fork.is_listed_as(found) || store.storage().log_end(&id)? > 0,
+                None => false,
+            };
             // Read anew in each round: the parent may have grown, or be gone. Its record stays as it is up to the
             // commit, which expects the revision.
             let Some(parent) = store.session(fork.parent)?.filter(|_| !taken) else { return Ok(Decision::Keep) };
@@ -59,6 +63,22 @@ pub fn fork<S: Storage, E: Environment>(store: &Store<S>, environment: &E, fork:
             Changed::Nothing if taken => {}
             Changed::Nothing => return Ok(None),
         }
+    }
+}
+
+/// The session that another window has made of what the agent's list says of the fork, if there is one.
+fn listed<S: Storage>(store: &Store<S>, fork: &Fork<'_>) -> Result<Option<String>> {
+    let (Some(agent), Some(agent_id)) = (&fork.agent, &fork.agent_id) else { return Ok(None) };
+    let Some(id) = store.record(keys::agent_session(agent, agent_id))? else { return Ok(None) };
+    Ok(store.session(&id)?.filter(|found| fork.is_listed_as(found)).map(|found| found.id))
+}
+
+impl Fork<'_> {
+    /// Whether this session is nothing but what the agent's list says of the fork: it was read before the fork was stored.
+    fn is_listed_as(&self, found: &Session) -> bool {
+        let own = self.agent.as_deref().and_then(|agent| found.id_at(agent));
+        let is_its_row = found.origin == Origin::Agent && own.is_some() && own == self.agent_id.as_deref();
+        is_its_row && found.prompts == 0 && !found.archived && !matches!(found.title, Title::Set(_))
     }
 }
 

@@ -183,3 +183,46 @@ fn an_id_that_a_client_uses_before_an_answer_has_named_it_is_another_session() {
         }
     }
 }
+
+#[test]
+fn a_fork_is_one_session_though_the_agents_list_is_read_before_the_fork_is_answered() {
+    // Another session may bear its id already.
+    for is_id_taken in [false, true] {
+        let (store, world) = (Memory::new(), World::default());
+        let capabilities = json!({"sessionCapabilities": {"fork": {}}});
+        let modes = ["ask", "code"].map(|mode| json!({"id": mode, "name": mode}));
+        let modes = json!({"currentModeId": "ask", "availableModes": modes});
+        if is_id_taken {
+            let mut desk = Desk::open(&store, &world, &[]);
+            desk.greet(Some("b"), &json!({}));
+            desk.new_session("f1", CWD);
+            desk.turn("f1", "Another", &["Yes"]);
+            leave(desk);
+        }
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        let asked =
+            desk.client(json!({"id": "new", "method": "session/new", "params": {"cwd": CWD, "mcpServers": []}}));
+        desk.reply(&asked.request("session/new"), json!({"sessionId": "s1", "modes": modes}));
+        desk.turn("s1", "Hi", &["Ho"]);
+        let params = json!({"sessionId": "s1", "modeId": "code"});
+        let asked = desk.client(json!({"id": "mode", "method": "session/set_mode", "params": params}));
+        desk.reply(&asked.request("session/set_mode"), json!({}));
+        let asked = ask_fork(&mut desk, "s1");
+        let out = desk.reply(&asked.request("session/fork"), json!({"sessionId": "f1", "modes": modes}));
+        // The agent takes its time with the mode.
+        let put_back = out.request("session/set_mode");
+        let mut other = listing(&store, &world, "a", &json!({}), &[row("f1", "Fork", "2024-01-01T00:00:00Z")]);
+        let before = other.listed();
+        assert_eq!(before.len(), 2, "it is in the agent's list: {before:?}");
+        desk.wait(50);
+        let out = desk.reply(&put_back, json!({}));
+        let fork = out.answer("fork")["result"]["sessionId"].as_str().unwrap().to_owned();
+        assert_eq!(fork == "f1", !is_id_taken);
+        assert!(before.contains(&fork), "{fork} of {before:?}");
+        assert_eq!(other.listed(), [&*fork, "s1"]);
+        desk.turn(&fork, "On", &["Yes"]);
+        leave(desk);
+        let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
+        assert_eq!(said(&load(&mut desk, &fork, &[]).client), ["> Hi", "Ho", "> On", "Yes"]);
+    }
+}

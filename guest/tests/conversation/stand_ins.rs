@@ -190,11 +190,12 @@ fn what_the_one_has_heard_that_stands_in_is_not_taken_for_heard_by_the_agents_ow
     assert!(account.is_some_and(|account| account.contains("One")), "the agent's own has not heard it");
 }
 
-#[test]
-fn a_session_that_stands_in_is_none_of_its_own_though_the_agents_list_is_read_before_the_client_has_read_the_history() {
+/// An agent begins a session in the place of one of the agent `a`, and its list is read before the client has read anything.
+fn is_listed_while_it_begins(agent: &str) {
     let (store, world) = (Memory::new(), World::default());
     let id = told(&store, &world, &json!({}));
-    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let mut desk = Desk::open(&store, &world, &[]);
+    desk.greet(Some(agent), &json!({}));
     let params = json!({"sessionId": id, "cwd": CWD, "mcpServers": []});
     let load = json!({"jsonrpc": "2.0", "id": "load", "method": "session/load", "params": params}).to_string();
     // The client reads nothing for a while.
@@ -209,9 +210,23 @@ fn a_session_that_stands_in_is_none_of_its_own_though_the_agents_list_is_read_be
     let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"sessionId": "s2"}}).to_string();
     desk.engine.receive([Arrival { peer: Peer::Agent, content: Content::Line(answer) }]);
     desk.engine.pull(0);
-    let mut other = listing(&store, &world, "a", &json!({}), &[row("s1", "One", LONG_AGO), row("s2", "Two", LONG_AGO)]);
-    assert_eq!(other.listed(), ["s1"]);
+    let rows = [row("s2", "Two", LONG_AGO)];
+    let mut other = listing(&store, &world, agent, &json!({}), &rows);
+    let listed = other.ask("session/list", json!({"_meta": {"acp-sessions": {"agents": "all"}}}));
+    let ids: Option<Vec<_>> =
+        listed["result"]["sessions"].as_array().map(|rows| rows.iter().map(|row| &row["sessionId"]).collect());
+    assert_eq!(ids, Some(vec![&json!("s1")]), "{agent}");
     let out = desk.pull();
-    assert_eq!(said(&out.client), lines(&[TOLD]));
-    assert_eq!(mark(&out, "load")["attached"], "new");
+    assert_eq!(said(&out.client), lines(&[TOLD]), "{agent}");
+    assert_eq!(mark(&out, "load")["attached"], "new", "{agent}");
+}
+
+#[test]
+fn a_session_that_stands_in_is_none_of_its_own_though_the_agents_list_is_read_before_the_client_has_read_the_history() {
+    is_listed_while_it_begins("a");
+}
+
+#[test]
+fn one_that_stands_in_for_another_agents_is_none_of_its_own_either() {
+    is_listed_while_it_begins("b");
 }

@@ -124,8 +124,9 @@ impl LiveSession {
         self.note_stand_in(cx);
     }
 
-    /// Where the agent has begun a session in the place of its own, and it takes a while until all of the history is out: that
-    /// it is this session's is noted before somebody finds it in the agent's list, and takes it for one more.
+    /// Where the agent has begun a session in the place of its own, or of another agent's, and it takes a while until all of
+    /// the history is out: that it is this session's is noted before somebody finds it in the agent's list, and takes it for
+    /// one more.
     fn note_stand_in<S: Storage, E: Environment>(&self, cx: &mut Cx<'_, S, E>) {
         let Phase::Opening(opening) = &self.phase else { return };
         let Target::Known(session) = &opening.target else { return };
@@ -136,7 +137,8 @@ impl LiveSession {
             let Some(mut changed) = before.cloned() else { return Ok(Decision::Keep) };
             match changed.agents.get_mut(&cx.agent.name) {
                 Some(known) if known.ids().all(|id| *id != *self.agent_id) => known.forget(self.agent_id.to_string()),
-                _ => return Ok(Decision::Keep),
+                Some(_) => return Ok(Decision::Keep),
+                None => changed.know_as(&cx.agent.name, &self.agent_id, 0),
             }
             let key = keys::agent_session(&cx.agent.name, &self.agent_id);
             writes.push(Write::Put { key, value: session.id.clone() });
