@@ -7,8 +7,9 @@ mod python;
 mod report;
 
 use std::process::Command;
+use std::thread::{self, ScopedJoinHandle};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use serde_json::Value;
 
 use super::component::{again, web};
@@ -18,17 +19,27 @@ use report::{Outcome, Report};
 /// Runs every check, also after one has failed, and sums up. Where `CI` is set nothing may be missing.
 pub(crate) fn run() -> Result<()> {
     let mut report = Report::new(std::env::var("CI").is_ok_and(|set| !set.is_empty() && set != "false"));
+    thread::scope(|scope| {
+        let targeted = report.step("Target for WebAssembly", || outcome(super::wasm_target::ensure()));
+        // It needs nothing of the build, which leaves a processor idle again and again.
+        let by_debian = scope.spawn(engine::by_debian);
+        checks(&mut report, targeted, by_debian);
+    });
+    report.finish()
+}
 
-    let targeted = report.step("Target for WebAssembly", || outcome(super::wasm_target::ensure()));
+/// All but the first, which has told whether the target for WebAssembly is there; one is under way.
+fn checks(report: &mut Report, targeted: bool, by_debian: ScopedJoinHandle<'_, Outcome>) {
     report.step("Format", || tool("fmt", &["--all", "--check"]));
-    let built = targeted && report.step("Build", || cargo(&["build", "--workspace", "--bins"]));
+    // With the tests: what they ask of a dependency would otherwise have it built a second time, and all that needs it.
+    let built = targeted && report.step("Build", || cargo(&["build", "--workspace", "--all-targets"]));
     if built {
         report.step("Lints", || {
             tool("clippy", &["--release", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"])
         });
         report.step("Licences and sources", || outcome(super::deny::run()));
         report.step("The component's imports", || outcome(engine::imports()));
-        report.step("The engine by Debian's compiler", engine::by_debian);
+        report.step("The engine by Debian's compiler", || awaited(by_debian));
         let for_web = report.step("The engine for the web", || outcome(web::build()));
         if for_web {
             // The other level of optimisation takes as long again: `cargo xtask component --again`.
@@ -47,7 +58,7 @@ pub(crate) fn run() -> Result<()> {
         if report.step("What the package for Python needs", python::install) {
             report.step("The engine in Python", || outcome(python::check()));
         }
-        let mut left_out = install_official(&mut report);
+        let mut left_out = install_official(report);
         if !report.step("Tools of the trials", trial_tools) {
             left_out.push("torture");
         }
@@ -56,7 +67,11 @@ pub(crate) fn run() -> Result<()> {
             Err(error) => Outcome::Failed(error),
         });
     }
-    report.finish()
+}
+
+/// What a check came to that was under way; the step takes as long as is waited for it.
+fn awaited(check: ScopedJoinHandle<'_, Outcome>) -> Outcome {
+    check.join().unwrap_or_else(|_| Outcome::Failed(anyhow!("the check panicked")))
 }
 
 /// Every fuzz target, on a few thousand inputs.
