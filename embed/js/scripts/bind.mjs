@@ -1,8 +1,9 @@
-// Makes the bindings: the component's core modules and the JavaScript between them and our types, by jco. In `bindings/`.
+// Makes the bindings: the component's core modules and the JavaScript between them and our types, by jco; and what the SQL stores have of
+// the program, the definitions of its tables. In `bindings/`.
 //
 // node scripts/bind.mjs [--component FILE] [--web FILE] [--jco MODULE] [--out FOLDER]
 
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
@@ -40,6 +41,14 @@ if (options.web) {
 // Another version of jco is only measured.
 const wit = join(here, "../../../wit");
 const declared = options.jco ? {} : await types(wit, { worldName: "session-engine", instantiation: "async" });
+
+/** The steps that make the tables, in their order: 1.sql and so on. */
+async function schema() {
+  const folder = join(here, "../../../host/src/store/sqlite/schema");
+  const count = (await readdir(folder)).filter((name) => name.endsWith(".sql")).length;
+  return Promise.all(Array.from({ length: count }, (_, at) => readFile(join(folder, `${at + 1}.sql`), "utf8")));
+}
+if (!options.jco) files["schema.js"] = `export const STEPS = ${JSON.stringify(await schema(), null, 2)};\n`;
 
 await rm(options.out, { recursive: true, force: true });
 const all = [...Object.entries(files), ...Object.entries(declared).map(([name, text]) => [join("types", name), text])];

@@ -100,17 +100,18 @@ function numbers(instance) {
   };
 }
 
-/** All that a store holds, as a case has it. */
+/** All that a store holds, as a case has it: without the names of what had something once. */
 function contentOf(store, withoutTextSearch) {
   const most = [0xffffffff, 0xffffffff];
   const content = { records: {}, logs: {}, texts: {} };
   for (const { key, value } of store.scan("", "\x80", false, ...most).entries) content.records[key] = value;
   for (const log of store.logNames(undefined, most[0])) {
-    content.logs[log] = store.readLog(log, 1, ...most).entries.map(({ value }) => value);
+    const { entries } = store.readLog(log, 1, ...most);
+    if (entries.length > 0) content.logs[log] = entries.map(({ value }) => value);
   }
   for (const owner of withoutTextSearch ? [] : store.textOwners(undefined, most[0])) {
-    const texts = store.readTexts(owner, 0, ...most).texts;
-    content.texts[owner] = Object.fromEntries(texts.map(({ part, tokens }) => [part, tokens]));
+    const { texts } = store.readTexts(owner, 0, ...most);
+    if (texts.length > 0) content.texts[owner] = Object.fromEntries(texts.map(({ part, tokens }) => [part, tokens]));
   }
   return content;
 }

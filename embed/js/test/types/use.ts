@@ -15,6 +15,7 @@ import {
 import { ndJsonStream, type Stream } from "@agentclientprotocol/sdk";
 import { createEngine as createInPage } from "acp-sessions/web";
 import { createGuardedEngine, type GuardedEngine } from "acp-sessions/guarded";
+import { FileStore, OpenError } from "acp-sessions/node-sqlite";
 
 /** A store of somebody's own, by the functions of another. */
 class Mine implements Store {
@@ -72,6 +73,16 @@ const first: string | undefined = (await guarded.sessions.readTranscript("s", un
 await guarded.close();
 void [step, first];
 
+try {
+  const file = new FileStore("sessions.db", { busyFor: 1000 });
+  const inFile: Engine = await createEngine({ store: file });
+  const isClean: boolean = file.clean();
+  file.close();
+  void [inFile, isClean];
+} catch (error) {
+  if (error instanceof OpenError && error.reason === "old-sqlite") void error.message;
+}
+
 // The layer, by the types of the official SDK.
 const inPage = sessionLayer(await createInPage({ store: new MemoryStore() }));
 void inPage.client;
@@ -90,6 +101,8 @@ void [forClient, forAgent, ended];
 void layer.agent.readable;
 // @ts-expect-error: it has to be waited for
 void (await createGuardedEngine({ store: new MemoryStore() })).pull().outputs;
+// @ts-expect-error: a store in a file needs a path
+new FileStore();
 // @ts-expect-error: an engine needs a store
 void createEngine({});
 // @ts-expect-error: there is no such peer

@@ -1,0 +1,15 @@
+import { resolve } from "node:path";
+
+import { openFile } from "./sqlite/node/opening.js";
+import { watched } from "./sqlite/node/place.js";
+import { SqlStore } from "./sqlite/store.js";
+
+export { OpenError } from "./sqlite/errors.js";
+
+/** See `node-sqlite.d.ts`. */
+export class FileStore extends SqlStore {
+  constructor(path, { busyFor = 10_000 } = {}) {
+    const file = resolve(path);
+    super(openFile(file, busyFor), { busyFor, check: watched(file) });
+  }
+}

@@ -1,0 +1,36 @@
+// The tables, and how older ones become them: the steps are the program's own (`host/src/store/sqlite/schema`), which `npm run build` writes
+// beside the bindings. `PRAGMA user_version` counts those that were taken.
+
+import { STEPS } from "../../bindings/schema.js";
+import { row } from "./reading.js";
+import { transaction } from "./transaction.js";
+
+/** The format that is written. */
+export const CURRENT = STEPS.length;
+
+export function version(database) {
+  return Number(row(database, "PRAGMA user_version")[0]);
+}
+
+/** Brings the store up to date. Several processes may try at once: one does it, the others find it done. */
+export function migrate(database) {
+  // Kept in the file; it cannot be changed within a transaction.
+  database.exec("PRAGMA journal_mode = WAL");
+  transaction(database, "EXCLUSIVE", () => {
+    const pending = STEPS.slice(version(database));
+    for (const step of pending) database.exec(step);
+    if (pending.length > 0) database.exec(`PRAGMA user_version = ${CURRENT}`);
+  });
+}
+
+/** What a connection is set to, whosever SQLite it is. */
+export function configure(database) {
+  database.exec("PRAGMA synchronous = NORMAL");
+  // Pages of the file kept in memory, in KiB.
+  database.exec("PRAGMA cache_size = -4096");
+  database.exec("PRAGMA temp_store = MEMORY");
+  // A file that another process cuts short would be a fatal signal here.
+  database.exec("PRAGMA mmap_size = 0");
+  // What is deleted is overwritten.
+  database.exec("PRAGMA secure_delete = ON");
+}
