@@ -32,7 +32,9 @@ pub(super) fn in_node() -> Result<()> {
     let hostile = workspace::target_dir()?.join("hostile/engine.wasm");
     let out = ["--out", "hostile/bindings"];
     workspace::run(npm(&["run", "--silent", "build", "--", "--component"]).arg(hostile).args(out))?;
-    workspace::run(&mut npm(&["test", "--silent", "--", "--test-reporter=dot"]))
+    let mut test = npm(&["test", "--silent", "--", "--test-reporter=dot"]);
+    // It shares files with the package.
+    workspace::run(test.env("ACP_SESSIONS_PROGRAM", workspace::program("acp-sessions")?))
 }
 
 /// Debian's compiler builds an engine too, with the same imports.
