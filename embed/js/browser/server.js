@@ -8,7 +8,7 @@ const ROOTS = {
   "/corpus/": new URL("../../../tests/corpus/", import.meta.url),
   "/": new URL("../", import.meta.url),
 };
-const TYPES = { html: "text/html", js: "text/javascript", json: "application/json", wasm: "application/wasm" };
+const TYPES = { html: "text/html", js: "text/javascript", mjs: "text/javascript", json: "application/json", wasm: "application/wasm" };
 
 /** Begins to serve; returns where, what was asked for, and how to end it. */
 export async function serve() {

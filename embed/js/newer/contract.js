@@ -9,7 +9,8 @@ import { after, before, test } from "node:test";
 import { FileStore } from "acp-sessions/node-sqlite";
 
 import { load } from "../src/load.js";
-import { cases, contract } from "../test/contract.js";
+import { cases } from "../test/cases.js";
+import { contract } from "../test/contract.js";
 import { play } from "../test/player.js";
 import { folder } from "./folders.js";
 

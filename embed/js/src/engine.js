@@ -70,7 +70,7 @@ export function fillRandom(buffer) {
 export function facade(connection, make, run, runTyped = run) {
   const engine = { flushMs: connection.flushMs, sessions: typed(make, runTyped) };
   for (const name of ["receive", "pull", "peerClosed", "agentRestarted", "idle"]) {
-    engine[name] = (...args) => run(connection[name](...args));
+    engine[name] = (...args) => run(connection.perform(name, ...args));
   }
   return engine;
 }
@@ -142,6 +142,18 @@ export class Connection {
   close() {
     this.#instance?.end();
     this.#instance = undefined;
+  }
+
+  /**
+   * Does one of what follows. An instance that says by `ended` that it went while nothing was asked of it is replaced first: what is asked
+   * now was not under way in it.
+   */
+  *perform(name, ...args) {
+    if (this.#instance?.ended) {
+      this.#losses = 0;
+      yield* this.#replace(this.#instance.ended);
+    }
+    return yield* this[name](...args);
   }
 
   *receive(arrivals, clientRoom = ANY_ROOM) {
@@ -300,6 +312,7 @@ function* refusing(call) {
 function typed(make, run) {
   let instance;
   function* call(name, args) {
+    if (instance?.ended) instance = undefined;
     const used = (instance ??= make());
     try {
       return yield* refusing(() => used.call("sessions", name, args));

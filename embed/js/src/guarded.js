@@ -1,6 +1,7 @@
 import { MessageChannel, Worker } from "node:worker_threads";
 
 import { Connection, EngineError, facade, fillRandom } from "./engine.js";
+import { inTurn } from "./in-turn.js";
 import { load } from "./load.js";
 
 /** How long a call may take, in milliseconds. */
@@ -29,31 +30,6 @@ export async function createGuardedEngine({ store, settings, now, random, warn, 
     for (const instance of instances) instance.end();
   };
   return engine;
-}
-
-/** Runs what is told step by step, each of which is waited for; one after the other. */
-function inTurn() {
-  let before = Promise.resolve();
-  return (steps) => {
-    const done = before.then(() => run(steps));
-    before = done.catch(() => {});
-    return done;
-  };
-}
-
-async function run(steps) {
-  let step = steps.next();
-  while (!step.done) {
-    let value;
-    try {
-      value = await step.value();
-    } catch (error) {
-      step = steps.throw(error);
-      continue;
-    }
-    step = steps.next(value);
-  }
-  return step.value;
 }
 
 /**

@@ -5,7 +5,8 @@ import { Session } from "node:inspector";
 import { test } from "node:test";
 
 import { MemoryStore, StorageError } from "../src/index.js";
-import { cases, contract } from "./contract.js";
+import { cases } from "./cases.js";
+import { contract } from "./contract.js";
 
 const all = await cases();
 

@@ -9,7 +9,7 @@ export function echo(state = {}) {
   let sessions = 0;
   return agent({ name: "echo" })
     .onRequest(methods.agent.initialize, () => ({ protocolVersion: PROTOCOL_VERSION, agentCapabilities: {}, agentInfo: { name: "echo", version: "1" } }))
-    .onRequest(session.new, () => ({ sessionId: `s${sessions++}` }))
+    .onRequest(session.new, () => ({ sessionId: `${state.prefix ?? "s"}${sessions++}` }))
     .onRequest(session.prompt, async ({ params, client: to }) => {
       const text = params.prompt.at(-1).text;
       for (const word of text.split(" ")) {

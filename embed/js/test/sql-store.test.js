@@ -9,7 +9,8 @@ import sqlite3InitModule from "@sqlite.org/sqlite-wasm";
 import { LEAST, Patience } from "../src/sqlite/patience.js";
 import { SqlStore } from "../src/sqlite/store.js";
 import { WasmDatabase, prepare } from "../src/sqlite/wasm/database.js";
-import { cases, contract } from "./contract.js";
+import { cases } from "./cases.js";
+import { contract } from "./contract.js";
 
 const all = await cases();
 const sqlite3 = await sqlite3InitModule();

@@ -16,6 +16,7 @@ import { ndJsonStream, type Stream } from "@agentclientprotocol/sdk";
 import { createEngine as createInPage } from "acp-sessions/web";
 import { createGuardedEngine, type GuardedEngine } from "acp-sessions/guarded";
 import { FileStore, OpenError } from "acp-sessions/node-sqlite";
+import { openOpfs, type OpfsStore } from "acp-sessions/opfs";
 
 /** A store of somebody's own, by the functions of another. */
 class Mine implements Store {
@@ -83,6 +84,13 @@ try {
   if (error instanceof OpenError && error.reason === "old-sqlite") void error.message;
 }
 
+const inBrowser: OpfsStore = await openOpfs("sessions", { milliseconds: 1000, library: "/sqlite/index.mjs" });
+const shared: GuardedEngine = await inBrowser.createEngine({ settings: { list: "all" }, warn: (text) => void text.length });
+const isHere: boolean = inBrowser.holds;
+void sessionLayer(shared).client;
+inBrowser.close();
+void isHere;
+
 // The layer, by the types of the official SDK.
 const inPage = sessionLayer(await createInPage({ store: new MemoryStore() }));
 void inPage.client;
@@ -101,6 +109,8 @@ void [forClient, forAgent, ended];
 void layer.agent.readable;
 // @ts-expect-error: it has to be waited for
 void (await createGuardedEngine({ store: new MemoryStore() })).pull().outputs;
+// @ts-expect-error: it has a store
+void inBrowser.createEngine({ store: new MemoryStore() });
 // @ts-expect-error: a store in a file needs a path
 new FileStore();
 // @ts-expect-error: an engine needs a store

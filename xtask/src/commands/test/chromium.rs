@@ -26,5 +26,6 @@ pub(super) fn install() -> Outcome {
 pub(super) fn check() -> Result<()> {
     let mut node = Command::new("node");
     node.current_dir(workspace::root().join("embed/js"));
-    workspace::run(node.args(["--test", "--test-reporter=dot", "--test-timeout=180000", "browser/chromium.js"]))
+    let files = ["browser/chromium.js", "browser/opfs.js", "browser/opfs-tabs.js"];
+    workspace::run(node.args(["--test", "--test-reporter=dot", "--test-timeout=180000"]).args(files))
 }

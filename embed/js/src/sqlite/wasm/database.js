@@ -76,14 +76,14 @@ function whole(value) {
 
 /** Makes a store of a database that nobody else has open: one that is empty gets its tables, and what is no store is refused. */
 export function prepare(database, path) {
+  // Before anything is read: the journal is for one connection alone, since there is no memory that several could share.
+  database.exec("PRAGMA locking_mode = EXCLUSIVE");
   configure(database);
   if (kindOf(database) === "foreign") {
     throw new OpenError("foreign", `${path} is no session store: it is another program's database; it was not changed`);
   }
   const found = version(database);
   if (found > CURRENT) throw tooNew(path, found, CURRENT);
-  // The journal is for one connection alone: there is no memory that several could share.
-  database.exec("PRAGMA locking_mode = EXCLUSIVE");
   if (!isMarked(database)) mark(database);
   if (found < CURRENT) migrate(database);
 }

@@ -1,0 +1,44 @@
+// Plays the cases of the contract and of the corpus with a store in the origin's private file system, each with an empty one.
+
+import { load } from "../src/load-web.js";
+import { openPool, storeIn } from "../src/opfs/open.js";
+import { contract } from "../test/contract.js";
+import { play } from "../test/player.js";
+
+const LIBRARY = "/node_modules/@sqlite.org/sqlite-wasm/dist/index.mjs";
+const [files, bindings] = await Promise.all([openPool("cases", LIBRARY), load()]);
+let [store, count] = [undefined, 0];
+
+/** An empty store in the place of the one before. */
+function empty() {
+  if (store) {
+    store.close();
+    files.pool.unlink(`/${count}.db`);
+  }
+  return (store = storeIn(files, `/${++count}.db`, "cases"));
+}
+
+const DO = {
+  contract: (cases) => contract(cases, empty),
+  play: (wanted) => play(bindings, empty(), wanted),
+  /** Leaves a store of this name with something done to its file, in nobody's hands. */
+  async spoil({ name, sql }) {
+    const left = await openPool(name, LIBRARY);
+    const spoilt = storeIn(left, "/sessions.db", name);
+    spoilt.database.exec(sql);
+    spoilt.close();
+    left.pool.pauseVfs();
+    return true;
+  },
+  /** What SQLite says of the store that was used last. */
+  pragma: (name) => String([...store.database.rows(`PRAGMA ${name}`)][0][0]),
+};
+
+addEventListener("message", async ({ data: { what, given } }) => {
+  try {
+    postMessage({ done: JSON.stringify(await DO[what](given)) });
+  } catch (error) {
+    postMessage({ failed: String(error?.stack ?? error) });
+  }
+});
+postMessage("ready");

@@ -1,0 +1,56 @@
+// The store of the browser, in Chromium: the contract of storages and the conformance corpus over the origin's private file system.
+
+import assert from "node:assert/strict";
+import { readFile, readdir } from "node:fs/promises";
+import { after, before, test } from "node:test";
+
+import { cases } from "../test/cases.js";
+import { serve } from "./server.js";
+import { startBrowser } from "./tabs.js";
+
+const corpus = new URL("../../../tests/corpus/", import.meta.url);
+const names = (await readdir(corpus, { recursive: true })).filter((name) => name.endsWith(".json")).sort();
+let server;
+let browser;
+let tab;
+
+before(async () => {
+  server = await serve();
+  browser = await startBrowser(server.url);
+  tab = await browser.tab();
+});
+
+after(async () => {
+  await browser?.end();
+  server?.end();
+});
+
+test("the store keeps the contract", async () => {
+  assert.deepEqual(await tab.do("inWorker", "contract", await cases()), []);
+  assert.equal(await tab.do("inWorker", "pragma", "journal_mode"), "wal");
+  assert.equal(await tab.do("inWorker", "pragma", "user_version"), "4");
+});
+
+test("the corpus is there", () => assert.ok(names.length > 100, `${names.length} cases`));
+
+for (const name of names) {
+  test(name, async () => {
+    const wanted = JSON.parse(await readFile(new URL(name, corpus), "utf8"));
+    const played = await tab.do("inWorker", "play", wanted);
+    for (const [nth, step] of wanted.steps.entries()) assert.deepEqual(played.steps[nth], step, `step ${nth}`);
+    assert.deepEqual(played.end, wanted.end);
+  });
+}
+
+test("a store of a later version and another program's database are refused with the reason", async () => {
+  for (const [sql, reason, text] of [
+    ["PRAGMA user_version = 99", "too-new", /format 99, this package knows formats up to 4/],
+    ["PRAGMA application_id = 1", "foreign", /another program's database; it was not changed/],
+  ]) {
+    assert.ok(await tab.do("inWorker", "spoil", { name: reason, sql }));
+    const [name, ...why] = await tab.do("refusal", reason);
+    assert.deepEqual([name, why[0]], ["OpenError", reason]);
+    assert.match(why[1], text);
+  }
+  assert.equal((await tab.do("refusal", "no/name"))[0], "TypeError");
+});

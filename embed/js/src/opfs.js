@@ -1,0 +1,84 @@
+import { Connection, EngineError, facade } from "./engine.js";
+import { inTurn } from "./in-turn.js";
+import { Gone, Tab } from "./opfs/tab.js";
+
+export { OpenError } from "./sqlite/errors.js";
+
+/** How long a call may take, in milliseconds. */
+const MILLISECONDS = 60_000;
+
+/** The functions of the typed interface that only read. */
+const READING = ["listSessions", "getSession", "readTranscript", "readSetAside"];
+
+/** See `opfs.d.ts`. */
+export async function openOpfs(name = "sessions", { library = resolved(), milliseconds = MILLISECONDS } = {}) {
+  if (!/^[\w-]{1,64}$/.test(name)) throw new TypeError(`${name} is no name for a store: letters, digits, _ and - are, up to 64 of them`);
+  const tab = new Tab(name, library && String(library), milliseconds);
+  try {
+    await tab.open();
+  } catch (error) {
+    tab.close();
+    throw error;
+  }
+  return new OpfsStore(tab);
+}
+
+/** Asks the next worker what the one before cannot answer any more. */
+function again(read) {
+  return async (...args) => {
+    for (;;) {
+      try {
+        return await read(...args);
+      } catch (error) {
+        if (!(error.cause instanceof Gone)) throw error;
+      }
+    }
+  };
+}
+
+/** Where a page's import map has SQLite's module: a worker has no map of its own. */
+function resolved() {
+  try {
+    return import.meta.resolve("@sqlite.org/sqlite-wasm");
+  } catch {
+    return undefined;
+  }
+}
+
+class OpfsStore {
+  #tab;
+
+  constructor(tab) {
+    this.#tab = tab;
+  }
+
+  get holds() {
+    return this.#tab.holds;
+  }
+
+  async createEngine({ settings, warn, limits } = {}) {
+    const instances = new Set();
+    let isClosed = false;
+    const make = () => {
+      if (isClosed) throw new EngineError("the session engine was closed");
+      const instance = this.#tab.instance(() => instances.delete(instance));
+      instances.add(instance);
+      return instance;
+    };
+    const connection = new Connection(make, settings, warn, limits);
+    const [run, runTyped] = [inTurn(), inTurn()];
+    await run(connection.open());
+    const engine = facade(connection, make, run, runTyped);
+    for (const name of READING) engine.sessions[name] = again(engine.sessions[name]);
+    engine.close = async () => {
+      isClosed = true;
+      connection.close();
+      for (const instance of instances) instance.end();
+    };
+    return engine;
+  }
+
+  close() {
+    this.#tab.close();
+  }
+}
