@@ -87,8 +87,11 @@ export async function list() {
 
 /** What was asked in a session, and what was answered, by the typed interface. */
 export async function transcript(sessionId) {
-  const { updates } = await here.engine.sessions.readTranscript(sessionId, undefined, 1000);
-  const said = updates.map(({ update }) => JSON.parse(update));
+  const said = [];
+  for (let page = { more: true }; page.more; ) {
+    page = await here.engine.sessions.readTranscript(sessionId, page.updates?.at(-1).cursor, 1000);
+    said.push(...page.updates.map(({ update }) => JSON.parse(update)));
+  }
   return [textsOf(said, "user_message_chunk"), textOf(said, "agent_message_chunk")];
 }
 

@@ -30,6 +30,15 @@ const DO = {
     left.pool.pauseVfs();
     return true;
   },
+  /** Writes so much, and says what the store answers. */
+  write(length) {
+    try {
+      store.commit([], [{ tag: "put", val: { key: "k", value: "v".repeat(length) } }], "durable");
+      return store.get(["k"])[0].length;
+    } catch (error) {
+      return [error.payload, store.get(["k"])[0].length];
+    }
+  },
   /** What SQLite says of the store that was used last. */
   pragma: (name) => String([...store.database.rows(`PRAGMA ${name}`)][0][0]),
 };

@@ -42,6 +42,15 @@ for (const name of names) {
   });
 }
 
+test("a store without room says so, and goes on when there is some", async () => {
+  assert.equal(await tab.do("inWorker", "write", 1), 1);
+  const quota = (quotaSize) => tab.ask("Storage.overrideQuotaForOrigin", { origin: new URL(server.url).origin, quotaSize });
+  await quota(1);
+  assert.deepEqual(await tab.do("inWorker", "write", 4 << 20), [{ tag: "full" }, 1]);
+  await quota(undefined);
+  assert.equal(await tab.do("inWorker", "write", 4 << 20), 4 << 20);
+});
+
 test("a store of a later version and another program's database are refused with the reason", async () => {
   for (const [sql, reason, text] of [
     ["PRAGMA user_version = 99", "too-new", /format 99, this package knows formats up to 4/],
@@ -52,5 +61,16 @@ test("a store of a later version and another program's database are refused with
     assert.deepEqual([name, why[0]], ["OpenError", reason]);
     assert.match(why[1], text);
   }
-  assert.equal((await tab.do("refusal", "no/name"))[0], "TypeError");
+});
+
+test("a store whose worker cannot be started is refused", async () => {
+  const other = await browser.tab();
+  await other.page.route("**/opfs/worker.js", (route) => route.fulfill({ status: 404 }));
+  const [name, reason, text] = await other.do("refusal", "no-worker");
+  assert.deepEqual([name, reason], ["OpenError", "open"]);
+  assert.match(text, /worker cannot be started/);
+  await other.page.unroute("**/opfs/worker.js");
+  await other.page.route("**/sqlite3.wasm", (route) => route.fulfill({ status: 404 }));
+  assert.deepEqual((await other.do("refusal", "no-sqlite")).slice(0, 2), ["OpenError", "open"]);
+  await other.close();
 });

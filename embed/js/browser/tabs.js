@@ -46,6 +46,11 @@ export class Tab {
     return this.page.close();
   }
 
+  /** Asks the browser something by its own protocol. */
+  async ask(method, params) {
+    return (await this.#context.newCDPSession(this.page)).send(method, params);
+  }
+
   /** Has the worker of this tab do something that it does not come back from; comes when it is at it. */
   async inWorker(what) {
     const worker = this.page.workers().find((one) => one.url().endsWith("/opfs/worker.js"));

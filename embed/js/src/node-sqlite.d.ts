@@ -30,12 +30,13 @@ export class FileStore extends FileStoreBase {
 /** Why a store could not be opened. */
 export class OpenError extends Error {
   /**
-   * `no-sqlite` (this Node has none), `old-sqlite` (it is older than 3.51.3), `create` (the file or its folder could not be), `too-new` (a
+   * `no-sqlite` (this Node has none), `no-opfs` (this is no page of a browser that has what the store needs), `old-sqlite` (it is older than 3.51.3), `create` (the file or its folder could not be), `too-new` (a
    * later version wrote it), `foreign` (another program's database, or none at all; it was not changed), `no-file` (a folder or the like),
    * `empty-read-only`, `rights` (others have some that cannot be taken from them), `open` (SQLite's own).
    */
   readonly reason:
     | "no-sqlite"
+    | "no-opfs"
     | "old-sqlite"
     | "create"
     | "too-new"

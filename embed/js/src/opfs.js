@@ -1,8 +1,9 @@
 import { Connection, EngineError, facade } from "./engine.js";
 import { inTurn } from "./in-turn.js";
 import { Gone, Tab } from "./opfs/tab.js";
+import { OpenError } from "./sqlite/errors.js";
 
-export { OpenError } from "./sqlite/errors.js";
+export { OpenError };
 
 /** How long a call may take, in milliseconds. */
 const MILLISECONDS = 60_000;
@@ -13,6 +14,9 @@ const READING = ["listSessions", "getSession", "readTranscript", "readSetAside"]
 /** See `opfs.d.ts`. */
 export async function openOpfs(name = "sessions", { library = resolved(), milliseconds = MILLISECONDS } = {}) {
   if (!/^[\w-]{1,64}$/.test(name)) throw new TypeError(`${name} is no name for a store: letters, digits, _ and - are, up to 64 of them`);
+  if (!globalThis.navigator?.locks || !navigator.storage?.getDirectory || !globalThis.Worker || !globalThis.BroadcastChannel) {
+    throw new OpenError("no-opfs", "this is no page of a browser with a private file system and locks, or not in a secure context");
+  }
   const tab = new Tab(name, library && String(library), milliseconds);
   try {
     await tab.open();

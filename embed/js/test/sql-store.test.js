@@ -6,6 +6,7 @@ import { test } from "node:test";
 
 import sqlite3InitModule from "@sqlite.org/sqlite-wasm";
 
+import { OpenError, openOpfs } from "../src/opfs.js";
 import { LEAST, Patience } from "../src/sqlite/patience.js";
 import { SqlStore } from "../src/sqlite/store.js";
 import { WasmDatabase, prepare } from "../src/sqlite/wasm/database.js";
@@ -125,6 +126,11 @@ test("an error of SQLite's is a value, and a mistake of the caller's is none", (
   put("v".repeat(1_000_000));
   assert.throws(() => store.commit([], [{ tag: "nothing" }], "relaxed"), TypeError);
   assert.equal(store.get(["k"])[0].length, 1_000_000);
+});
+
+test("where there is no private file system, a store in it is refused with the reason", async () => {
+  await assert.rejects(openOpfs(), (error) => error instanceof OpenError && error.reason === "no-opfs");
+  await assert.rejects(openOpfs("no/name"), TypeError);
 });
 
 test("what is waited in a row does not add up, and time restores it", () => {

@@ -3,6 +3,7 @@
 import { OpenError } from "../sqlite/errors.js";
 import { SqlStore } from "../sqlite/store.js";
 import { WasmDatabase, prepare } from "../sqlite/wasm/database.js";
+import { wasFull } from "./room.js";
 
 const FILE = "/sessions.db";
 /** Files that SQLite may have at a time: the database, its journal, and what it writes for a moment. */
@@ -36,7 +37,7 @@ export async function openPool(name, library) {
 
 /** The store in one of these files. */
 export function storeIn({ sqlite3, pool }, file, name) {
-  const database = new WasmDatabase(sqlite3, new pool.OpfsSAHPoolDb(file));
+  const database = new WasmDatabase(sqlite3, new pool.OpfsSAHPoolDb(file), wasFull);
   try {
     prepare(database, name);
   } catch (error) {

@@ -92,6 +92,9 @@ export class Tab {
       this.holds = false;
       if (!this.#closed) this.#work();
     };
+    worker.onerror = ({ message }) => {
+      if (!this.#holder) this.#refuse(new OpenError("open", `the session store's worker cannot be started: ${message ?? "its script is not there"}`));
+    };
     worker.postMessage({ name: this.#name, id, library: this.#library });
   }
 
@@ -100,8 +103,15 @@ export class Tab {
       this.#lose(new Gone());
       this.#holder = holder;
     }
-    this.#refused = refused && new OpenError(refused.reason ?? "open", refused.text);
-    for (const { resolve, reject } of this.#waiting.splice(0)) this.#refused ? reject(this.#refused) : resolve(holder);
+    this.#refused = undefined;
+    if (refused) this.#refuse(new OpenError(refused.reason ?? "open", refused.text));
+    for (const { resolve } of this.#waiting.splice(0)) resolve(holder);
+  }
+
+  /** There is no store to wait for. */
+  #refuse(why) {
+    this.#refused = why;
+    for (const { reject } of this.#waiting.splice(0)) reject(why);
   }
 
   /** What was in the worker that had the store open is lost. */

@@ -5,7 +5,7 @@ import { StorageError } from "../storage-error.js";
 const BUSY = "another process kept it locked for too long";
 
 /** SQLite's primary result codes. */
-export const CODES = { busy: 5, locked: 6, noMemory: 7, readOnly: 8, corrupt: 11, full: 13, cannotOpen: 14, tooBig: 18, notADatabase: 26 };
+export const CODES = { busy: 5, locked: 6, noMemory: 7, readOnly: 8, inputOutput: 10, corrupt: 11, full: 13, cannotOpen: 14, tooBig: 18, notADatabase: 26 };
 
 /** Why a store could not be opened, as a text and as a `reason`. See `node-sqlite.d.ts`. */
 export class OpenError extends Error {

@@ -1,6 +1,6 @@
 // SQLite's own build for WebAssembly (`@sqlite.org/sqlite-wasm`) as `SqlStore` takes it.
 
-import { OpenError, tooNew } from "../errors.js";
+import { CODES, OpenError, tooNew } from "../errors.js";
 import { isMarked, kindOf, mark } from "../kind.js";
 import { CURRENT, configure, migrate, version } from "../schema.js";
 
@@ -8,11 +8,15 @@ import { CURRENT, configure, migrate, version } from "../schema.js";
 export class WasmDatabase {
   #database;
   #sqlite3;
+  #wasFull;
   #statements = new Map();
 
-  /** @param {object} database a `DB` of this SQLite's first object-oriented interface, which nobody else uses */
-  constructor(sqlite3, database) {
-    [this.#sqlite3, this.#database] = [sqlite3, database];
+  /**
+   * @param {object} database a `DB` of this SQLite's first object-oriented interface, which nobody else uses
+   * @param {() => boolean} [wasFull] whether what failed last has failed for want of room
+   */
+  constructor(sqlite3, database, wasFull = () => false) {
+    [this.#sqlite3, this.#database, this.#wasFull] = [sqlite3, database, wasFull];
   }
 
   /** For what only SQLite's own interface has. */
@@ -53,7 +57,8 @@ export class WasmDatabase {
 
   codeOf(error) {
     // The primary code is the lowest byte of the extended one.
-    return typeof error?.resultCode === "number" ? error.resultCode & 0xff : undefined;
+    const code = typeof error?.resultCode === "number" ? error.resultCode & 0xff : undefined;
+    return code === CODES.inputOutput && this.#wasFull() ? CODES.full : code;
   }
 
   close() {
