@@ -25,6 +25,7 @@ export async function begin(prefix, name, options) {
 }
 
 export const holds = () => store.holds;
+export const clean = () => store.clean();
 export const leave = () => store.close();
 
 /** Why a store is not opened. */
@@ -83,6 +84,14 @@ export function stopTalking() {
 export async function list() {
   const { sessions } = await here.ask(session.list, {});
   return sessions.map(({ sessionId }) => sessionId);
+}
+
+/** Removes sessions that are open nowhere, until there were some; returns their ids. */
+export async function pruned() {
+  for (;;) {
+    const { sessions } = await here.engine.sessions.pruneSessions("9999-01-01", undefined, 10, undefined, false);
+    if (sessions.length > 0) return sessions.map(({ id }) => id);
+  }
 }
 
 /** What was asked in a session, and what was answered, by the typed interface. */

@@ -130,6 +130,20 @@ test("nothing that was answered is lost where one holder after the other is kill
   }
 });
 
+test("the sessions of a tab that was killed are no longer open", async (t) => {
+  const [holder, other] = await byHolder(await tabs(t, 2, "left"));
+  const sessions = [await holder.do("newSession"), await other.do("newSession")];
+  for (const [nth, tab] of [holder, other].entries()) assert.equal(await tab.do("turn", sessions[nth], "said"), "end_turn");
+  await other.do("beginTurn", sessions[1], "meanwhile");
+  // What is open is taken to be no longer open after some time in any case.
+  await holder.stopClock();
+  await other.kill();
+  assert.deepEqual(await holder.do("pruned"), [sessions[1]]);
+  assert.deepEqual(await holder.do("list"), [sessions[0]]);
+  assert.ok(await holder.do("clean"));
+  assert.deepEqual((await holder.do("transcript", sessions[0]))[0], ["said"]);
+});
+
 test("files that are somebody's still are waited for, and nothing in them is deleted", async (t) => {
   const [first] = await tabs(t, 1, "held");
   const session = await first.do("newSession");

@@ -21,6 +21,23 @@ function empty() {
 const DO = {
   contract: (cases) => contract(cases, empty),
   play: (wanted) => play(bindings, empty(), wanted),
+  /** Whether a word is in the files of a store before it was removed, behind that, and when the file has been cleaned, which succeeds. */
+  secret(word) {
+    empty();
+    const held = () => {
+      const names = files.pool.getFileNames().filter((name) => name.startsWith(`/${count}.db`));
+      const texts = names.map((name) => new TextDecoder("latin1").decode(files.pool.exportFile(name)));
+      return texts.some((text) => text.includes(word));
+    };
+    const write = (tag, val) => store.commit([], [{ tag, val }], "durable");
+    for (let seq = 1; seq < 100; seq++) write("append", { log: "l", seq, value: `${word} ${seq}` });
+    write("index-text", { owner: "l", part: 0, tokens: word });
+    const found = [held()];
+    write("cut-log", { log: "l", start: 1 });
+    write("drop-text", { owner: "l", start: 0 });
+    found.push(held());
+    return [...found, store.clean(), held()];
+  },
   /** Leaves a store of this name with something done to its file, in nobody's hands. */
   async spoil({ name, sql }) {
     const left = await openPool(name, LIBRARY);

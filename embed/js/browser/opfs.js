@@ -51,6 +51,10 @@ test("a store without room says so, and goes on when there is some", async () =>
   assert.equal(await tab.do("inWorker", "write", 4 << 20), 4 << 20);
 });
 
+test("cleaning leaves nothing of what was removed", async () => {
+  assert.deepEqual(await tab.do("inWorker", "secret", "xylophone"), [true, true, true, false]);
+});
+
 test("a store of a later version and another program's database are refused with the reason", async () => {
   for (const [sql, reason, text] of [
     ["PRAGMA user_version = 99", "too-new", /format 99, this package knows formats up to 4/],

@@ -51,12 +51,23 @@ export class Tab {
     return (await this.#context.newCDPSession(this.page)).send(method, params);
   }
 
+  get #worker() {
+    return this.page.workers().find((one) => one.url().endsWith("/opfs/worker.js"));
+  }
+
+  /** From now on it is always now in the worker of this tab, for engines that are made later. */
+  stopClock() {
+    return this.#worker.evaluate(() => {
+      const now = Date.now();
+      Date.now = () => now;
+    });
+  }
+
   /** Has the worker of this tab do something that it does not come back from; comes when it is at it. */
   async inWorker(what) {
-    const worker = this.page.workers().find((one) => one.url().endsWith("/opfs/worker.js"));
     const isAtIt = this.#context.waitForEvent("console", (message) => message.text() === what);
     // Not at once: what a debugger does is not interrupted.
-    await worker.evaluate((what) => {
+    await this.#worker.evaluate((what) => {
       setTimeout(() => {
         console.log(what);
         if (what === "ends") close();

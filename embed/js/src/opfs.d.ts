@@ -22,6 +22,11 @@ export interface OpfsStore {
    * read with `EngineError`. Turns go on, and what is asked from then on waits until another tab has taken over.
    */
   createEngine(options?: Pick<EngineOptions, "settings" | "warn" | "limits">): Promise<GuardedEngine>;
+  /**
+   * Leaves nothing in the file of what was removed by now: the whole file is written anew, and all tabs wait meanwhile. Returns whether that
+   * is done. Fails with `StorageError`.
+   */
+  clean(): Promise<boolean>;
   /** Whether it is this tab that has the store open. */
   readonly holds: boolean;
   /** Lets go of the store. What is under way, and what is called later, fails with `EngineError`. */

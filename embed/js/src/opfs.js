@@ -2,6 +2,7 @@ import { Connection, EngineError, facade } from "./engine.js";
 import { inTurn } from "./in-turn.js";
 import { Gone, Tab } from "./opfs/tab.js";
 import { OpenError } from "./sqlite/errors.js";
+import { StorageError } from "./storage-error.js";
 
 export { OpenError };
 
@@ -34,7 +35,7 @@ function again(read) {
       try {
         return await read(...args);
       } catch (error) {
-        if (!(error.cause instanceof Gone)) throw error;
+        if (!(error instanceof Gone || error.cause instanceof Gone)) throw error;
       }
     }
   };
@@ -80,6 +81,16 @@ class OpfsStore {
       for (const instance of instances) instance.end();
     };
     return engine;
+  }
+
+  clean() {
+    return again(async () => {
+      try {
+        return await this.#tab.inStore("clean");
+      } catch (error) {
+        throw error?.payload ? new StorageError(error.payload.tag, error.payload.val) : error;
+      }
+    })();
   }
 
   close() {

@@ -15,4 +15,4 @@ export function hold(lock) {
 }
 
 /** Comes when nobody holds a lock any more. */
-export const gone = (lock) => navigator.locks.request(lock, () => {});
+export const gone = (lock) => navigator.locks.request(lock, { mode: "shared" }, () => {});

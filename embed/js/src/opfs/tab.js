@@ -75,6 +75,11 @@ export class Tab {
     return instance;
   }
 
+  /** Has the store do something that an engine does not. */
+  async inStore(name, ...args) {
+    return this.#send(await this.#held(), { call: { place: "store", name, args } });
+  }
+
   #hello() {
     this.#all.postMessage({ hello: this.#id });
   }
@@ -102,10 +107,18 @@ export class Tab {
     if (holder !== this.#holder) {
       this.#lose(new Gone());
       this.#holder = holder;
+      gone(lifeOf(this.#scope, holder)).then(() => this.#went(holder));
     }
     this.#refused = undefined;
     if (refused) this.#refuse(new OpenError(refused.reason ?? "open", refused.text));
     for (const { resolve } of this.#waiting.splice(0)) resolve(holder);
+  }
+
+  /** The worker that had the store open has gone. What is asked from now on waits for the next one. */
+  #went(holder) {
+    if (this.#closed || holder !== this.#holder) return;
+    this.#holder = undefined;
+    this.#lose(new Gone());
   }
 
   /** There is no store to wait for. */

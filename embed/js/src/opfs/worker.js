@@ -65,6 +65,7 @@ class Holder {
 
   #answer(tab, { instance: number, place, name, args }) {
     try {
+      if (place === "store") return { value: this.#store[name](...args) };
       let instance = tab.instances.get(number);
       if (!instance) {
         instance = newInstance(this.#bindings, this.#store, Date.now, fillRandom);

@@ -86,7 +86,7 @@ try {
 
 const inBrowser: OpfsStore = await openOpfs("sessions", { milliseconds: 1000, library: "/sqlite/index.mjs" });
 const shared: GuardedEngine = await inBrowser.createEngine({ settings: { list: "all" }, warn: (text) => void text.length });
-const isHere: boolean = inBrowser.holds;
+const isHere: boolean = inBrowser.holds && (await inBrowser.clean());
 void sessionLayer(shared).client;
 inBrowser.close();
 void isHere;
