@@ -164,7 +164,7 @@ test("files that are somebody's still are waited for, and nothing in them is del
 for (const what of ["ends", "does not come back"]) {
   test(`a worker that ${what} is replaced, and nothing is lost`, async (t) => {
     const name = what.replaceAll(" ", "-");
-    const [holder, other] = await byHolder(await tabs(t, 2, name, { milliseconds: 1000 }));
+    const [holder, other] = await byHolder(await tabs(t, 2, name, { milliseconds: 5000 }));
     const sessions = [await holder.do("newSession"), await other.do("newSession")];
     for (const [nth, tab] of [holder, other].entries()) {
       assert.equal(await tab.do("turn", sessions[nth], "before"), "end_turn");

@@ -28,12 +28,12 @@ export async function openOpfs(name = "sessions", { library = resolved(), millis
   return new OpfsStore(tab);
 }
 
-/** Asks the next worker what the one before cannot answer any more. */
-function again(read) {
+/** Does in the next worker what the one before has not come to the end of: what can be done twice. */
+function again(what) {
   return async (...args) => {
     for (;;) {
       try {
-        return await read(...args);
+        return await what(...args);
       } catch (error) {
         if (!(error instanceof Gone || error.cause instanceof Gone)) throw error;
       }
@@ -72,7 +72,7 @@ class OpfsStore {
     };
     const connection = new Connection(make, settings, warn, limits);
     const [run, runTyped] = [inTurn(), inTurn()];
-    await run(connection.open());
+    await again(() => run(connection.open()))();
     const engine = facade(connection, make, run, runTyped);
     for (const name of READING) engine.sessions[name] = again(engine.sessions[name]);
     engine.close = async () => {
