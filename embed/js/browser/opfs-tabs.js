@@ -1,9 +1,12 @@
 // The store of the browser, in Chromium: tabs at once, of which the one that has it open is closed or killed.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 
+import { folder } from "../newer/folders.js";
+import * as program from "../newer/program.js";
 import { serve } from "./server.js";
 import { startBrowser } from "./tabs.js";
 
@@ -128,6 +131,12 @@ test("nothing that was answered is lost where one holder after the other is kill
       assert.deepEqual(found.filter((text) => texts.includes(text)), texts, session);
     }
   }
+  // The file is one of the program's, which finds it well.
+  await Promise.all(living.map((tab) => tab.do("leave")));
+  const path = join(folder(t), "sessions.db");
+  await writeFile(path, await living[0].do("inWorker", "exported", "load"), "latin1");
+  program.findNothingWrong(path);
+  assert.deepEqual(program.told("list", path).map(({ sessionId }) => sessionId).sort(), [...lists[0]].sort());
 });
 
 test("the sessions of a tab that was killed are no longer open", async (t) => {

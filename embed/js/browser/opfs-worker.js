@@ -38,6 +38,14 @@ const DO = {
     found.push(held());
     return [...found, store.clean(), held()];
   },
+  /** The file of the store of this name, which nobody has open, as a text with a character for each byte. */
+  async exported(name) {
+    const left = await openPool(name, LIBRARY);
+    storeIn(left, "/sessions.db", name).close();
+    const content = left.pool.exportFile("/sessions.db");
+    left.pool.pauseVfs();
+    return Array.from(content, (byte) => String.fromCharCode(byte)).join("");
+  },
   /** Leaves a store of this name with something done to its file, in nobody's hands. */
   async spoil({ name, sql }) {
     const left = await openPool(name, LIBRARY);

@@ -26,6 +26,8 @@ pub(super) fn install() -> Outcome {
 pub(super) fn check() -> Result<()> {
     let mut node = Command::new("node");
     node.current_dir(workspace::root().join("embed/js"));
+    // It reads a file of the package's.
+    node.env("ACP_SESSIONS_PROGRAM", workspace::program("acp-sessions")?);
     let files = ["browser/chromium.js", "browser/opfs.js", "browser/opfs-tabs.js"];
     workspace::run(node.args(["--test", "--test-reporter=dot", "--test-timeout=180000"]).args(files))
 }
