@@ -9,6 +9,9 @@ export { OpenError };
 /** How long a call may take, in milliseconds. */
 const MILLISECONDS = 60_000;
 
+/** How often what can be done twice is begun anew where workers go. */
+const MOST_AGAIN = 3;
+
 /** The functions of the typed interface that only read. */
 const READING = ["listSessions", "getSession", "readTranscript", "readSetAside"];
 
@@ -28,14 +31,14 @@ export async function openOpfs(name = "sessions", { library = resolved(), millis
   return new OpfsStore(tab);
 }
 
-/** Does in the next worker what the one before has not come to the end of: what can be done twice. */
+/** Does in the next worker what the one before has not come to the end of: what can be done twice, unless it is that which they end of. */
 function again(what) {
   return async (...args) => {
-    for (;;) {
+    for (let left = MOST_AGAIN; ; left--) {
       try {
         return await what(...args);
       } catch (error) {
-        if (!(error instanceof Gone || error.cause instanceof Gone)) throw error;
+        if (left === 0 || !(error instanceof Gone || error.cause instanceof Gone)) throw error;
       }
     }
   };
