@@ -15,6 +15,7 @@ pub mod list;
 pub mod mend;
 pub mod open_marks;
 pub mod panel;
+pub mod refused;
 pub mod removal;
 pub mod rename;
 pub mod retention;

@@ -6,6 +6,7 @@
 mod begun;
 mod digest;
 mod echo;
+mod ended;
 mod entry;
 pub mod mend;
 mod open_calls;
@@ -24,6 +25,7 @@ mod replay_tests;
 pub use begun::{Begun, begun, begun_by};
 pub use digest::{digest, digest_for, is_any_said};
 pub use echo::Echo;
+pub use ended::Ended;
 pub use entry::{Entry, Kind, UpdateKind, lost_entry, speaker};
 pub use open_calls::OpenCalls;
 pub use position::Position;

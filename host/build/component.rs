@@ -39,7 +39,8 @@ pub(crate) struct Folders {
 impl Folders {
     pub(crate) fn of_cargo() -> Result<Self> {
         let package = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
-        let root = package.parent().context("the package's folder has no parent")?.to_owned();
+        let is_workspace = |folder: &&Path| folder.join("Cargo.lock").is_file();
+        let root = package.ancestors().skip(1).find(is_workspace).context("the package is in no workspace")?.to_owned();
         let out = PathBuf::from(variable("OUT_DIR")?);
         // The folder that cargo marks as its target directory.
         let target = out.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file()).unwrap_or(&out).to_owned();

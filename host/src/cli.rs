@@ -4,11 +4,13 @@
 
 mod agent;
 mod answer;
+mod completions;
 mod delete;
 mod doctor;
 mod duration;
 mod engine;
 mod list;
+mod manual;
 mod options;
 mod printable;
 mod proxy;
@@ -55,6 +57,10 @@ enum Command {
     Prune(prune::Arguments),
     /// Checks the store; makes anew what can be, or writes what can be read into a new one.
     Doctor(doctor::Arguments),
+    /// Prints what a shell completes this command line by.
+    Completions(completions::Arguments),
+    /// Writes the pages of the manual to a folder.
+    Manual(manual::Arguments),
 }
 
 /// What a command returns: an error is printed as one sentence.
@@ -74,6 +80,8 @@ pub fn main() -> ExitCode {
         Command::Delete(arguments) => delete::run(&arguments, &mut out),
         Command::Prune(arguments) => prune::run(&arguments, &mut out),
         Command::Doctor(arguments) => doctor::run(&arguments, &mut out),
+        Command::Completions(arguments) => completions::run(&arguments, &mut out),
+        Command::Manual(arguments) => manual::run(&arguments),
     };
     // What was done before something failed is told before it.
     let outcome = out.flush().map_err(anyhow::Error::from).and(outcome);

@@ -25,6 +25,8 @@ enum Command {
     Build,
     /// Write the engine component with its interface, checksums and a list of what it is made of to one folder
     Component(commands::component::Options),
+    /// Write the program in every form in which it is given away: an archive, packages for Debian, npm and Python
+    Dist(commands::dist::Options),
     /// Build, play a conversation of an editor with the built-in agent, and show what happened
     Demo,
     /// Check everything: format, lints, unit tests, whole-program tests, official clients, the component
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Command::WasmTarget(options) => commands::wasm_target::run(&options),
         Command::Build => commands::build::run(),
         Command::Component(options) => commands::component::run(&options),
+        Command::Dist(options) => commands::dist::run(&options),
         Command::Demo => commands::demo::run(),
         Command::Test => commands::test::run(),
         Command::Deny => commands::deny::run(),

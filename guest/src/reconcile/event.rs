@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::rpc::Code;
-use crate::transcript::{Entry, Kind};
+use crate::transcript::{Ended, Entry, Kind};
 
 /// An entry, as far as it matters who said what.
 #[derive(Debug)]
@@ -23,18 +22,6 @@ pub(super) enum Event<'a> {
     End(Ended),
     /// Something that belongs to what it stands in.
     Other,
-}
-
-/// How a turn ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
-    /// The answer was at its end.
-    Well,
-    Cancelled,
-    /// With an error, or nobody knows how.
-    Failed,
-    /// The agent said that it has no such session, or not what it was given.
-    Refused,
 }
 
 #[derive(Deserialize)]
@@ -67,19 +54,6 @@ struct Prompt<'a> {
     prompt: Vec<&'a RawValue>,
 }
 
-#[derive(Deserialize)]
-struct End<'a> {
-    #[serde(borrow, rename = "stopReason", default)]
-    stop_reason: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    error: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Failure {
-    code: i64,
-}
-
 impl<'a> Event<'a> {
     /// Reads an entry as the log holds it. What cannot be read belongs to what it stands in.
     pub(super) fn parse(text: &'a str) -> Self {
@@ -99,24 +73,10 @@ impl<'a> Event<'a> {
                     _ => Self::Done,
                 }
             }
-            Kind::TurnEnd => {
-                let end: Option<End<'_>> = serde_json::from_str(entry.json).ok();
-                let (reason, error) = end.map_or((None, None), |end| (end.stop_reason, end.error));
-                Self::End(match (error.map(RawValue::get), reason.as_deref()) {
-                    (Some(error), _) if is_refusal(error) => Ended::Refused,
-                    (Some(_), _) | (None, None) => Ended::Failed,
-                    (None, Some("cancelled")) => Ended::Cancelled,
-                    (None, Some(_)) => Ended::Well,
-                })
-            }
+            Kind::TurnEnd => Ended::of(&entry).map_or(Self::Other, Self::End),
             _ => Self::Other,
         }
     }
-}
-
-fn is_refusal(error: &str) -> bool {
-    let failure: Option<Failure> = serde_json::from_str(error).ok();
-    failure.is_some_and(|failure| failure.code == Code::ResourceNotFound as i64)
 }
 
 /// The text of a content block, if it is one of text.

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use super::asides::Apart;
-use super::event::{Ended, Event, text_of};
+use super::event::{Event, text_of};
 use super::places::{Gathered, gaps};
 use super::text::{Sum, Writer};
 use super::turn::{Half, Strip, Turn};
 use super::wanted::Wanted;
 use crate::store::Known;
-use crate::transcript::{Entry, speaker};
+use crate::transcript::{Ended, Entry, speaker};
 
 /// How much of a user's message is looked through for the layer's own words, which stand in front.
 const LOOKED_THROUGH: usize = 256 * 1024;
@@ -339,7 +339,7 @@ impl Fold {
         // An agent that replays less than it did has not forgotten the rest but changed it.
         agent = self.wanted.kept(agent, is_ours && !finished);
         let holds = held.into_boxed_slice();
-        let failed = matches!(ended, Some(Ended::Failed | Ended::Refused));
+        let failed = matches!(ended, Some(Ended::Failed | Ended::Refused | Ended::Unclear));
         let came_to_nothing = is_ours && failed && agent.sum().is_empty();
         let refused = is_ours && ended == Some(Ended::Refused);
         if refused {

@@ -15,27 +15,43 @@ const BATCH: Bounds = Bounds { limit: 256, max_bytes: 1024 * 1024 };
 pub struct Begun {
     /// The entries of its prompts: more than one where a client did not wait.
     pub prompts: Vec<String>,
+    /// The number of the first of them.
+    pub place: Option<u32>,
     /// Its tool calls that have not ended.
     pub calls: OpenCalls,
-    /// Whether the agent has said or done anything in it.
-    pub is_answered: bool,
 }
 
 /// Looks for the turn of this tag at the end of a log.
 pub fn begun<S: Storage>(storage: &S, log: &str, tag: &str) -> Result<Begun> {
     let mut begun = Begun::default();
-    let behind = storage.log_end(log)?.saturating_sub(LOOK_BACK);
-    each_behind(storage, log, behind, |text| match Entry::parse(&text).filter(|entry| entry.turn == Some(tag)) {
-        Some(Entry { kind: Kind::Prompt, .. }) => begun.prompts.push(text),
-        Some(Entry { kind: Kind::Update, json, .. }) => {
-            begun.is_answered = true;
-            if let Some(update) = Object::parse_or_empty(json).get("update") {
+    each_of_turn(storage, log, tag, |seq, text, entry| match entry.kind {
+        Kind::Prompt => {
+            begun.place.get_or_insert(seq);
+            begun.prompts.push(text.to_owned());
+        }
+        Kind::Update => {
+            if let Some(update) = Object::parse_or_empty(entry.json).get("update") {
                 begun.calls.feed(update);
             }
         }
         _ => {}
     })?;
     Ok(begun)
+}
+
+/// Each entry of the turn of this tag at the end of a log: its number, as the log holds it, and read.
+pub(super) fn each_of_turn<S: Storage>(
+    storage: &S,
+    log: &str,
+    tag: &str,
+    mut meet: impl FnMut(u32, &str, &Entry<'_>),
+) -> Result<()> {
+    let behind = storage.log_end(log)?.saturating_sub(LOOK_BACK);
+    each_behind(storage, log, behind, |seq, text| {
+        if let Some(entry) = Entry::parse(&text).filter(|entry| entry.turn == Some(tag)) {
+            meet(seq, &text, &entry);
+        }
+    })
 }
 
 /// The tag of the last turn behind this entry that has not ended and was begun by this prompt (its content blocks, JSON) to
@@ -48,7 +64,7 @@ pub fn begun_by<S: Storage>(
     with: (&str, &str),
 ) -> Result<Option<String>> {
     let mut begun: Vec<String> = Vec::new();
-    each_behind(storage, log, behind, |text| {
+    each_behind(storage, log, behind, |_, text| {
         let Some(entry) = Entry::parse(&text) else { return };
         let Some(tag) = entry.turn else { return };
         let is_it = |(agent, id): (String, String)| (agent.as_str(), id.as_str()) == with;
@@ -63,14 +79,14 @@ pub fn begun_by<S: Storage>(
     Ok(begun.pop())
 }
 
-/// Each entry of a log behind this one, as the log holds it.
-fn each_behind<S: Storage>(storage: &S, log: &str, behind: u32, mut meet: impl FnMut(String)) -> Result<()> {
+/// Each entry of a log behind this one: its number, and as the log holds it.
+fn each_behind<S: Storage>(storage: &S, log: &str, behind: u32, mut meet: impl FnMut(u32, String)) -> Result<()> {
     let mut start = behind.saturating_add(1);
     loop {
         let page = storage.read_log(log, start, BATCH)?;
         let Some(last) = page.entries.last() else { return Ok(()) };
         start = last.seq.saturating_add(1);
-        page.entries.into_iter().for_each(|entry| meet(entry.value));
+        page.entries.into_iter().for_each(|entry| meet(entry.seq, entry.value));
         if !page.more {
             return Ok(());
         }

@@ -1,15 +1,18 @@
 //! A compact account of a conversation, for an agent that has forgotten it or never knew it.
 
+mod left_out;
+mod parts;
+
 use serde_json::{Value, json};
 
-use super::begun::begun;
 use super::entry::{Entry, Kind, speaker};
 use super::own_words;
 use super::position::Position;
 use super::replay::{Progress, Replay, Start};
-use crate::rpc::Object;
 use crate::storage::{Result, Storage};
 use crate::store::Session;
+use left_out::{LeftOut, begun_before};
+use parts::Parts;
 
 /// The longest account, in bytes; the newest part is kept.
 const LIMIT: usize = 48 * 1024;
@@ -71,8 +74,7 @@ pub fn digest_for<S: Storage>(
     if whole {
         replay = Replay::open(storage, session, Start::At(Position::at(heard)))?;
     }
-    let mut parts: Vec<(String, String)> = Vec::new();
-    let mut bytes = 0;
+    let mut parts = Parts::up_to(LIMIT * 2);
     let mut left_out: Option<LeftOut> = None;
     let own = without.map(|(agent, id)| speaker(agent, id));
     while let Progress::Entries(entries) = replay.next(storage, READ)? {
@@ -80,30 +82,20 @@ pub fn digest_for<S: Storage>(
             if entry.kind == Kind::Prompt && without.is_some() {
                 let took_part = entry.with() == without.map(|(agent, id)| (agent.to_owned(), id.to_owned()));
                 let own = entry.turn.filter(|_| took_part);
-                left_out = own.map(|tag| left_out.filter(|left| left.tag == tag).unwrap_or_else(|| LeftOut::of(tag)));
+                left_out = own.map(|tag| left_out.filter(|left| left.is_of(own)).unwrap_or_else(|| LeftOut::of(tag)));
             }
-            let its_own = left_out.as_mut().filter(|left| entry.turn == Some(&left.tag));
+            let its_own = left_out.as_mut().filter(|left| left.is_of(entry.turn));
             if its_own.is_none() && own.is_some() && entry.speaker == own.as_deref() {
                 continue;
             }
-            let told = match its_own {
-                Some(left) => left.take_in(&entry),
-                None if without.is_some() && is_failure(&entry) => failed_before(storage, session, &entry, without)?,
-                None => said(&entry),
-            };
-            for (speaker, text) in told {
-                bytes += text.len();
-                match parts.last_mut().filter(|(last, _)| *last == speaker) {
-                    Some((_, joined)) => joined.push_str(&text),
-                    None => parts.push((speaker, text)),
-                }
-            }
-        }
-        while bytes > LIMIT * 2 && parts.len() > 1 {
-            bytes -= parts.remove(0).1.len();
-            whole = false;
+            parts.extend(match (its_own, without) {
+                (Some(left), _) => left.take_in(&entry),
+                (None, Some(own)) if entry.kind == Kind::TurnEnd => begun_before(storage, session, &entry, own)?,
+                (None, _) => said(&entry),
+            });
         }
     }
+    whole &= parts.is_whole();
     let mut lines = Vec::new();
     let mut length = 0;
     for (speaker, text) in parts.iter().rev() {
@@ -133,51 +125,6 @@ pub fn digest_for<S: Storage>(
 /// An account has no other inside it, nor anything that looks like its end.
 fn without_own_words(text: &str) -> String {
     own_words::strip(text).replace(own_words::CLOSING, "")
-}
-
-/// A turn that the agent's own session took part in.
-#[derive(Debug)]
-struct LeftOut {
-    tag: String,
-    /// What the user said in it, until the agent says or does something.
-    unanswered: Vec<(String, String)>,
-}
-
-impl LeftOut {
-    fn of(tag: &str) -> Self {
-        Self { tag: tag.to_owned(), unanswered: Vec::new() }
-    }
-
-    /// Takes an entry of it in. What is told of it after all: prompts that failed and that nobody answered, as they need not
-    /// have reached the agent.
-    fn take_in(&mut self, entry: &Entry<'_>) -> Vec<(String, String)> {
-        match entry.kind {
-            Kind::Prompt => self.unanswered.extend(said(entry)),
-            Kind::TurnEnd if is_failure(entry) => return std::mem::take(&mut self.unanswered),
-            _ => self.unanswered.clear(),
-        }
-        Vec::new()
-    }
-}
-
-/// Whether it is the end of a turn that failed.
-fn is_failure(entry: &Entry<'_>) -> bool {
-    entry.kind == Kind::TurnEnd && Object::parse_or_empty(entry.json).get("error").is_some()
-}
-
-/// What the user said in a turn of this agent's session that has failed here, and that nobody has answered: it was begun
-/// before, and left out of the account that was made then.
-fn failed_before<S: Storage>(
-    storage: &S,
-    session: &Session,
-    end: &Entry<'_>,
-    without: Option<(&str, &str)>,
-) -> Result<Vec<(String, String)>> {
-    let Some(tag) = end.turn else { return Ok(Vec::new()) };
-    let begun = begun(storage, &session.id, tag)?;
-    let prompts = begun.prompts.iter().filter_map(|text| Entry::parse(text)).filter(|_| !begun.is_answered);
-    let its_own = prompts.filter(|prompt| prompt.with().is_some_and(|(agent, id)| without == Some((&agent, &id))));
-    Ok(its_own.flat_map(|prompt| said(&prompt)).collect())
 }
 
 /// Who said what in an entry.

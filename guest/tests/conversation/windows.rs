@@ -291,6 +291,42 @@ const REFUSALS: &[Refusal] = &[
 ];
 
 #[test]
+fn what_a_program_of_the_agents_has_refused_is_told_in_a_window_that_is_open_meanwhile() {
+    let ways = [(false, false), (false, true), (true, false), (true, true)];
+    for (refusal, (has_left, had_a_turn)) in REFUSALS.iter().flat_map(|refusal| ways.map(|way| (refusal, way))) {
+        let what = format!("{refusal:?}, client has left: {has_left}, a turn meanwhile: {had_a_turn}");
+        let (store, world) = (Memory::new(), World::default());
+        let (mut first, mut second) = two_windows(&store, &world);
+        let prompts = (1..).zip(refusal.prompts);
+        let asked: Vec<_> = prompts
+            .map(|(at, text)| ask_prompt(&mut second, &at.to_string(), "s1", text).request("session/prompt"))
+            .collect();
+        for text in refusal.said {
+            second.agent(update("s1", chunk("agent_message_chunk", text)));
+        }
+        if has_left {
+            second.engine.peer_closed(Peer::Client);
+        }
+        if had_a_turn {
+            // Its account cannot say of the other turn that it is going to be refused.
+            let two = ask_prompt(&mut first, "two", "s1", "Two");
+            assert_eq!(account(&two).is_some(), has_left && refusal.said.is_empty(), "{what}");
+            first.reply(&two.request("session/prompt"), json!({"stopReason": "end_turn"}));
+        }
+        for asked in asked.iter().rev() {
+            second.refuse(asked, -32002);
+        }
+        let three = ask_prompt(&mut first, "three", "s1", "Three");
+        let told = account(&three).unwrap_or_default();
+        let unheard = refusal.prompts.iter().chain(refusal.said);
+        let missing: Vec<_> = unheard.filter(|text| !told.contains(text.trim())).collect();
+        assert!(missing.is_empty() && !told.contains("Hi"), "{missing:?} of {what}: {told}");
+        first.reply(&three.request("session/prompt"), json!({"stopReason": "end_turn"}));
+        assert_eq!(account(&ask_prompt(&mut first, "four", "s1", "Four")), None, "{what}");
+    }
+}
+
+#[test]
 fn what_a_program_of_the_agents_has_refused_is_told_though_another_window_had_a_turn_meanwhile() {
     for refusal in REFUSALS {
         for capabilities in [resumes(), json!({"loadSession": true})] {

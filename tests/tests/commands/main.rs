@@ -9,5 +9,6 @@ mod hostile;
 mod list;
 mod prune;
 mod run;
+mod shells;
 mod show;
 mod stores;

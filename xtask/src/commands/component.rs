@@ -6,7 +6,7 @@ mod described;
 mod envelope;
 mod lock;
 mod sbom;
-mod tree;
+pub(crate) mod tree;
 pub(crate) mod web;
 
 use std::fmt::Write as _;
@@ -55,8 +55,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     };
     let lock = fs::read_to_string(workspace::root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
     let (lock, metadata, tree) = (Lock::read(&lock), metadata()?, tree::of(PACKAGE, TARGET)?);
-    let mut packages = metadata["packages"].as_array().into_iter().flatten();
-    let package = packages.find(|package| package["name"] == PACKAGE).context("cargo does not know the engine")?;
+    let package = package(&metadata, PACKAGE)?;
     // Its standard library is in the component too.
     let compiler = WasmTarget::detect()?.compiler()?.trim_start_matches("rustc ").to_owned();
     let mut files = Vec::new();
@@ -104,7 +103,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// As `sha256sum --check` reads them.
-fn sums(files: &[(PathBuf, Vec<u8>)]) -> String {
+pub(crate) fn sums(files: &[(PathBuf, Vec<u8>)]) -> String {
     let mut sums = String::new();
     for (name, bytes) in files {
         let _ = writeln!(sums, "{}  {}", hex(&Sha256::digest(bytes)), name.display());
@@ -121,11 +120,17 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// What cargo says of all packages.
-fn metadata() -> Result<Value> {
+pub(crate) fn metadata() -> Result<Value> {
     let arguments = ["metadata", "--format-version", "1", "--locked"];
     let output = workspace::cargo(arguments).output().context("cannot run cargo")?;
     anyhow::ensure!(output.status.success(), "cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).context("cannot read what cargo says of the packages")
+}
+
+/// What it says of this one of the workspace.
+pub(crate) fn package<'a>(metadata: &'a Value, name: &str) -> Result<&'a Value> {
+    let mut packages = metadata["packages"].as_array().into_iter().flatten();
+    packages.find(|package| package["name"] == name).with_context(|| format!("cargo does not know {name}"))
 }
 
 #[cfg(test)]

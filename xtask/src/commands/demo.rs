@@ -2,7 +2,7 @@
 
 mod editor;
 mod show;
-mod story;
+pub(crate) mod story;
 
 use anyhow::{Context as _, Result};
 

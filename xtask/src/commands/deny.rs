@@ -1,4 +1,7 @@
-//! `cargo xtask deny`: whether all crates that anything here is built from are as `deny.toml` asks, by cargo-deny.
+//! `cargo xtask deny`: whether all crates that anything here is built from are as `deny.toml` asks, by cargo-deny, and whether
+//! none of them is built twice.
+
+mod built_once;
 
 use std::path::Path;
 use std::process::Command;
@@ -18,6 +21,7 @@ const NOT_MISSED: [&str; 3] = ["unmatched-skip", "license-not-encountered", "lic
 
 /// Where it can go to the network for what is known of faults in crates, that counts too; else a line says that it does not.
 pub(crate) fn run() -> Result<()> {
+    built_once::check()?;
     let tool = install()?;
     for manifest in WORKSPACES {
         println!("{}", style::heading(manifest));

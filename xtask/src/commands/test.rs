@@ -2,9 +2,9 @@
 
 mod chromium;
 mod engine;
-mod official;
+pub(crate) mod official;
 mod python;
-mod report;
+pub(crate) mod report;
 
 use std::process::Command;
 use std::thread::{self, ScopedJoinHandle};
@@ -58,6 +58,7 @@ fn checks(report: &mut Report, targeted: bool, by_debian: ScopedJoinHandle<'_, O
         if report.step("What the package for Python needs", python::install) {
             report.step("The engine in Python", || outcome(python::check()));
         }
+        report.step("What is given away", || outcome(super::dist::check()));
         let mut left_out = install_official(report);
         if !report.step("Tools of the trials", trial_tools) {
             left_out.push("torture");

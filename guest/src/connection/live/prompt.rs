@@ -14,10 +14,10 @@ use crate::connection::requests::{TurnMemo, Unstored};
 use crate::connection::told::Untold;
 use crate::connection::turn::Turn;
 use crate::environment::Environment;
-use crate::rpc::{self, Code, Outcome, RpcError};
+use crate::rpc::{self, Outcome, RpcError};
 use crate::sessions::title;
 use crate::storage::Storage;
-use crate::transcript::{Echo, Entry, Kind, digest, digest_for};
+use crate::transcript::{Echo, Ended, Entry, Kind, digest, digest_for};
 
 /// The longest prompt, in bytes, that the host is given to keep where the store did not take it.
 const LONGEST_KEPT: usize = 1024 * 1024;
@@ -189,7 +189,7 @@ impl LiveSession {
         let turn = turns.iter().position(|turn| turn.request == *request).map(|at| turns.remove(at));
         let turn = turn.unwrap_or_else(|| Turn::taken_up(request.clone(), cx.turn_tag(), None, None));
         let has_succeeded = matches!(outcome, Outcome::Result(_));
-        if is_no_such_session(outcome) {
+        if matches!(outcome, Outcome::Error(error) if Ended::with_error(error) == Ended::Refused) {
             // What another window has had told since does not make the agent know of this.
             self.activity.refused = turn.place.into_iter().chain(self.activity.refused).min();
         }
@@ -315,9 +315,4 @@ impl LiveSession {
         self.phase = Phase::Gone;
         self.unmark_unless_open(cx);
     }
-}
-
-/// Whether the agent says that it has no such session, so that what was said to it in one it has not heard.
-fn is_no_such_session(outcome: Outcome<'_>) -> bool {
-    matches!(outcome, Outcome::Error(error) if RpcError::read(error).code == Code::ResourceNotFound as i64)
 }

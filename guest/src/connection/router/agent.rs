@@ -101,9 +101,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Incoming::New { cwd, directories, given } => {
                 self.new_session_made(line, cwd, directories, given.as_deref(), outcome)
             }
-            Incoming::Prompt { session, .. } => {
+            Incoming::Prompt { session, turn } => {
                 let key = Key::Session(session);
                 let ended = self.with(&key, |session, cx| session.prompt_answered(line, request, outcome, cx));
+                if ended.is_none() {
+                    self.answered_too_late(&key, &turn.tag, outcome);
+                }
                 Ok(ended.unwrap_or(Handled::Pass))
             }
             Incoming::Mode { session, mode } => Ok(self.setting_answered(session, Setting::Mode(mode), outcome)),

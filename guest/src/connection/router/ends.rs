@@ -1,11 +1,13 @@
 //! The end of either side.
 
 use crate::connection::answer::agent_gone;
+use crate::connection::key::Key;
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::rpc::{Code, RpcError};
-use crate::sessions::open_marks;
+use crate::rpc::{Code, Outcome, RpcError};
+use crate::sessions::{open_marks, refused};
 use crate::storage::Storage;
+use crate::transcript::Ended;
 
 use super::stage::Stage;
 
@@ -48,5 +50,16 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         // What was being made gets no name any more: what waited for one was about sessions that are known.
         self.release_early();
+    }
+
+    /// The agent has answered the prompt of a turn that came to its end when the client left. What it says that it has no
+    /// session for, its other programs are to be told.
+    pub(super) fn answered_too_late(&mut self, key: &Key, tag: &str, outcome: Outcome<'_>) {
+        if let (Some(id), Outcome::Error(error)) = (key.id(), outcome)
+            && Ended::with_error(error) == Ended::Refused
+            && let Err(error) = refused::note(&self.store, id, tag, error, self.now())
+        {
+            self.warn(format!("a prompt that the agent refused could not be marked as refused: {error}"));
+        }
     }
 }

@@ -37,8 +37,7 @@
 //! the session that it stands in for (685101).
 //!
 //! **Not exempt, and not held yet.** A prompt that the store did not take, and that another window's replay has meanwhile
-//! (101350). What a program of the agent's has said in a turn that it refuses when its client has already left, because it has
-//! no such session: the agent's others are not told it (739290). None of the first 20,000.
+//! (101350). None of the first 20,000.
 
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Store, keys};

@@ -7,13 +7,13 @@ use anyhow::{Context as _, Result};
 use crate::workspace;
 
 /// A package by its name and version, as `serde v1.0.0`.
-pub(super) type Package = String;
+pub(crate) type Package = String;
 
 /// Every package and what it uses.
-pub(super) type Graph = BTreeMap<Package, BTreeSet<Package>>;
+pub(crate) type Graph = BTreeMap<Package, BTreeSet<Package>>;
 
 /// All that is compiled into this crate for that target, itself included: neither what builds it nor what tests it.
-pub(super) fn of(package: &str, target: &str) -> Result<Graph> {
+pub(crate) fn of(package: &str, target: &str) -> Result<Graph> {
     let arguments =
         ["tree", "--locked", "--edges", "normal", "--prefix", "depth", "--package", package, "--target", target];
     let output = workspace::cargo(arguments).output().context("cannot run cargo")?;

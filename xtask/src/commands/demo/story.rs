@@ -18,7 +18,7 @@ const FORK_PROMPT: &str = "Let us try it another way here.";
 const NOT_FOUND: i64 = -32002;
 
 /// Plays it with a store and a project in this folder.
-pub(super) fn tell(program: &Path, folder: &Path) -> Result<()> {
+pub(crate) fn tell(program: &Path, folder: &Path) -> Result<()> {
     let project = folder.join("project");
     fs::create_dir(&project).context("cannot make the project's folder")?;
     let stage = Stage { program: program.to_owned(), store: folder.join("sessions.db"), project };

@@ -1,10 +1,8 @@
 //! Checks of the engine as built for WebAssembly.
 
-use std::process::Command;
-
 use anyhow::Result;
 
-use super::super::component::web;
+use super::super::javascript::{self, npm};
 use super::super::wasm_target::obtain;
 use super::report::Outcome;
 use crate::wasm_target::Source;
@@ -20,14 +18,7 @@ pub(super) fn imports() -> Result<()> {
 
 /// The package for JavaScript: bindings of the component, also as it is for the web, the conformance corpus, its own tests.
 pub(super) fn in_node() -> Result<()> {
-    let npm = |arguments: &[&str]| {
-        let mut npm = Command::new("npm");
-        npm.current_dir(workspace::root().join("embed/js")).args(arguments);
-        npm
-    };
-    let component = workspace::component()?;
-    let for_web = web::path()?;
-    workspace::run(npm(&["run", "--silent", "build", "--", "--component"]).arg(component).arg("--web").arg(for_web))?;
+    javascript::bind()?;
     // And of the one that does what it should not, which its deadline is tried with.
     let hostile = workspace::target_dir()?.join("hostile/engine.wasm");
     let out = ["--out", "hostile/bindings"];

@@ -11,7 +11,7 @@ use super::report::Outcome;
 use crate::workspace;
 
 /// Something to install from a registry, by its lock file.
-pub(super) struct Package {
+pub(crate) struct Package {
     /// What it is, for people.
     pub(super) name: &'static str,
     /// What is in the names of the test files that need it.
@@ -48,12 +48,12 @@ pub(super) const PACKAGES: [Package; 3] = [
 ];
 
 /// What makes the bindings of the package for JavaScript. No test of cargo's needs it.
-pub(super) const JAVASCRIPT: Package =
+pub(crate) const JAVASCRIPT: Package =
     Package { name: "What makes bindings for JavaScript", tests: "", folder: "embed/js", registry: Registry::Npm };
 
 impl Package {
     /// Installs it, unless what is installed is what the lock file says.
-    pub(super) fn install(&self) -> Outcome {
+    pub(crate) fn install(&self) -> Outcome {
         let folder = workspace::root().join(self.folder);
         let (lock, installed) = match self.registry {
             Registry::Npm => ("package-lock.json", "node_modules"),
@@ -71,7 +71,7 @@ impl Package {
 }
 
 /// Installs, unless what is in the folder is what this file says.
-pub(super) fn once(lock: &Path, installed: &Path, install: impl FnOnce() -> Result<()>) -> Result<()> {
+pub(crate) fn once(lock: &Path, installed: &Path, install: impl FnOnce() -> Result<()>) -> Result<()> {
     let stamp = installed.join(".installed");
     let wanted = fs::read(lock).with_context(|| format!("cannot read {}", lock.display()))?;
     if fs::read(&stamp).is_ok_and(|present| present == wanted) {
@@ -92,7 +92,7 @@ fn python(folder: &Path) -> Result<()> {
 }
 
 /// Makes an environment of Python's in this folder, with what these requirements say in it.
-pub(super) fn environment(folder: &Path, requirements: &Path) -> Result<()> {
+pub(crate) fn environment(folder: &Path, requirements: &Path) -> Result<()> {
     let make = || workspace::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(folder));
     // Debian's own Python leaves out what makes an environment.
     make().or_else(|error| {
@@ -105,7 +105,7 @@ pub(super) fn environment(folder: &Path, requirements: &Path) -> Result<()> {
 }
 
 /// The interpreter of an environment.
-pub(super) fn interpreter(environment: &Path) -> Result<PathBuf> {
+pub(crate) fn interpreter(environment: &Path) -> Result<PathBuf> {
     let paths = ["bin/python", "Scripts/python.exe"].map(|path| environment.join(path));
     paths.into_iter().find(|path| path.exists()).context("the new environment has no python")
 }

@@ -8,7 +8,7 @@ use crate::style;
 
 /// How a step ended.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     /// As it should.
     Passed,
     /// Something is wrong.

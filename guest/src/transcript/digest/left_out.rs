@@ -1,0 +1,68 @@
+//! What is told after all of turns that an agent's own session took part in.
+//!
+//! An agent knows what was said in them, unless it says that it has no such session, which is asked of another program of its
+//! then. And prompts that failed and that nobody answered need not have reached it.
+
+use super::parts::Parts;
+use super::{LIMIT, said};
+use crate::storage::{Result, Storage};
+use crate::store::Session;
+use crate::transcript::begun::each_of_turn;
+use crate::transcript::ended::Ended;
+use crate::transcript::entry::{Entry, Kind};
+
+/// A turn that the agent's own session took part in.
+#[derive(Debug)]
+pub(super) struct LeftOut {
+    tag: String,
+    /// All that was said in it.
+    all: Parts,
+    /// What the user said in it, until the agent says or does something.
+    unanswered: Parts,
+}
+
+impl LeftOut {
+    pub(super) fn of(tag: &str) -> Self {
+        Self { tag: tag.to_owned(), all: Parts::up_to(LIMIT), unanswered: Parts::up_to(LIMIT) }
+    }
+
+    pub(super) fn is_of(&self, tag: Option<&str>) -> bool {
+        tag == Some(&self.tag)
+    }
+
+    /// Takes an entry of it in. What is told of it after all comes with its end.
+    pub(super) fn take_in(&mut self, entry: &Entry<'_>) -> Vec<(String, String)> {
+        self.all.extend(said(entry));
+        match (entry.kind, Ended::of(entry)) {
+            (Kind::Prompt, _) => self.unanswered.extend(said(entry)),
+            (_, Some(Ended::Refused)) => return self.all.take(),
+            (_, Some(Ended::Failed)) => return self.unanswered.take(),
+            _ => self.unanswered.clear(),
+        }
+        Vec::new()
+    }
+}
+
+/// What is told of a turn that ends here and was begun before, if this session of an agent (its agent's name and the agent's
+/// id for it) took part in it: it was left out of the account that was made then.
+pub(super) fn begun_before<S: Storage>(
+    storage: &S,
+    session: &Session,
+    end: &Entry<'_>,
+    own: (&str, &str),
+) -> Result<Vec<(String, String)>> {
+    let is_told = matches!(Ended::of(end), Some(Ended::Failed | Ended::Refused));
+    let Some(tag) = end.turn.filter(|_| is_told) else { return Ok(Vec::new()) };
+    let mut left_out: Option<LeftOut> = None;
+    each_of_turn(storage, &session.id, tag, |_, _, entry| {
+        if entry.with().is_some_and(|(agent, id)| own == (&agent, &id)) {
+            left_out.get_or_insert_with(|| LeftOut::of(tag));
+        }
+        if entry.kind != Kind::TurnEnd
+            && let Some(left_out) = &mut left_out
+        {
+            left_out.take_in(entry);
+        }
+    })?;
+    Ok(left_out.map(|mut left_out| left_out.take_in(end)).unwrap_or_default())
+}
