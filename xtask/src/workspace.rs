@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -62,4 +63,45 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
         bail!("`{name} {}` failed ({status})", words.join(" "));
     }
     Ok(())
+}
+
+/// What a command prints; an error unless it succeeds.
+pub(crate) fn printed(command: &mut Command) -> Result<String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().with_context(|| format!("cannot run {name}"))?;
+    if !output.status.success() {
+        bail!("{name} failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The triple of this machine.
+pub(crate) fn host() -> Result<String> {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let version = printed(Command::new(rustc).arg("-vV"))?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).context("rustc does not say what machine this is")
+}
+
+/// Copies a file, or a folder with all that is in it but what bears one of these names, and makes the folders that it is in.
+pub(crate) fn copy(from: &Path, to: &Path, passed_over: &[&str]) -> Result<()> {
+    let failed = || format!("cannot copy {} to {}", from.display(), to.display());
+    if from.is_dir() {
+        fs::create_dir_all(to).with_context(failed)?;
+        for entry in fs::read_dir(from).with_context(failed)? {
+            let name = entry.with_context(failed)?.file_name();
+            if !passed_over.iter().any(|passed_over| name == *passed_over) {
+                copy(&from.join(&name), &to.join(&name), passed_over)?;
+            }
+        }
+        return Ok(());
+    }
+    fs::create_dir_all(to.parent().unwrap_or(to)).with_context(failed)?;
+    fs::copy(from, to).map(|_| ()).with_context(failed)
+}
+
+/// Writes a file, and makes the folders that it is in.
+pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
+    let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(path, bytes));
+    written.with_context(|| format!("cannot write {}", path.display()))
 }

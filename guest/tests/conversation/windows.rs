@@ -284,6 +284,28 @@ struct Refusal {
     said: &'static [&'static str],
 }
 
+impl Refusal {
+    /// All of it but the refusal, in `s1` of this window; the prompts as the agent has them.
+    fn begin(&self, window: &mut Desk<'_>) -> Vec<Value> {
+        let prompts = (1..).zip(self.prompts);
+        let asked = prompts
+            .map(|(at, text)| ask_prompt(window, &at.to_string(), "s1", text).request("session/prompt"))
+            .collect();
+        for text in self.said {
+            window.agent(update("s1", chunk("agent_message_chunk", text)));
+        }
+        asked
+    }
+
+    /// The account has all of it, and nothing of what the agent has heard.
+    fn assert_told(&self, account: Option<&str>, what: &str) {
+        let told = account.unwrap_or_default();
+        let unheard = self.prompts.iter().chain(self.said);
+        let missing: Vec<_> = unheard.filter(|text| !told.contains(text.trim())).collect();
+        assert!(missing.is_empty() && !told.contains("Hi"), "{missing:?} of {what}: {told}");
+    }
+}
+
 const REFUSALS: &[Refusal] = &[
     Refusal { prompts: &["Refused"], said: &[] },
     Refusal { prompts: &["Refused"], said: &["Partly "] },
@@ -297,13 +319,7 @@ fn what_a_program_of_the_agents_has_refused_is_told_in_a_window_that_is_open_mea
         let what = format!("{refusal:?}, client has left: {has_left}, a turn meanwhile: {had_a_turn}");
         let (store, world) = (Memory::new(), World::default());
         let (mut first, mut second) = two_windows(&store, &world);
-        let prompts = (1..).zip(refusal.prompts);
-        let asked: Vec<_> = prompts
-            .map(|(at, text)| ask_prompt(&mut second, &at.to_string(), "s1", text).request("session/prompt"))
-            .collect();
-        for text in refusal.said {
-            second.agent(update("s1", chunk("agent_message_chunk", text)));
-        }
+        let asked = refusal.begin(&mut second);
         if has_left {
             second.engine.peer_closed(Peer::Client);
         }
@@ -317,10 +333,7 @@ fn what_a_program_of_the_agents_has_refused_is_told_in_a_window_that_is_open_mea
             second.refuse(asked, -32002);
         }
         let three = ask_prompt(&mut first, "three", "s1", "Three");
-        let told = account(&three).unwrap_or_default();
-        let unheard = refusal.prompts.iter().chain(refusal.said);
-        let missing: Vec<_> = unheard.filter(|text| !told.contains(text.trim())).collect();
-        assert!(missing.is_empty() && !told.contains("Hi"), "{missing:?} of {what}: {told}");
+        refusal.assert_told(account(&three).as_deref(), &what);
         first.reply(&three.request("session/prompt"), json!({"stopReason": "end_turn"}));
         assert_eq!(account(&ask_prompt(&mut first, "four", "s1", "Four")), None, "{what}");
     }
@@ -332,13 +345,7 @@ fn what_a_program_of_the_agents_has_refused_is_told_though_another_window_had_a_
         for capabilities in [resumes(), json!({"loadSession": true})] {
             let (store, world) = (Memory::new(), World::default());
             let (mut first, mut second) = two_windows(&store, &world);
-            let prompts = (1..).zip(refusal.prompts);
-            let asked: Vec<_> = prompts
-                .map(|(at, text)| ask_prompt(&mut second, &at.to_string(), "s1", text).request("session/prompt"))
-                .collect();
-            for text in refusal.said {
-                second.agent(update("s1", chunk("agent_message_chunk", text)));
-            }
+            let asked = refusal.begin(&mut second);
             first.turn("s1", "Two", &["two"]);
             // It has no such session.
             for asked in asked.iter().rev() {
@@ -349,10 +356,7 @@ fn what_a_program_of_the_agents_has_refused_is_told_though_another_window_had_a_
             let mut desk = Desk::ready(&store, &world, &capabilities);
             load(&mut desk, "s1", &[("Hi", "Ho"), ("Two", "two")]).answer("load");
             let out = ask_prompt(&mut desk, "prompt", "s1", "Three");
-            let told = account(&out).unwrap_or_default();
-            let unheard = refusal.prompts.iter().chain(refusal.said);
-            let missing: Vec<_> = unheard.filter(|text| !told.contains(text.trim())).collect();
-            assert!(missing.is_empty() && !told.contains("Hi"), "{missing:?} of {refusal:?}, {capabilities}: {told}");
+            refusal.assert_told(account(&out).as_deref(), &format!("{refusal:?}, {capabilities}"));
             desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
             leave(desk);
             // Once is enough.

@@ -5,7 +5,7 @@ mod binary;
 mod described;
 mod envelope;
 mod lock;
-mod sbom;
+pub(crate) mod sbom;
 pub(crate) mod tree;
 pub(crate) mod web;
 
@@ -70,7 +70,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     files.sort();
     files.push((PathBuf::from(SUMS), sums(&files).into_bytes()));
     for (name, bytes) in &files {
-        write(&folder.join(name), bytes)?;
+        workspace::write(&folder.join(name), bytes)?;
     }
     if options.again {
         again::check(&["3", web::OPT_LEVEL])?;
@@ -97,11 +97,6 @@ fn interface(folder: &Path, name: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>> {
     Ok(files)
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(path, bytes));
-    written.with_context(|| format!("cannot write {}", path.display()))
-}
-
 /// As `sha256sum --check` reads them.
 pub(crate) fn sums(files: &[(PathBuf, Vec<u8>)]) -> String {
     let mut sums = String::new();
@@ -122,9 +117,8 @@ fn hex(bytes: &[u8]) -> String {
 /// What cargo says of all packages.
 pub(crate) fn metadata() -> Result<Value> {
     let arguments = ["metadata", "--format-version", "1", "--locked"];
-    let output = workspace::cargo(arguments).output().context("cannot run cargo")?;
-    anyhow::ensure!(output.status.success(), "cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).context("cannot read what cargo says of the packages")
+    let printed = workspace::printed(&mut workspace::cargo(arguments))?;
+    serde_json::from_str(&printed).context("cannot read what cargo says of the packages")
 }
 
 /// What it says of this one of the workspace.

@@ -12,7 +12,6 @@ mod wheel;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
@@ -79,31 +78,6 @@ fn make(out: &Path) -> Result<Vec<PathBuf>> {
         let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
         contents.push((PathBuf::from(file.file_name().unwrap_or_default()), bytes));
     }
-    let path = out.join(SUMS);
-    fs::write(&path, sums(&contents)).with_context(|| format!("cannot write {}", path.display()))?;
+    workspace::write(&out.join(SUMS), sums(&contents))?;
     Ok(files)
-}
-
-/// Copies a file, or a folder with all that is in it but what Python has compiled, and makes the folders that it is in.
-pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
-    let failed = || format!("cannot copy {} to {}", from.display(), to.display());
-    if from.is_dir() {
-        for entry in fs::read_dir(from).with_context(failed)? {
-            let name = entry.with_context(failed)?.file_name();
-            if name != "__pycache__" {
-                copy(&from.join(&name), &to.join(&name))?;
-            }
-        }
-        return Ok(());
-    }
-    fs::create_dir_all(to.parent().unwrap_or(to)).with_context(failed)?;
-    fs::copy(from, to).map(|_| ()).with_context(failed)
-}
-
-/// What a command prints.
-fn printed(command: &mut Command) -> Result<String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().with_context(|| format!("cannot run {name}"))?;
-    anyhow::ensure!(output.status.success(), "{name} failed: {}", String::from_utf8_lossy(&output.stderr).trim());
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

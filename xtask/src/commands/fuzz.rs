@@ -148,7 +148,7 @@ fn fuzz(targets: &[String], length: Length) -> Result<()> {
 
 /// Builds the targets with their instruments; returns the folder they are in.
 fn build(compiler: &str, work: &Path) -> Result<PathBuf> {
-    let host = host()?;
+    let host = workspace::host()?;
     let mut cargo = workspace::cargo(["build", "--release", "--locked", "--bins"]);
     // With a target named, build scripts and macros are left without instruments.
     cargo.args(["--target", &host]).arg("--target-dir").arg(work);
@@ -156,13 +156,4 @@ fn build(compiler: &str, work: &Path) -> Result<PathBuf> {
     cargo.env("CARGO_ENCODED_RUSTFLAGS", INSTRUMENTS.join("\u{1f}")).env("CXX", compiler);
     workspace::run(&mut cargo)?;
     Ok(work.join(host).join("release"))
-}
-
-/// The triple of this machine.
-fn host() -> Result<String> {
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let output = Command::new(rustc).arg("-vV").output().context("cannot run rustc")?;
-    let version = String::from_utf8_lossy(&output.stdout);
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).context("rustc does not say what machine this is")
 }

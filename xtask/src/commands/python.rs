@@ -6,12 +6,14 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use super::dist::copy;
 use super::test::official;
 use crate::workspace;
 
 /// What is copied of the package to be built: so building it leaves nothing in the checkout.
 const SOURCES: [&str; 3] = ["pyproject.toml", "README.md", "src"];
+
+/// What Python has compiled.
+const COMPILED: [&str; 1] = ["__pycache__"];
 
 /// The package's folder.
 pub(crate) fn package() -> PathBuf {
@@ -40,9 +42,13 @@ pub(crate) fn source(to: &Path) -> Result<()> {
         fs::remove_dir_all(to).with_context(|| format!("cannot remove {}", to.display()))?;
     }
     for name in SOURCES {
-        copy(&package().join(name), &to.join(name))?;
+        workspace::copy(&package().join(name), &to.join(name), &COMPILED)?;
     }
-    copy(&workspace::component()?, &to.join("src/acp_sessions/engine.wasm"))?;
+    workspace::copy(&workspace::component()?, &to.join("src/acp_sessions/engine.wasm"), &COMPILED)?;
     // The tables of its store in a file are the host's.
-    copy(&workspace::root().join("host/src/store/sqlite/schema"), &to.join("src/acp_sessions/sqlite/schema"))
+    workspace::copy(
+        &workspace::root().join("host/src/store/sqlite/schema"),
+        &to.join("src/acp_sessions/sqlite/schema"),
+        &COMPILED,
+    )
 }

@@ -21,7 +21,7 @@ pub(crate) fn run() -> Result<()> {
     let mut report = Report::new(std::env::var("CI").is_ok_and(|set| !set.is_empty() && set != "false"));
     thread::scope(|scope| {
         let targeted = report.step("Target for WebAssembly", || outcome(super::wasm_target::ensure()));
-        // It needs nothing of the build, which leaves a processor idle again and again.
+        // It needs nothing of the build, and by itself keeps no more than one processor busy.
         let by_debian = scope.spawn(engine::by_debian);
         checks(&mut report, targeted, by_debian);
     });

@@ -19,7 +19,7 @@ pub(crate) fn check(levels: &[&str]) -> Result<()> {
     let target = WasmTarget::detect()?;
     let elsewhere = TempDir::with_prefix("another-place-").context("cannot create a folder for temporary files")?;
     let (root, fresh) = (elsewhere.path().join("a/copy"), elsewhere.path().join("fresh"));
-    copy(&workspace::root(), &root)?;
+    workspace::copy(&workspace::root(), &root, &PASSED_OVER)?;
     for level in levels {
         let build = |root: &Path, target_dir: &Path| {
             let module = guest::build(&target, root, PACKAGE, level, target_dir)?;
@@ -35,25 +35,6 @@ pub(crate) fn check(levels: &[&str]) -> Result<()> {
             );
         }
         println!("At level {level} both have the same {} bytes.", here.len());
-    }
-    Ok(())
-}
-
-/// Copies a folder with all sources in it.
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    let failed = || format!("cannot copy {} to {}", from.display(), to.display());
-    fs::create_dir_all(to).with_context(failed)?;
-    for entry in fs::read_dir(from).with_context(failed)? {
-        let entry = entry.with_context(failed)?;
-        let (name, kind) = (entry.file_name(), entry.file_type().with_context(failed)?);
-        if PASSED_OVER.iter().any(|passed_over| name == *passed_over) {
-            continue;
-        }
-        if kind.is_dir() {
-            copy(&entry.path(), &to.join(name))?;
-        } else if kind.is_file() {
-            fs::copy(entry.path(), to.join(name)).with_context(failed)?;
-        }
     }
     Ok(())
 }

@@ -58,7 +58,7 @@ impl Sbom<'_> {
 }
 
 /// What `cargo metadata` knows, by name and version.
-fn known(metadata: &Value) -> BTreeMap<Package, &Value> {
+pub(crate) fn known(metadata: &Value) -> BTreeMap<Package, &Value> {
     let packages = metadata["packages"].as_array().into_iter().flatten();
     let named = packages.filter_map(|package| {
         Some((format!("{} v{}", package["name"].as_str()?, package["version"].as_str()?), package))

@@ -16,9 +16,8 @@ pub(crate) type Graph = BTreeMap<Package, BTreeSet<Package>>;
 pub(crate) fn of(package: &str, target: &str) -> Result<Graph> {
     let arguments =
         ["tree", "--locked", "--edges", "normal", "--prefix", "depth", "--package", package, "--target", target];
-    let output = workspace::cargo(arguments).output().context("cannot run cargo")?;
-    anyhow::ensure!(output.status.success(), "cargo tree failed: {}", String::from_utf8_lossy(&output.stderr));
-    read(&String::from_utf8_lossy(&output.stdout)).context("cannot read what cargo says of dependencies")
+    let printed = workspace::printed(&mut workspace::cargo(arguments))?;
+    read(&printed).context("cannot read what cargo says of dependencies")
 }
 
 /// Each line has how deep it is, the name and the version. What stands a second time is not taken apart again.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 
-use super::{PACKAGE, envelope, write};
+use super::{PACKAGE, envelope};
 use crate::wasm_target::WasmTarget;
 use crate::{guest, imports, workspace};
 
@@ -26,7 +26,7 @@ pub(crate) fn build() -> Result<PathBuf> {
     let module = guest::build(&WasmTarget::detect()?, &root, PACKAGE, OPT_LEVEL, &target_dir.join("guest"))?;
     let read = |path: &PathBuf| fs::read(path).with_context(|| format!("cannot read {}", path.display()));
     let (component, path) = (workspace::component()?, path()?);
-    write(&path, &envelope::with_module(&read(&component)?, &read(&module)?)?)?;
+    workspace::write(&path, &envelope::with_module(&read(&component)?, &read(&module)?)?)?;
     imports::check(&path)?;
     Ok(path)
 }

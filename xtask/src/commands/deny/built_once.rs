@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 
 use crate::workspace;
 
@@ -16,11 +16,7 @@ const EDGES: [&str; 2] = ["normal,build", "normal,build,dev"];
 pub(super) fn check() -> Result<()> {
     for edges in EDGES {
         let mut cargo = workspace::cargo(["tree", "--locked", "--workspace", "--duplicates", "--depth", "0"]);
-        let output = cargo.args(["--prefix", "none", "--edges", edges]).output().context("cannot run cargo tree")?;
-        if !output.status.success() {
-            bail!("cargo tree failed:\n{}", String::from_utf8_lossy(&output.stderr));
-        }
-        let twice = twice(&String::from_utf8_lossy(&output.stdout));
+        let twice = twice(&workspace::printed(cargo.args(["--prefix", "none", "--edges", edges]))?);
         if !twice.is_empty() {
             bail!(
                 "built twice, with other features each time (host/features is to ask for the same): {}",
@@ -37,8 +33,8 @@ fn twice(tree: &str) -> Vec<String> {
     for line in tree.lines().map(|line| line.trim_end_matches(" (*)")).filter(|line| !line.is_empty()) {
         *times.entry(line).or_default() += 1;
     }
-    let name = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
-    let twice = times.into_iter().filter(|(line, times)| *times > 1 && !MAY_BE_TWICE.contains(&&*name(line)));
+    let may_be = |line: &str| line.split(' ').next().is_some_and(|name| MAY_BE_TWICE.contains(&name));
+    let twice = times.into_iter().filter(|(line, times)| *times > 1 && !may_be(line));
     twice.map(|(line, _)| line.to_owned()).collect()
 }
 

@@ -6,14 +6,13 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::copy;
 use super::staged::Staged;
 use crate::workspace;
 
 /// Everything below one folder. The same program gives the same bytes.
 pub(super) fn make(staged: &Staged, work: &Path, out: &Path) -> Result<PathBuf> {
     let name = format!("acp-sessions-{}-{ARCH}-{OS}", staged.version);
-    copy(&staged.folder, &work.join("archive").join(&name))?;
+    workspace::copy(&staged.folder, &work.join("archive").join(&name), &[])?;
     let file = out.join(format!("{name}.tar.gz"));
     let mut tar = Command::new("tar");
     tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=go=rX,u+rw", "--mtime=@0"]);

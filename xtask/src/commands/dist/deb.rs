@@ -1,14 +1,12 @@
 //! A package for Debian and what is made of it.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use super::copy;
 use super::linked::{Processor, oldest_libc};
-use super::staged::{Staged, write};
+use super::staged::Staged;
 use crate::workspace;
 
 /// Where Debian looks for what each shell completes by.
@@ -23,26 +21,24 @@ const DOCUMENTS: &str = "usr/share/doc/acp-sessions";
 /// As `dpkg` installs it.
 pub(super) fn make(staged: &Staged, work: &Path, out: &Path) -> Result<PathBuf> {
     let root = work.join("deb");
-    copy(&staged.program(), &root.join("usr/bin/acp-sessions"))?;
+    workspace::copy(&staged.program(), &root.join("usr/bin/acp-sessions"), &[])?;
     for (name, place) in COMPLETIONS {
-        copy(&staged.folder.join("completions").join(name), &root.join(place))?;
+        workspace::copy(&staged.folder.join("completions").join(name), &root.join(place), &[])?;
     }
     for page in staged.manual()? {
         let name = page.file_name().context("a page of the manual has no name")?;
         let place = root.join("usr/share/man/man1").join(name);
-        copy(&page, &place)?;
+        workspace::copy(&page, &place, &[])?;
         compress(&place)?;
     }
     let documents = root.join(DOCUMENTS);
-    copy(&staged.folder.join("README.md"), &documents.join("README.md"))?;
-    copy(&staged.folder.join("LICENSE"), &documents.join("copyright"))?;
-    copy(&staged.folder.join("NOTICES.txt"), &documents.join("NOTICES"))?;
+    workspace::copy(&staged.folder.join("README.md"), &documents.join("README.md"), &[])?;
+    workspace::copy(&staged.folder.join("LICENSE"), &documents.join("copyright"), &[])?;
+    workspace::copy(&staged.folder.join("NOTICES.txt"), &documents.join("NOTICES"), &[])?;
     compress(&documents.join("NOTICES"))?;
 
     let processor = Processor::of_this_machine()?.debian;
-    let control = root.join("DEBIAN");
-    fs::create_dir_all(&control).with_context(|| format!("cannot create {}", control.display()))?;
-    write(&control.join("control"), &described(staged, processor)?)?;
+    workspace::write(&root.join("DEBIAN/control"), described(staged, processor)?)?;
     let file = out.join(format!("acp-sessions_{}_{processor}.deb", staged.version));
     let mut build = Command::new("dpkg-deb");
     build.env("SOURCE_DATE_EPOCH", "0").args(["--build", "--root-owner-group"]);

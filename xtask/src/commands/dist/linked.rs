@@ -5,11 +5,11 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::printed;
+use crate::workspace;
 
 /// The oldest version of the C library with all that the program asks of it, as `(2, 34)`.
 pub(super) fn oldest_libc(program: &Path) -> Result<(u32, u32)> {
-    let symbols = printed(Command::new("readelf").args(["--wide", "--version-info"]).arg(program))?;
+    let symbols = workspace::printed(Command::new("readelf").args(["--wide", "--version-info"]).arg(program))?;
     newest(&symbols).context("the program asks for no version of the C library")
 }
 

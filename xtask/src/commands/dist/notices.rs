@@ -4,31 +4,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use super::super::component::tree;
-use super::printed;
+use super::super::component::{sbom, tree};
+use crate::workspace;
 
 /// How the files begin that have to be given on.
 const NAMES: [&str; 4] = ["LICENSE", "LICENCE", "COPYING", "NOTICE"];
 
 /// One text: each licence once, with the crates that it is of.
 pub(super) fn of(package: &str, metadata: &Value) -> Result<String> {
-    let host = printed(Command::new("rustc").args(["--print", "host-tuple"]))?;
-    let graph = tree::of(package, host.trim())?;
-    let packages = metadata["packages"].as_array().into_iter().flatten();
-    // The whole workspace is under the licence that is beside this file.
-    let others = packages.filter(|package| !package["source"].is_null());
+    let known = sbom::known(metadata);
     let mut crates_by_text = BTreeMap::<String, BTreeSet<String>>::new();
-    for package in others {
-        let text = |key: &str| package[key].as_str().unwrap_or_default();
-        let name = format!("{} v{}", text("name"), text("version"));
-        if !graph.contains_key(&name) {
+    for name in tree::of(package, &workspace::host()?)?.keys() {
+        let package = known.get(name).with_context(|| format!("nothing is known of {name}"))?;
+        // The whole workspace is under the licence that is beside this file.
+        if package["source"].is_null() {
             continue;
         }
+        let text = |key: &str| package[key].as_str().unwrap_or_default();
         let label = format!("{} {} ({})", text("name"), text("version"), text("license"));
         let folder = Path::new(text("manifest_path")).parent().context("a manifest is in no folder")?;
         let texts = licences(folder)?;

@@ -10,8 +10,7 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use super::linked::Processor;
-use super::staged::{Staged, write};
-use super::{copy, printed};
+use super::staged::Staged;
 use crate::workspace;
 
 /// What starts the program of the other package.
@@ -30,9 +29,9 @@ pub(super) fn make(staged: &Staged, work: &Path, out: &Path) -> Result<[PathBuf;
     let name = format!("acp-sessions-linux-{}", Processor::of_this_machine()?.npm);
 
     for part in SOURCES {
-        copy(&source.join(part), &main.join(part))?;
+        workspace::copy(&source.join(part), &main.join(part), &[])?;
     }
-    copy(&staged.folder.join("LICENSE"), &main.join("LICENSE"))?;
+    workspace::copy(&staged.folder.join("LICENSE"), &main.join("LICENSE"), &[])?;
     executable(&main.join("bin/acp-sessions.js"), STARTER)?;
     let text = fs::read_to_string(source.join("package.json")).context("cannot read embed/js/package.json")?;
     let mut package: Value = serde_json::from_str(&text).context("embed/js/package.json is no JSON")?;
@@ -44,11 +43,11 @@ pub(super) fn make(staged: &Staged, work: &Path, out: &Path) -> Result<[PathBuf;
     if let Some(files) = members.get_mut("files").and_then(Value::as_array_mut) {
         files.push(json!("bin"));
     }
-    write(&main.join("package.json"), &format!("{package:#}\n"))?;
+    workspace::write(&main.join("package.json"), format!("{package:#}\n"))?;
 
-    copy(&staged.program(), &program.join("bin/acp-sessions"))?;
+    workspace::copy(&staged.program(), &program.join("bin/acp-sessions"), &[])?;
     for part in ["LICENSE", "NOTICES.txt"] {
-        copy(&staged.folder.join(part), &program.join(part))?;
+        workspace::copy(&staged.folder.join(part), &program.join(part), &[])?;
     }
     let package = json!({
         "name": name,
@@ -60,21 +59,20 @@ pub(super) fn make(staged: &Staged, work: &Path, out: &Path) -> Result<[PathBuf;
         "libc": ["glibc"],
         "files": ["bin", "NOTICES.txt"],
     });
-    write(&program.join("package.json"), &format!("{package:#}\n"))?;
+    workspace::write(&program.join("package.json"), format!("{package:#}\n"))?;
     Ok([pack(&main, out)?, pack(&program, out)?])
 }
 
 fn pack(package: &Path, out: &Path) -> Result<PathBuf> {
     let mut npm = Command::new("npm");
     npm.current_dir(package).args(["pack", "--json", "--ignore-scripts", "--pack-destination"]).arg(out);
-    let packed: Value = serde_json::from_str(&printed(&mut npm)?).context("cannot read what npm says")?;
+    let packed: Value = serde_json::from_str(&workspace::printed(&mut npm)?).context("cannot read what npm says")?;
     let name = packed[0]["filename"].as_str().context("npm does not say what it has packed")?;
     Ok(out.join(name))
 }
 
 fn executable(path: &Path, text: &str) -> Result<()> {
-    fs::create_dir_all(path.parent().unwrap_or(path)).with_context(|| format!("cannot create {}", path.display()))?;
-    write(path, text)?;
+    workspace::write(path, text)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755))
         .with_context(|| format!("cannot make {} a program", path.display()))
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use super::super::component::{metadata, package};
-use super::{copy, notices, printed};
+use super::notices;
 use crate::workspace;
 
 /// The shells that are told how the command line is completed, and how the file is called that tells them.
@@ -25,21 +25,23 @@ impl Staged {
     pub(super) fn make(folder: &Path) -> Result<Self> {
         let built = workspace::program("acp-sessions")?;
         let program = folder.join("acp-sessions");
-        copy(&built, &program)?;
+        workspace::copy(&built, &program, &[])?;
         // A third of it are names of functions.
         workspace::run(Command::new("strip").arg(&program))?;
         for name in ["README.md", "LICENSE"] {
-            copy(&workspace::root().join(name), &folder.join(name))?;
+            workspace::copy(&workspace::root().join(name), &folder.join(name), &[])?;
         }
         let completions = folder.join("completions");
-        fs::create_dir_all(&completions).with_context(|| format!("cannot create {}", completions.display()))?;
         for (shell, name) in SHELLS {
-            write(&completions.join(name), &printed(Command::new(&program).args(["completions", shell]))?)?;
+            workspace::write(
+                &completions.join(name),
+                workspace::printed(Command::new(&program).args(["completions", shell]))?,
+            )?;
         }
         workspace::run(Command::new(&program).arg("manual").arg(folder.join("man1")))?;
         let metadata = metadata()?;
         let package = package(&metadata, "acp-sessions-host")?;
-        write(&folder.join("NOTICES.txt"), &notices::of("acp-sessions-host", &metadata)?)?;
+        workspace::write(&folder.join("NOTICES.txt"), notices::of("acp-sessions-host", &metadata)?)?;
         let text = |key: &str| package[key].as_str().unwrap_or_default().to_owned();
         Ok(Self { folder: folder.to_owned(), version: text("version"), description: text("description") })
     }
@@ -56,8 +58,4 @@ impl Staged {
         pages.sort();
         Ok(pages)
     }
-}
-
-pub(super) fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }

@@ -8,7 +8,6 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use super::super::python;
-use super::copy;
 use super::linked::{Processor, oldest_libc};
 use super::staged::Staged;
 use crate::workspace;
@@ -26,11 +25,11 @@ pub(super) fn make(staged: &Staged, work: &Path, out: &Path) -> Result<PathBuf> 
     let package = only(&unpacked)?;
     let scripts = package.join(format!("acp_sessions-{}.data/scripts", staged.version));
     let program = scripts.join("acp-sessions");
-    copy(&staged.program(), &program)?;
+    workspace::copy(&staged.program(), &program, &[])?;
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).context("cannot make it a program")?;
     let described = package.join(format!("acp_sessions-{}.dist-info", staged.version));
     for part in ["LICENSE", "NOTICES.txt"] {
-        copy(&staged.folder.join(part), &described.join("licenses").join(part))?;
+        workspace::copy(&staged.folder.join(part), &described.join("licenses").join(part), &[])?;
     }
     let packed = work.join("packed");
     fs::create_dir_all(&packed).with_context(|| format!("cannot create {}", packed.display()))?;
@@ -43,7 +42,7 @@ pub(super) fn make(staged: &Staged, work: &Path, out: &Path) -> Result<PathBuf> 
     )?;
     let tagged = only(&packed)?;
     let file = out.join(tagged.file_name().context("the wheel has no name")?);
-    copy(&tagged, &file)?;
+    workspace::copy(&tagged, &file, &[])?;
     Ok(file)
 }
 
