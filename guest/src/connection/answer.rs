@@ -13,6 +13,9 @@ pub(super) const AUTH_REQUIRED: i64 = -32000;
 /// What a cancelled prompt ends with (protocol v1: not an error).
 pub(super) const CANCELLED: &str = "{\"stopReason\":\"cancelled\"}";
 
+/// What a prompt ends with that was answered to its end.
+pub(super) const END_TURN: &str = "{\"stopReason\":\"end_turn\"}";
+
 /// An outcome as a result that handlers can use `?` on.
 pub(super) fn result_of<'a>(outcome: &Outcome<'a>) -> Result<&'a str, RpcError> {
     match outcome {

@@ -13,10 +13,12 @@ mod opened;
 mod opening;
 mod permission;
 mod prompt;
+mod put_back;
 mod settings;
 mod show;
 mod staging;
 mod state;
+mod turn_end;
 mod update;
 mod write;
 

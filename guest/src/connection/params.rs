@@ -98,7 +98,8 @@ impl<'a> Params<'a> {
         if self.required(FIELD)?.len() > keys::LONGEST_ID {
             return Err(RpcError::invalid_params(FIELD, "is longer than any session's"));
         }
-        self.string(FIELD)
+        let id = self.string(FIELD)?;
+        if id.is_empty() { Err(RpcError::invalid_params(FIELD, "must not be empty")) } else { Ok(id) }
     }
 
     /// A required array, as JSON.

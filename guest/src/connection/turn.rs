@@ -26,6 +26,8 @@ pub(super) struct Turn {
     pub(super) unstored: Option<Unstored>,
     /// The number of the prompt's entry in the session's own log, where it was taken.
     pub(super) place: Option<u32>,
+    /// The agent has answered another prompt of the same turn well.
+    pub(super) is_heard: bool,
 }
 
 impl Turn {
@@ -47,6 +49,7 @@ impl Turn {
             title: title::from_prompt(blocks),
             unstored: None,
             place: None,
+            is_heard: false,
         }
     }
 

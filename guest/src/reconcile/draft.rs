@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::align::TELLING;
 use super::plan::{Heard, Piece, Plan, length};
-use super::recut::alike;
+use super::recut::{alike, alike_at_end};
 use super::text::Sum;
 use super::turn::Turn;
 
@@ -178,6 +178,13 @@ impl Draft {
         if self.is_same(log, replay, is_enclosed) {
             return self.keep_same(log, replay);
         }
+        if let Some((first, other)) = self.end_alike(log, replay) {
+            let (before, same) = log.split_at(first);
+            self.both(before, &replay[..other], is_enclosed);
+            let (known, unknown): (Vec<&Turn>, Vec<&Turn>) = same.iter().partition(|turn| self.has_part_in(turn));
+            self.keep(known, Told::Yes);
+            return self.keep_others(unknown);
+        }
         // What it has put together with something else is in its account as well.
         let is_known = |turn: &Turn| self.has_heard(turn) || is_held(turn, replay);
         // What it took no part in before comes first in its own account of it, too, where it was told of it.
@@ -201,6 +208,13 @@ impl Draft {
             self.insert(replay);
             self.keep_others(behind);
         }
+    }
+
+    /// From where on both say the same of what the agent took part in, up to the end, though they cut it into other turns.
+    fn end_alike(&self, log: &[Turn], replay: &[Turn]) -> Option<(usize, usize)> {
+        let places: Vec<usize> = (0..log.len()).filter(|at| self.has_part_in(&log[*at])).collect();
+        let known: Vec<&Turn> = places.iter().map(|at| &log[*at]).collect();
+        alike_at_end(&known, replay).map(|(first, other)| (places[first], other))
     }
 
     /// Whether the one is a replay of the other, as far as it says anything.

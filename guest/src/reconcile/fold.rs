@@ -146,12 +146,11 @@ impl Fold {
         if is_its_own == Some(true) && !is_users && self.grain == Grain::Turns {
             self.begin_aside();
         }
-        let is_begun = self.open.is_none();
         self.take(number, text, entry);
         if let (Some(open), Some(tag)) = (&mut self.open, entry.and_then(|entry| entry.turn)) {
             open.tag.get_or_insert_with(|| tag.to_owned());
         }
-        if let Some(open) = self.open.as_mut().filter(|_| is_begun && is_its_own.is_some()) {
+        if let Some(open) = self.open.as_mut().filter(|open| is_its_own.is_some() && open.places.is_just(number)) {
             open.took_part = is_its_own;
             if is_its_own == Some(true) && matches!(open.said, Said::Agent { .. }) {
                 self.asides.push(self.turns.len());

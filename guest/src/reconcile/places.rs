@@ -63,6 +63,11 @@ impl Gathered {
         }
     }
 
+    /// Whether nothing but this was gathered.
+    pub(super) fn is_just(&self, number: u64) -> bool {
+        matches!(self.0.as_slice(), [run] if *run == Run { from: number, until: number })
+    }
+
     pub(super) fn places(mut self) -> Places {
         self.0.sort_unstable();
         self.0.dedup_by(|run, before| {

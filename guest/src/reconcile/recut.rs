@@ -16,6 +16,10 @@ impl Said {
         Self { user: self.user.followed_by(turn.user), agent: self.agent.followed_by(turn.agent.sum()) }
     }
 
+    fn behind(self, turn: &Turn) -> Self {
+        Self { user: turn.user.followed_by(self.user), agent: turn.agent.sum().followed_by(self.agent) }
+    }
+
     fn length(self) -> u64 {
         self.user.length() + self.agent.length()
     }
@@ -34,6 +38,25 @@ pub(super) fn alike(log: &[&Turn], replay: &[Turn]) -> Option<(usize, usize)> {
         } else {
             let Some(turn) = replay.get(other) else { return found };
             (theirs, other) = (theirs.and(turn), other + 1);
+        }
+        if ours == theirs && ours.length() > 0 {
+            found = Some((at, other));
+        }
+    }
+}
+
+/// From which turn of each on they say the same where they are put together, up to the last: the first such turns.
+pub(super) fn alike_at_end(log: &[&Turn], replay: &[Turn]) -> Option<(usize, usize)> {
+    let (mut ours, mut theirs) = (Said::default(), Said::default());
+    let (mut at, mut other) = (log.len(), replay.len());
+    let mut found = None;
+    loop {
+        if ours.length() <= theirs.length() {
+            let Some(before) = at.checked_sub(1) else { return found };
+            (ours, at) = (ours.behind(log[before]), before);
+        } else {
+            let Some(before) = other.checked_sub(1) else { return found };
+            (theirs, other) = (theirs.behind(&replay[before]), before);
         }
         if ours == theirs && ours.length() > 0 {
             found = Some((at, other));

@@ -2,10 +2,11 @@
 
 use acp_sessions_guest::engine::{Arrival, Content, Peer};
 use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::time;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, envelope, update};
-use crate::scenes::{CWD, account, ask_load, ask_prompt, leave, lines, load, mark, oblige, said, says};
+use crate::scenes::{CWD, account, ask_load, ask_prompt, leave, lines, listing, load, mark, oblige, row, said, says};
 
 const ALL: [&str; 4] = ["> OneTwo", "2 1", "> Theirs", "Their answer"];
 
@@ -210,5 +211,60 @@ fn what_an_agent_says_unasked_belongs_to_its_own_last_turn_though_another_window
         leave(other);
         let (shown, _) = goes_on(&store, &world, &[("Mine", joined)]);
         assert_eq!(shown.concat(), all);
+    }
+}
+
+#[test]
+fn they_are_in_the_agents_session_though_it_says_of_the_last_that_it_has_none() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    desk.new_session("s1", CWD);
+    let [one, two] = ["One", "Two"].map(|text| ask_prompt(&mut desk, text, "s1", text));
+    desk.agent(says("2 1"));
+    ends(&mut desk, &two);
+    let out = desk.refuse(&one.request("session/prompt"), -32002);
+    assert_eq!(out.answer("One")["error"]["code"], -32002);
+    leave(desk);
+    let told = [("OneTwo", "2 1")];
+    for time in ["once", "again"] {
+        let mut desk = Desk::ready(&store, &world, &loads());
+        assert_eq!(said(&load(&mut desk, "s1", &told).client), lines(&[&told]), "{time}");
+        leave(desk);
+    }
+    let mut desk = Desk::ready(&store, &world, &loads());
+    load(&mut desk, "s1", &told);
+    assert_eq!(account(&ask_prompt(&mut desk, "next", "s1", "Three")), None);
+}
+
+#[test]
+fn what_others_said_stays_before_them_though_the_agent_has_lost_what_it_said_first() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    desk.new_session("s1", CWD);
+    desk.turn("s1", "First", &["0"]);
+    let mut other = other(&store, &world);
+    other.turn("s1", "Theirs", &["Their answer"]);
+    let one = ask_prompt(&mut desk, "One", "s1", "One");
+    other.turn("s1", "Theirs as well", &["Their other answer"]);
+    let two = ask_prompt(&mut desk, "Two", "s1", "Two");
+    desk.agent(says("2 1"));
+    ends(&mut desk, &one);
+    ends(&mut desk, &two);
+    desk.wait(1000);
+    leave(desk);
+    leave(other);
+    let changed = row("s1", "First", &time::format(world.time()));
+    for time in ["once", "again"] {
+        let mut desk = listing(&store, &world, "a", &loads(), std::slice::from_ref(&changed));
+        let mut out = ask_load(&mut desk, "load", "s1");
+        let asked = out.request("session/load");
+        for text in [account(&one).unwrap(), "One".to_owned(), account(&two).unwrap(), "Two".to_owned()] {
+            desk.agent(update("s1", chunk("user_message_chunk", &text)));
+        }
+        desk.agent(says("2 1"));
+        out.extend(desk.reply(&asked, json!({})));
+        let expected = ["> Theirs", "Their answer", "> OneTwo", "2 1", "> Theirs as well", "Their other answer"];
+        assert_eq!(said(&out.client), expected, "{time}");
+        leave(desk);
     }
 }

@@ -98,3 +98,33 @@ fn an_id_in_use_is_refused_and_the_request_that_uses_it_goes_on() {
     let out = desk.reply(&new, json!({"sessionId": "s2"}));
     assert!(out.answer("same")["error"].is_null());
 }
+
+#[test]
+fn nothing_is_done_with_a_session_that_has_no_id() {
+    let (store, world) = (Memory::new(), World::default());
+    let can =
+        json!({"loadSession": true, "sessionCapabilities": {"resume": {}, "fork": {}, "close": {}, "delete": {}}});
+    let mut desk = Desk::ready(&store, &world, &can);
+    for method in [
+        "session/load",
+        "session/resume",
+        "session/fork",
+        "session/close",
+        "session/delete",
+        "session/archive",
+        "session/status",
+        "session/prompt",
+        "session/set_mode",
+    ] {
+        let params = json!({"sessionId": "", "cwd": CWD, "mcpServers": [], "prompt": [], "modeId": "m"});
+        let out = desk.client(json!({"id": method, "method": method, "params": params}));
+        let error = &out.answer(method)["error"];
+        assert_eq!(
+            (&error["code"], &error["data"]["field"]),
+            (&json!(-32602), &json!("sessionId")),
+            "{method}: {error}"
+        );
+        assert!(out.agent.is_empty(), "{method}: {:?}", out.agent);
+    }
+    assert!(desk.listed().is_empty());
+}

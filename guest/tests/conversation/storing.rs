@@ -6,7 +6,7 @@ use acp_sessions_guest::time;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, update};
-use crate::scenes::{CWD, Turns, leave, lines, listing, load, row, said};
+use crate::scenes::{CWD, Turns, ask_prompt, ask_resume, leave, lines, listing, load, oblige, row, said};
 
 const FIRST: Turns<'static> = &[("First question", "First answer")];
 const SECOND: Turns<'static> = &[("Second question", "Second answer")];
@@ -161,5 +161,54 @@ fn what_is_said_of_a_deleted_session_is_not_shown_while_nobody_can_look_it_up() 
         store.is_unreadable.set(is_unreadable);
         let out = desk.agent(update("s1", json!({"sessionUpdate": "session_info_update", "title": "Back"})));
         assert!(out.client.is_empty(), "{is_unreadable}: {:?}", out.client);
+    }
+}
+
+/// How it comes that a session is forgotten that is open.
+#[derive(Debug, Clone, Copy)]
+enum Forgotten {
+    /// The store does not take its open mark, and the window that has it open reads the list of the agent, which was
+    /// started again.
+    Unmarked,
+    /// The same, and another window reads the list.
+    UnmarkedForAnother,
+    /// The clock was set back, so that another window cannot believe the mark.
+    WithTheClockSetBack,
+}
+
+#[test]
+fn what_is_said_in_a_session_is_there_though_it_was_forgotten_meanwhile_because_its_agents_list_lacks_it() {
+    use Forgotten::{Unmarked, UnmarkedForAnother, WithTheClockSetBack};
+    let capabilities = json!({"sessionCapabilities": {"list": {}, "resume": {}}});
+    for how in [Unmarked, UnmarkedForAnother, WithTheClockSetBack] {
+        let (store, world) = (Faulty::default(), World::default());
+        let mut desk = listing(&store, &world, "a", &capabilities, &[row("o1", "One", "2025-01-01T00:00:00Z")]);
+        let asked = ask_resume(&mut desk, "resume", "o1").request("session/resume");
+        if !matches!(how, WithTheClockSetBack) {
+            store.fail(1, usize::MAX, StorageError::Full);
+        }
+        desk.reply(&asked, json!({})).answer("resume");
+        store.mend();
+        match how {
+            Unmarked => {
+                let asked = desk.revive(&capabilities).request("session/list");
+                desk.reply(&asked, json!({"sessions": []}));
+                desk.wait(0);
+            }
+            UnmarkedForAnother => leave(listing(&store, &world, "a", &capabilities, &[])),
+            WithTheClockSetBack => {
+                world.now.set(world.now.get() - 3_600_000);
+                leave(listing(&store, &world, "a", &capabilities, &[]));
+            }
+        }
+        let out = ask_prompt(&mut desk, "turn", "o1", "Hello");
+        let out = oblige(&mut desk, out, &[], "fresh");
+        assert_eq!(*stored(&out), Value::Null, "{how:?}");
+        leave(desk);
+        let mut desk = listing(&store, &world, "a", &capabilities, &[]);
+        let rows = desk.ask("session/list", json!({}));
+        assert_eq!(rows["result"]["sessions"][0]["sessionId"], "o1", "{how:?}");
+        assert_eq!(rows["result"]["sessions"][0]["cwd"], CWD, "{how:?}");
+        assert_eq!(said(&load(&mut desk, "o1", &[]).client), ["> Hello"], "{how:?}");
     }
 }

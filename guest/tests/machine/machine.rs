@@ -145,7 +145,7 @@ impl<'a> Machine<'a> {
             Step::Clock(seconds) => {
                 self.bench.world.pass(i64::from(seconds) * 1000);
                 if self.retains {
-                    self.ground.talk.age();
+                    self.ground.talk.age(&Store::new(&self.bench.memory));
                 }
             }
             Step::Fault(fault, after, times) => {
@@ -208,7 +208,7 @@ impl<'a> Machine<'a> {
         let (first, loads) = (self.ground.talk.said.len(), open.agent.loads());
         let said = open.agent.act(deed, now, &mut self.ground);
         self.ground.talk.is_crossing = false;
-        for said in self.ground.talk.said[first..].iter_mut().filter(|said| said.turn.is_none()) {
+        for said in &mut self.ground.talk.said[first..] {
             said.unwritten = Some(line);
         }
         if open.agent.loads() < loads {

@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::store::{Origin, Store};
+
 /// One mark; its text is `m<number>x`.
 pub(crate) type Mark = usize;
 
@@ -17,7 +20,7 @@ pub(crate) struct Said {
     pub(crate) rewound: bool,
     /// It was thought, and not said.
     pub(crate) thought: bool,
-    /// It was said between turns on this connection, which has not been told since that time has passed.
+    /// It was said on this connection, which has not been told since that time has passed.
     pub(crate) unwritten: Option<u8>,
     /// A program of another connection has told it before it can have been written; see [`crate::checks::gaps`].
     pub(crate) crossed: bool,
@@ -191,10 +194,13 @@ impl Talk {
         self.is_real(id) && !self.sessions.get(id).is_some_and(may_be_forgotten)
     }
 
-    /// So much time has passed that what was made here may have been removed for its age.
-    pub(crate) fn age(&mut self) {
-        for session in self.sessions.values_mut() {
-            if session.life == Life::Here && (session.is_made_here || !session.parts.is_empty()) {
+    /// So much time has passed that what was made here, or has its history here, may have been removed for its age.
+    pub(crate) fn age(&mut self, store: &Store<&Memory>) {
+        let has_history =
+            |id: &str| store.session(id).ok().flatten().is_some_and(|record| record.origin == Origin::Layer);
+        for (id, session) in &mut self.sessions {
+            let is_here = session.is_made_here || !session.parts.is_empty() || has_history(id);
+            if session.life == Life::Here && is_here {
                 session.life = Life::Perhaps;
             }
         }
@@ -266,9 +272,12 @@ impl Talk {
         self.said.iter_mut().filter(|said| said.unwritten == Some(line)).for_each(|said| said.unwritten = None);
     }
 
-    /// What has been said so on another connection is told by an agent on this one.
+    /// What has been said so on another connection, between turns or in one that was taken for cut off, is told by an agent on
+    /// this one.
     pub(crate) fn cross(&mut self, line: u8) {
-        let is_others = |said: &&mut Said| said.unwritten.is_some_and(|other| other != line);
+        let is_given_up = |turn: usize| self.turns[turn].given_up.is_some();
+        let is_others =
+            |said: &&mut Said| said.unwritten.is_some_and(|other| other != line) && said.turn.is_none_or(is_given_up);
         self.said.iter_mut().filter(is_others).for_each(|said| said.crossed = true);
     }
 

@@ -3,7 +3,8 @@
 use std::ops::RangeInclusive;
 
 use acp_sessions_guest::reconcile::{Fold, Grain, Sum, Turn};
-use acp_sessions_guest::transcript::{Entry, Kind};
+use acp_sessions_guest::store::Known;
+use acp_sessions_guest::transcript::{Entry, Kind, speaker};
 
 use crate::scene::strip;
 
@@ -183,4 +184,19 @@ fn a_long_message_in_several_entries_is_one() {
 #[test]
 fn a_turn_takes_little_memory() {
     assert!(size_of::<Turn>() <= 100, "{}", size_of::<Turn>());
+}
+
+#[test]
+fn what_an_agent_has_told_is_known_to_be_its_own_wherever_it_begins() {
+    for (id, is_its_own) in [("own", true), ("another's", false)] {
+        let mut fold = Fold::new(strip).heard_by("agent", Some(&Known::new("own".to_owned(), 0)));
+        let speaker = speaker("agent", id);
+        for (number, short) in (1..).zip(["a0", "ua", "a1", "ub", "a2"]) {
+            let told = entry(short);
+            let (_, json) = told.split_once(' ').unwrap();
+            fold.push(number, &format!("u1@{speaker} {json}"));
+        }
+        let took_part: Vec<_> = fold.finish(5).iter().map(|turn| turn.took_part).collect();
+        assert_eq!(took_part, [Some(is_its_own); 3], "{id}");
+    }
 }

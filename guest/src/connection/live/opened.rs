@@ -55,13 +55,14 @@ impl LiveSession {
         self.others_ended = self.have_others_ended(&opening, cx);
         self.knows_log(cx);
         self.phase = Phase::Open { turns: Vec::new(), busy: None };
-        self.state_changed(cx);
-        // The session is open, and can be even where its state cannot be written now; the host is told.
-        let _ = self.write(cx, false);
         let request = opening.request.take();
         if request.is_some() {
             self.was_given(Some(opening.given()));
-        } else if opening.is_detached() {
+        }
+        self.state_changed(cx);
+        // The session is open, and can be even where its state cannot be written now; the host is told.
+        let _ = self.write(cx, false);
+        if request.is_none() && opening.is_detached() {
             self.tell_what_changed(opening.told(), &attached, cx);
         }
         // The title is the end of a history; where none is wanted nothing comes before the answer.

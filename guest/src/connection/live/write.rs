@@ -58,6 +58,9 @@ impl LiveSession {
                 return Ok(());
             }
         }
+        if self.is_dirty() {
+            self.put_back(cx)?;
+        }
         if close {
             self.recorder.close_run();
         }

@@ -27,7 +27,8 @@
 //! by a clock that was set or a computer that was asleep, is taken for gone by who opens its session, and its turn for cut off
 //! (27832), and so is one whose mark a failing store did not take, until time passes on it and the store takes the mark. The
 //! first vouches for itself again with what it does next. Such a turn need not be in one piece, and what its connection is asked
-//! next, while it is still under way there, is one with it or not (723412).
+//! next, while it is still under way there, is one with it or not (723412). What it was told of that turn and had not written
+//! when another window's agent told it stands there twice, as words between turns do (762624).
 //!
 //! **An agent that says it has told all of a session when it has told a part.** Nobody can know, as long as its list gives the
 //! same time. What was said outside the layer and not told then may be missing; nothing else.
@@ -36,8 +37,9 @@
 //! the agent's list before the first could have it noted. It is one more of the agent's own to everybody, and is not deleted with
 //! the session that it stands in for (685101).
 //!
-//! **Not exempt, and not held yet.** A prompt that the store did not take, and that another window's replay has meanwhile
-//! (101350). None of the first 20,000.
+//! **Not exempt, and not held yet.** A prompt that the agent has refused, as the second of three, and that it tells all the same,
+//! joined with those before and behind it, where a lost instance took the end of the answer with it (859961). None of the first
+//! 20,000.
 
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Store, keys};

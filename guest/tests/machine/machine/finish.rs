@@ -165,7 +165,7 @@ impl Machine<'_> {
         None
     }
 
-    /// A connection begins with a list, which is all there if the agent's own was never read.
+    /// A connection begins with a list, which is all there if the agent's own was never read and nothing goes wrong.
     pub(super) fn first_list(&mut self, line: u8) {
         if line != 0 || self.lines[0].is_some() {
             return;
@@ -173,7 +173,8 @@ impl Machine<'_> {
         let kind = self.next_kind();
         let is_new = kind.name().is_some_and(|name| !self.lists_read.contains(name));
         self.started(line);
-        if is_new && !kind.is(Trait::StartsSlowly) && !kind.is(Trait::WantsLogin) {
+        let is_hindered = kind.is(Trait::StartsSlowly) || kind.is(Trait::WantsLogin) || self.ground.talk.had_faults;
+        if is_new && !is_hindered {
             let rows = self.list(everything());
             let broken = checks::early(&mut self.ground, kind, &rows);
             self.ground.extend(broken);

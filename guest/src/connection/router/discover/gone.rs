@@ -1,6 +1,7 @@
 //! Sessions that the agent had and has no more.
 
 use super::Phase;
+use crate::connection::key::Key;
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::sessions::vanish::{self, KnownPart};
@@ -16,7 +17,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         };
         let KnownPart { ids, next } = vanish::known_to(&self.store, &agent, behind)?;
         for (agent_id, id) in ids {
-            let is_open = self.connection.by_agent.contains_key(agent_id.as_str());
+            let is_open = self.connection.by_agent.contains_key(agent_id.as_str())
+                || self.connection.sessions.contains_key(&Key::Session(id.clone()));
             if is_open || self.connection.discovery.seen.has(&agent_id) {
                 continue;
             }

@@ -1,0 +1,180 @@
+//! The end of turns: with the agent's answer, or because one side has gone.
+
+use serde_json::json;
+
+use super::memo::MISSING;
+use super::{LastTurn, LiveSession, Phase, Said};
+use crate::connection::answer::{CANCELLED, END_TURN, marked, result_of};
+use crate::connection::client_request::ClientRequest;
+use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
+use crate::connection::handled::Handled;
+use crate::connection::turn::Turn;
+use crate::environment::Environment;
+use crate::rpc::{self, Outcome, RpcError};
+use crate::storage::Storage;
+use crate::transcript::{Ended, Kind};
+
+/// Why nothing is stored of a session that somebody else has deleted.
+const DELETED: &str = "the session was deleted elsewhere; nothing that is said in it is kept";
+
+impl LiveSession {
+    /// The agent has answered a prompt.
+    pub(in crate::connection) fn prompt_answered<S: Storage, E: Environment>(
+        &mut self,
+        line: &str,
+        request: &ClientRequest,
+        outcome: Outcome<'_>,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Handled {
+        let handled = self.turn_ended(line, request, outcome, cx);
+        if !self.is_closing() {
+            return handled;
+        }
+        // Whoever closes the session is answered behind what that cancels.
+        let line = match handled {
+            Handled::Pass => line.to_owned(),
+            Handled::PassAs(line) => line,
+            Handled::Done | Handled::Wait(_) => return handled,
+        };
+        cx.push(Effect::ToClientOf(request.clone(), line));
+        self.advance_closing(cx);
+        Handled::Done
+    }
+
+    fn turn_ended<S: Storage, E: Environment>(
+        &mut self,
+        line: &str,
+        request: &ClientRequest,
+        outcome: Outcome<'_>,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Handled {
+        let Some(turns) = self.turns_mut() else { return Handled::Pass };
+        let turn = turns.iter().position(|turn| turn.request == *request).map(|at| turns.remove(at));
+        let turn = turn.unwrap_or_else(|| Turn::taken_up(request.clone(), cx.turn_tag(), None, None));
+        let has_succeeded = matches!(outcome, Outcome::Result(_));
+        let is_refused = matches!(outcome, Outcome::Error(error) if Ended::with_error(error) == Ended::Refused);
+        if is_refused && !turn.is_heard {
+            // What another window has had told since does not make the agent know of this.
+            self.activity.refused = turn.place.into_iter().chain(self.activity.refused).min();
+        }
+        // One that the client has cancelled ends so, whatever the agent says; it need not have heard of it.
+        let (entry, outcome, replaced) = match outcome {
+            Outcome::Error(error) if turn.cancelled => {
+                let entry = format!("{{\"stopReason\":\"cancelled\",\"error\":{error}}}");
+                (entry, Outcome::Result(CANCELLED), !line.contains(CANCELLED))
+            }
+            // To readers the prompts are one turn, which is in the agent's session.
+            Outcome::Error(_) if is_refused && turn.is_heard => (END_TURN.to_owned(), outcome, false),
+            Outcome::Error(error) => (format!("{{\"error\":{error}}}"), outcome, false),
+            Outcome::Result(result) => {
+                (result.to_owned(), outcome, turn.cancelled && result == CANCELLED && !line.contains(CANCELLED))
+            }
+        };
+        if let Some(from) = turn.account.filter(|_| !has_succeeded) {
+            self.untold = Some(from.and(self.untold));
+        }
+        self.note_others(cx);
+        if has_succeeded {
+            self.hears_others_of(&turn);
+            self.activity.last_turn = Some((turn.began.unwrap_or(cx.now()), cx.now()));
+        }
+        self.activity.heard |= has_succeeded && self.has_heard_all();
+        self.activity.succeeded |= has_succeeded;
+        let is_cut_off = turn.cancelled || !has_succeeded;
+        self.end_turn(&turn, &entry, is_cut_off, cx.now());
+        if let Some(reason) = self.write_end(cx) {
+            // The conversation goes on; the client learns that this turn may be missing from its history.
+            let Ok(result) = result_of(&outcome) else { return Handled::Pass };
+            let mark = json!({ "stored": false, "reason": reason });
+            self.last_turn = LastTurn::Unstored;
+            return Handled::PassAs(rpc::response(request.id(), &marked(result, &mark)));
+        }
+        if std::mem::replace(&mut self.last_turn, LastTurn::Stored) == LastTurn::Unstored
+            && let Ok(result) = result_of(&outcome)
+        {
+            let mark = json!({ "storedAgain": true });
+            return Handled::PassAs(rpc::response(request.id(), &marked(result, &mark)));
+        }
+        if replaced {
+            return Handled::PassAs(rpc::response(request.id(), CANCELLED));
+        }
+        Handled::Pass
+    }
+
+    /// The agent has answered one of several prompts that are one turn: what it says to the others of having no such session
+    /// is not so.
+    fn hears_others_of(&mut self, turn: &Turn) {
+        let others = self.turns_mut().into_iter().flatten();
+        others.filter(|other| other.tag == turn.tag).for_each(|other| other.is_heard = true);
+    }
+
+    /// Writes what was said up to the end of a turn; why not all of it is kept, if so.
+    pub(super) fn write_end<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> Option<String> {
+        let lost = match self.write(cx, true) {
+            Err(error) => Some(RpcError::from(error).message),
+            Ok(()) if self.is_deleted() => Some(DELETED.to_owned()),
+            Ok(()) => (self.said == Said::Missing).then(|| MISSING.to_owned()),
+        };
+        self.forget_missing_without_turn();
+        lost
+    }
+
+    /// Records the end of a turn. Where the agent is at another prompt as well, both are one turn to readers, and it goes on.
+    fn end_turn(&mut self, turn: &Turn, entry: &str, is_cut_off: bool, now: i64) {
+        let goes_on = self.turns_mut().is_some_and(|turns| turns.iter().any(|other| other.tag == turn.tag));
+        if !goes_on {
+            self.recorder.set_turn(Some(turn.tag.clone()));
+            let open = std::mem::take(&mut self.calls);
+            if is_cut_off {
+                for update in open.failed() {
+                    self.recorder.push(Kind::Update, now, &format!("{{\"update\":{update}}}"));
+                }
+            }
+            self.recorder.push(Kind::TurnEnd, now, entry);
+            let next = self.turns_mut().and_then(|turns| turns.first().map(|turn| turn.tag.clone()));
+            self.recorder.set_turn(next);
+        }
+        self.activity.touched = Some(now);
+        if turn.title.is_some() {
+            self.activity.title.clone_from(&turn.title);
+        }
+    }
+
+    /// Records that a turn has ended though the agent has not said so.
+    pub(super) fn end_turn_with(&mut self, turn: &Turn, entry: &str, now: i64) {
+        self.end_turn(turn, entry, true, now);
+    }
+
+    /// Ends every turn that cannot go on.
+    fn end_turns(&mut self, why: &str, now: i64) {
+        let entry = json!({ "error": { "message": why } }).to_string();
+        while let Some(turn) = self.turns_mut().and_then(|turns| (!turns.is_empty()).then(|| turns.remove(0))) {
+            self.end_turn_with(&turn, &entry, now);
+        }
+    }
+
+    /// One side of the connection has ended: what was said is written.
+    pub(in crate::connection) fn disconnect<S: Storage, E: Environment>(
+        &mut self,
+        why: &str,
+        error: &RpcError,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        self.cancel_closing(cx);
+        self.end_turns(why, cx.now());
+        match &self.phase {
+            Phase::Opening(_) => self.fail(error.clone(), cx),
+            Phase::Closing(_) => self.closed(cx),
+            Phase::Open { .. } | Phase::Deleted { .. } | Phase::Gone => {}
+        }
+        // A failure has been reported.
+        let _ = self.write(cx, true);
+    }
+
+    /// The connection is over: it is open here no more.
+    pub(in crate::connection) fn leave<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        self.phase = Phase::Gone;
+        self.unmark_unless_open(cx);
+    }
+}
