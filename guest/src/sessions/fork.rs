@@ -43,16 +43,16 @@ pub struct Fork<'a> {
 pub fn fork<S: Storage, E: Environment>(store: &Store<S>, environment: &E, fork: &Fork<'_>) -> Result<Option<Session>> {
     let mut id = listed(store, fork)?.unwrap_or_else(|| fork.wanted_id.clone());
     loop {
-        let is_taken = || Ok(store.session(&id)?.is_some_and(|found| !fork.is_listed_as(&found)));
-        if id.is_empty() || is_taken()? || store.is_deleted(&id)? {
+        let is_taken = |found: Option<&Session>| match found {
+            Some(found) => Ok(!fork.is_listed_as(found) || store.storage().log_end(&found.id)? > 0),
+            None => Ok(false),
+        };
+        if id.is_empty() || is_taken(store.session(&id)?.as_ref())? || store.is_deleted(&id)? {
             id = create::mint(environment);
         }
         let mut taken = false;
         let changed = store.change(&id).durable().commit(|before, expected, writes| {
-            taken = match before {
-                Some(found) => !fork.is_listed_as(found) || store.storage().log_end(&id)? > 0,
-                None => false,
-            };
+            taken = is_taken(before)?;
             // Read anew in each round: the parent may have grown, or be gone. Its record stays as it is up to the
             // commit, which expects the revision.
             let Some(parent) = store.session(fork.parent)?.filter(|_| !taken) else { return Ok(Decision::Keep) };

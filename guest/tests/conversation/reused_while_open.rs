@@ -4,7 +4,9 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
-use crate::scenes::{CWD, TOLD, account, ask_load, ask_prompt, lines, load, mark, oblige, said, told};
+use crate::scenes::{
+    CWD, TOLD, account, ask_fork, ask_load, ask_prompt, ask_resume, lines, listing, load, mark, oblige, row, said, told,
+};
 
 fn kinds() -> [Value; 3] {
     [json!({}), json!({"loadSession": true}), json!({"sessionCapabilities": {"resume": {}, "close": {}}})]
@@ -154,4 +156,28 @@ fn an_agent_whose_counter_begins_anew_with_each_process_keeps_its_conversations_
             crate::scenes::leave(desk);
         }
     }
+}
+
+#[test]
+fn a_fork_that_is_given_the_id_of_a_session_of_the_agents_own_in_which_something_was_said_is_one_of_its_own() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"sessionCapabilities": {"list": {}, "fork": {}, "resume": {}}});
+    let mut desk = listing(&store, &world, "a", &capabilities, &[row("o1", "One", "2025-01-01T00:00:00Z")]);
+    desk.new_session("s1", CWD);
+    desk.turn("s1", "Hello", &["Hi"]);
+    let out = ask_resume(&mut desk, "resume", "o1");
+    oblige(&mut desk, out, &[], "fresh").answer("resume");
+    desk.agent(update("o1", chunk("agent_message_chunk", "Welcome back")));
+    desk.wait(1000);
+    let out = ask_fork(&mut desk, "s1");
+    let out = oblige(&mut desk, out, &[], "o1");
+    let fork = out.answer("fork")["result"]["sessionId"].as_str().unwrap().to_owned();
+    let mut ids = ["o1", "s1", &fork].map(str::to_owned);
+    ids.sort_unstable();
+    let mut listed = desk.listed();
+    listed.sort_unstable();
+    assert_eq!(listed, ids);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    assert_eq!(said(&load(&mut desk, &fork, &[]).client), ["> Hello", "Hi"]);
+    assert_eq!(said(&load(&mut desk, "o1", &[]).client), ["Welcome back"]);
 }
