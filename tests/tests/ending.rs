@@ -1,5 +1,5 @@
 //! Every way a conversation can end, at every moment: what was said is stored, the agent is gone, and the exit code is the
-//! one that the README states.
+//! one that docs/commands.md states.
 
 use std::io::{BufRead as _, BufReader, PipeReader, Write as _, pipe};
 use std::process::{Child, ChildStdin};

@@ -1,4 +1,4 @@
-//! The table as the README shows it.
+//! The table as docs/speed.md shows it.
 
 use std::time::Duration;
 
