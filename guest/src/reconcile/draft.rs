@@ -185,8 +185,12 @@ impl Draft {
             self.keep(known, Told::Yes);
             return self.keep_others(unknown);
         }
+        let asked = asked(log.iter().filter(|turn| self.has_part_in(turn)));
+        // It may tell what it has refused all the same.
+        let tells_all = !asked.is_empty() && asked == joined(replay).0;
+        let is_told = |turn: &Turn| if tells_all { self.has_part_in(turn) } else { self.has_heard(turn) };
         // What it has put together with something else is in its account as well.
-        let is_known = |turn: &Turn| self.has_heard(turn) || is_held(turn, replay);
+        let is_known = |turn: &Turn| is_told(turn) || is_held(turn, replay);
         // What it took no part in before comes first in its own account of it, too, where it was told of it.
         let lead = log.iter().take_while(|turn| !is_known(turn)).count();
         if lead > 0 && lead < log.len() {
@@ -314,6 +318,11 @@ fn is_prompt_to_it(turn: &Turn) -> bool {
 /// Whether a turn of a replay has this turn of a log, or half a turn, and more. What went to another agent is that one's.
 pub(super) fn is_held(turn: &Turn, replay: &[Turn]) -> bool {
     turn.took_part != Some(false) && replay.iter().any(|theirs| theirs.holds(turn))
+}
+
+/// What a user said in these turns.
+fn asked<'a>(turns: impl Iterator<Item = &'a Turn>) -> Sum {
+    turns.fold(Sum::default(), |asked, turn| asked.followed_by(turn.user))
 }
 
 /// What is said in these turns, by the user and by the agent: agents join what was said in several, or take it apart.

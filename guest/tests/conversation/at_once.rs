@@ -268,3 +268,30 @@ fn what_others_said_stays_before_them_though_the_agent_has_lost_what_it_said_fir
         leave(desk);
     }
 }
+
+#[test]
+fn what_an_agent_has_refused_and_tells_all_the_same_is_there_once_though_it_joins_it_with_what_was_said_around_it() {
+    let joined = [("OneTwoThree", "The beginning and the end")];
+    let apart = [("One", "The first answer"), ("TwoThree", "The beginning and the end")];
+    for code in [-32002, -32603] {
+        for (answer, told) in [(None, &joined[..]), (Some("The first answer"), &apart)] {
+            let (store, world) = (Memory::new(), World::default());
+            let mut desk = Desk::ready(&store, &world, &loads());
+            desk.new_session("s1", CWD);
+            desk.turn("s1", "One", answer.as_slice());
+            let asked = ask_prompt(&mut desk, "two", "s1", "Two").request("session/prompt");
+            desk.refuse(&asked, code);
+            let three = ask_prompt(&mut desk, "three", "s1", "Three");
+            desk.agent(says("The beginning"));
+            ends(&mut desk, &three);
+            // The end of its answer is lost on its way.
+            leave(desk);
+            for time in ["once", "again"] {
+                let mut desk = Desk::ready(&store, &world, &loads());
+                let shown = said(&load(&mut desk, "s1", told).client);
+                assert_eq!(shown, lines(&[told]), "{code} {answer:?}, {time}");
+                leave(desk);
+            }
+        }
+    }
+}

@@ -36,10 +36,6 @@
 //! **A session that its agent began in the place of its own while the store took nothing**, and which another window has read in
 //! the agent's list before the first could have it noted. It is one more of the agent's own to everybody, and is not deleted with
 //! the session that it stands in for (685101).
-//!
-//! **Not exempt, and not held yet.** A prompt that the agent has refused, as the second of three, and that it tells all the same,
-//! joined with those before and behind it, where a lost instance took the end of the answer with it (859961). None of the first
-//! 20,000.
 
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Store, keys};
