@@ -165,6 +165,19 @@ impl Session {
         self.agents.insert(agent.to_owned(), known);
     }
 
+    /// The same where another of the agent's sessions may have taken the place of this one since the agent was asked for
+    /// it: what is known of this one is as it was in the record `asked`.
+    pub fn know_again(&mut self, agent: &str, id: &str, heard: u64, asked: &Self) {
+        let is_replaced = self.id_at(agent) != Some(id);
+        self.know_as(agent, id, heard);
+        let before = asked.agents.get(agent).filter(|before| is_replaced && before.id == id);
+        if let (Some(known), Some(before)) = (self.agents.get_mut(agent), before) {
+            // Places that have moved are no more those of then.
+            let since = if self.layout == asked.layout { before.since } else { 0 };
+            *known = Known { former: std::mem::take(&mut known.former), since, heard, ..before.clone() };
+        }
+    }
+
     /// The record's text, with its checksum.
     pub fn to_text(&self) -> String {
         checksum::seal(serde_json::to_string(self).unwrap_or_default())

@@ -4,7 +4,9 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, TOLD, Turns, ask_fork, ask_prompt, leave, lines, listing, load, replay, row, said, told};
+use crate::scenes::{
+    CWD, TOLD, Turns, ask_fork, ask_load, ask_prompt, leave, lines, listing, load, replay, row, said, told,
+};
 
 const OLD: Turns<'static> = &[("Old question", "Old answer")];
 
@@ -224,5 +226,34 @@ fn a_fork_is_one_session_though_the_agents_list_is_read_before_the_fork_is_answe
         leave(desk);
         let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
         assert_eq!(said(&load(&mut desk, &fork, &[]).client), ["> Hi", "Ho", "> On", "Yes"]);
+    }
+}
+
+#[test]
+fn an_agent_remembers_what_its_fork_was_made_of_though_another_window_has_put_a_session_in_its_place_for_a_while() {
+    const INHERITED: Turns<'static> = &[("One", "The first answer"), ("TwoThree", "The other answer")];
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &forks());
+    desk.new_session("s1", CWD);
+    desk.turn("s1", "One", &["The first answer"]);
+    desk.turn("s1", "Two", &[]);
+    desk.turn("s1", "Three", &["The other answer"]);
+    let asked = ask_fork(&mut desk, "s1").request("session/fork");
+    desk.reply(&asked, json!({"sessionId": "f1"})).answer("fork");
+    leave(desk);
+    let mut with_its_own = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
+    let mut with_another = Desk::ready(&store, &world, &json!({}));
+    let begun = ask_load(&mut with_another, "load", "f1").request("session/new");
+    let resumed = ask_load(&mut with_its_own, "load", "f1").request("session/resume");
+    with_another.reply(&begun, json!({"sessionId": "f2"})).answer("load");
+    with_another.turn("f1", "Four", &["The last answer"]);
+    leave(with_another);
+    with_its_own.reply(&resumed, json!({})).answer("load");
+    leave(with_its_own);
+    for time in ["once", "again"] {
+        let mut desk = Desk::ready(&store, &world, &forks());
+        let shown = said(&load(&mut desk, "f1", INHERITED).client);
+        assert_eq!(shown, lines(&[INHERITED, &[("Four", "The last answer")]]), "{time}");
+        leave(desk);
     }
 }

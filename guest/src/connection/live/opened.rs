@@ -229,7 +229,10 @@ impl LiveSession {
                 {
                     known.forget(self.agent_id.to_string());
                 }
-                _ => changed.give_to(&agent, &self.agent_id, opening.heard),
+                _ => {
+                    changed.know_again(&agent, &self.agent_id, opening.heard, session);
+                    changed.agent = Some(agent.clone());
+                }
             }
             if attached.step == Step::New
                 && let Some(known) = changed.agents.get_mut(&agent).filter(|known| *known.id == *self.agent_id)
