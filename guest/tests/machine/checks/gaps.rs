@@ -36,6 +36,9 @@
 //! **A session that its agent began in the place of its own while the store took nothing**, and which another window has read in
 //! the agent's list before the first could have it noted. It is one more of the agent's own to everybody, and is not deleted with
 //! the session that it stands in for (685101).
+//!
+//! **Not exempt, and not held yet.** A prompt that the store did not take, and that another window's agent tells in a replay
+//! before it is tried again, stands there twice until the next load from that agent (101350). None of the first 20,000.
 
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Store, keys};
