@@ -185,7 +185,7 @@ impl Draft {
             self.keep(known, Told::Yes);
             return self.keep_others(unknown);
         }
-        let asked = asked(log.iter().filter(|turn| self.has_part_in(turn)));
+        let (asked, _) = joined(log.iter().filter(|turn| self.has_part_in(turn)));
         // It may tell what it has refused all the same.
         let tells_all = !asked.is_empty() && asked == joined(replay).0;
         let is_told = |turn: &Turn| if tells_all { self.has_part_in(turn) } else { self.has_heard(turn) };
@@ -320,14 +320,9 @@ pub(super) fn is_held(turn: &Turn, replay: &[Turn]) -> bool {
     turn.took_part != Some(false) && replay.iter().any(|theirs| theirs.holds(turn))
 }
 
-/// What a user said in these turns.
-fn asked<'a>(turns: impl Iterator<Item = &'a Turn>) -> Sum {
-    turns.fold(Sum::default(), |asked, turn| asked.followed_by(turn.user))
-}
-
 /// What is said in these turns, by the user and by the agent: agents join what was said in several, or take it apart.
-fn joined(turns: &[Turn]) -> (Sum, Sum) {
-    turns.iter().fold((Sum::default(), Sum::default()), |(user, agent), turn| {
+fn joined<'a>(turns: impl IntoIterator<Item = &'a Turn>) -> (Sum, Sum) {
+    turns.into_iter().fold((Sum::default(), Sum::default()), |(user, agent), turn| {
         (user.followed_by(turn.user), agent.followed_by(turn.agent.sum()))
     })
 }

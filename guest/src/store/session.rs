@@ -165,11 +165,11 @@ impl Session {
         self.agents.insert(agent.to_owned(), known);
     }
 
-    /// The same where another of the agent's sessions may have taken the place of this one since the agent was asked for
-    /// it: what is known of this one is as it was in the record `asked`.
-    pub fn know_again(&mut self, agent: &str, id: &str, heard: u64, asked: &Self) {
+    /// As [`Self::give_to`] where another of the agent's sessions may have taken the place of this one since the agent was
+    /// asked for it: what is known of this one is as it was in the record `asked`.
+    pub fn give_again(&mut self, agent: &str, id: &str, heard: u64, asked: &Self) {
         let is_replaced = self.id_at(agent) != Some(id);
-        self.know_as(agent, id, heard);
+        self.give_to(agent, id, heard);
         let before = asked.agents.get(agent).filter(|before| is_replaced && before.id == id);
         if let (Some(known), Some(before)) = (self.agents.get_mut(agent), before) {
             // Places that have moved are no more those of then.

@@ -332,7 +332,10 @@ impl<'a> Machine<'a> {
         let windows = open.client.windows.iter().filter(|window| window.done).count();
         let met = self.bench.faults.met();
         let sent = call(&mut open.host);
-        self.has_failed[usize::from(line)] |= self.bench.faults.met() != met;
+        if self.bench.faults.met() != met {
+            self.has_failed[usize::from(line)] = true;
+            self.ground.talk.fail(line);
+        }
         if open.host.losses > losses {
             self.ground.talk.shake(line);
             self.note(|| format!("{line} -- the instance was lost"));

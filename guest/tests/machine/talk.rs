@@ -54,6 +54,8 @@ pub(crate) struct Turn {
     pub(crate) shaken: bool,
     /// When another connection took it for cut off, because its own was silent for so long by the clock.
     pub(crate) given_up: Option<u64>,
+    /// The store has failed its connection meanwhile: the log need not tell of it.
+    pub(crate) untold: bool,
 }
 
 /// Where turns end for those that are one with them.
@@ -218,6 +220,7 @@ impl Talk {
             given: None,
             shaken: false,
             given_up: None,
+            untold: false,
         });
         self.session(session).parts.push(Part { turn, inherited: None });
         turn
@@ -267,17 +270,26 @@ impl Talk {
         self.turns.iter_mut().filter(is_under_way).for_each(|turn| turn.given_up = turn.given_up.or(Some(moment)));
     }
 
+    /// The store has failed this connection: what was said in the turns under way on it may not be written, prompts
+    /// included.
+    pub(crate) fn fail(&mut self, line: u8) {
+        for turn in self.turns.iter_mut().filter(|turn| turn.line == line && turn.ended.is_none()) {
+            turn.untold = true;
+            turn.marks.iter().for_each(|mark| self.said[*mark].unwritten = Some(line));
+        }
+    }
+
     /// What has been said between turns on this connection is written by now.
     pub(crate) fn write_out(&mut self, line: u8) {
         self.said.iter_mut().filter(|said| said.unwritten == Some(line)).for_each(|said| said.unwritten = None);
     }
 
-    /// What has been said so on another connection, between turns or in one that was taken for cut off, is told by an agent on
-    /// this one.
+    /// What has been said so on another connection, between turns or in one that was taken for cut off or that the log does not
+    /// tell of, is told by an agent on this one.
     pub(crate) fn cross(&mut self, line: u8) {
-        let is_given_up = |turn: usize| self.turns[turn].given_up.is_some();
+        let is_unknown = |turn: usize| self.turns[turn].given_up.is_some() || self.turns[turn].untold;
         let is_others =
-            |said: &&mut Said| said.unwritten.is_some_and(|other| other != line) && said.turn.is_none_or(is_given_up);
+            |said: &&mut Said| said.unwritten.is_some_and(|other| other != line) && said.turn.is_none_or(is_unknown);
         self.said.iter_mut().filter(is_others).for_each(|said| said.crossed = true);
     }
 

@@ -229,10 +229,7 @@ impl LiveSession {
                 {
                     known.forget(self.agent_id.to_string());
                 }
-                _ => {
-                    changed.know_again(&agent, &self.agent_id, opening.heard, session);
-                    changed.agent = Some(agent.clone());
-                }
+                _ => changed.give_again(&agent, &self.agent_id, opening.heard, session),
             }
             if attached.step == Step::New
                 && let Some(known) = changed.agents.get_mut(&agent).filter(|known| *known.id == *self.agent_id)

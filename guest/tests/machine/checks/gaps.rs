@@ -37,8 +37,11 @@
 //! the agent's list before the first could have it noted. It is one more of the agent's own to everybody, and is not deleted with
 //! the session that it stands in for (685101).
 //!
-//! **Not exempt, and not held yet.** A prompt that the store did not take, and that another window's agent tells in a replay
-//! before it is tried again, stands there twice until the next load from that agent (101350). None of the first 20,000.
+//! **A turn that a failing store took nothing of.** No log tells that it is under way, so a replay of another window's agent,
+//! which has its prompt, is taken over in the midst of it. What the first window writes when the store works again stands there
+//! twice, until the next load from that agent sets one of the two aside (101350). Only what was said in a turn during which the
+//! store has failed is exempt, only until it takes what it is given again, and only from standing there once. None of the
+//! first 20,000 needs it.
 
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Store, keys};
