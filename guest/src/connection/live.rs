@@ -14,6 +14,7 @@ mod opening;
 mod permission;
 mod prompt;
 mod put_back;
+mod quote;
 mod settings;
 mod show;
 mod staging;
@@ -47,6 +48,7 @@ use busy::Busy;
 use closing::Closing;
 use failing::Failing;
 use opening::Opening;
+use quote::Quote;
 
 /// A session on a connection.
 #[derive(Debug)]
@@ -80,6 +82,8 @@ pub(super) struct LiveSession {
     calls: OpenCalls,
     /// Keeps the layer's own words out of what is shown as the user's.
     hush: own_words::Stream,
+    /// The same of what is shown as the agent's.
+    quote: Quote,
     /// How far the agent has said the history again for a request that nobody waits for any more.
     retold: Option<Box<Retold>>,
     /// The connection whose open mark is in the store.
@@ -213,6 +217,7 @@ impl LiveSession {
             others_ended: false,
             calls: OpenCalls::default(),
             hush: own_words::Stream::default(),
+            quote: Quote::default(),
             retold: None,
             marked: None,
             writes: 0,

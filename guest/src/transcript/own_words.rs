@@ -151,6 +151,64 @@ impl Stream {
     }
 }
 
+/// No account is longer, in bytes.
+const LONGEST: usize = 64 * 1024;
+
+/// Takes whole accounts out of what an agent says as its own, which comes in pieces. An agent may begin with the words of one
+/// and go on with its own: what has no end like one's is given when it is known.
+#[derive(Debug, Default)]
+pub struct Quoted {
+    /// The end of what came, from where an account may begin.
+    held: String,
+    /// Up to where the end of an account was looked for in that.
+    searched: usize,
+    /// An account has just ended; white space behind it is still a part of it.
+    is_behind: bool,
+}
+
+impl Quoted {
+    /// Takes the next piece, and gives what may be shown of all so far and was not given before.
+    pub fn feed(&mut self, text: &str) -> String {
+        let mut shown = String::new();
+        self.held.push_str(text);
+        loop {
+            if self.is_behind {
+                self.held.drain(..self.held.len() - self.held.trim_start().len());
+                self.is_behind = self.held.is_empty();
+            }
+            let begin =
+                self.held.find(OPENING).unwrap_or_else(|| self.held.len() - beginning_at_end(&self.held, OPENING));
+            shown.extend(self.held.drain(..begin));
+            if begin > 0 {
+                self.searched = 0;
+            }
+            let from = self.held.floor_char_boundary(self.searched.saturating_sub(CLOSING.len()));
+            let Some(end) = self.held[from..].find(CLOSING).map(|at| from + at + CLOSING.len()) else {
+                self.searched = self.held.len();
+                if self.held.len() > LONGEST {
+                    shown.push_str(&self.finish());
+                }
+                return shown;
+            };
+            let account = self.held.drain(..end);
+            (self.searched, self.is_behind) = (0, end <= LONGEST);
+            if !self.is_behind {
+                shown.extend(account);
+            }
+        }
+    }
+
+    /// Nothing more comes: gives what was held back. What is fed next is another text.
+    pub fn finish(&mut self) -> String {
+        std::mem::take(self).held
+    }
+
+    /// Whether something is held back.
+    pub fn holds(&self) -> bool {
+        !self.held.is_empty()
+    }
+}
+
 /// What may be shown of a content block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shown {
@@ -231,6 +289,33 @@ mod tests {
         assert_eq!(stream.feed_content(r#"{"type":"image","data":""}"#), Shown::Unchanged);
         assert_eq!(stream.feed_content(&block(&format!("{tail}\n\nfix"))), Shown::Changed(block("fix")));
         assert_eq!(stream.feed_content(&block(" it")), Shown::Unchanged);
+    }
+
+    #[test]
+    fn of_what_an_agent_says_only_whole_accounts_are_taken_out() {
+        let one = account("User: hi\n\nAssistant: [ok]");
+        let long = format!("{OPENING}{CONTEXT}{}{CLOSING}", "word ".repeat(LONGEST));
+        for (text, expected) in [
+            ("fix the [bug".to_owned(), "fix the [bug".to_owned()),
+            (one.clone(), String::new()),
+            (format!("{one}\n\n fixed\n"), "fixed\n".to_owned()),
+            (format!("before {one} after{one}\n{one} end"), "before afterend".to_owned()),
+            (one[..one.len() - 1].to_owned(), one[..one.len() - 1].to_owned()),
+            (format!("I was told {OPENING}, it said"), format!("I was told {OPENING}, it said")),
+            (format!("{OPENING} {one}end"), "end".to_owned()),
+            (CLOSING.to_owned(), CLOSING.to_owned()),
+            (long.clone(), long),
+        ] {
+            for size in [1, 7, 100, 1 << 20] {
+                let mut quoted = Quoted::default();
+                let chars: Vec<char> = text.chars().collect();
+                let mut shown: String =
+                    chars.chunks(size).map(|piece| quoted.feed(&piece.iter().collect::<String>())).collect();
+                assert!(quoted.held.len() <= LONGEST, "{size} at a time");
+                shown += &quoted.finish();
+                assert!(shown == expected, "{size} at a time: {} of {}", shown.len(), expected.len());
+            }
+        }
     }
 
     proptest! {

@@ -299,3 +299,97 @@ fn an_account_that_the_agent_replays_in_pieces_is_no_change_of_the_conversation(
         assert_eq!(said(&out.client), expected, "{size} at a time");
     }
 }
+
+/// What an agent that is given a prompt with an account says to it, in pieces of `size` characters.
+fn answered(store: &Memory, world: &World, said: impl Fn(&str) -> String, size: usize) -> (Out, String) {
+    let (mut desk, out, text) = prompted(store, world);
+    let mut told = Out::default();
+    for piece in said(&text).chars().collect::<Vec<_>>().chunks(size) {
+        told.extend(desk.agent(update("s2", chunk("agent_message_chunk", &piece.iter().collect::<String>()))));
+    }
+    told.extend(desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"})));
+    (told, text)
+}
+
+#[test]
+fn an_agent_that_says_all_it_was_told_as_its_own_does_not_say_the_account() {
+    for size in [1, 7, 100, 100_000] {
+        let (store, world) = (Memory::new(), World::default());
+        let (told, text) = answered(&store, &world, |account| format!("You said: {account}\n\nThird"), size);
+        let expected = [("agent_message_chunk".to_owned(), "You said: Third".to_owned())];
+        assert_eq!(messages(&told), expected, "{size} at a time");
+        assert_eq!(told.client.last().unwrap()["id"], "prompt", "all of it comes before the answer");
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let out = load(&mut desk, "s1", &[]);
+        assert_eq!(said(&out.client), lines(&[TOLD, &[("Third", "You said: Third")]]), "{size} at a time");
+        assert!(!format!("{:?}", out.client).contains(&head(&text, 30)));
+    }
+}
+
+#[test]
+fn what_an_agent_says_that_is_no_account_is_said_whole() {
+    let begun = format!("{OPENING}{CONTEXT}\n\nUser: Before");
+    for answer in ["A list: [", "[Earlier", &begun, CLOSING] {
+        for size in [1, 7, 100_000] {
+            let (store, world) = (Memory::new(), World::default());
+            let (told, _) = answered(&store, &world, |_| answer.to_owned(), size);
+            let expected = [("agent_message_chunk".to_owned(), answer.to_owned())];
+            assert_eq!(messages(&told), expected, "{size} at a time");
+            assert_eq!(told.client.last().unwrap()["id"], "prompt", "all of it comes before the answer");
+            let mut desk = Desk::ready(&store, &world, &json!({}));
+            let out = load(&mut desk, "s1", &[]);
+            assert_eq!(said(&out.client), lines(&[TOLD, &[("Third", answer)]]), "{size} at a time");
+        }
+    }
+}
+
+#[test]
+fn what_is_held_back_of_an_agents_words_is_there_when_the_agent_ends() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut desk, _, _) = prompted(&store, &world);
+    desk.agent(update("s2", chunk("agent_message_chunk", "A list: [Earlier")));
+    desk.engine.peer_closed(Peer::Agent);
+    let shown = desk.pull();
+    assert!(format!("{:?}", shown.client).contains("[Earlier"), "{:?}", shown.client);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let out = load(&mut desk, "s1", &[]);
+    assert_eq!(said(&out.client), lines(&[TOLD, &[("Third", "A list: [Earlier")]]));
+}
+
+#[test]
+fn an_account_that_is_replayed_as_the_agents_is_neither_shown_nor_kept() {
+    let account = format!("{OPENING}{CONTEXT}\n\nUser: Before\n\n{CLOSING}\n\n");
+    let null = || Value::Null;
+    let (told, begun) = (format!("{account}Third"), format!("{OPENING} and so on"));
+    let cases: [(Messages<'_>, Vec<(&str, &str)>); 3] = [
+        (vec![("user", null(), &told), ("agent", null(), &told)], vec![("user", "Third"), ("agent", "Third")]),
+        (
+            vec![("user", null(), "Say it"), ("agent", json!("m1"), &account), ("agent", json!("m2"), "Yes")],
+            vec![("user", "Say it"), ("agent", "Yes")],
+        ),
+        (
+            vec![
+                ("user", null(), "Say it"),
+                ("agent", null(), &begun),
+                ("user", null(), "More"),
+                ("agent", null(), "["),
+            ],
+            vec![("user", "Say it"), ("agent", &begun), ("user", "More"), ("agent", "[")],
+        ),
+    ];
+    for (told, expected) in &cases {
+        let expected: Vec<(String, String)> =
+            expected.iter().map(|(kind, text)| (format!("{kind}_message_chunk"), (*text).to_owned())).collect();
+        for size in [1, 7, 10_000] {
+            let (store, world) = (Memory::new(), World::default());
+            let listed = || [row("o1", "Old", "2025-01-01T00:00:00Z")];
+            let mut desk = listing(&store, &world, "a", &json!({"loadSession": true}), &listed());
+            let out = load_replayed(&mut desk, "o1", &replayed(told, size));
+            assert_eq!(out.client.last().unwrap()["id"], "load", "all of it comes before the answer");
+            assert_eq!(messages(&out), expected, "{size} at a time: what is shown");
+            let mut desk = listing(&store, &world, "a", &json!({}), &listed());
+            let out = load(&mut desk, "o1", &[]);
+            assert_eq!(messages(&out), expected, "{size} at a time: what was kept");
+        }
+    }
+}

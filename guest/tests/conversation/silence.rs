@@ -287,7 +287,10 @@ fn a_fork_that_the_agent_is_silent_about_is_answered_once() {
     let asked = out.request("session/fork");
     out.extend(desk.wait(1100));
     let mut later = Out::default();
-    later.extend(desk.reply(&asked, json!({"sessionId": "f1"})));
+    let late = desk.reply(&asked, json!({"sessionId": "f1"}));
+    let closes = |message: &&Value| message["method"] == "session/close" && message["params"]["sessionId"] == "f1";
+    assert_eq!(late.agent.iter().filter(closes).count(), 1, "nobody wants it any more: {:?}", late.agent);
+    later.extend(late);
     later.agent.extend(out.agent.drain(..).skip(1));
     out.extend(oblige(&mut desk, later, &[], "f2"));
     out.extend(desk.wait(1100));

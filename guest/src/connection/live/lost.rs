@@ -14,7 +14,6 @@ use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::storage::Storage;
 use crate::store::{Session, State};
-use crate::transcript::own_words;
 
 /// The longest params, in bytes, that are remembered of what a session was opened with. They may hold what must not be
 /// stored, and stay in memory.
@@ -45,7 +44,7 @@ impl LiveSession {
     /// failed; what was said up to then is written.
     pub(in crate::connection) fn agent_lost<S: Storage, E: Environment>(&mut self, how: &str, cx: &mut Cx<'_, S, E>) {
         self.retold = None;
-        self.hush = own_words::Stream::default();
+        self.end_held(cx);
         match &self.phase {
             Phase::Opening(_) => self.fail(agent_restarted(how), cx),
             Phase::Closing(_) => {

@@ -1,6 +1,7 @@
 //! What an agent tells of a session while it loads it: recorded in a log of its own, which becomes part of the
 //! transcript as a whole, or is dropped.
 
+use super::quote::{Quote, Said};
 use super::{Target, Update};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -22,6 +23,8 @@ pub(super) struct Staging {
     speaker: String,
     recorder: Recorder,
     hush: Hush,
+    /// The same of what it replays as its own.
+    quote: Quote,
     /// The last that was recorded is something the user said.
     is_user_speaking: bool,
     /// What it begins with.
@@ -82,6 +85,7 @@ impl Staging {
             log,
             speaker,
             hush: Hush::default(),
+            quote: Quote::default(),
             is_user_speaking: false,
             beginning: None,
             expected: None,
@@ -116,12 +120,17 @@ impl Staging {
             format!("{}{}", update.name, Object::parse_or_empty(update.update).get("content").unwrap_or_default())
         });
         self.recorder.set_speaker(|| self.speaker.clone());
-        let rest = if self.hush.ends_with(update) { self.end_message(cx) } else { None };
+        let users = if self.hush.ends_with(update) { self.end_users(cx) } else { None };
+        let agents = if self.quote.ends_with(update) { self.end_agents(cx) } else { None };
         let shown = match update.kind {
             UpdateKind::UserChunk => self.record_users(update, cx),
             UpdateKind::Chunk => {
-                self.record_chunk(update, update.update, cx);
-                Some(update.update.to_owned())
+                let shown = match self.quote.feed(update) {
+                    Said::AsItCame => Some(update.update.to_owned()),
+                    Said::Otherwise(shown) => Some(shown),
+                    Said::Nothing => None,
+                };
+                shown.inspect(|shown| self.record_chunk(update, shown, cx))
             }
             _ => {
                 self.recorder.push(Kind::Update, cx.now(), &update.kept(None));
@@ -132,7 +141,7 @@ impl Staging {
         if self.recorder.is_full() {
             self.recorder.flush(cx.store, &[], Durability::Relaxed)?;
         }
-        Ok(Recorded { rest, update: shown })
+        Ok(Recorded { rest: users.or(agents), update: shown })
     }
 
     /// Records what the agent tells that the user said; gives what of it is shown.
@@ -182,12 +191,24 @@ impl Staging {
     }
 
     /// The user's message is at its end: what was held back of it was the user's, if it was not the layer's.
-    fn end_message<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> Option<String> {
+    fn end_users<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> Option<String> {
         let rest = self.hush.finish()?;
-        let kept = format!("{{\"update\":{rest}}}");
-        self.recorder.push_chunk(cx.now(), &rest, &Object::parse_or_empty(&kept), || cx.message_id());
+        self.record_rest(&rest, cx);
         self.is_user_speaking = true;
         Some(rest)
+    }
+
+    /// The same of the agent's.
+    fn end_agents<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> Option<String> {
+        let rest = self.quote.finish()?;
+        self.record_rest(&rest, cx);
+        self.is_user_speaking = false;
+        Some(rest)
+    }
+
+    fn record_rest<S: Storage, E: Environment>(&mut self, rest: &str, cx: &Cx<'_, S, E>) {
+        let kept = format!("{{\"update\":{rest}}}");
+        self.recorder.push_chunk(cx.now(), rest, &Object::parse_or_empty(&kept), || cx.message_id());
     }
 
     /// Makes what is new of it a part of the session's transcript.
@@ -197,7 +218,7 @@ impl Staging {
         agent_id: &str,
         cx: &mut Cx<'_, S, E>,
     ) -> std::result::Result<TakenOver, RpcError> {
-        let rest = self.end_message(cx);
+        let rest = self.end_users(cx).or_else(|| self.end_agents(cx));
         self.recorder.close_run();
         self.recorder.flush(cx.store, &[], Durability::Relaxed)?;
         match self.reconcile(target, agent_id, cx) {
@@ -313,6 +334,6 @@ impl Hush {
 }
 
 /// The id of the message that an update is a part of (JSON).
-fn message_of(update: &Update<'_>) -> Option<String> {
+pub(super) fn message_of(update: &Update<'_>) -> Option<String> {
     Object::parse_or_empty(update.update).get_some("messageId").map(str::to_owned)
 }

@@ -49,6 +49,7 @@ impl LiveSession {
         outcome: Outcome<'_>,
         cx: &mut Cx<'_, S, E>,
     ) -> Handled {
+        self.end_held(cx);
         let Some(turns) = self.turns_mut() else { return Handled::Pass };
         let turn = turns.iter().position(|turn| turn.request == *request).map(|at| turns.remove(at));
         let turn = turn.unwrap_or_else(|| Turn::taken_up(request.clone(), cx.turn_tag(), None, None));
@@ -162,6 +163,7 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) {
         self.cancel_closing(cx);
+        self.end_held(cx);
         self.end_turns(why, cx.now());
         match &self.phase {
             Phase::Opening(_) => self.fail(error.clone(), cx),

@@ -8,6 +8,7 @@ use super::{LiveSession, Phase};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::handled::Handled;
+use crate::connection::live::quote::Said;
 use crate::connection::live::staging::Recorded;
 use crate::environment::Environment;
 use crate::rpc::{self, Object};
@@ -192,11 +193,10 @@ impl LiveSession {
             UpdateKind::UserChunk => self.record_user_chunk(update, cx),
             UpdateKind::Chunk => {
                 self.end_hush(cx);
-                self.record_chunk(update, update.update, cx);
-                Some(update.update.to_owned())
+                self.record_agents_chunk(update, cx)
             }
             UpdateKind::Event | UpdateKind::Subagent => {
-                self.end_hush(cx);
+                self.end_held(cx);
                 self.calls.feed(update.update);
                 self.recorder.push(Kind::Update, cx.now(), &update.kept(None));
                 if update.kind == UpdateKind::Subagent
@@ -226,11 +226,11 @@ impl LiveSession {
     fn record_user_chunk<S: Storage, E: Environment>(
         &mut self,
         update: &Update<'_>,
-        cx: &Cx<'_, S, E>,
+        cx: &mut Cx<'_, S, E>,
     ) -> Option<String> {
-        let is_retold = self.turns_mut().is_some_and(|turns| turns.iter().any(|turn| turn.account.is_some()));
+        self.end_quote(cx);
         let shown = match update.text() {
-            Some(text) if is_retold => {
+            Some(text) if self.is_given_account() => {
                 let shown = self.hush.feed(&text);
                 if shown.is_empty() && !text.is_empty() {
                     return None;
@@ -249,7 +249,48 @@ impl LiveSession {
         Some(shown)
     }
 
-    /// What was held back because it might have been the layer's own words, and was not.
+    /// What an agent says as its own; where it was given an account, never that.
+    fn record_agents_chunk<S: Storage, E: Environment>(
+        &mut self,
+        update: &Update<'_>,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Option<String> {
+        if self.quote.ends_with(update) {
+            self.end_quote(cx);
+        }
+        let said = if self.is_given_account() { self.quote.feed(update) } else { Said::AsItCame };
+        let shown = match said {
+            Said::AsItCame => update.update.to_owned(),
+            Said::Otherwise(shown) => shown,
+            Said::Nothing => return None,
+        };
+        self.record_chunk(update, &shown, cx);
+        Some(shown)
+    }
+
+    /// Whether the agent was given an account of what was said before a prompt that it is at.
+    fn is_given_account(&mut self) -> bool {
+        self.turns_mut().is_some_and(|turns| turns.iter().any(|turn| turn.account.is_some()))
+    }
+
+    /// Whatever was held back because it might have been the layer's own words, and was not.
+    pub(super) fn end_held<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        self.end_hush(cx);
+        self.end_quote(cx);
+    }
+
+    /// The same of what the agent said as its own.
+    fn end_quote<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let Some(rest) = self.quote.finish() else { return };
+        let kept = format!("{{\"update\":{rest}}}");
+        let params = Object::parse_or_empty(&kept);
+        self.recorder.push_chunk(cx.now(), &rest, &params, || cx.message_id());
+        if !self.hides_updates() {
+            self.notify(&rest, cx);
+        }
+    }
+
+    /// The same of what it said as the user's.
     fn end_hush<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let rest = self.hush.finish();
         if rest.is_empty() {
@@ -265,8 +306,8 @@ impl LiveSession {
             let params = Object::parse_or_empty(&kept);
             self.recorder.push_chunk(cx.now(), &update, &params, || cx.message_id());
         }
-        if let Some(id) = self.key.id() {
-            cx.notify(id, &update);
+        if !self.hides_updates() {
+            self.notify(&update, cx);
         }
     }
 

@@ -1,0 +1,56 @@
+//! Keeping the layer's own words out of what an agent says as its own, where it repeats what it was told.
+
+use super::Update;
+use super::staging::message_of;
+use crate::rpc::Object;
+use crate::transcript::own_words::Quoted;
+
+/// What of an agent's message is held back, because it may be an account that the agent was told.
+#[derive(Debug, Default)]
+pub(super) struct Quote {
+    stream: Quoted,
+    /// The last chunk (its params) of which something is held back.
+    chunk: Option<String>,
+}
+
+/// What of a chunk is shown and recorded, as its `update` member.
+#[derive(Debug)]
+pub(super) enum Said {
+    /// All of it, and nothing else.
+    AsItCame,
+    /// This in its place.
+    Otherwise(String),
+    /// Nothing of it, yet or ever.
+    Nothing,
+}
+
+impl Quote {
+    /// Whether what is held back is at its end when this comes: something else, or another message.
+    pub(super) fn ends_with(&self, update: &Update<'_>) -> bool {
+        let is_other = |held: &Update<'_>| held.name != update.name || message_of(held) != message_of(update);
+        let held = |chunk: &str| Update::read(chunk, &Object::parse_or_empty(chunk)).is_none_or(|held| is_other(&held));
+        self.chunk.as_deref().is_some_and(|chunk| held(chunk) || update.text().is_none())
+    }
+
+    /// Takes a chunk of what the agent says.
+    pub(super) fn feed(&mut self, update: &Update<'_>) -> Said {
+        let Some(text) = update.text() else { return Said::AsItCame };
+        let shown = self.stream.feed(&text);
+        self.chunk = self.stream.holds().then(|| update.kept(None));
+        if shown == text {
+            Said::AsItCame
+        } else if shown.is_empty() {
+            Said::Nothing
+        } else {
+            Said::Otherwise(update.with_text(&shown))
+        }
+    }
+
+    /// The message is at its end: what was held back is the agent's own after all, as an `update` member.
+    pub(super) fn finish(&mut self) -> Option<String> {
+        let rest = self.stream.finish();
+        let chunk = self.chunk.take().filter(|_| !rest.is_empty())?;
+        let params = Object::parse(&chunk)?;
+        Some(Update::read(&chunk, &params)?.with_text(&rest))
+    }
+}
