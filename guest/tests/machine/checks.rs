@@ -10,6 +10,7 @@ mod lists;
 mod locked;
 mod silent;
 mod sound;
+mod steady;
 
 pub(crate) use answers::answered;
 pub(crate) use bounded::{memos, nothing_left};
@@ -20,3 +21,4 @@ pub(crate) use lists::{archived, early, found, listed, titles};
 pub(crate) use locked::locked;
 pub(crate) use silent::replaced;
 pub(crate) use sound::sound;
+pub(crate) use steady::{Lengths, steady};

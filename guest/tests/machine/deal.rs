@@ -45,7 +45,25 @@ impl Case {
             steps.push(themed.unwrap_or_else(|| step(&dice, line, calm)));
         }
         let case = Self { seed, texts: dice.percent(90), retains: dice.percent(12), kinds, steps };
-        case.with_archives().with_restarts()
+        case.with_archives().with_restarts().with_titles()
+    }
+
+    /// Has some agents take the titles that users give.
+    fn with_titles(mut self) -> Self {
+        let dice = Dice::new(self.seed.rotate_left(32));
+        if !dice.percent(30) {
+            return self;
+        }
+        for kind in &mut self.kinds {
+            if dice.percent(60) {
+                *kind = kind.with(Trait::Title);
+            }
+        }
+        for _ in 0..dice.below(4) {
+            let at = usize::from(dice.below(u8::try_from(self.steps.len() + 1).unwrap_or(u8::MAX)));
+            self.steps.insert(at, Step::Client(0, Ask::SetTitle(Pick::Named(dice.below(3)))));
+        }
+        self
     }
 
     /// Has some agents put sessions away, and bring them back. With dice of its own, so that what a seed stands for

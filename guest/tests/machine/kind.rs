@@ -39,10 +39,12 @@ pub(crate) enum Trait {
     SendsModes,
     /// Puts sessions away, and leaves those out of its list unless it is asked for them.
     Archive,
+    /// Takes the titles that a user gives.
+    Title,
 }
 
 impl Trait {
-    pub(crate) const ALL: [Self; 18] = [
+    pub(crate) const ALL: [Self; 19] = [
         Self::Load,
         Self::Resume,
         Self::List,
@@ -61,6 +63,7 @@ impl Trait {
         Self::StartsSlowly,
         Self::SendsModes,
         Self::Archive,
+        Self::Title,
     ];
 
     /// How many of a hundred agents have it.
@@ -74,8 +77,8 @@ impl Trait {
             Self::CountsAnew => 10,
             Self::WantsLogin => 6,
             Self::StartsSlowly => 12,
-            // It is dealt out apart from the others.
-            Self::Archive => 0,
+            // They are dealt out apart from the others.
+            Self::Archive | Self::Title => 0,
         }
     }
 }
@@ -86,7 +89,7 @@ pub(crate) struct Kind(pub(crate) u32);
 
 impl Kind {
     pub(crate) fn random(dice: &Dice) -> Self {
-        let dealt = Trait::ALL.into_iter().filter(|habit| *habit != Trait::Archive);
+        let dealt = Trait::ALL.into_iter().filter(|habit| habit.chance() > 0);
         let chosen = dealt.filter(|habit| dice.percent(habit.chance()));
         Self(chosen.fold(0, |bits, habit| bits | 1 << habit as u32))
     }
@@ -128,6 +131,7 @@ impl Kind {
             (Trait::Delete, "delete"),
             (Trait::Close, "close"),
             (Trait::Archive, "archive"),
+            (Trait::Title, "title"),
         ];
         let can = markers.into_iter().filter(|(habit, _)| self.is(*habit));
         let session: serde_json::Map<_, _> = can.map(|(_, marker)| (marker.to_owned(), json!({}))).collect();

@@ -74,6 +74,7 @@ struct Machine<'a> {
     woken_at: [i64; 2],
     /// The store has failed each connection since time last passed on it.
     has_failed: [bool; 2],
+    lengths: checks::Lengths,
     /// Whether anybody cares that something does not hold.
     cares: &'a dyn Fn(&Broke) -> bool,
     /// What anybody cares for and does not hold.
@@ -107,6 +108,7 @@ pub(crate) fn run(case: &Case, cares: &dyn Fn(&Broke) -> bool, traced: bool) -> 
         failed_at: 0,
         woken_at: [0; 2],
         has_failed: [false; 2],
+        lengths: checks::Lengths::default(),
         cares,
         broken: Vec::new(),
         trace: traced.then(Vec::new),
@@ -114,6 +116,7 @@ pub(crate) fn run(case: &Case, cares: &dyn Fn(&Broke) -> bool, traced: bool) -> 
     for step in &case.steps {
         machine.note(|| format!("-- {step:?}"));
         machine.step(*step);
+        machine.look();
         if machine.is_broken() {
             break;
         }
@@ -140,18 +143,22 @@ impl<'a> Machine<'a> {
         !self.broken.is_empty()
     }
 
+    /// Looks whether the store is as it must be at all times.
+    fn look(&mut self) {
+        let broken = checks::steady(&self.ground.talk, &self.bench.memory, &mut self.lengths);
+        self.ground.extend(broken);
+    }
+
     fn step(&mut self, step: Step) {
         match step {
             Step::Clock(seconds) => {
+                self.ground.talk.was_set_back |= seconds < 0;
                 self.bench.world.pass(i64::from(seconds) * 1000);
                 if self.retains {
                     self.ground.talk.age(&Store::new(&self.bench.memory));
                 }
             }
-            Step::Fault(fault, after, times) => {
-                self.ground.talk.had_faults = true;
-                self.bench.faults.arm(fault, after, times);
-            }
+            Step::Fault(fault, after, times) => self.bench.faults.arm(fault, after, times),
             Step::Client(line, ask) => {
                 self.started(line);
                 let Some(open) = &mut self.lines[usize::from(line)] else { return };
@@ -332,6 +339,7 @@ impl<'a> Machine<'a> {
         let windows = open.client.windows.iter().filter(|window| window.done).count();
         let met = self.bench.faults.met();
         let sent = call(&mut open.host);
+        self.ground.talk.had_faults |= self.bench.faults.met() > 0;
         if self.bench.faults.met() != met {
             self.has_failed[usize::from(line)] = true;
             self.ground.talk.fail(line);

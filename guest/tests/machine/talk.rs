@@ -127,6 +127,10 @@ pub(crate) struct Talk {
     shared: BTreeSet<String>,
     /// Something is on its way that the agent has not read.
     pub(crate) is_crossing: bool,
+    /// The clock was set back.
+    pub(crate) was_set_back: bool,
+    /// There are agents that list what they keep.
+    pub(crate) some_agent_lists: bool,
     /// There are agents that replay what they keep.
     pub(crate) some_agent_loads: bool,
     /// There are agents that list nothing of what other processes of their name had, or say of it that there is no such

@@ -121,6 +121,13 @@ impl Agent {
                 }
                 vec![success(id, &json!({}))]
             }
+            "session/set_title" if self.kind.is(Trait::Title) => {
+                let title = request.params["title"].as_str().map(str::to_owned);
+                if let Some(kept) = self.kept(ground, &session) {
+                    kept.title = title;
+                }
+                vec![success(id, &json!({}))]
+            }
             "session/close" => {
                 // It does what it is asked in the order in which it is asked, whenever it says so.
                 if self.opened_at.get(&session).is_none_or(|opened| *opened < request.at) {

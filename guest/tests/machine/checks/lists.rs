@@ -1,7 +1,9 @@
 //! What the list shows agrees with the record, the log and the agent.
 
-use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::storage::{Bounds, Memory, Storage};
 use acp_sessions_guest::store::{Row, Store};
+use acp_sessions_guest::time;
+use acp_sessions_guest::transcript::{Entry, Kind as EntryKind};
 use serde_json::Value;
 
 use super::gaps::is_given_again;
@@ -9,6 +11,8 @@ use crate::disk::Kept;
 use crate::ground::{Broke, Ground};
 use crate::kind::{Kind, Trait};
 use crate::talk::{Life, Talk};
+
+const ALL: Bounds = Bounds { limit: 10_000, max_bytes: 1 << 30 };
 
 /// The rows of a whole list.
 pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke> {
@@ -26,6 +30,11 @@ pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke>
             text.as_deref().and_then(Row::parse).and_then(|row| serde_json::from_str::<Value>(row.json).ok());
         if expected.as_ref() != Some(row) {
             broken.push(Broke::new("list", format!("the row {row} is not that of the record, {expected:?}")));
+        }
+        let ended = last_turn_end(memory, id).filter(|_| !talk.some_agent_lists && !talk.was_set_back);
+        let shown = row["updatedAt"].as_str().and_then(time::parse);
+        if ended.is_some_and(|ended| shown.is_none_or(|shown| shown < ended)) {
+            broken.push(Broke::new("time", format!("a turn ended at {ended:?}, the row is {row}")));
         }
         let wanted = talk.sessions.get(id).and_then(|session| session.title.as_deref());
         if wanted.is_some_and(|wanted| row["title"] != wanted) {
@@ -45,6 +54,16 @@ pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke>
         }
     }
     broken
+}
+
+/// When the agent has last ended a turn in a session's own log. One that was cut off is ended when somebody finds it so.
+fn last_turn_end(memory: &Memory, id: &str) -> Option<i64> {
+    let entries = memory.read_log(id, 1, ALL).ok()?.entries;
+    let entries = entries.iter().rev().filter_map(|entry| Entry::parse(&entry.value));
+    entries
+        .filter(|entry| entry.kind == EntryKind::TurnEnd && entry.json.contains("end_turn"))
+        .map(|entry| entry.time)
+        .next()
 }
 
 /// Where the agent has a list, its titles are shown, unless the user has set another.

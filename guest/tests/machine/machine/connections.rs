@@ -40,6 +40,7 @@ impl Machine<'_> {
             self.lists_read.extend(kind.name());
         }
         self.ground.talk.some_agent_loads |= kind.is(Trait::Load);
+        self.ground.talk.some_agent_lists |= kind.is(Trait::List);
         if kind.counts_anew() {
             self.ground.talk.counting.insert(kind.name());
         }
