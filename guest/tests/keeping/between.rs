@@ -27,6 +27,8 @@ pub(crate) struct Between<'a> {
     pub(crate) writes: Cell<usize>,
     /// Bytes of keys and values, read and written.
     pub(crate) bytes: Cell<usize>,
+    /// Scopes in which texts were looked for.
+    pub(crate) scopes: Cell<usize>,
     /// Of the largest commit.
     pub(crate) largest: Cell<usize>,
 }
@@ -67,6 +69,7 @@ impl<'a> Between<'a> {
         self.commits.set(0);
         self.writes.set(0);
         self.bytes.set(0);
+        self.scopes.set(0);
     }
 
     fn note(&self, bytes: usize) {
@@ -127,6 +130,7 @@ impl Storage for Between<'_> {
 
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {
         self.note(0);
+        self.scopes.set(self.scopes.get() + scopes.len());
         self.memory.find_text(term, scopes)
     }
 

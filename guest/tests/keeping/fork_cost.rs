@@ -4,7 +4,7 @@ use acp_sessions_guest::storage::{Durability, Write};
 use acp_sessions_guest::store::Store;
 
 use crate::between::Between;
-use crate::shop::{NOW, entry, fork_of, prompted, put, say, transcript};
+use crate::shop::{NOW, entry, fork_of, found, prompted, put, say, transcript};
 
 /// What forks cost on average, and how many parts they have at most.
 #[derive(Debug)]
@@ -67,8 +67,14 @@ fn short_turns_at_any_depth() {
 #[test]
 fn long_turns_have_parts_that_grow_with_the_logarithm() {
     for (entries, text) in [(300, "word".to_owned()), (2, "-".repeat(100_000))] {
-        let [_, some, many] = costs([1, 15, 40], 2, entries, &text);
-        assert!(some.parts <= 12 && many.parts <= 18, "{entries} each: {some:?} {many:?}");
+        let said = entries * entry(NOW, &text).len();
+        let [one, some, many] = costs([1, 17, 64], 16, entries, &text);
+        assert!(some.parts <= 14 && many.parts <= 20, "{entries} each: {some:?} {many:?}");
+        for (deep, logarithm) in [(&some, 5), (&many, 7)] {
+            assert!(deep.calls <= one.calls + 4, "{entries} each: {one:?} {deep:?}");
+            // What parts are merged into is written again, each entry once for each doubling.
+            assert!(deep.bytes <= logarithm * said, "{entries} each, {said} bytes: {one:?} {deep:?}");
+        }
     }
 }
 
@@ -84,5 +90,39 @@ fn a_long_history_is_not_copied() {
         let session = fork_of(&store, "long", &format!("wide {nth}"));
         assert_eq!(session.segments.len(), 1);
         assert!(storage.writes.get() < 20 && storage.bytes.get() < 16 * 1024, "fork {nth}");
+    }
+}
+
+/// Calls, bytes and scopes that a search takes among so many sessions: each a fork of the one before, or all of the first.
+fn search_costs(sessions: usize, is_chain: bool, word: &str) -> [usize; 3] {
+    let storage = Between::default();
+    let store = Store::new(&storage);
+    put(&store, &prompted("0", NOW));
+    say(&store, "0", NOW, "needle in the first");
+    for nth in 1..sessions {
+        let parent = if is_chain { nth - 1 } else { 0 };
+        fork_of(&store, &parent.to_string(), &nth.to_string());
+        for entry in 0..5 {
+            say(&store, &nth.to_string(), NOW, &format!("word {nth} {entry}"));
+        }
+    }
+    say(&store, &(sessions - 1).to_string(), NOW, "straw in the last");
+    storage.reset();
+    let expected = match word {
+        "needle" => sessions.min(50),
+        "straw" => 1,
+        _ => 0,
+    };
+    assert_eq!(found(&store, word).len(), expected, "{word}");
+    [storage.calls.get(), storage.bytes.get(), storage.scopes.get()]
+}
+
+#[test]
+fn a_search_among_forks_of_forks_costs_what_it_costs_among_forks() {
+    for word in ["needle", "straw", "absent"] {
+        let [wide, deep] = [false, true].map(|is_chain| search_costs(300, is_chain, word));
+        let [calls, bytes, scopes] = deep;
+        assert!(calls <= wide[0], "{word}: {wide:?} {deep:?}");
+        assert!(bytes <= 2 * wide[1] && scopes <= 4 * wide[2], "{word}: {wide:?} {deep:?}");
     }
 }
