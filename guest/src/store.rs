@@ -48,6 +48,7 @@ mod latest;
 mod layout;
 mod remembered;
 mod removals;
+mod revision;
 mod roster;
 mod row;
 mod segment;
@@ -69,6 +70,7 @@ use latest::Latest;
 pub use layout::Layout;
 pub use remembered::Remembered;
 pub use removals::Removals;
+use revision::parse_revision;
 pub use roster::Roster;
 pub use row::{Row, RowHead, whole_info};
 pub use segment::Segment;
@@ -161,7 +163,7 @@ impl<S: Storage> Store<S> {
     /// The number of the last change to any session.
     pub fn revision(&self) -> Result<u64> {
         let (_, _, revision) = self.look()?;
-        draft::parse_revision(revision.as_deref())
+        parse_revision(revision.as_deref())
     }
 
     /// Which layout its indexes have. Read until it is the present one.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::latest::Latest;
+use super::revision::parse_revision;
 use super::{Layout, Roster, Session, Store, derived, keys};
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
 
@@ -245,9 +246,4 @@ impl<S> Store<S> {
         let latest = self.latest.take()?;
         (ids == [latest.session.id.as_str()]).then_some(latest)
     }
-}
-
-/// Reads the record of the revision; 0 where nothing was ever changed.
-pub(super) fn parse_revision(text: Option<&str>) -> Result<u64> {
-    text.map_or(Ok(0), |text| text.parse().map_err(|_| StorageError::Corrupt("the revision".to_owned())))
 }
