@@ -2,6 +2,7 @@
 //!
 //! What may go is decided in `rule`, in the commit that removes it.
 
+mod idle;
 mod prune;
 mod rule;
 
@@ -10,11 +11,11 @@ pub use prune::{Prune, PruneError, prune};
 use super::open_marks;
 use crate::storage::{Bounds, Result, Storage};
 use crate::store::{Store, keys};
+use idle::{BATCH_BYTES, old_rows};
 use rule::{Kind, Rule};
 
 /// How many index entries one call looks at: requests wait for it.
 const LOOKED: u32 = 64;
-const BATCH_BYTES: u32 = 512 * 1024;
 /// What was created or touched within this time stays whatever a policy says, in milliseconds.
 const SETTLES_IN: i64 = 3_600_000;
 
@@ -140,7 +141,7 @@ fn step<S: Storage>(store: &Store<S>, policy: &Policy, now: i64, place: &Place, 
         Stage::Idle => {
             let Some(since) = policy.idle_since else { return Ok(Step::default()) };
             let behind = Some(place.behind.as_str()).filter(|behind| !behind.is_empty());
-            let rows = prune::old_rows(store, None, since, behind, look)?;
+            let rows = old_rows(store, None, since, behind, look)?;
             let rule = Rule { kind: Kind::Idle, since, settled_since: Some(now - SETTLES_IN) };
             return remove_some(store, rows.into_iter().map(|entry| entry.key), rule, now, most);
         }
