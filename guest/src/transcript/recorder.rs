@@ -18,10 +18,10 @@ use crate::index;
 use crate::rpc::Object;
 use crate::storage::{Result, Storage};
 use crate::store::Store;
-use backlog::{Backlog, Row};
+use backlog::Backlog;
 pub use flush::{Flushed, LogEnd};
 pub use piece::Piece;
-use run::{Run, plain_text};
+use run::{Row, Run, plain_text};
 
 /// A run of text is closed at this size, so that what is written again with each batch stays small.
 const LONGEST_RUN: usize = 16 * 1024;

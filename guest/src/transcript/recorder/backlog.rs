@@ -4,34 +4,12 @@ use std::collections::VecDeque;
 
 use serde_json::json;
 
-use super::run::Run;
+use super::run::Row;
 use crate::storage::StorageError;
 use crate::transcript::entry::{Entry, Kind};
 
 /// How much may wait while the store cannot be written.
 pub(super) const LIMIT: usize = 8 * 1024 * 1024;
-
-/// An entry on its way into the log.
-#[derive(Debug)]
-pub(super) struct Row {
-    pub(super) text: String,
-    /// What it is found by; made once.
-    pub(super) tokens: String,
-    pub(super) time: i64,
-    /// With which arrival its last part came; see [`super::Recorder::at`].
-    pub(super) arrived: u64,
-    /// Where it already stands, shorter: a run that was written before it was closed.
-    pub(super) amends: Option<u32>,
-    /// For a run: what of its text is not in the store yet, should its place be lost.
-    pub(super) tail: Option<Run>,
-}
-
-impl Row {
-    /// What it takes in memory and in a commit.
-    pub(super) fn bytes(&self) -> usize {
-        self.text.len() + self.tokens.len()
-    }
-}
 
 /// What was dropped.
 #[derive(Debug)]

@@ -1,14 +1,35 @@
-//! Adjacent chunks of one message, joined.
+//! An entry on its way into the log, and adjacent chunks of one message, which are joined to one.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::backlog::Row;
 use super::indexed::Indexed;
 use crate::index;
 use crate::transcript::entry::{Belongs, Entry, Kind};
+
+/// An entry on its way into the log.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) text: String,
+    /// What it is found by; made once.
+    pub(super) tokens: String,
+    pub(super) time: i64,
+    /// With which arrival its last part came; see [`super::Recorder::at`].
+    pub(super) arrived: u64,
+    /// Where it already stands, shorter: a run that was written before it was closed.
+    pub(super) amends: Option<u32>,
+    /// For a run: what of its text is not in the store yet, should its place be lost.
+    pub(super) tail: Option<Run>,
+}
+
+impl Row {
+    /// What it takes in memory and in a commit.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len() + self.tokens.len()
+    }
+}
 
 /// Adjacent chunks of one message.
 #[derive(Debug, Clone)]
