@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::text::Sum;
+use super::sum::Sum;
 use super::turn::{Half, Turn};
 
 /// How many pairs of turns are compared to find the best alignment; above that, it is found around turns that there is

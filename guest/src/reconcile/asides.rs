@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::text::Sum;
+use super::sum::Sum;
 use super::turn::Turn;
 
 /// How many turns are gone back for the one that the replay has with what was said by itself.

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::align::TELLING;
 use super::plan::{Heard, Piece, Plan, length};
 use super::recut::{alike, alike_at_end};
-use super::text::Sum;
+use super::sum::Sum;
 use super::turn::Turn;
 
 /// Whether the agent knows of what is kept.

@@ -1,7 +1,7 @@
 //! Turns that an agent cuts otherwise than the log: it joins prompts that nobody answered, or tells apart those for whose
 //! answers a client did not wait.
 
-use super::text::Sum;
+use super::sum::Sum;
 use super::turn::Turn;
 
 /// What was said in some turns, by the user and by the agent.

@@ -1,6 +1,6 @@
 //! What a text ends with, known without keeping the text.
 
-use super::text::Sum;
+use super::sum::Sum;
 
 /// The longest end of a text that is looked for, in bytes.
 const LONGEST_END: u64 = 4 * 1024;
@@ -44,7 +44,8 @@ impl Tail {
 
 #[cfg(test)]
 mod tests {
-    use super::super::text::{Sum, Writer};
+    use super::super::sum::Sum;
+    use super::super::text::Writer;
     use super::LONGEST_END;
 
     #[test]

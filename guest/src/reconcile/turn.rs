@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::places::Places;
-use super::text::{Sum, Text};
+use super::sum::Sum;
+use super::text::Text;
 
 /// Takes the layer's own words (the digest of a rehydration) out of what a user is said to have said.
 pub type Strip = for<'a> fn(&'a str) -> Cow<'a, str>;

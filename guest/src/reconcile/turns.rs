@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::asides::Apart;
 use super::fold::{Fold, Grain};
-use super::text::Sum;
+use super::sum::Sum;
 use super::turn::{Strip, Turn};
 use crate::storage::{Bounds, Result, Storage};
 use crate::store::Session;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::text::{Sum, Text, Writer};
+use super::sum::Sum;
+use super::text::{Text, Writer};
 use super::turn::{Half, Turn};
 
 /// How many bytes of unfinished answers are kept in all.
