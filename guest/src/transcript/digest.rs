@@ -2,8 +2,9 @@
 
 mod left_out;
 mod parts;
+mod said;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::entry::{Entry, Kind, speaker};
 use super::own_words;
@@ -12,10 +13,9 @@ use super::replay::{Progress, Replay, Start};
 use crate::storage::{Result, Storage};
 use crate::store::Session;
 use left_out::{LeftOut, begun_before};
-use parts::Parts;
+use parts::{LIMIT, Parts};
+use said::said;
 
-/// The longest account, in bytes; the newest part is kept.
-const LIMIT: usize = 48 * 1024;
 /// The longest single contribution.
 const LONGEST_PART: usize = 8 * 1024;
 /// How many updates from the end are considered.
@@ -127,38 +127,6 @@ fn without_own_words(text: &str) -> String {
     own_words::strip(text).replace(own_words::CLOSING, "")
 }
 
-/// Who said what in an entry.
-fn said(entry: &Entry<'_>) -> Vec<(String, String)> {
-    if entry.kind == Kind::Gap {
-        return vec![("Note".to_owned(), "(some of the conversation was not recorded)".to_owned())];
-    }
-    let updates = entry.updates();
-    updates
-        .iter()
-        .filter_map(|update| {
-            let update: Value = serde_json::from_str(update).ok()?;
-            let (speaker, text) = match update["sessionUpdate"].as_str()? {
-                "user_message_chunk" => ("User", block_text(&update["content"])),
-                "agent_message_chunk" => ("Assistant", block_text(&update["content"])),
-                "tool_call" => ("Tool call", update["title"].as_str().map(|title| format!("{title}\n"))),
-                _ => return None,
-            };
-            // Blocks of one prompt are told apart, chunks of one answer are not.
-            let separator = if entry.kind == Kind::Prompt { "\n" } else { "" };
-            Some((speaker.to_owned(), text? + separator))
-        })
-        .collect()
-}
-
-fn block_text(block: &Value) -> Option<String> {
-    match block["type"].as_str()? {
-        "text" => block["text"].as_str().map(str::to_owned),
-        "resource_link" => block["uri"].as_str().map(|uri| format!("[{uri}]")),
-        "resource" => block["resource"]["uri"].as_str().map(|uri| format!("[{uri}]")),
-        other => Some(format!("[{other}]")),
-    }
-}
-
 fn shorten(text: &str) -> String {
     if text.len() <= LONGEST_PART {
         return text.to_owned();
@@ -171,6 +139,8 @@ fn shorten(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
     use crate::storage::{Durability, Memory, Write};
     use crate::store::Store;

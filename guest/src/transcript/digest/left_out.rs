@@ -3,8 +3,8 @@
 //! An agent knows what was said in them, unless it says that it has no such session, which is asked of another program of its
 //! then. And prompts that failed and that nobody answered need not have reached it.
 
-use super::parts::Parts;
-use super::{LIMIT, said};
+use super::parts::{LIMIT, Parts};
+use super::said::said;
 use crate::storage::{Result, Storage};
 use crate::store::Session;
 use crate::transcript::begun::each_of_turn;

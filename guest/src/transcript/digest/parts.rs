@@ -2,6 +2,9 @@
 
 use std::collections::VecDeque;
 
+/// The longest account, in bytes; the newest part is kept.
+pub(super) const LIMIT: usize = 48 * 1024;
+
 /// Contributions in their order; the oldest are dropped where they are more than is asked for.
 #[derive(Debug)]
 pub(super) struct Parts {
