@@ -29,10 +29,6 @@ use pass::Pass;
 
 /// How much is read, and written in one commit, at a time: others wait that long.
 const BATCH: Bounds = Bounds { limit: 256, max_bytes: 256 * 1024 };
-/// How many bytes of logs are compared in one call, or a little more.
-const AT_ONCE: usize = 1024 * 1024;
-/// How often something is tried again after another process changed it.
-const ATTEMPTS: usize = 1000;
 
 /// What a part of a checkup came to.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,13 @@
 //! What all steps of a checkup do: note what is wrong, and put right what is to be, if nobody has changed it meanwhile.
 
 use super::fault::{Fault, Finding, Mending};
-use super::{AT_ONCE, ATTEMPTS};
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
 use crate::store::Store;
+
+/// How many bytes of logs are compared in one call, or a little more.
+const AT_ONCE: usize = 1024 * 1024;
+/// How often something is tried again after another process changed it.
+const ATTEMPTS: usize = 1000;
 
 /// One call of a checkup.
 #[derive(Debug)]
