@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::found::Found;
+use super::here::Here;
 use super::refresh::refresh;
-use super::{Found, Here, Row};
+use super::row::Row;
 use crate::environment::Environment;
 use crate::sessions::{create, info};
 use crate::storage::{Expectation, Result, Storage};

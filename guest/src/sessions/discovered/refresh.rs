@@ -1,6 +1,7 @@
 //! What an agent knows better of a session that is listed already.
 
-use super::{Found, Row};
+use super::found::Found;
+use super::row::Row;
 use crate::store::{Origin, Session, Title};
 
 /// Its title, unless a user has set one, a later activity, its further directories, unless it has just been opened here

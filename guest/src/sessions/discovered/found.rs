@@ -1,0 +1,27 @@
+//! What came of a row.
+
+use crate::storage::StorageError;
+
+/// What a row was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// A session that is listed from now on.
+    New,
+    /// One that was listed before.
+    Known,
+    /// The same, which its user has given this title and the agent has not.
+    Named(String),
+    /// One that was put away here, or brought back, which the agent has not followed.
+    Archived {
+        /// The session.
+        id: String,
+        /// Whether it is put away.
+        archived: bool,
+    },
+    /// One that was deleted here; the agent has not followed.
+    Deleted,
+    /// One that the agent has made in vain, which it was asked to let go of.
+    InVain,
+    /// The store does not take it, or cannot read what it has of it.
+    Refused(StorageError),
+}
