@@ -3,8 +3,10 @@
 //! Three dialects in one method: the stable protocol's `cwd` and `cursor`, the draft that preceded it (its fields at
 //! the root of params), and the same options under `_meta["acp-sessions"]` for clients that keep to the schema.
 
+mod agents;
 mod fingerprint;
 
+pub use agents::Agents;
 use serde_json::Value;
 
 use super::list::{ListError, Options};
@@ -28,26 +30,6 @@ pub enum Archived {
     Include,
     /// No others.
     Only,
-}
-
-/// Whose sessions.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Agents {
-    /// Those that the agent of this name knows.
-    Own(String),
-    /// All in the store.
-    #[default]
-    All,
-}
-
-impl Agents {
-    /// Whether a session is one of theirs.
-    pub fn admit(&self, session: &Session) -> bool {
-        match self {
-            Self::Own(agent) => session.agents.contains_key(agent),
-            Self::All => true,
-        }
-    }
 }
 
 /// What a list shows. Times are milliseconds since 1970; the bounds themselves are left out.

@@ -9,77 +9,21 @@
 //! the order of their changes. So a session that stays as it is comes exactly once, and one that changes at least
 //! once.
 
+mod effort;
+mod error;
 mod gather;
+mod options;
 
 use super::cursor::Cursor;
 use super::filter::Request;
-use crate::storage::{Storage, StorageError};
+use crate::storage::Storage;
 use crate::store::Store;
 use gather::Gather;
 
 pub use super::filter::Agents;
-
-/// What a list goes by besides the request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
-    /// The rows in a page of a plain request.
-    pub page_size: u32,
-    /// Whose sessions are shown where the request does not say.
-    pub agents: Agents,
-    /// The agent behind the list, which a request may ask for also where [`Self::agents`] says all.
-    pub agent: Option<String>,
-    /// Whether every request is one of the draft that preceded the stable protocol, whatever fields it has.
-    pub draft: bool,
-}
-
-/// How a search goes about it: numbers of sessions.
-///
-/// A word that hardly anybody holds is found at once, and one that most hold among the first that are tried. Only between
-/// the two does it pay to look who holds it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Effort {
-    /// How many may hold a word that is looked up before anything is tried.
-    pub rare: usize,
-    /// How many on the list are tried before a word is looked up that more hold.
-    pub tried_first: usize,
-    /// Where these tell that the page will be full after so many, no word is looked up.
-    pub near: usize,
-    /// How many may hold a word that is looked up then.
-    pub few: usize,
-    /// How many are tried for one page. What no look into the index tells takes long to find, and nobody else is served
-    /// meanwhile: the page ends there, with fewer rows than asked for and a cursor that goes on.
-    pub most_tried: usize,
-    /// How many are tried before a page ends that has no row at all: clients may take such a page for the end.
-    pub most_in_vain: usize,
-}
-
-impl Default for Effort {
-    fn default() -> Self {
-        Self { rare: 63, tried_first: 64, near: 1000, few: 2000, most_tried: 5000, most_in_vain: 20_000 }
-    }
-}
-
-/// Why there is no list.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ListError {
-    /// A field of the request is wrong.
-    #[error("`{field}` {message}")]
-    Invalid {
-        /// Which.
-        field: String,
-        /// In what way.
-        message: String,
-    },
-    /// The store failed.
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-}
-
-impl ListError {
-    pub(super) fn invalid(field: &str, message: impl Into<String>) -> Self {
-        Self::Invalid { field: field.to_owned(), message: message.into() }
-    }
-}
+pub use effort::Effort;
+pub use error::ListError;
+pub use options::Options;
 
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
