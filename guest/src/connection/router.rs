@@ -14,9 +14,12 @@ mod client;
 mod configure;
 mod delete;
 mod discover;
+mod disowned;
+mod early;
 mod effects;
 mod ends;
 mod initialize;
+mod kept;
 mod known;
 mod list;
 mod login;
@@ -31,7 +34,9 @@ mod show;
 mod stage;
 mod subagent;
 mod tick;
+mod times;
 mod update;
+mod waiting_lists;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -48,10 +53,11 @@ use crate::exchange::Output;
 use crate::settings::Settings;
 use crate::store::Store;
 use discover::Discovery;
-use effects::Kept;
+use disowned::Disowned;
+use early::Early;
+use kept::Kept;
 use stage::Stage;
-use tick::Times;
-use update::{Disowned, Early};
+use times::Times;
 
 /// All of one connection: what is remembered of it, and what it works with.
 #[derive(Debug)]

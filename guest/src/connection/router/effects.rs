@@ -9,31 +9,11 @@ use crate::connection::key::Key;
 use crate::connection::live::{LiveSession, Memo};
 use crate::connection::requests::{Outgoing, Stale};
 use crate::connection::router::Router;
+use crate::connection::router::kept::Kept;
 use crate::environment::Environment;
 use crate::exchange::Output;
 use crate::rpc::{self, RpcError};
 use crate::storage::Storage;
-
-/// What the host was last given to keep of a session.
-#[derive(Debug)]
-pub(super) struct Kept {
-    memo: Memo,
-    /// What it was opened with; apart, because it does not change.
-    given: Option<Arc<str>>,
-}
-
-impl Kept {
-    /// What the keys begin with under which the host keeps what sessions were opened with.
-    pub(super) const GIVEN: &'static str = "g/";
-
-    fn given(&self) -> Option<&Arc<str>> {
-        self.given.as_ref()
-    }
-
-    pub(super) fn given_key(session: &str) -> String {
-        format!("{}{session}", Self::GIVEN)
-    }
-}
 
 impl<S: Storage, E: Environment> Router<S, E> {
     pub(crate) fn warn(&mut self, text: impl Into<String>) {

@@ -5,7 +5,7 @@ use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::params::Params;
 use crate::connection::router::Router;
-use crate::connection::router::discover::WaitingList;
+use crate::connection::router::waiting_lists::WaitingList;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::sessions::list::{self, Agents, ListError, Options};

@@ -17,8 +17,8 @@ use crate::sessions::open_marks;
 use crate::storage::Storage;
 use crate::transcript::begun;
 
-use super::effects::Kept;
 use super::initialize::{INTRODUCTION, PROFILE};
+use super::kept::Kept;
 use super::stage::Stage;
 use super::{login, restarted};
 

@@ -16,9 +16,9 @@ use crate::exchange::Output;
 use crate::rpc::{self, Code, Id, Object, Outcome, RpcError};
 use crate::storage::Storage;
 
+use super::disowned::Disowned;
 use super::initialize::introduced;
 use super::stage::{Introduction, Stage};
-use super::update::Disowned;
 
 /// The key of what the host keeps of it for a lost instance.
 pub(super) const MEMO: &str = "again";

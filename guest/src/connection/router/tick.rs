@@ -2,61 +2,23 @@
 
 use crate::connection::live::LiveSession;
 use crate::connection::router::Router;
+use crate::connection::router::times::{SWEEP_FIRST, Upgrade};
 use crate::environment::Environment;
 use crate::sessions::removal::{self, Step};
 use crate::sessions::{retention, staging, upgrade};
 use crate::storage::Storage;
 
-/// How often retention looks, in milliseconds, when it first does, and how often while there is more to remove.
+/// How often retention looks, in milliseconds, and how often while there is more to remove.
 const SWEEP_EVERY: i64 = 600_000;
-const SWEEP_FIRST: i64 = 10_000;
+const SWEEP_AGAIN: i64 = 100;
 /// A clock that goes on by more than this has been asleep: other windows need a moment to say that they are still there.
 const ASLEEP: i64 = 60_000;
-const SWEEP_AGAIN: i64 = 100;
 /// How often it is looked whether anything is to be removed, and when some more of it is.
 const REMOVE_EVERY: i64 = 1000;
 const REMOVE_AGAIN: u32 = 20;
 /// How many sessions it removes at a time: requests wait for these.
 const SWEEP_BATCH: u32 = 4;
 const HOUR: i64 = 3_600_000;
-
-/// When what was done last.
-#[derive(Debug)]
-pub(super) struct Times {
-    /// When the buffers were last written.
-    flushed: i64,
-    /// When retention is to look next, and where it goes on.
-    sweep: i64,
-    sweep_after: Option<String>,
-    /// The time when it was last looked at: a clock that goes back makes everything due.
-    seen: i64,
-    /// When it is to be looked next whether anything is to be removed.
-    removal: i64,
-    upgrade: Upgrade,
-}
-
-/// Whether the store is one of an earlier version, which is brought up to date.
-#[derive(Debug)]
-enum Upgrade {
-    /// Nobody has looked yet.
-    Unknown,
-    UnderWay,
-    /// It is up to date, or cannot be brought up to date now.
-    Over,
-}
-
-impl Times {
-    pub(super) fn new(now: i64) -> Self {
-        Self {
-            flushed: now,
-            sweep: now + SWEEP_FIRST,
-            sweep_after: None,
-            seen: now,
-            removal: now,
-            upgrade: Upgrade::Unknown,
-        }
-    }
-}
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Time has passed. Returns when to call again.

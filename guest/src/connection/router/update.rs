@@ -1,7 +1,5 @@
 //! `session/update` from the agent: to the session it is about, wherever that is.
 
-use std::collections::{BTreeSet, VecDeque};
-
 use crate::connection::handled::Handled;
 use crate::connection::key::Key;
 use crate::connection::live::Update;
@@ -14,59 +12,6 @@ use crate::storage::Storage;
 use crate::store::keys;
 use crate::transcript::UpdateKind;
 
-/// Updates for sessions that the agent has made but not named yet.
-#[derive(Debug, Default)]
-pub(super) struct Early {
-    lines: VecDeque<String>,
-    bytes: usize,
-    /// The agent's ids of sessions of which more was told than may wait; the first few.
-    overflowed: BTreeSet<String>,
-}
-
-/// How many of these are remembered.
-const MOST_OVERFLOWED: usize = 16;
-/// Why something is missing in their logs.
-const OVERFLOWED: &str = "the agent told more of the session than is kept before it has named it";
-
-impl Early {
-    fn push(&mut self, line: String) {
-        self.bytes += line.len();
-        self.lines.push_back(line);
-    }
-
-    fn take_lines(&mut self) -> VecDeque<String> {
-        self.bytes = 0;
-        std::mem::take(&mut self.lines)
-    }
-
-    fn overflow(&mut self, agent_id: &str) {
-        if self.overflowed.len() < MOST_OVERFLOWED {
-            self.overflowed.insert(agent_id.to_owned());
-        }
-    }
-}
-
-/// Sessions that the agent has made in vain, or that are over before the store took note of whose they are: what it says of
-/// them is for nobody.
-#[derive(Debug, Default)]
-pub(super) struct Disowned(VecDeque<String>);
-
-/// How many of them are remembered; the agent was asked to let go of each.
-const MOST_DISOWNED: usize = 256;
-
-impl Disowned {
-    pub(super) fn insert(&mut self, agent_id: String) {
-        if self.0.len() >= MOST_DISOWNED {
-            self.0.pop_front();
-        }
-        self.0.push_back(agent_id);
-    }
-
-    pub(super) fn contains(&self, agent_id: &str) -> bool {
-        self.0.iter().any(|id| id == agent_id)
-    }
-}
-
 /// Whether a notification's params name this session.
 fn names(params: Option<&str>, agent_id: &str) -> bool {
     params.and_then(Object::parse).and_then(|params| params.get_string("sessionId")).as_deref() == Some(agent_id)
@@ -74,6 +19,9 @@ fn names(params: Option<&str>, agent_id: &str) -> bool {
 
 /// How many bytes of updates may wait for the answer that names their session.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
+
+/// Why something is missing in the log of a session.
+const OVERFLOWED: &str = "the agent told more of the session than is kept before it has named it";
 
 impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn session_update(&mut self, line: &str, params: Option<&str>) -> Handled {

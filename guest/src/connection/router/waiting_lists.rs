@@ -7,11 +7,11 @@ use crate::connection::load::Share;
 
 /// A list that is not answered yet.
 #[derive(Debug)]
-pub(in crate::connection::router) struct WaitingList {
-    pub(in crate::connection::router) request: ClientRequest,
-    pub(in crate::connection::router) params: Option<String>,
-    pub(in crate::connection::router) since: i64,
-    pub(in crate::connection::router) _share: Share,
+pub(super) struct WaitingList {
+    pub(super) request: ClientRequest,
+    pub(super) params: Option<String>,
+    pub(super) since: i64,
+    pub(super) _share: Share,
 }
 
 /// All of them, in the order in which they came.

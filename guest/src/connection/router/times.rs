@@ -1,0 +1,42 @@
+//! When what time brings was done last, and is to be done next.
+
+/// When retention first looks, in milliseconds.
+pub(super) const SWEEP_FIRST: i64 = 10_000;
+
+/// When what was done last.
+#[derive(Debug)]
+pub(super) struct Times {
+    /// When the buffers were last written.
+    pub(super) flushed: i64,
+    /// When retention is to look next, and where it goes on.
+    pub(super) sweep: i64,
+    pub(super) sweep_after: Option<String>,
+    /// The time when it was last looked at: a clock that goes back makes everything due.
+    pub(super) seen: i64,
+    /// When it is to be looked next whether anything is to be removed.
+    pub(super) removal: i64,
+    pub(super) upgrade: Upgrade,
+}
+
+/// Whether the store is one of an earlier version, which is brought up to date.
+#[derive(Debug)]
+pub(super) enum Upgrade {
+    /// Nobody has looked yet.
+    Unknown,
+    UnderWay,
+    /// It is up to date, or cannot be brought up to date now.
+    Over,
+}
+
+impl Times {
+    pub(super) fn new(now: i64) -> Self {
+        Self {
+            flushed: now,
+            sweep: now + SWEEP_FIRST,
+            sweep_after: None,
+            seen: now,
+            removal: now,
+            upgrade: Upgrade::Unknown,
+        }
+    }
+}
