@@ -210,9 +210,4 @@ impl<S: Storage> Store<S> {
             result => result,
         }
     }
-
-    /// Starts a change of one session; see [`Change`].
-    pub fn change<'a>(&'a self, id: &'a str) -> Change<'a, S> {
-        Change::new(self, id)
-    }
 }

@@ -44,7 +44,7 @@ pub enum Changed {
 }
 
 impl<'a, S: Storage> Change<'a, S> {
-    pub(super) fn new(store: &'a Store<S>, id: &'a str) -> Self {
+    fn new(store: &'a Store<S>, id: &'a str) -> Self {
         Self { store, id, durability: Durability::Relaxed }
     }
 
@@ -88,5 +88,12 @@ impl<'a, S: Storage> Change<'a, S> {
         }
         let (before, after) = draft.into_change(id);
         Ok(Changed::Done { before: before.map(Box::new), after: after.map(Box::new) })
+    }
+}
+
+impl<S: Storage> Store<S> {
+    /// Starts a change of one session; see [`Change`].
+    pub fn change<'a>(&'a self, id: &'a str) -> Change<'a, S> {
+        Change::new(self, id)
     }
 }
