@@ -3,7 +3,9 @@
 //! Its phase holds what only that phase has, and whoever waits for the end of a phase waits in the session itself, so
 //! that no phase can end and forget them.
 
+mod agents_copy;
 mod busy;
+mod close;
 mod closing;
 mod displaced;
 mod failing;
@@ -15,10 +17,13 @@ mod permission;
 mod prompt;
 mod put_back;
 mod quote;
+mod session_update;
 mod settings;
 mod show;
 mod staging;
 mod state;
+mod target;
+mod told_in_vain;
 mod turn_end;
 mod update;
 mod write;
@@ -28,10 +33,11 @@ use std::sync::Arc;
 
 pub(super) use lost::given_to_keep;
 pub(super) use memo::Memo;
-pub(super) use opening::{OpenRequest, Target, Wanted};
+pub(super) use opening::{OpenRequest, Wanted};
+pub(super) use session_update::Update;
 pub(super) use settings::Setting;
 pub(super) use show::Piece;
-pub(super) use update::Update;
+pub(super) use target::Target;
 
 use super::client_request::ClientRequest;
 use super::cx::Cx;
@@ -44,6 +50,7 @@ use crate::environment::Environment;
 use crate::storage::Storage;
 use crate::store::State;
 use crate::transcript::{OpenCalls, Recorder, Retold, own_words};
+use agents_copy::AgentsCopy;
 use busy::Busy;
 use closing::Closing;
 use failing::Failing;
@@ -101,16 +108,6 @@ pub(super) struct LiveSession {
     parent: Option<String>,
     /// What the client has opened it with, but for its id.
     given: Option<Arc<str>>,
-}
-
-/// What is known of an agent's own copy of a conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum AgentsCopy {
-    /// It had nothing that the log has not when the session was opened: so the time of its last activity, once that is
-    /// the time of a turn through the layer, says that nothing else was said.
-    Known,
-    /// It was not looked at: something may have been said in it before, which that time says nothing of.
-    Unseen,
 }
 
 /// Whether the client was told that a turn is stored.

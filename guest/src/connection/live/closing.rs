@@ -1,183 +1,23 @@
-//! The way to being closed: the turns end, the agent lets go, and only then the session is put away.
+//! What a session that is being closed waits for, and who waits for it.
 
-use serde_json::json;
-
-use super::{Busy, LiveSession, Phase};
-use crate::connection::answer::{CANCELLED, cancelled, marked};
-use crate::connection::cx::Cx;
-use crate::connection::effect::Effect;
-use crate::connection::put_away::{PutAway, Then, put_away};
-use crate::connection::requests::{Outgoing, OwnId};
+use crate::connection::put_away::PutAway;
+use crate::connection::requests::OwnId;
 use crate::connection::turn::Turn;
-use crate::environment::Environment;
-use crate::rpc::{self, Code, RpcError};
-use crate::storage::Storage;
 
 /// A session on its way to being closed.
 #[derive(Debug)]
 pub(super) struct Closing {
     pub(super) turns: Vec<Turn>,
-    requests: Vec<PutAway>,
+    pub(super) requests: Vec<PutAway>,
     /// The agent was asked to close it.
-    asked: Option<OwnId>,
+    pub(super) asked: Option<OwnId>,
     /// When the agent last gave a sign of life.
-    alive: i64,
+    pub(super) alive: i64,
 }
 
 impl Closing {
     /// Whether the agent was asked to let go.
     pub(super) fn is_asked(&self) -> bool {
         self.asked.is_some()
-    }
-}
-
-impl LiveSession {
-    /// Closes it, for a request.
-    pub(in crate::connection) fn close<S: Storage, E: Environment>(&mut self, away: PutAway, cx: &mut Cx<'_, S, E>) {
-        if let Phase::Opening(_) = self.phase {
-            self.cancel(cx);
-            // Whoever waits for it to open learns that it will not; a session that was open before stays so.
-            self.fail(RpcError::new(Code::RequestCancelled, "Request cancelled: the session was closed meanwhile"), cx);
-        }
-        match &mut self.phase {
-            Phase::Closing(closing) => closing.requests.push(away),
-            Phase::Open { .. } | Phase::Deleted { .. } => self.begin_closing(vec![away], cx),
-            // It was only being opened. What waited for that is handled behind this.
-            Phase::Opening(_) | Phase::Gone => {
-                let result = put_away(self.key.id().unwrap_or_default(), None, &away, cx);
-                cx.finish(&away.request, result);
-            }
-        }
-    }
-
-    /// Closes it though nobody asked: it was opened for its history alone.
-    pub(super) fn close_for_nobody<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        self.begin_closing(Vec::new(), cx);
-    }
-
-    /// Closes it because its agent started it on behalf of a session that is over.
-    pub(in crate::connection) fn close_with_parent<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        match &self.phase {
-            Phase::Open { turns, busy: None } | Phase::Deleted { turns } if turns.is_empty() => {
-                // A failure has been reported.
-                let _ = self.write(cx, true);
-                self.leave(cx);
-            }
-            Phase::Open { .. } => self.close_for_nobody(cx),
-            // Somebody waits for these to open, to close, or for the turns to end.
-            Phase::Opening(_) | Phase::Closing(_) | Phase::Deleted { .. } | Phase::Gone => {}
-        }
-    }
-
-    /// It was deleted with the session on behalf of which its agent started it: whoever waits for it is told.
-    pub(in crate::connection) fn deleted_with_parent<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        match &self.phase {
-            Phase::Opening(_) => self.fail(RpcError::session_deleted_meanwhile(self.key.id().unwrap_or_default()), cx),
-            Phase::Closing(_) => self.closed(cx),
-            Phase::Open { .. } | Phase::Deleted { .. } | Phase::Gone => {}
-        }
-        self.deleted(cx);
-        if !self.is_gone() {
-            self.leave(cx);
-        }
-    }
-
-    fn begin_closing<S: Storage, E: Environment>(&mut self, requests: Vec<PutAway>, cx: &mut Cx<'_, S, E>) {
-        // It is cancelled as if the client had asked for that: prompts that still wait are answered first.
-        self.cancel(cx);
-        let (turns, busy) = match std::mem::replace(&mut self.phase, Phase::Gone) {
-            Phase::Open { turns, busy } => (turns, busy),
-            Phase::Deleted { turns } => (turns, None),
-            Phase::Closing(closing) => (closing.turns, None),
-            Phase::Opening(_) | Phase::Gone => (Vec::new(), None),
-        };
-        if let Some(request) = busy.as_ref().and_then(Busy::request) {
-            cx.finish(request, Err(cancelled()));
-        }
-        if !turns.is_empty() {
-            let params = json!({ "sessionId": &*self.agent_id }).to_string();
-            cx.push(Effect::ToAgent(rpc::notification("session/cancel", &params)));
-        }
-        self.phase = Phase::Closing(Closing { turns, requests, asked: None, alive: cx.now() });
-        self.advance_closing(cx);
-    }
-
-    /// Goes on with closing as far as it can.
-    pub(super) fn advance_closing<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let key = self.key.clone();
-        let Phase::Closing(closing) = &mut self.phase else { return };
-        if !closing.turns.is_empty() || closing.asked.is_some() {
-            return;
-        }
-        if !cx.agent.close || self.agent_id.is_empty() {
-            return self.closed(cx);
-        }
-        // What a client that deletes or archives it says besides is not about this.
-        let asked_for = closing.requests.iter().find(|away| away.then == Then::Nothing);
-        let rest = asked_for.map(|away| away.rest.clone()).unwrap_or_default();
-        let params = rest.naming(&self.agent_id);
-        closing.asked = Some(cx.ask(Outgoing::Close { of: key }, "session/close", params));
-        closing.alive = cx.now();
-    }
-
-    /// The agent has let go, or cannot.
-    pub(in crate::connection) fn close_answered<S: Storage, E: Environment>(
-        &mut self,
-        id: OwnId,
-        cx: &mut Cx<'_, S, E>,
-    ) {
-        if matches!(&self.phase, Phase::Closing(closing) if closing.asked == Some(id)) {
-            self.closed(cx);
-        }
-    }
-
-    /// The end of it: what was said is written, and each request does with the session what it was for.
-    pub(super) fn closed<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let written = self.write(cx, true);
-        let Phase::Closing(closing) = std::mem::replace(&mut self.phase, Phase::Gone) else { return };
-        self.unmark_unless_open(cx);
-        let id = self.key.id().unwrap_or_default().to_owned();
-        let open_as = Some(self.agent_id.clone()).filter(|id| !id.is_empty());
-        for away in closing.requests {
-            let result = match &written {
-                Err(error) if away.then == Then::Nothing => Err(RpcError::from(error.clone())),
-                _ => put_away(&id, open_as.as_deref(), &away, cx),
-            };
-            cx.finish(&away.request, result);
-        }
-        self.release(cx);
-    }
-
-    /// Ends the wait for an agent that does not let go.
-    pub(in crate::connection) fn closing_overdue<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let now = cx.now();
-        let Phase::Closing(closing) = &mut self.phase else { return };
-        if now < closing.alive {
-            closing.alive = now;
-        }
-        if now - closing.alive < i64::from(cx.settings.agent_timeout_ms) {
-            return;
-        }
-        self.cancel_closing(cx);
-        self.closed(cx);
-    }
-
-    /// Ends the turns of a session that is being closed: its agent will not.
-    pub(super) fn cancel_closing<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let Phase::Closing(closing) = &mut self.phase else { return };
-        let turns = std::mem::take(&mut closing.turns);
-        if turns.is_empty() {
-            return;
-        }
-        for turn in &turns {
-            self.end_turn_with(turn, CANCELLED, cx.now());
-        }
-        let answer = match self.write(cx, true) {
-            Ok(()) => CANCELLED.to_owned(),
-            Err(error) => marked(CANCELLED, &json!({ "stored": false, "reason": RpcError::from(error).message })),
-        };
-        for turn in turns {
-            cx.finish(&turn.request, Ok(answer.clone()));
-        }
     }
 }

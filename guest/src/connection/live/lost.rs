@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::opening::{Attached, Opening, Target};
-use super::{Busy, LiveSession, OpenRequest, Phase};
+use super::opening::{Attached, Opening};
+use super::{Busy, LiveSession, OpenRequest, Phase, Target};
 use crate::connection::answer::{CANCELLED, agent_restarted, marked};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::opening::{Attached, Opening, Target};
-use super::{LiveSession, Phase};
+use super::opening::{Attached, Opening};
+use super::{LiveSession, Phase, Target};
 use crate::connection::answer;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;

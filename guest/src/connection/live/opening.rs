@@ -5,19 +5,21 @@
 //! new. It is carried through as a whole or leaves nothing behind.
 
 mod adopting;
+mod begin;
 mod failing;
 mod plan;
 mod steps;
+mod wanted;
 
 use std::collections::{BTreeMap, VecDeque};
 
-pub(in crate::connection) use plan::{Target, Wanted};
+pub(in crate::connection) use wanted::Wanted;
 
-use super::{AgentsCopy, Busy, LiveSession, Phase};
+use super::agents_copy::AgentsCopy;
+use super::staging::Staging;
+use super::target::Target;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
-use crate::connection::key::Key;
-use crate::connection::live::staging::Staging;
 use crate::connection::requests::OwnId;
 use crate::connection::showing::Showing;
 use crate::connection::step::Step;
@@ -72,7 +74,7 @@ pub(super) struct Opening {
 
 /// What the session was before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::connection::live) enum Before {
+pub(super) enum Before {
     /// The agent did not have it open.
     Closed,
     /// It was open and only its history is wanted: a failure leaves it open.
@@ -188,59 +190,5 @@ impl Opening {
                 "Internal error: the agent did not answer `{method}` in time; the session is kept, please try again"
             ),
         )
-    }
-}
-
-impl LiveSession {
-    /// Begins to open a session.
-    pub(in crate::connection) fn begin<S: Storage, E: Environment>(
-        key: Key,
-        target: Target,
-        asked: OpenRequest,
-        state: State,
-        cx: &mut Cx<'_, S, E>,
-    ) -> Result<Self, RpcError> {
-        let opening = Opening::planned(&key, target, asked, &state, Before::Closed, cx)?;
-        let agent_id = match &opening.target {
-            Target::Fork(..) => String::new(),
-            Target::Known(_) | Target::Unknown(_) => opening.asks_as.clone().unwrap_or_default(),
-        };
-        let is_known = matches!(opening.target, Target::Known(_));
-        let mut session = Self::new(key, agent_id, state, Phase::Opening(Box::new(opening)));
-        if is_known {
-            session.knows_log(cx);
-        }
-        session.set_out(cx);
-        Ok(session)
-    }
-
-    /// Has the agent tell the history of a session that is open, because it is nowhere else.
-    pub(in crate::connection) fn open_again<S: Storage, E: Environment>(
-        &mut self,
-        target: Target,
-        asked: OpenRequest,
-        cx: &mut Cx<'_, S, E>,
-    ) -> Result<(), RpcError> {
-        self.read_state(cx);
-        let opening = Opening::planned(&self.key, target, asked, &self.state, Before::Open, cx)?;
-        self.phase = Phase::Opening(Box::new(opening));
-        self.set_out(cx);
-        Ok(())
-    }
-
-    fn opening_mut(&mut self) -> Option<&mut Opening> {
-        match &mut self.phase {
-            Phase::Opening(opening) => Some(opening),
-            _ => None,
-        }
-    }
-
-    /// The agent has shown that it is at work on this session.
-    pub(in crate::connection) fn alive(&mut self, now: i64) {
-        match &mut self.phase {
-            Phase::Opening(opening) => opening.alive = now,
-            Phase::Open { busy: Some(Busy::ToldInVain { alive }), .. } => *alive = now,
-            _ => {}
-        }
     }
 }

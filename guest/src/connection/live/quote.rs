@@ -1,7 +1,6 @@
 //! Keeping the layer's own words out of what an agent says as its own, where it repeats what it was told.
 
-use super::Update;
-use super::staging::message_of;
+use super::session_update::{Update, message_of};
 use crate::rpc::Object;
 use crate::transcript::own_words::Quoted;
 

@@ -2,7 +2,8 @@
 //! transcript as a whole, or is dropped.
 
 use super::quote::{Quote, Said};
-use super::{Target, Update};
+use super::session_update::{Update, message_of};
+use super::target::Target;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::environment::Environment;
@@ -331,9 +332,4 @@ impl Hush {
         let params = Object::parse(&chunk)?;
         Some(Update::read(&chunk, &params)?.with_text(&rest))
     }
-}
-
-/// The id of the message that an update is a part of (JSON).
-pub(super) fn message_of(update: &Update<'_>) -> Option<String> {
-    Object::parse_or_empty(update.update).get_some("messageId").map(str::to_owned)
 }

@@ -1,10 +1,9 @@
 //! `session/update` from the agent: recorded as history or remembered as state, and passed on.
 
-use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::{LiveSession, Phase};
+use super::{LiveSession, Phase, Update};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::handled::Handled;
@@ -15,64 +14,6 @@ use crate::rpc::{self, Object};
 use crate::sessions::info;
 use crate::storage::{Storage, StorageError};
 use crate::transcript::{Kind, Recorder, Retold, UpdateKind, speaker};
-
-/// A `session/update` that names a session and a kind of update.
-#[derive(Debug)]
-#[expect(clippy::struct_field_names, reason = "it is the protocol's name for the member")]
-pub(in crate::connection) struct Update<'a> {
-    pub(in crate::connection) line: &'a str,
-    /// The notification's params, read from the line.
-    pub(in crate::connection) params: &'a Object<'a>,
-    /// Its `update` member.
-    pub(in crate::connection) update: &'a str,
-    /// Its `sessionUpdate`.
-    pub(in crate::connection) name: String,
-    pub(in crate::connection) kind: UpdateKind,
-}
-
-#[derive(Deserialize)]
-struct Discriminator<'a> {
-    #[serde(borrow, rename = "sessionUpdate")]
-    kind: std::borrow::Cow<'a, str>,
-}
-
-impl<'a> Update<'a> {
-    /// Reads it; `None` where it says nothing the engine understands.
-    pub(in crate::connection) fn read(line: &'a str, params: &'a Object<'a>) -> Option<Self> {
-        let update = params.get("update")?;
-        let Discriminator { kind: name } = serde_json::from_str(update).ok()?;
-        let kind = UpdateKind::of(&name);
-        Some(Self { line, params, update, name: name.into_owned(), kind })
-    }
-
-    /// The text of a chunk of plain text.
-    pub(in crate::connection) fn text(&self) -> Option<String> {
-        let update = Object::parse(self.update)?;
-        let content = Object::parse(update.get("content")?)?;
-        (content.get_string("type").as_deref() == Some("text")).then(|| content.get_string("text")).flatten()
-    }
-
-    /// The `update` member with another text in its content.
-    pub(in crate::connection) fn with_text(&self, text: &str) -> String {
-        let mut update = Object::parse_or_empty(self.update);
-        let content = update.get("content").unwrap_or("{}").to_owned();
-        let mut content = Object::parse_or_empty(&content);
-        content.set("text", json!(text).to_string());
-        let content = content.to_json();
-        update.set("content", content);
-        update.to_json()
-    }
-
-    /// The params without the session's id and with another `update`, as history keeps them.
-    pub(in crate::connection) fn kept(&self, update: Option<&str>) -> String {
-        let mut rest = self.params.clone();
-        rest.remove("sessionId");
-        if let Some(update) = update {
-            rest.set("update", update.to_owned());
-        }
-        rest.to_json()
-    }
-}
 
 impl LiveSession {
     /// An update for this session.

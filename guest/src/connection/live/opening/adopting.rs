@@ -1,10 +1,10 @@
 //! Taking over what the agent tells of a session while it opens it.
 
-use super::{LiveSession, Phase, Target, Wanted};
+use super::{Target, Wanted};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
-use crate::connection::live::Update;
 use crate::connection::live::staging::Recorded;
+use crate::connection::live::{LiveSession, Phase, Update};
 use crate::connection::showing::Showing;
 use crate::connection::step::Step;
 use crate::environment::Environment;

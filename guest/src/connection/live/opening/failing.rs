@@ -1,10 +1,11 @@
 //! The end of an opening that does not succeed: nothing of it stays, and nobody is left without an answer.
 
-use super::{Before, Busy, LiveSession, Opening, Phase, Target, Wanted};
+use super::{Before, Opening, Target, Wanted};
 use crate::connection::answer::cancelled;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
+use crate::connection::live::{Busy, LiveSession, Phase};
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::{self, Code, RpcError};

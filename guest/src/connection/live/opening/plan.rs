@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Before, OpenRequest, Opening};
+use super::{Before, OpenRequest, Opening, Target, Wanted};
 use crate::connection::cx::Cx;
 use crate::connection::key::Key;
 use crate::connection::live::staging::Staging;
@@ -13,58 +13,6 @@ use crate::rpc::{Code, RpcError};
 use crate::sessions::open_marks;
 use crate::storage::{Storage, StorageError};
 use crate::store::{Known, Origin, Session, State, keys};
-use crate::transcript::{Part, Start};
-
-/// What is being opened.
-#[derive(Debug)]
-pub(in crate::connection) enum Target {
-    /// A session of the store, as its record was.
-    Known(Session),
-    /// One that the agent may know and the layer does not; the record it will have.
-    Unknown(Session),
-    /// A fork of this session, in this directory and with these further ones.
-    Fork(Session, String, Vec<String>),
-}
-
-impl Target {
-    /// The record that it begins with.
-    pub(in crate::connection) fn session(&self) -> &Session {
-        match self {
-            Self::Known(session) | Self::Unknown(session) | Self::Fork(session, ..) => session,
-        }
-    }
-}
-
-/// What the client wants to see of the history.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::connection) enum Wanted {
-    /// All of it, or a part. A place in it holds for one layout of the transcript.
-    History { part: Part, start: Start, layout: Option<u64> },
-    /// Nothing (protocol v1, `session/resume`).
-    Nothing,
-}
-
-impl Wanted {
-    pub(in crate::connection) fn is_history(&self) -> bool {
-        matches!(self, Self::History { .. })
-    }
-
-    /// Whether that is the conversation, which an agent that opens the session may tell itself.
-    fn is_conversation(&self) -> bool {
-        matches!(self, Self::History { part: Part::Conversation, .. })
-    }
-
-    /// Refuses a place in a history that has been laid out anew since.
-    pub(in crate::connection) fn check_layout(&self, session: &Session) -> Result<(), RpcError> {
-        match self {
-            Self::History { layout: Some(layout), .. } if *layout != session.layout => Err(RpcError::invalid_params(
-                "_meta.acp-sessions.replay",
-                "names a place in a history that has changed since: load the whole",
-            )),
-            _ => Ok(()),
-        }
-    }
-}
 
 /// How the history of a session is to be had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! The steps of an opening, one after the other, and what was in force being put back.
 
-use super::{Attached, LiveSession, Opening, Phase, Target};
+use super::{Attached, Opening, Target};
 use crate::connection::answer::AUTH_REQUIRED;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
+use crate::connection::live::{LiveSession, Phase};
 use crate::connection::requests::{Outgoing, OwnId};
 use crate::connection::restore::{note_beside, restore_requests, state_given};
 use crate::connection::step::Step;
