@@ -1,7 +1,14 @@
-//! Imports run one way, so that each room can be read with what stands before it here and nothing else.
+//! Imports run one way: so each room can be read with what stands before it here and nothing else, and within a room each
+//! file with what it imports, which never leads back to it.
+
+mod circles;
+mod imports;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use circles::circles;
+use imports::{Files, code};
 
 /// The rooms of the crate, each of which may use those before it.
 const ROOMS: &[&str] = &[
@@ -74,8 +81,7 @@ fn against_the_order(folder: &Path, rooms: &[&str], path: &str, at_top: &str) ->
         let relative = file.strip_prefix(folder).expect("it is in the folder");
         let room = room(relative);
         let text = fs::read_to_string(&file).expect("text");
-        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-        let code: String = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let code = code(&text);
         let mut used = names_after(&code, path);
         if relative.iter().count() == 1 {
             used.extend(names_after(&code, at_top));
@@ -95,4 +101,12 @@ fn imports_run_one_way() {
     wrong.retain(|wrong| !wrong.starts_with("lib.rs") && !wrong.starts_with("bindings"));
     wrong.extend(against_the_order(&source.join("connection"), IN_CONNECTION, "crate::connection::", "super::"));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let circles = circles(&Files::read(&source).imports());
+    let circles: Vec<String> = circles.into_iter().map(|circle| circle.join("\n")).collect();
+    assert!(circles.is_empty(), "these import each other in a circle:\n{}", circles.join("\n\n"));
 }
