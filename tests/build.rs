@@ -1,4 +1,5 @@
-//! Builds the engine that does what it should not, as the host's build does the real one, for the tests to load.
+//! Builds the engine that does what it should not, as the host's build does the real one, and a storage that is a component,
+//! for the tests to load.
 
 use std::fs;
 use std::process::ExitCode;
@@ -12,8 +13,10 @@ mod guest;
 #[path = "../host/build/wasm_target.rs"]
 mod wasm_target;
 
-/// What it is made of, relative to the workspace.
-const INPUTS: [&str; 6] = ["tests/hostile", "wit", "Cargo.toml", "Cargo.lock", "host/build", "tests/build.rs"];
+/// What both are made of, relative to the workspace, and each of them.
+const INPUTS: [&str; 5] = ["wit", "Cargo.toml", "Cargo.lock", "host/build", "tests/build.rs"];
+const HOSTILE: [&str; 1] = ["tests/hostile"];
+const MEMORY: [&str; 3] = ["tests/memory", "guest/Cargo.toml", "guest/src"];
 
 fn main() -> ExitCode {
     component::exit(run())
@@ -21,7 +24,9 @@ fn main() -> ExitCode {
 
 fn run() -> Result<()> {
     let folders = component::Folders::of_cargo()?;
-    let hostile = folders.build("acp-sessions-hostile", &INPUTS)?;
+    let memory = folders.build("acp-sessions-memory", &[&MEMORY[..], &INPUTS].concat())?;
+    component::write(&folders.out.join("memory.wasm"), &memory)?;
+    let hostile = folders.build("acp-sessions-hostile", &[&HOSTILE[..], &INPUTS].concat())?;
     component::write(&folders.out.join("hostile.wasm"), &hostile)?;
     // The tests of the packages for other languages find it here.
     let shared = folders.target.join("hostile");

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use acp_sessions::store::Sqlite;
 use acp_sessions_adapter::Lent;
 use acp_sessions_guest::index::{self, Owner};
 use acp_sessions_guest::storage::{Durability, Storage as _, Write};
 use acp_sessions_guest::store::{Layout, Roster, derived, keys};
 use acp_sessions_guest::transcript::{Entry, Kind, text};
-use acp_sessions_host::store::Sqlite;
 use anyhow::{Context as _, Result};
 use serde_json::json;
 

@@ -20,5 +20,5 @@ pub mod store;
 pub mod time;
 pub mod transcript;
 
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", feature = "component"))]
 mod bindings;

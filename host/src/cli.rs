@@ -3,7 +3,6 @@
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "what is printed may be text of others: `printable`")]
 
 mod agent;
-mod answer;
 mod completions;
 mod delete;
 mod doctor;

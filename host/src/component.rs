@@ -85,9 +85,9 @@ impl<S: storage::Host + Send + 'static> Component<S> {
 /// Lends the storage import to a component of another host, as [`Component`] does it for the embedded engine.
 ///
 /// ```
-/// use acp_sessions_host::component::add_to_linker;
-/// use acp_sessions_host::engine_config;
-/// use acp_sessions_host::store::Sqlite;
+/// use acp_sessions::component::add_to_linker;
+/// use acp_sessions::engine_config;
+/// use acp_sessions::store::Sqlite;
 /// use wasmtime::Engine;
 /// use wasmtime::component::Linker;
 ///

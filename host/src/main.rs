@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    acp_sessions_host::cli::main()
+    acp_sessions::cli::main()
 }

@@ -12,16 +12,13 @@
 
 mod connection;
 mod ends;
-mod engine;
 mod restart;
 mod shutdown;
 mod streams;
 mod timer;
-mod unanswered;
 
 pub use self::connection::Connection;
-pub use self::ends::{End, Ends, Timing};
-pub use self::engine::RunError;
+pub use self::ends::{End, Ends, RunError, Timing};
 pub use self::restart::{Restart, Started};
 
 #[cfg(test)]

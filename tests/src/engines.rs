@@ -10,6 +10,11 @@ pub fn hostile() -> PathBuf {
     concat!(env!("OUT_DIR"), "/hostile.wasm").into()
 }
 
+/// A storage that is a component (`tests/memory`).
+pub fn memory() -> PathBuf {
+    concat!(env!("OUT_DIR"), "/memory.wasm").into()
+}
+
 /// The engine that is built into the program, as a file.
 pub fn real() -> PathBuf {
     let program = built("acp-sessions");

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use acp_sessions_guest::storage::{self as native, Bounds, Storage};
-use acp_sessions_host::component::storage::{
+use acp_sessions::component::storage::{
     Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextPage, TextScope, TextTerm, Write,
 };
+use acp_sessions_guest::storage::{self as native, Bounds, Storage};
 
 use crate::types;
 

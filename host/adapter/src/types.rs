@@ -1,7 +1,7 @@
 //! The types of the one side made of those of the other.
 
+use acp_sessions::component::storage as wit;
 use acp_sessions_guest::storage::{self as native, StorageError};
-use acp_sessions_host::component::storage as wit;
 
 pub(crate) fn error_to_wit(error: StorageError) -> wit::StorageError {
     match error {

@@ -4,12 +4,12 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use acp_sessions::component::connection::{Arrival, Content, Output, Peer};
+use acp_sessions::component::{Component, Instance, Limits};
+use acp_sessions::store::Sqlite;
 use acp_sessions_adapter::Lent;
 use acp_sessions_guest::engine as native;
 use acp_sessions_guest::environment::Environment;
-use acp_sessions_host::component::connection::{Arrival, Content, Output, Peer};
-use acp_sessions_host::component::{Component, Instance, Limits};
-use acp_sessions_host::store::Sqlite;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
 

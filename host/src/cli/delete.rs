@@ -3,11 +3,11 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use super::answer::plain;
 use super::engine::EngineOptions;
 use super::printable::{Form, Out, printable};
 use super::store::StoreOptions;
 use super::{Outcome, removal};
+use crate::sessions::Sessions;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -24,17 +24,17 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     let component = arguments.engine.load()?;
-    let mut engine = component.instantiate(arguments.store.open_existing()?)?;
+    let mut sessions = Sessions::of(&component, arguments.store.open_existing()?)?;
     // The engine takes an unknown id for deleted; a person has more likely mistyped it, and then nothing goes.
     for id in &arguments.ids {
-        plain(engine.get_session(id))?;
+        sessions.get(id)?;
     }
     for id in &arguments.ids {
-        plain(engine.delete_session(id))?;
+        sessions.delete(id)?;
         writeln!(out, "Deleted {}.", printable(id, Form::Line))?;
         // Each is told when it is done, whatever becomes of the next.
         out.flush()?;
     }
-    removal::finish(engine)?;
+    removal::finish(sessions)?;
     Ok(ExitCode::SUCCESS)
 }

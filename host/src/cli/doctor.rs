@@ -16,6 +16,7 @@ use super::engine::EngineOptions;
 use super::printable::Out;
 use super::store::StoreOptions;
 use crate::component::sessions::Mending;
+use crate::sessions::Sessions;
 use crate::store::Sqlite;
 use crate::store::sqlite::{Damaged, Health, OpenError, fault_of_journal};
 use found::Found;
@@ -84,10 +85,10 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
 /// Has the engine compare what is in the store. Of a damaged file that goes as far as it goes.
 fn compare(arguments: &Arguments, store: Sqlite, health: &Health) -> anyhow::Result<Found> {
     let component = arguments.engine.load()?;
-    let mut engine = component.instantiate(store)?;
+    let mut sessions = Sessions::of(&component, store)?;
     let interrupt = Interrupt::listen()?;
     let mut pass = Pass::new(Mending::Nothing, health.entries, Progress::quiet());
-    match pass.run(&mut engine, &interrupt, None) {
+    match pass.run(&mut sessions, &interrupt, None) {
         Err(_) if !health.faults.is_empty() => {}
         result => result?,
     }

@@ -8,12 +8,12 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::Outcome;
-use super::answer::plain;
 use super::engine::EngineOptions;
 use super::printable::Out;
 use super::store::StoreOptions;
 use super::table;
 use crate::component::sessions::{ArchivedSessions, ListCriteria, Session};
+use crate::sessions::Sessions;
 
 /// The most that the engine returns at once.
 const PAGE: u32 = 1000;
@@ -63,12 +63,9 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     let component = arguments.engine.load()?;
-    let mut engine = component.instantiate(arguments.store.open_existing()?)?;
+    let mut store = Sessions::of(&component, arguments.store.open_existing()?)?;
     let criteria = ListCriteria {
         cwd: arguments.cwd.as_deref().map(absolute).transpose()?,
-        created_after: None,
-        created_before: None,
-        updated_after: None,
         search: arguments.search.clone(),
         archived: match arguments.archived {
             Archived::Exclude => ArchivedSessions::Hidden,
@@ -76,12 +73,13 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
             Archived::Only => ArchivedSessions::Only,
         },
         subagents: arguments.subagents,
+        ..ListCriteria::default()
     };
     let mut sessions = Vec::new();
     let mut cursor = None;
     while sessions.len() < arguments.limit as usize {
         let left = arguments.limit - u32::try_from(sessions.len())?;
-        let page = plain(engine.list_sessions(&criteria, left.min(PAGE), cursor.as_deref()))?;
+        let page = store.list(&criteria, left.min(PAGE), cursor.as_deref())?;
         sessions.extend(page.sessions);
         cursor = page.next_cursor;
         if cursor.is_none() {

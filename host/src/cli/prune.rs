@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use chrono::{SecondsFormat, TimeDelta, Utc};
 
-use super::answer::plain;
 use super::duration;
 use super::engine::EngineOptions;
 use super::list::absolute;
 use super::printable::Out;
 use super::store::StoreOptions;
 use super::{Outcome, removal, table};
+use crate::sessions::{Prune, Sessions};
 
 /// How many sessions go in one step. Others can use the store between steps.
 const STEP: u32 = 50;
@@ -39,16 +39,17 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     let component = arguments.engine.load()?;
-    let mut engine = component.instantiate(arguments.store.open_existing()?)?;
+    let mut sessions = Sessions::of(&component, arguments.store.open_existing()?)?;
     let since = Utc::now()
         .checked_sub_signed(arguments.older_than)
         .ok_or_else(|| anyhow::anyhow!("--older-than goes back further than time does"))?
         .to_rfc3339_opts(SecondsFormat::Millis, true);
     let cwd = arguments.cwd.as_deref().map(absolute).transpose()?;
+    let which = Prune { idle_since: &since, cwd: cwd.as_deref(), dry_run: arguments.dry_run };
     let mut count = 0;
     let mut cursor = None;
     loop {
-        let page = plain(engine.prune_sessions(&since, cwd.as_deref(), STEP, cursor.as_deref(), arguments.dry_run))?;
+        let page = sessions.prune(which, STEP, cursor.as_deref())?;
         for session in &page.sessions {
             let updated = session.updated_at.as_deref().unwrap_or("-");
             writeln!(out, "{}  {updated}  {}  {}", table::id(session), table::folder(session), table::title(session))?;
@@ -64,7 +65,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     writeln!(out, "{count} {} {done}.", if count == 1 { "session" } else { "sessions" })?;
     out.flush()?;
     if !arguments.dry_run {
-        removal::finish(engine)?;
+        removal::finish(sessions)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,8 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::Duration;
 
-use super::answer::plain;
-use crate::component::Instance;
+use crate::sessions::Sessions;
 use crate::store::Sqlite;
 
 /// How long others are waited for that keep the files from being cleaned.
@@ -12,13 +11,13 @@ const WAITS: Duration = Duration::from_secs(5);
 
 /// Removes what deleted sessions have left, to the last byte of it in the store's files. Whoever does not wait for the end
 /// of it leaves the rest to whatever uses the store next.
-pub(super) fn finish(mut engine: Instance<'_, Sqlite>) -> anyhow::Result<()> {
+pub(super) fn finish(mut sessions: Sessions<'_, Sqlite>) -> anyhow::Result<()> {
     let mut notes = io::stderr();
     if notes.is_terminal() {
         writeln!(notes, "Clearing it out of the store's files ...")?;
     }
-    while plain(engine.finish_deletes())? {}
-    if !engine.into_storage().clean_all(WAITS)? {
+    while sessions.finish_deletes()? {}
+    if !sessions.into_storage()?.clean_all(WAITS)? {
         writeln!(notes, "Other programs keep the store busy: the last of it goes as soon as they let it.")?;
     }
     Ok(())

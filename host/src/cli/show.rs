@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::Outcome;
-use super::answer::plain;
 use super::engine::EngineOptions;
 use super::printable::{Form, Out, printable};
 use super::store::StoreOptions;
 use super::update::Update;
+use crate::sessions::Sessions;
 
 /// How many updates are read at once.
 const PAGE: u32 = 500;
@@ -35,16 +35,16 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     let component = arguments.engine.load()?;
-    let mut engine = component.instantiate(arguments.store.open_existing()?)?;
+    let mut sessions = Sessions::of(&component, arguments.store.open_existing()?)?;
     let mut reader = Reader::default();
     let mut after: Option<String> = None;
     loop {
         let (id, behind) = (arguments.id.as_str(), after.as_deref());
-        let page = plain(if arguments.set_aside {
-            engine.read_set_aside(id, behind, PAGE)
+        let page = if arguments.set_aside {
+            sessions.set_aside(id, behind, PAGE)
         } else {
-            engine.read_transcript(id, behind, PAGE)
-        })?;
+            sessions.transcript(id, behind, PAGE)
+        }?;
         for update in &page.updates {
             if arguments.json {
                 out.json(&update.update)?;
@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     }
     if !arguments.json {
         writeln!(out)?;
-        let count = plain(engine.get_session(&arguments.id))?.set_aside;
+        let count = sessions.get(&arguments.id)?.set_aside;
         match (arguments.set_aside, count) {
             (false, 1..) => {
                 writeln!(out, "\nThe agent went back behind other things that were said; --set-aside shows them.")?;

@@ -3,7 +3,7 @@
 #![allow(missing_docs, unreachable_pub, clippy::pedantic)]
 
 wasmtime::component::bindgen!({
-    path: "../wit",
+    path: "wit",
     world: "session-engine",
     imports: { default: trappable },
     with: {

@@ -1,4 +1,4 @@
-//! The typed interface of an instance: what the commands are made of that look after a store.
+//! The typed interface of an instance, call by call; [`crate::sessions`] is made of it.
 
 use super::sessions::{Checkup, ListCriteria, Mending, Page, Session, SessionError, TranscriptPage};
 use super::{Instance, storage};
@@ -8,43 +8,65 @@ type Answer<T> = wasmtime::Result<Result<T, SessionError>>;
 
 impl<S: storage::Host + Send + 'static> Instance<'_, S> {
     /// A page of sessions.
-    pub fn list_sessions(&mut self, criteria: &ListCriteria, limit: u32, cursor: Option<&str>) -> Answer<Page> {
+    pub(crate) fn list_sessions(&mut self, criteria: &ListCriteria, limit: u32, cursor: Option<&str>) -> Answer<Page> {
         let _running = self.begin_call();
         self.exports.acp_sessions_sessions().call_list_sessions(&mut self.store, criteria, limit, cursor)
     }
 
     /// One session.
-    pub fn get_session(&mut self, session_id: &str) -> Answer<Session> {
+    pub(crate) fn get_session(&mut self, session_id: &str) -> Answer<Session> {
         let _running = self.begin_call();
         self.exports.acp_sessions_sessions().call_get_session(&mut self.store, session_id)
     }
 
     /// Part of what happened in a session.
-    pub fn read_transcript(&mut self, session_id: &str, after: Option<&str>, limit: u32) -> Answer<TranscriptPage> {
+    pub(crate) fn read_transcript(
+        &mut self,
+        session_id: &str,
+        after: Option<&str>,
+        limit: u32,
+    ) -> Answer<TranscriptPage> {
         let _running = self.begin_call();
         self.exports.acp_sessions_sessions().call_read_transcript(&mut self.store, session_id, after, limit)
     }
 
     /// The same of what was taken out of its conversation.
-    pub fn read_set_aside(&mut self, session_id: &str, after: Option<&str>, limit: u32) -> Answer<TranscriptPage> {
+    pub(crate) fn read_set_aside(
+        &mut self,
+        session_id: &str,
+        after: Option<&str>,
+        limit: u32,
+    ) -> Answer<TranscriptPage> {
         let _running = self.begin_call();
         self.exports.acp_sessions_sessions().call_read_set_aside(&mut self.store, session_id, after, limit)
     }
 
+    /// Gives a session a title, and returns it as stored.
+    pub(crate) fn rename_session(&mut self, session_id: &str, title: &str) -> Answer<String> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_sessions().call_rename_session(&mut self.store, session_id, title)
+    }
+
+    /// Puts a session into the archive, or takes it out.
+    pub(crate) fn archive_session(&mut self, session_id: &str, archived: bool) -> Answer<()> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_sessions().call_archive_session(&mut self.store, session_id, archived)
+    }
+
     /// Removes a session.
-    pub fn delete_session(&mut self, session_id: &str) -> Answer<()> {
+    pub(crate) fn delete_session(&mut self, session_id: &str) -> Answer<()> {
         let _running = self.begin_call();
         self.exports.acp_sessions_sessions().call_delete_session(&mut self.store, session_id)
     }
 
     /// Removes some of what deleted sessions have left; returns whether there is more.
-    pub fn finish_deletes(&mut self) -> Answer<bool> {
+    pub(crate) fn finish_deletes(&mut self) -> Answer<bool> {
         let _running = self.begin_call();
         self.exports.acp_sessions_sessions().call_finish_deletes(&mut self.store)
     }
 
     /// Removes sessions that have been idle since before a time, or names them only.
-    pub fn prune_sessions(
+    pub(crate) fn prune_sessions(
         &mut self,
         idle_since: &str,
         cwd: Option<&str>,
@@ -64,7 +86,7 @@ impl<S: storage::Host + Send + 'static> Instance<'_, S> {
     }
 
     /// Compares a part of the store with itself, and puts right as much as that says.
-    pub fn check_store(&mut self, mending: Mending, cursor: Option<&str>, limit: u32) -> Answer<Checkup> {
+    pub(crate) fn check_store(&mut self, mending: Mending, cursor: Option<&str>, limit: u32) -> Answer<Checkup> {
         let _running = self.begin_call();
         self.exports.acp_sessions_sessions().call_check_store(&mut self.store, mending, cursor, limit)
     }

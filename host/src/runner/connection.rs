@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::ends::{End, Ends, Timing};
-use super::engine::{Engine, Room, RunError};
+use super::ends::{End, Ends, RunError, Timing};
 use super::restart::{NotStarted, Restart};
 use super::shutdown::{self, Shutdown};
 use super::streams::Streams;
@@ -11,6 +10,7 @@ use super::timer::Timer;
 use crate::component::connection::{Arrival, Output, Peer, Setting, Step};
 use crate::component::{Component, storage};
 use crate::downstream::Agent;
+use crate::engine::{Engine, Room};
 use crate::store::Upkeep;
 
 /// Replays may fill what waits for the client up to here.

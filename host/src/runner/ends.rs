@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::restart::Restart;
 use crate::downstream::Agent;
+use crate::engine::EngineError;
 use crate::transport::Side;
 
 /// What a connection takes its time for.
@@ -15,6 +16,24 @@ pub struct Timing {
     /// How long the agent may take to end by itself when the client has gone. Agents finish then what they were asked
     /// last, and some take seconds.
     pub agent_grace: Duration,
+}
+
+/// As the program has it where its options say nothing else: 100 ms and 10 s.
+impl Default for Timing {
+    fn default() -> Self {
+        Self { flush_after: Duration::from_millis(100), agent_grace: Duration::from_secs(10) }
+    }
+}
+
+/// Why a connection cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The engine cannot.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The system does not let the streams be waited for.
+    #[error("the connection's streams cannot be waited for: {0}")]
+    Streams(std::io::Error),
 }
 
 /// How a connection ended.

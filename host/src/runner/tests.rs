@@ -15,6 +15,7 @@ use crate::component::storage::{
 };
 use crate::component::{Component, Limits};
 use crate::downstream::{Agent, Builtin, Command};
+use crate::engine::EngineError;
 use crate::store::{Sqlite, Upkeep};
 use crate::transport::{Input, Output, Side};
 
@@ -361,7 +362,7 @@ fn a_connection_that_cannot_be_opened_says_why_and_leaves_no_agent() {
     let (ends, _to, _from, _stop) = ends((agent, side));
     let settings = vec![Setting { name: "page-size".into(), value: "many".into() }];
     let opened = Connection::open(&component, store, settings, ends, TIMING);
-    let Err(RunError::Setting(text)) = opened.map(|_| ()) else { panic!("it was taken") };
+    let Err(RunError::Engine(EngineError::Setting(text))) = opened.map(|_| ()) else { panic!("it was taken") };
     assert!(text.contains("page-size"), "{text}");
     assert_eq!(test_kill_process(process), Err(Errno::SRCH));
 }

@@ -1,6 +1,6 @@
 //! Lines of the greatest length, each of another kind.
 
-use acp_sessions_host::component::connection::{Content, Peer};
+use acp_sessions::component::connection::{Content, Peer};
 
 /// What the host lets through from a client.
 const OF_CLIENT: usize = 16 << 20;

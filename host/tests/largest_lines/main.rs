@@ -3,9 +3,9 @@
 
 mod lines;
 
-use acp_sessions_host::component::connection::{Arrival, Content, Output, Peer};
-use acp_sessions_host::component::{Component, Instance, Limits};
-use acp_sessions_host::store::Sqlite;
+use acp_sessions::component::connection::{Arrival, Content, Output, Peer};
+use acp_sessions::component::{Component, Instance, Limits};
+use acp_sessions::store::Sqlite;
 use lines::{Line, lines};
 use serde_json::{Value, json};
 

@@ -1,10 +1,10 @@
 //! The built component behind a connection: requests in, answers out.
 
+use acp_sessions::component::connection::{Arrival, Content, Output, Peer, Setting};
+use acp_sessions::component::{Component, Instance};
+use acp_sessions::store::Sqlite;
 use acp_sessions_adapter::Lent;
 use acp_sessions_guest::storage as native;
-use acp_sessions_host::component::connection::{Arrival, Content, Output, Peer, Setting};
-use acp_sessions_host::component::{Component, Instance};
-use acp_sessions_host::store::Sqlite;
 use acp_sessions_model::{AGENTS, Change, Lister, Native, Refusal, write};
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 mod desk;
 
-use acp_sessions_host::component::{Component, Limits};
+use acp_sessions::component::{Component, Limits};
 use acp_sessions_model::{Scale, run};
 
 use desk::{Desk, library};

@@ -5,10 +5,10 @@ mod other;
 
 use std::path::PathBuf;
 
+use acp_sessions::store::Sqlite;
 use acp_sessions_adapter::{Hosted, Lent};
 use acp_sessions_corpus::contract::{broken, costly};
 use acp_sessions_guest::storage::Memory;
-use acp_sessions_host::store::Sqlite;
 
 use self::other::{Other, Way};
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use acp_sessions_adapter::Lent;
-use acp_sessions_corpus::{Fault, Flaw};
-use acp_sessions_host::component::storage::{
+use acp_sessions::component::storage::{
     Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextPage, TextScope, TextTerm, Write,
 };
+use acp_sessions_adapter::Lent;
+use acp_sessions_corpus::{Fault, Flaw};
 use serde_json::Value;
 
 type Answer<T> = wasmtime::Result<Result<T, StorageError>>;

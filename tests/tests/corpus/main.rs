@@ -8,10 +8,10 @@ mod values;
 
 use std::sync::LazyLock;
 
+use acp_sessions::store::Sqlite;
 use acp_sessions_adapter::Hosted;
 use acp_sessions_corpus::{Call, Case, all, difference, differences, read};
 use acp_sessions_guest::storage::Memory;
-use acp_sessions_host::store::Sqlite;
 
 use player::play;
 use runtime::Runtime;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use acp_sessions::component::storage::Host;
 use acp_sessions_adapter::Lent;
 use acp_sessions_corpus::{Call, Case, Connect, Content, Fault, Step};
 use acp_sessions_guest::storage::{Durability, Storage, Write};
-use acp_sessions_host::component::storage::Host;
 use serde_json::{Map, Value, json};
 use wasmtime::component::InstancePre;
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use acp_sessions::component::{add_to_linker, storage};
+use acp_sessions::engine_config;
 use acp_sessions_adapter::Lent;
 use acp_sessions_corpus::Numbers;
-use acp_sessions_host::component::{add_to_linker, storage};
-use acp_sessions_host::engine_config;
 use wasmtime::component::{Component, Func, Instance, InstancePre, Linker, Val};
 use wasmtime::{Engine, Store};
 

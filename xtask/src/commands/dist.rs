@@ -1,12 +1,14 @@
 //! `cargo xtask dist`: the program for those who do not build it, as an archive, a Debian package and an npm package, and in
-//! the wheel for Python. Linux only, so far.
+//! the wheel for Python, and the crate for those who do. Linux only, so far.
 
 mod archive;
 mod deb;
 mod installed;
 mod linked;
+mod manifest;
 mod notices;
 mod npm;
+mod source;
 mod staged;
 mod wheel;
 
@@ -73,6 +75,7 @@ fn make(out: &Path) -> Result<Vec<PathBuf>> {
     let mut files = vec![archive::make(&staged, work.path(), out)?, deb::make(&staged, work.path(), out)?];
     files.extend(npm::make(&staged, work.path(), out)?);
     files.push(wheel::make(&staged, work.path(), out)?);
+    files.push(source::make(&staged, work.path(), out)?);
     let mut contents = Vec::new();
     for file in &files {
         let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;

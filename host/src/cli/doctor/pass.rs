@@ -1,12 +1,11 @@
 //! Having the engine look at the whole store, call by call.
 
-use super::super::answer::plain;
 use super::super::printable::Out;
 use super::found::Found;
 use super::interrupt::Interrupt;
 use super::progress::{Done, Progress};
-use crate::component::Instance;
 use crate::component::sessions::Mending;
+use crate::sessions::Sessions;
 use crate::store::Sqlite;
 
 /// How many sessions are looked at in one call.
@@ -31,13 +30,13 @@ impl Pass {
     /// Goes on until it is done or interrupted.
     pub(super) fn run(
         &mut self,
-        engine: &mut Instance<'_, Sqlite>,
+        sessions: &mut Sessions<'_, Sqlite>,
         interrupt: &Interrupt,
         mut out: Option<&mut Out>,
     ) -> anyhow::Result<()> {
         let mut cursor = None;
         while !interrupt.is_set() {
-            let checked = plain(engine.check_store(self.mending, cursor.as_deref(), STEP))?;
+            let checked = sessions.check(self.mending, STEP, cursor.as_deref())?;
             self.done.sessions += u64::from(checked.done);
             self.done.entries += u64::from(checked.entries);
             checked.findings.into_iter().for_each(|finding| self.found.add(finding));

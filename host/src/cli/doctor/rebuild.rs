@@ -12,6 +12,7 @@ use super::pass::Pass;
 use super::progress::{Done, Progress};
 use super::{Arguments, health};
 use crate::component::sessions::Mending;
+use crate::sessions::Sessions;
 use crate::store::Sqlite;
 use crate::store::sqlite::{Damaged, Health};
 
@@ -34,10 +35,10 @@ pub(super) fn rebuild(arguments: &Arguments, path: &str, before: &Health, out: &
         health::describe(out, path, before)?;
     }
     let component = arguments.engine.load()?;
-    let mut engine = component.instantiate(store)?;
+    let mut sessions = Sessions::of(&component, store)?;
     let mut pass = Pass::new(Mending::Derived, before.entries, Progress::new(as_json));
-    pass.run(&mut engine, &interrupt, Some(out))?;
-    let mut store = engine.into_storage();
+    pass.run(&mut sessions, &interrupt, Some(out))?;
+    let mut store = sessions.into_storage()?;
     clean(&mut store, &pass, &interrupt)?;
     pass.progress.end()?;
     let is_given_up = interrupt.is_set();

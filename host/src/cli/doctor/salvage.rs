@@ -15,6 +15,7 @@ use super::interrupt::{INTERRUPTED, Interrupt};
 use super::pass::Pass;
 use super::progress::Progress;
 use crate::component::sessions::Mending;
+use crate::sessions::Sessions;
 use crate::store::sqlite::{Salvage, Salvaged};
 
 /// Salvages what is in `file` into `target`.
@@ -31,18 +32,18 @@ pub(super) fn salvage(arguments: &Arguments, file: &Path, target: &Path, out: &m
         file.display()
     );
     let component = arguments.engine.load()?;
-    let mut engine = component.instantiate(new)?;
+    let mut sessions = Sessions::of(&component, new)?;
     let mut pass =
         Pass::new(Mending::Everything, i64::try_from(read.entries).unwrap_or(i64::MAX), Progress::new(as_json));
-    pass.run(&mut engine, &interrupt, Some(out))?;
+    pass.run(&mut sessions, &interrupt, Some(out))?;
     pass.progress.end()?;
     // What was made anew may have told of something else.
     let mut after = Pass::new(Mending::Nothing, 0, Progress::quiet());
-    after.run(&mut engine, &interrupt, None)?;
+    after.run(&mut sessions, &interrupt, None)?;
     if interrupt.is_set() {
         return given_up(as_json, out);
     }
-    let health = engine.into_storage().check()?;
+    let health = sessions.into_storage()?.check()?;
     salvage.finish().with_context(|| format!("the new store cannot be named {}", target.display()))?;
     let is_good = super::health::is_good(&health, &after.found);
     let found = pass.found.only_lost();

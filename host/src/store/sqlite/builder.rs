@@ -8,8 +8,8 @@ use super::{OpenError, Sqlite, open};
 /// Opens a [`Sqlite`] store; in memory unless told otherwise.
 ///
 /// ```
-/// use acp_sessions_host::component::storage::Host as _;
-/// use acp_sessions_host::store::Sqlite;
+/// use acp_sessions::component::storage::Host as _;
+/// use acp_sessions::store::Sqlite;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut store = Sqlite::builder().in_memory().build()?;

@@ -8,12 +8,14 @@ use anyhow::{Context as _, Result, bail};
 use tempfile::TempDir;
 
 use super::super::demo::story;
+use super::source;
 use crate::{style, workspace};
 
 /// Where to look for the program once it is installed.
 type Install = fn(&Path, &[PathBuf]) -> Result<PathBuf>;
 
-const FORMS: [(&str, Install); 4] = [(".tar.gz", unpacked), (".deb", by_dpkg), (".tgz", by_npm), (".whl", by_pip)];
+const FORMS: [(&str, Install); 5] =
+    [(".tar.gz", unpacked), (".deb", by_dpkg), (".tgz", by_npm), (".whl", by_pip), (".crate", source::install)];
 
 /// Tries them all.
 pub(super) fn check(files: &[PathBuf]) -> Result<()> {

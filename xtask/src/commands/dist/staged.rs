@@ -40,8 +40,8 @@ impl Staged {
         }
         workspace::run(Command::new(&program).arg("manual").arg(folder.join("man1")))?;
         let metadata = metadata()?;
-        let package = package(&metadata, "acp-sessions-host")?;
-        workspace::write(&folder.join("NOTICES.txt"), notices::of("acp-sessions-host", &metadata)?)?;
+        let package = package(&metadata, "acp-sessions")?;
+        workspace::write(&folder.join("NOTICES.txt"), notices::of("acp-sessions", &metadata)?)?;
         let text = |key: &str| package[key].as_str().unwrap_or_default().to_owned();
         Ok(Self { folder: folder.to_owned(), version: text("version"), description: text("description") })
     }

@@ -1,37 +1,39 @@
 //! The engine of one connection, which outlives its instances.
 //!
 //! A trap makes an instance useless, so all that it must not forget is kept out here: its memos, and the lines that it
-//! was working on. A fresh instance takes them up.
+//! was working on. A fresh instance takes them up: what it was working on is answered with an error, everything else goes on.
+
+mod unanswered;
 
 use std::collections::BTreeMap;
 
-use super::unanswered::{Refusal, refusals};
 use crate::component::connection::{Arrival, ConnectError, Content, Memo, Output, Peer, Setting, Step};
 use crate::component::{Component, Instance, storage};
 use crate::store::Upkeep;
 use crate::transport::lines::HEAD;
+use unanswered::{Refusal, refusals};
 
 /// An instance that is lost this often without anything new having arrived is not started again.
 const MOST_LOSSES: u32 = 3;
 
-/// Why a connection cannot go on.
+/// Why an engine cannot go on.
 #[derive(Debug, thiserror::Error)]
-pub enum RunError {
+pub enum EngineError {
     /// A setting was refused.
     #[error("{0}")]
     Setting(String),
     /// The engine could not read or write the store.
     #[error("{0}")]
     Storage(String),
-    /// The engine failed again and again.
+    /// No instance of it could be made.
+    #[error("the session engine cannot be started: {}", .0.root_cause())]
+    NotStarted(wasmtime::Error),
+    /// Its instances were lost again and again.
     #[error("the session engine failed {MOST_LOSSES} times in a row: {}", .0.root_cause())]
-    Engine(wasmtime::Error),
-    /// The system does not let the streams be waited for.
-    #[error("the connection's streams cannot be waited for: {0}")]
-    Streams(std::io::Error),
+    Lost(wasmtime::Error),
 }
 
-impl From<ConnectError> for RunError {
+impl From<ConnectError> for EngineError {
     fn from(error: ConnectError) -> Self {
         match error {
             ConnectError::BadSetting(text) => Self::Setting(text),
@@ -41,7 +43,10 @@ impl From<ConnectError> for RunError {
 }
 
 /// The engine of one connection.
-pub(super) struct Engine<'c, S: storage::Host + Upkeep + Send + 'static> {
+///
+/// Lines go in as they come from either side, and what follows comes out as a [`Step`]. [`pull`](Self::pull) takes what there
+/// is more of, and [`idle`](Self::idle) is to be called as it says. `examples/lines.rs` has the whole of it.
+pub struct Engine<'c, S: storage::Host + Upkeep + Send + 'static> {
     component: &'c Component<S>,
     settings: Vec<Setting>,
     /// None only while it is being replaced, and for good once that has failed.
@@ -63,11 +68,12 @@ pub(super) struct Engine<'c, S: storage::Host + Upkeep + Send + 'static> {
 
 /// How much the sides take by now.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
-    /// Bytes of what can wait that the client has room for.
-    pub(super) client: u32,
-    /// Bytes that wait for either side already.
-    pub(super) waiting: usize,
+pub struct Room {
+    /// Bytes of a replay, and of other answers that can wait, that the client has room for.
+    pub client: u32,
+    /// Bytes that wait to be written to either side already; with what a step adds they are held to
+    /// [`Limits::output`](crate::component::Limits::output).
+    pub waiting: usize,
 }
 
 /// The beginning of a line.
@@ -87,10 +93,10 @@ fn size(key: &str, value: &str) -> usize {
 }
 
 impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
-    /// Opens a connection over this storage.
-    pub(super) fn connect(component: &'c Component<S>, storage: S, settings: Vec<Setting>) -> Result<Self, RunError> {
-        let mut instance = component.instantiate(storage).map_err(RunError::Engine)?;
-        instance.connect(&settings, &[], &[]).map_err(RunError::Engine)??;
+    /// Opens a connection over this storage. The settings are those that `wit/` names; without any, they are the defaults.
+    pub fn connect(component: &'c Component<S>, storage: S, settings: Vec<Setting>) -> Result<Self, EngineError> {
+        let mut instance = component.instantiate(storage).map_err(EngineError::NotStarted)?;
+        instance.connect(&settings, &[], &[]).map_err(EngineError::Lost)??;
         Ok(Self {
             component,
             settings,
@@ -106,8 +112,9 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
         })
     }
 
-    /// Hands over what arrived, and returns what follows, as [`pull`](Self::pull) does.
-    pub(super) fn receive(&mut self, arrivals: Vec<Arrival>, room: Room) -> Result<Step, RunError> {
+    /// Hands over what arrived, and returns what follows, as [`pull`](Self::pull) does. What has arrived from both sides
+    /// goes in one after the other, in the order in which it came.
+    pub fn receive(&mut self, arrivals: Vec<Arrival>, room: Room) -> Result<Step, EngineError> {
         self.losses = 0;
         let received = self.instance.as_mut().map(|instance| instance.receive(&arrivals, room.client));
         // Until what follows is taken: that may be too much.
@@ -117,13 +124,13 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
 
     /// What is to be done by now, and whether there is more of a replay when the client has room. Memos are kept here and
     /// not returned.
-    pub(super) fn pull(&mut self, room: Room) -> Result<Step, RunError> {
+    pub fn pull(&mut self, room: Room) -> Result<Step, EngineError> {
         let pulled = self.instance.as_mut().map(|instance| instance.pull(room.client));
         self.take_step(pulled, room)
     }
 
     /// What a call says is to be done; where the instance was lost in it, what the next one says.
-    fn take_step(&mut self, mut called: Option<wasmtime::Result<Step>>, room: Room) -> Result<Step, RunError> {
+    fn take_step(&mut self, mut called: Option<wasmtime::Result<Step>>, room: Room) -> Result<Step, EngineError> {
         let mut step = loop {
             let bounded = called.map(|step| step.and_then(|step| self.bounded(step, room.waiting)));
             if let Some(step) = self.recover_from(bounded)? {
@@ -162,13 +169,14 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
         Ok(step)
     }
 
-    /// What the host itself answers, because no instance could.
-    pub(super) fn take_refused(&mut self) -> impl Iterator<Item = Output> + use<S> {
+    /// What the host itself answers, because no instance could. Part of each step; to be taken besides where a call has
+    /// returned an error, before the connection is given up.
+    pub fn take_refused(&mut self) -> impl Iterator<Item = Output> + use<S> {
         std::mem::take(&mut self.refused).into_iter().map(Refusal::into_output)
     }
 
     /// Says that nothing more comes from that side.
-    pub(super) fn peer_closed(&mut self, peer: Peer) -> Result<(), RunError> {
+    pub fn peer_closed(&mut self, peer: Peer) -> Result<(), EngineError> {
         if self.closed.contains(&peer) {
             return Ok(());
         }
@@ -177,15 +185,15 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
         self.recover_from(told).map(|_| ())
     }
 
-    /// Says that the agent has ended in this way, and that another was started in its place.
-    pub(super) fn agent_restarted(&mut self, how: String) -> Result<(), RunError> {
+    /// Says that the agent has ended in this way, in a few words for people, and that another was started in its place.
+    pub fn agent_restarted(&mut self, how: String) -> Result<(), EngineError> {
         let told = self.instance.as_mut().map(|instance| instance.agent_restarted(&how));
         self.restarted = Some(how);
         self.recover_from(told).map(|_| ())
     }
 
     /// Says that time has passed, to the store too; returns after how many milliseconds to say so again.
-    pub(super) fn idle(&mut self) -> Result<Option<u32>, RunError> {
+    pub fn idle(&mut self) -> Result<Option<u32>, EngineError> {
         let idled = self.instance.as_mut().map(Instance::idle);
         let again = self.recover_from(idled)?.flatten();
         // The store has a little to do of its own.
@@ -205,25 +213,25 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
     }
 
     /// What a call returned; none if the instance was lost in it and another has taken its place.
-    fn recover_from<T>(&mut self, called: Option<wasmtime::Result<T>>) -> Result<Option<T>, RunError> {
+    fn recover_from<T>(&mut self, called: Option<wasmtime::Result<T>>) -> Result<Option<T>, EngineError> {
         match called {
             Some(Ok(value)) => Ok(Some(value)),
             Some(Err(trap)) => self.replace(trap).map(|()| None),
-            None => Err(RunError::Engine(wasmtime::Error::msg("it was lost before"))),
+            None => Err(EngineError::Lost(wasmtime::Error::msg("it was lost before"))),
         }
     }
 
     /// Puts a fresh instance in the place of one that was lost.
-    fn replace(&mut self, mut trap: wasmtime::Error) -> Result<(), RunError> {
+    fn replace(&mut self, mut trap: wasmtime::Error) -> Result<(), EngineError> {
         loop {
             self.losses += 1;
             let (losses, lines) = (self.losses, self.unfinished.len());
             tracing::warn!(losses, lines, "the session engine is started anew: {}", trap.root_cause());
             tracing::debug!("{trap:?}");
             let Some(old) = self.instance.take().filter(|_| self.losses <= MOST_LOSSES) else {
-                return Err(RunError::Engine(trap));
+                return Err(EngineError::Lost(trap));
             };
-            let mut instance = self.component.instantiate(old.into_storage()).map_err(RunError::Engine)?;
+            let mut instance = self.component.instantiate(old.into_storage()).map_err(EngineError::NotStarted)?;
             if self.losses > 1 {
                 self.shorten();
             }
