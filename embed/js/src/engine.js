@@ -93,7 +93,7 @@ function run(steps) {
 
 /**
  * The engine of one connection, which outlives its instances: a trap, and an exception of the store, makes an instance
- * useless, so all that it must not forget is kept out here. As `host/src/runner/engine.rs`.
+ * useless, so all that it must not forget is kept out here. As `host/src/engine.rs`.
  *
  * Its functions are generators of the calls that are to be made, so that they serve where a call returns at once and
  * where it has to be waited for.

@@ -1,4 +1,4 @@
-// Requests that no instance could answer: the embedder says so itself, in the least words. As `host/src/runner/unanswered.rs`.
+// Requests that no instance could answer: the embedder says so itself, in the least words. As `host/src/engine/unanswered.rs`.
 
 /** The outputs that answer the requests among these arrivals, as far as they can be read. */
 export function refusals(arrivals) {

@@ -45,7 +45,7 @@ impl Case {
             steps.push(themed.unwrap_or_else(|| step(&dice, line, calm)));
         }
         let case = Self { seed, texts: dice.percent(90), retains: dice.percent(12), kinds, steps };
-        case.with_archives().with_restarts().with_titles()
+        case.with_archives().with_restarts().with_titles().with_kills()
     }
 
     /// Has some agents take the titles that users give.
@@ -62,6 +62,20 @@ impl Case {
         for _ in 0..dice.below(4) {
             let at = usize::from(dice.below(u8::try_from(self.steps.len() + 1).unwrap_or(u8::MAX)));
             self.steps.insert(at, Step::Client(0, Ask::SetTitle(Pick::Named(dice.below(3)))));
+        }
+        self
+    }
+
+    /// Has some hosts killed in the midst of a call, also with dice of its own.
+    fn with_kills(mut self) -> Self {
+        let dice = Dice::new(!self.seed.rotate_left(32));
+        if !dice.percent(20) {
+            return self;
+        }
+        for _ in 0..=dice.below(2) {
+            let at = usize::from(dice.below(u8::try_from(self.steps.len() + 1).unwrap_or(u8::MAX)));
+            let kill = Fault::KILLS[usize::from(dice.below(3))];
+            self.steps.insert(at, Step::Fault(kill, dice.below(12), 1));
         }
         self
     }

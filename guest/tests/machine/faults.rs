@@ -31,9 +31,16 @@ pub(crate) enum Fault {
     TrapAfter,
     /// The instance is lost in a read.
     TrapRead,
+    /// The host is killed before a commit.
+    KillBefore,
+    /// The host is killed when a commit has happened.
+    KillAfter,
+    /// The host is killed in a read.
+    KillRead,
 }
 
 impl Fault {
+    /// What goes wrong beside a host that goes on.
     pub(crate) const ALL: [Self; 10] = [
         Self::Conflict,
         Self::TooLarge,
@@ -47,14 +54,24 @@ impl Fault {
         Self::TrapRead,
     ];
 
+    /// What ends the host.
+    pub(crate) const KILLS: [Self; 3] = [Self::KillBefore, Self::KillAfter, Self::KillRead];
+
     fn is_of_reads(self) -> bool {
-        matches!(self, Self::CorruptRead | Self::UnavailableRead | Self::TrapRead)
+        matches!(self, Self::CorruptRead | Self::UnavailableRead | Self::TrapRead | Self::KillRead)
     }
 
-    fn is_trap(self) -> bool {
-        matches!(self, Self::TrapBefore | Self::TrapAfter | Self::TrapRead)
+    fn is_kill(self) -> bool {
+        Self::KILLS.contains(&self)
     }
 
+    /// Whoever asks the store is no more.
+    fn end(self) -> ! {
+        // Neither reaches the panic hook, so nothing is printed.
+        if self.is_kill() { resume_unwind(Box::new(Kill)) } else { resume_unwind(Box::new(Trap)) }
+    }
+
+    /// What the store says; none where it is not the store that fails.
     fn error(self) -> Option<StorageError> {
         Some(match self {
             Self::Conflict => StorageError::Conflict,
@@ -63,7 +80,12 @@ impl Fault {
             Self::ReadOnly => StorageError::ReadOnly,
             Self::CorruptRead => StorageError::Corrupt("a made up reason".to_owned()),
             Self::Unavailable | Self::UnavailableRead => StorageError::Unavailable("a made up reason".to_owned()),
-            Self::TrapBefore | Self::TrapAfter | Self::TrapRead => return None,
+            Self::TrapBefore
+            | Self::TrapAfter
+            | Self::TrapRead
+            | Self::KillBefore
+            | Self::KillAfter
+            | Self::KillRead => return None,
         })
     }
 }
@@ -71,6 +93,10 @@ impl Fault {
 /// What an instance that is lost unwinds with.
 #[derive(Debug)]
 pub(crate) struct Trap;
+
+/// What a host that is killed unwinds with.
+#[derive(Debug)]
+pub(crate) struct Kill;
 
 /// What is to go wrong, and when.
 #[derive(Debug, Default)]
@@ -82,7 +108,7 @@ pub(crate) struct Faults {
 impl Faults {
     /// After this many further calls of its kind, so many go wrong.
     pub(crate) fn arm(&self, fault: Fault, after: u8, times: u8) {
-        let times = if fault.is_trap() { 1 } else { times.max(1) };
+        let times = if fault.error().is_none() { 1 } else { times.max(1) };
         self.armed.set(Some((fault, after, times)));
     }
 
@@ -90,7 +116,7 @@ impl Faults {
         self.armed.set(None);
     }
 
-    /// How many calls have gone wrong.
+    /// How many calls the store has failed.
     pub(crate) fn met(&self) -> u32 {
         self.met.get()
     }
@@ -106,7 +132,7 @@ impl Faults {
             return None;
         }
         self.armed.set((times > 1).then_some((fault, 0, times - 1)));
-        self.met.set(self.met.get() + 1);
+        self.met.set(self.met.get() + u32::from(fault.error().is_some()));
         Some(fault)
     }
 }
@@ -121,11 +147,7 @@ pub(crate) struct Shaky<'a> {
 impl Shaky<'_> {
     fn read(&self) -> Result<()> {
         let Some(fault) = self.faults.strike(true) else { return Ok(()) };
-        match fault.error() {
-            Some(error) => Err(error),
-            // Does not reach the panic hook, so nothing is printed.
-            None => resume_unwind(Box::new(Trap)),
-        }
+        Err(fault.error().unwrap_or_else(|| fault.end()))
     }
 }
 
@@ -173,17 +195,14 @@ impl Storage for Shaky<'_> {
     }
 
     fn commit(&self, expected: &[Expectation], writes: Vec<Write>, durability: Durability) -> Result<()> {
-        let fault = self.faults.strike(false);
-        if let Some(error) = fault.and_then(Fault::error) {
+        let Some(fault) = self.faults.strike(false) else { return self.memory.commit(expected, writes, durability) };
+        if let Some(error) = fault.error() {
             return Err(error);
         }
-        if fault == Some(Fault::TrapBefore) {
-            resume_unwind(Box::new(Trap));
+        if matches!(fault, Fault::TrapAfter | Fault::KillAfter) {
+            // Whoever is no more does not learn what came of it.
+            let _ = self.memory.commit(expected, writes, durability);
         }
-        let committed = self.memory.commit(expected, writes, durability);
-        if fault == Some(Fault::TrapAfter) {
-            resume_unwind(Box::new(Trap));
-        }
-        committed
+        fault.end()
     }
 }

@@ -1,4 +1,4 @@
-//! The host of one connection: what `host/src/runner/engine.rs` does, without threads and pipes.
+//! The host of one connection: what `host/src/engine.rs` does, without threads and pipes.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,7 +7,7 @@ use acp_sessions_corpus::Recorded;
 use acp_sessions_guest::engine::{Arrival, ConnectError, Output, Peer};
 use acp_sessions_guest::storage::Memory;
 
-use crate::faults::{Shaky, Trap};
+use crate::faults::{Kill, Shaky, Trap};
 use crate::world::{Seat, World};
 
 /// How often a host pulls, and nothing comes, while there is still more to do.
@@ -32,6 +32,8 @@ pub(crate) enum Broken {
     Panicked(String),
     /// A fresh instance could not open the store: the host ends the connection.
     NotOpened,
+    /// The host was killed in the midst of a call.
+    Killed,
 }
 
 /// One connection's engine, and what outlives its instances.
@@ -193,6 +195,7 @@ fn caught<T>(call: impl FnOnce() -> T) -> Result<Option<T>, Broken> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(value) => Ok(Some(value)),
         Err(payload) if payload.is::<Trap>() => Ok(None),
+        Err(payload) if payload.is::<Kill>() => Err(Broken::Killed),
         Err(payload) => {
             let text = payload.downcast_ref::<String>().cloned();
             let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()));

@@ -351,7 +351,7 @@ impl<'a> Machine<'a> {
         let mut said: VecDeque<String> = VecDeque::new();
         match sent {
             Ok(sent) => self.hand_out(line, sent, &mut said),
-            Err(Broken::NotOpened) => {
+            Err(Broken::NotOpened | Broken::Killed) => {
                 self.lines[usize::from(line)] = None;
                 self.ground.talk.cut_off(line);
             }

@@ -1,5 +1,5 @@
 """
-Requests that no instance could answer: the embedder says so itself, in the least words. As `host/src/runner/unanswered.rs`.
+Requests that no instance could answer: the embedder says so itself, in the least words. As `host/src/engine/unanswered.rs`.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ impl Machine<'_> {
         let storage = Shaky { memory: &self.bench.memory, faults: &self.bench.faults };
         let host = match Host::open(storage, &self.bench.world, self.settings()) {
             Ok(host) => host,
-            Err(Broken::NotOpened) => return,
+            Err(Broken::NotOpened | Broken::Killed) => return,
             Err(Broken::Panicked(text)) => return self.ground.broke("panic", text),
         };
         if kind.is(Trait::List) {

@@ -176,8 +176,11 @@ impl Machine<'_> {
         let is_hindered = kind.is(Trait::StartsSlowly) || kind.is(Trait::WantsLogin) || self.ground.talk.had_faults;
         if is_new && !is_hindered {
             let rows = self.list(everything());
-            let broken = checks::early(&mut self.ground, kind, &rows);
-            self.ground.extend(broken);
+            // Its host may have been killed meanwhile.
+            if self.lines[0].is_some() {
+                let broken = checks::early(&mut self.ground, kind, &rows);
+                self.ground.extend(broken);
+            }
         }
     }
 
@@ -191,7 +194,9 @@ impl Machine<'_> {
                 params["cursor"] = cursor;
             }
             let Some(mut page) = self.show("session/list", &params).filter(|page| page["sessions"].is_array()) else {
-                self.ground.broke("list", "session/list fails");
+                if self.lines[0].is_some() {
+                    self.ground.broke("list", "session/list fails");
+                }
                 return rows;
             };
             rows.extend(page["sessions"].as_array().cloned().unwrap_or_default());
