@@ -162,6 +162,12 @@ impl Recorder {
         }
     }
 
+    /// The same of a chunk that came with nothing else.
+    pub fn push_chunk_alone(&mut self, time: i64, update: &str, mint: impl FnOnce() -> String) {
+        let params = format!("{{\"update\":{update}}}");
+        self.push_chunk(time, update, &Object::parse_or_empty(&params), mint);
+    }
+
     /// What comes next is not joined with what came before.
     pub fn close_run(&mut self) {
         if let Some(mut run) = self.run.take() {

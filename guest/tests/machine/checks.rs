@@ -12,6 +12,8 @@ mod silent;
 mod sound;
 mod steady;
 
+use acp_sessions_guest::storage::Bounds;
+
 pub(crate) use answers::answered;
 pub(crate) use bounded::{memos, nothing_left};
 pub(crate) use deleted::{agents_deleted, deleted};
@@ -22,3 +24,6 @@ pub(crate) use locked::locked;
 pub(crate) use silent::replaced;
 pub(crate) use sound::sound;
 pub(crate) use steady::{Lengths, steady};
+
+/// All that a case comes to, at once.
+const ALL: Bounds = Bounds { limit: 10_000, max_bytes: 1 << 30 };

@@ -82,7 +82,8 @@ pub(super) struct ConnectionOptions {
     prune_empty_hours: u32,
 
     /// Writes to the store at least this often while an agent streams, in milliseconds
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=200))]
+    #[arg(long, value_name = "N", default_value_t = Timing::default().flush_after.subsec_millis())]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=200))]
     flush_ms: u32,
 
     /// Gives up an agent that is asked to open or close a session and says nothing at all for so long
@@ -94,8 +95,9 @@ pub(super) struct ConnectionOptions {
     restart: Restarted,
 
     /// How long the agent may take to end by itself once its input is closed, before it is terminated
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=3600))]
-    agent_grace: u32,
+    #[arg(long, value_name = "SECONDS", default_value_t = Timing::default().agent_grace.as_secs())]
+    #[arg(value_parser = clap::value_parser!(u64).range(0..=3600))]
+    agent_grace: u64,
 }
 
 impl ConnectionOptions {
@@ -138,7 +140,7 @@ impl ConnectionOptions {
     pub(super) fn timing(&self) -> Timing {
         Timing {
             flush_after: Duration::from_millis(self.flush_ms.into()),
-            agent_grace: Duration::from_secs(self.agent_grace.into()),
+            agent_grace: Duration::from_secs(self.agent_grace),
         }
     }
 }

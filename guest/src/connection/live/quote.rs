@@ -12,17 +12,6 @@ pub(super) struct Quote {
     chunk: Option<String>,
 }
 
-/// What of a chunk is shown and recorded, as its `update` member.
-#[derive(Debug)]
-pub(super) enum Said {
-    /// All of it, and nothing else.
-    AsItCame,
-    /// This in its place.
-    Otherwise(String),
-    /// Nothing of it, yet or ever.
-    Nothing,
-}
-
 impl Quote {
     /// Whether what is held back is at its end when this comes: something else, or another message.
     pub(super) fn ends_with(&self, update: &Update<'_>) -> bool {
@@ -31,18 +20,16 @@ impl Quote {
         self.chunk.as_deref().is_some_and(|chunk| held(chunk) || update.text().is_none())
     }
 
-    /// Takes a chunk of what the agent says.
-    pub(super) fn feed(&mut self, update: &Update<'_>) -> Said {
-        let Some(text) = update.text() else { return Said::AsItCame };
+    /// Takes a chunk of what the agent says; gives what of it is shown and recorded, as its `update` member. None: nothing,
+    /// yet or ever.
+    pub(super) fn feed(&mut self, update: &Update<'_>) -> Option<String> {
+        let Some(text) = update.text() else { return Some(update.update.to_owned()) };
         let shown = self.stream.feed(&text);
         self.chunk = self.stream.holds().then(|| update.kept(None));
         if shown == text {
-            Said::AsItCame
-        } else if shown.is_empty() {
-            Said::Nothing
-        } else {
-            Said::Otherwise(update.with_text(&shown))
+            return Some(update.update.to_owned());
         }
+        (!shown.is_empty()).then(|| update.with_text(&shown))
     }
 
     /// The message is at its end: what was held back is the agent's own after all, as an `update` member.

@@ -1,7 +1,7 @@
 //! What an agent tells of a session while it loads it: recorded in a log of its own, which becomes part of the
 //! transcript as a whole, or is dropped.
 
-use super::quote::{Quote, Said};
+use super::quote::Quote;
 use super::session_update::{Update, message_of};
 use super::target::Target;
 use crate::connection::cx::Cx;
@@ -126,11 +126,7 @@ impl Staging {
         let shown = match update.kind {
             UpdateKind::UserChunk => self.record_users(update, cx),
             UpdateKind::Chunk => {
-                let shown = match self.quote.feed(update) {
-                    Said::AsItCame => Some(update.update.to_owned()),
-                    Said::Otherwise(shown) => Some(shown),
-                    Said::Nothing => None,
-                };
+                let shown = self.quote.feed(update);
                 shown.inspect(|shown| self.record_chunk(update, shown, cx))
             }
             _ => {
@@ -194,7 +190,7 @@ impl Staging {
     /// The user's message is at its end: what was held back of it was the user's, if it was not the layer's.
     fn end_users<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> Option<String> {
         let rest = self.hush.finish()?;
-        self.record_rest(&rest, cx);
+        self.recorder.push_chunk_alone(cx.now(), &rest, || cx.message_id());
         self.is_user_speaking = true;
         Some(rest)
     }
@@ -202,14 +198,9 @@ impl Staging {
     /// The same of the agent's.
     fn end_agents<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> Option<String> {
         let rest = self.quote.finish()?;
-        self.record_rest(&rest, cx);
+        self.recorder.push_chunk_alone(cx.now(), &rest, || cx.message_id());
         self.is_user_speaking = false;
         Some(rest)
-    }
-
-    fn record_rest<S: Storage, E: Environment>(&mut self, rest: &str, cx: &Cx<'_, S, E>) {
-        let kept = format!("{{\"update\":{rest}}}");
-        self.recorder.push_chunk(cx.now(), rest, &Object::parse_or_empty(&kept), || cx.message_id());
     }
 
     /// Makes what is new of it a part of the session's transcript.

@@ -7,7 +7,6 @@ use super::{LiveSession, Phase, Update};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::handled::Handled;
-use crate::connection::live::quote::Said;
 use crate::connection::live::staging::Recorded;
 use crate::environment::Environment;
 use crate::rpc::{self, Object};
@@ -199,12 +198,7 @@ impl LiveSession {
         if self.quote.ends_with(update) {
             self.end_quote(cx);
         }
-        let said = if self.is_given_account() { self.quote.feed(update) } else { Said::AsItCame };
-        let shown = match said {
-            Said::AsItCame => update.update.to_owned(),
-            Said::Otherwise(shown) => shown,
-            Said::Nothing => return None,
-        };
+        let shown = if self.is_given_account() { self.quote.feed(update)? } else { update.update.to_owned() };
         self.record_chunk(update, &shown, cx);
         Some(shown)
     }
@@ -223,9 +217,7 @@ impl LiveSession {
     /// The same of what the agent said as its own.
     fn end_quote<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let Some(rest) = self.quote.finish() else { return };
-        let kept = format!("{{\"update\":{rest}}}");
-        let params = Object::parse_or_empty(&kept);
-        self.recorder.push_chunk(cx.now(), &rest, &params, || cx.message_id());
+        self.recorder.push_chunk_alone(cx.now(), &rest, || cx.message_id());
         if !self.hides_updates() {
             self.notify(&rest, cx);
         }
@@ -243,9 +235,7 @@ impl LiveSession {
             .is_some_and(|turns| turns.iter_mut().any(|turn| turn.echo.repeats(&update["content"].to_string())));
         let update = update.to_string();
         if !is_echo {
-            let kept = format!("{{\"update\":{update}}}");
-            let params = Object::parse_or_empty(&kept);
-            self.recorder.push_chunk(cx.now(), &update, &params, || cx.message_id());
+            self.recorder.push_chunk_alone(cx.now(), &update, || cx.message_id());
         }
         if !self.hides_updates() {
             self.notify(&update, cx);

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use acp_sessions_guest::storage::{Bounds, Memory, Storage};
+use acp_sessions_guest::storage::{Memory, Storage};
 
+use super::ALL;
 use crate::ground::Broke;
 
 /// What a host keeps of a connection without open sessions and requests.
 const FEW: usize = 4;
-
-const ALL: Bounds = Bounds { limit: 10_000, max_bytes: 1 << 30 };
 
 /// Records that may outlive all sessions: the revision, the agents' names, which store it is, tombstones, deletes to be done, what is known of agents' lists
 /// and of connections.

@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use acp_sessions_guest::sessions::transcript::transcript;
-use acp_sessions_guest::storage::{Bounds, Memory, Storage};
+use acp_sessions_guest::storage::{Memory, Storage};
 use acp_sessions_guest::store::{Session, Store};
 
+use super::ALL;
 use super::gaps::{is_anothers_perhaps, is_compared_in_vain, is_in_no_order};
 use crate::client::Window;
 use crate::ground::Broke;
 use crate::talk::{Cut, Life, Mark, Talk, Turn, marks};
-
-const ALL: Bounds = Bounds { limit: 10_000, max_bytes: 1 << 30 };
 
 /// The transcript of every session that must be there, as the store has it.
 pub(crate) fn transcripts(talk: &Talk, memory: &Memory) -> Vec<Broke> {

@@ -1,18 +1,17 @@
 //! What the list shows agrees with the record, the log and the agent.
 
-use acp_sessions_guest::storage::{Bounds, Memory, Storage};
+use acp_sessions_guest::storage::{Memory, Storage};
 use acp_sessions_guest::store::{Row, Store};
 use acp_sessions_guest::time;
 use acp_sessions_guest::transcript::{Entry, Kind as EntryKind};
 use serde_json::Value;
 
+use super::ALL;
 use super::gaps::is_given_again;
 use crate::disk::Kept;
 use crate::ground::{Broke, Ground};
 use crate::kind::{Kind, Trait};
 use crate::talk::{Life, Talk};
-
-const ALL: Bounds = Bounds { limit: 10_000, max_bytes: 1 << 30 };
 
 /// The rows of a whole list.
 pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke> {
