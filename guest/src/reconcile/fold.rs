@@ -166,6 +166,10 @@ impl Fold {
                     self.hearer.as_ref().is_some_and(|(name, known)| *name == agent && known.has_taken(&id))
                 });
                 self.end_of_others(took_part);
+                // Each prompt is a turn: not all that were not waited for need have reached the agent.
+                if self.open.as_ref().is_some_and(|open| open.is_ours) {
+                    self.close(Behind::AnotherTurn);
+                }
                 self.user(number, None, blocks.into_iter().filter_map(text_of));
                 if let Some(open) = &mut self.open {
                     open.is_ours = true;

@@ -238,33 +238,58 @@ fn they_are_in_the_agents_session_though_it_says_of_the_last_that_it_has_none() 
 
 #[test]
 fn what_others_said_stays_before_them_though_the_agent_has_lost_what_it_said_first() {
+    for told in [&[("OneTwo", "2 1")][..], &[("First", "0 "), ("OneTwo", "2 1")]] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = Desk::ready(&store, &world, &loads());
+        desk.new_session("s1", CWD);
+        desk.turn("s1", "First", &["0 ", "and more"]);
+        let mut other = other(&store, &world);
+        other.turn("s1", "Theirs", &["Their answer"]);
+        let one = ask_prompt(&mut desk, "One", "s1", "One");
+        other.turn("s1", "Theirs as well", &["Their other answer"]);
+        let two = ask_prompt(&mut desk, "Two", "s1", "Two");
+        desk.agent(says("2 1"));
+        ends(&mut desk, &one);
+        ends(&mut desk, &two);
+        desk.wait(1000);
+        leave(desk);
+        leave(other);
+        let changed = row("s1", "First", &time::format(world.time()));
+        for time in ["once", "again"] {
+            let mut desk = listing(&store, &world, "a", &loads(), std::slice::from_ref(&changed));
+            let expected = [
+                lines(&[&told[..told.len() - 1]]),
+                lines(&[&[("Theirs", "Their answer"), ("OneTwo", "2 1"), ("Theirs as well", "Their other answer")]]),
+            ];
+            assert_eq!(said(&load(&mut desk, "s1", told).client), expected.concat(), "{told:?}, {time}");
+            leave(desk);
+        }
+    }
+}
+
+/// The first is refused; the second was lost with its instance on its way to the agent.
+#[test]
+fn what_an_agent_has_refused_and_tells_all_the_same_is_there_once_though_the_next_prompt_never_reached_it() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = Desk::ready(&store, &world, &loads());
     desk.new_session("s1", CWD);
-    desk.turn("s1", "First", &["0"]);
-    let mut other = other(&store, &world);
-    other.turn("s1", "Theirs", &["Their answer"]);
-    let one = ask_prompt(&mut desk, "One", "s1", "One");
-    other.turn("s1", "Theirs as well", &["Their other answer"]);
-    let two = ask_prompt(&mut desk, "Two", "s1", "Two");
-    desk.agent(says("2 1"));
-    ends(&mut desk, &one);
-    ends(&mut desk, &two);
-    desk.wait(1000);
+    desk.turn("s1", "Zero", &["0"]);
+    let one = ask_prompt(&mut desk, "one", "s1", "One").request("session/prompt");
+    let params = json!({"sessionId": "s1", "prompt": [{"type": "text", "text": "Two"}]});
+    let two = envelope(json!({"id": "two", "method": "session/prompt", "params": params}));
+    let lost = vec![Arrival { peer: Peer::Client, content: Content::Line(two) }];
+    desk.engine.receive(lost.clone());
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, lost);
+    let out = desk.pull();
+    assert_eq!(out.answer("two")["error"]["code"], -32603);
+    assert_eq!(desk.refuse(&one, -32002).answer("one")["error"]["code"], -32002);
     leave(desk);
-    leave(other);
-    let changed = row("s1", "First", &time::format(world.time()));
+    // By then the lost instance is no longer taken for another window.
+    world.now.set(world.now.get() + 20_000);
     for time in ["once", "again"] {
-        let mut desk = listing(&store, &world, "a", &loads(), std::slice::from_ref(&changed));
-        let mut out = ask_load(&mut desk, "load", "s1");
-        let asked = out.request("session/load");
-        for text in [account(&one).unwrap(), "One".to_owned(), account(&two).unwrap(), "Two".to_owned()] {
-            desk.agent(update("s1", chunk("user_message_chunk", &text)));
-        }
-        desk.agent(says("2 1"));
-        out.extend(desk.reply(&asked, json!({})));
-        let expected = ["> Theirs", "Their answer", "> OneTwo", "2 1", "> Theirs as well", "Their other answer"];
-        assert_eq!(said(&out.client), expected, "{time}");
+        let mut desk = Desk::ready(&store, &world, &loads());
+        let shown = said(&load(&mut desk, "s1", &[("Zero", "0"), ("One", "")]).client);
+        assert_eq!(shown, ["> Zero", "0", "> OneTwo"], "{time}");
         leave(desk);
     }
 }

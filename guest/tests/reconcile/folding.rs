@@ -155,7 +155,9 @@ fn messages_stand_alone_where_they_are_to() {
             &["pa", "pb", "a1", "ud", "ue"],
             &[(1, 1, "a", ""), (2, 3, "b", "1"), (4, 4, "d", ""), (5, 5, "e", "")],
         ),
-        (Grain::Turns, &["pa", "pb", "a1", "a2"], &[(1, 4, "ab", "12")]),
+        // Each prompt is known to be one; what an agent replays of them is not.
+        (Grain::Turns, &["pa", "pb", "a1", "a2"], &[(1, 1, "a", ""), (2, 4, "b", "12")]),
+        (Grain::Turns, &["ua", "ub", "a1", "a2"], &[(1, 4, "ab", "12")]),
     ];
     for (grain, entries, expected) in cases {
         let turns = fold(Fold::new(strip).by(*grain), entries);
