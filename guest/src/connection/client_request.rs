@@ -14,9 +14,4 @@ impl ClientRequest {
     pub(super) fn id(&self) -> &Id {
         &self.0
     }
-
-    /// The key of what the host keeps of it for a lost instance.
-    pub(super) fn memo_key(&self) -> String {
-        format!("q/{}", self.0.as_json())
-    }
 }

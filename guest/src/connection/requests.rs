@@ -204,11 +204,6 @@ impl Stale {
     fn is_telling(&self, agent_id: &str) -> bool {
         self.step == Step::Load && self.agent_id.as_deref() == Some(agent_id)
     }
-
-    /// The key of what the host keeps of it for a lost instance.
-    pub(super) fn memo_key(id: &Id) -> String {
-        format!("o/{}", id.as_json())
-    }
 }
 
 /// All requests under way.

@@ -55,7 +55,7 @@ use crate::store::Store;
 use discover::Discovery;
 use disowned::Disowned;
 use early::Early;
-use kept::Kept;
+use kept::KeptSession;
 use stage::Stage;
 use times::Times;
 
@@ -106,7 +106,7 @@ struct Connection {
     states: Load,
     ids: OwnIds,
     /// What the host was last given to keep of each session.
-    memos: BTreeMap<String, Kept>,
+    memos: BTreeMap<String, KeptSession>,
     early: Early,
     /// The agent's ids of sessions that it made in vain, or that nobody took note of; the last few.
     disowned: Disowned,

@@ -53,13 +53,6 @@ const LOST_PROMPT: &str = "the session engine failed and was started anew before
 /// What the client is told of a turn of which something is missing.
 pub(super) const MISSING: &str = "part of what was said in this turn could not be kept";
 
-impl Memo {
-    /// The key that the host keeps it under.
-    pub(in crate::connection) fn key(session: &str) -> String {
-        format!("s/{session}")
-    }
-}
-
 impl LiveSession {
     /// `None` unless the agent has it open for sure: a session that is only being opened is opened anew.
     pub(in crate::connection) fn memo(&self) -> Option<Memo> {

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::kept::Kept;
 use super::{Connection, Router, chain};
 use crate::environment::Environment;
 use crate::exchange::{Arrival, ConnectError, Content, Output, Peer};
@@ -9,9 +10,6 @@ use crate::rpc::Malformed;
 use crate::settings::Settings;
 use crate::storage::Storage;
 use crate::store::Store;
-
-/// The key of what the host keeps of [`Router::in_chain`] for a lost instance.
-const CHAIN: &str = "chain";
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Starts on a new connection or, with what the host kept, carries on an old one.
@@ -24,7 +22,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     ) -> Result<Self, ConnectError> {
         let settings = Settings::read(settings).map_err(ConnectError::BadSetting)?;
         let connection = Connection::new(environment.random(), environment.now().clamp(0, crate::time::LAST));
-        let in_chain = kept.iter().any(|(key, _)| key == CHAIN);
+        let in_chain = kept.iter().any(|(key, _)| Kept::read(key) == Some(Kept::Chain));
         let outputs = VecDeque::new();
         let store = Store::new(storage);
         let mut engine = Self { store, environment, settings, connection, outputs, answered: 0, in_chain };
@@ -77,7 +75,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 return arrival;
             }
             self.in_chain = true;
-            self.outputs.push_back(Output::Keep { key: CHAIN.to_owned(), value: Some("proxy".to_owned()) });
+            self.outputs.push_back(Kept::Chain.with(Some("proxy".to_owned())));
         }
         chain::enter(arrival, |id| self.is_clients(id))
     }

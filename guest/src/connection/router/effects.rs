@@ -6,10 +6,10 @@ use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::key::Key;
-use crate::connection::live::{LiveSession, Memo};
+use crate::connection::live::LiveSession;
 use crate::connection::requests::{Outgoing, Stale};
 use crate::connection::router::Router;
-use crate::connection::router::kept::Kept;
+use crate::connection::router::kept::{Kept, KeptSession};
 use crate::environment::Environment;
 use crate::exchange::Output;
 use crate::rpc::{self, RpcError};
@@ -144,21 +144,21 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         let connection = &mut self.connection;
         let Some(id) = key.id() else { return };
-        let kept = memo.map(|memo| Kept { memo, given });
+        let kept = memo.map(|memo| KeptSession { memo, given });
         let before = connection.memos.get(id);
         let is_same_memo = before.map(|kept| &kept.memo) == kept.as_ref().map(|kept| &kept.memo);
         // It is seldom another, and may be long.
-        let is_same_given = match (before.and_then(Kept::given), kept.as_ref().and_then(Kept::given)) {
+        let is_same_given = match (before.and_then(KeptSession::given), kept.as_ref().and_then(KeptSession::given)) {
             (Some(before), Some(given)) => Arc::ptr_eq(before, given),
             (before, given) => before.is_none() && given.is_none(),
         };
         if !is_same_memo {
             let value = kept.as_ref().and_then(|kept| serde_json::to_string(&kept.memo).ok());
-            self.outputs.push_back(Output::Keep { key: Memo::key(id), value });
+            self.outputs.push_back(Kept::Session(id).with(value));
         }
         if !is_same_given {
-            let value = kept.as_ref().and_then(Kept::given).map(ToString::to_string);
-            self.outputs.push_back(Output::Keep { key: Kept::given_key(id), value });
+            let value = kept.as_ref().and_then(KeptSession::given).map(ToString::to_string);
+            self.outputs.push_back(Kept::Given(id).with(value));
         }
         if is_same_memo && is_same_given {
             return;

@@ -12,17 +12,12 @@ use crate::connection::profile::AgentProfile;
 use crate::connection::requests::Incoming;
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::exchange::Output;
 use crate::rpc::{self, Code, Object, Outcome, RpcError};
 use crate::settings::Settings;
 use crate::storage::Storage;
 
+use super::kept::Kept;
 use super::stage::{Order, Stage};
-
-/// The key of what the host keeps for a lost instance of what the client has said of itself.
-pub(super) const INTRODUCTION: &str = "client";
-/// The key of what it keeps of the agent.
-pub(super) const PROFILE: &str = "agent";
 
 /// What the layer answers, whatever the agent can do.
 const ADDED: [&str; 8] = ["list", "delete", "resume", "close", "fork", "archive", "status", "title"];
@@ -46,7 +41,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.connection.asked = AskedFor::read(&object);
         // The layer speaks version 1 to both sides, whatever the client would like.
         let params = rpc::splice(params.unwrap_or_default(), version, "1");
-        self.outputs.push_back(Output::Keep { key: INTRODUCTION.to_owned(), value: Some(params.clone()) });
+        self.outputs.push_back(Kept::Introduction.with(Some(params.clone())));
         self.connection.introduction = params;
         self.connection.stage = Stage::Starting { held: VecDeque::new() };
         Ok(if version == "1" { Handled::Pass } else { Handled::PassAs(rpc::splice(line, version, "1")) })
@@ -78,7 +73,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// The agent has said what it is called and can do.
     pub(super) fn knows_agent(&mut self, profile: AgentProfile) {
         let value = serde_json::to_string(&profile).ok();
-        self.outputs.push_back(Output::Keep { key: PROFILE.to_owned(), value });
+        self.outputs.push_back(Kept::Profile.with(value));
         self.connection.agent = profile;
     }
 

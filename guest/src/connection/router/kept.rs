@@ -1,26 +1,112 @@
-//! What the host keeps of a session.
+//! What the host keeps for a lost instance, all of it, and under which keys.
 
 use std::sync::Arc;
 
+use crate::connection::client_request::ClientRequest;
 use crate::connection::live::Memo;
+use crate::exchange::Output;
+use crate::rpc::Id;
+
+/// Something that the host keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Kept<'a> {
+    /// That the connection is a proxy in a chain.
+    Chain,
+    /// What the client has said of itself with `initialize`.
+    Introduction,
+    /// What the agent has said of itself.
+    Profile,
+    /// Which of several agents that were started one after the other it is.
+    Restart,
+    /// That the agent wants its user to log in.
+    Login,
+    /// An open session, by its id.
+    Session(&'a str),
+    /// What an open session was opened with; apart, because it does not change and may be long.
+    Given(&'a str),
+    /// A request of the client's that is open.
+    Request(ClientRequest),
+    /// What the agent was asked to open, by the id of the request to it.
+    Step(Id),
+}
+
+impl<'a> Kept<'a> {
+    /// Tells the host to keep this of it; `None`: nothing any more.
+    pub(super) fn with(&self, value: Option<String>) -> Output {
+        Output::Keep { key: self.key(), value }
+    }
+
+    pub(super) fn key(&self) -> String {
+        match self {
+            Self::Chain => "chain".to_owned(),
+            Self::Introduction => "client".to_owned(),
+            Self::Profile => "agent".to_owned(),
+            Self::Restart => "again".to_owned(),
+            Self::Login => "login".to_owned(),
+            Self::Session(id) => format!("s/{id}"),
+            Self::Given(id) => format!("g/{id}"),
+            Self::Request(request) => format!("q/{}", request.id().as_json()),
+            Self::Step(id) => format!("o/{}", id.as_json()),
+        }
+    }
+
+    /// What goes by this key; `None`: nothing that this version knows.
+    pub(super) fn read(key: &'a str) -> Option<Self> {
+        Some(match key {
+            "chain" => Self::Chain,
+            "client" => Self::Introduction,
+            "agent" => Self::Profile,
+            "again" => Self::Restart,
+            "login" => Self::Login,
+            _ => match key.split_once('/')? {
+                ("s", id) => Self::Session(id),
+                ("g", id) => Self::Given(id),
+                ("q", id) => Self::Request(ClientRequest::new(Id::parse(id)?)),
+                ("o", id) => Self::Step(Id::parse(id)?),
+                _ => return None,
+            },
+        })
+    }
+}
 
 /// What the host was last given to keep of a session.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct KeptSession {
     pub(super) memo: Memo,
-    /// What it was opened with; apart, because it does not change.
     pub(super) given: Option<Arc<str>>,
 }
 
-impl Kept {
-    /// What the keys begin with under which the host keeps what sessions were opened with.
-    pub(super) const GIVEN: &'static str = "g/";
-
+impl KeptSession {
     pub(super) fn given(&self) -> Option<&Arc<str>> {
         self.given.as_ref()
     }
+}
 
-    pub(super) fn given_key(session: &str) -> String {
-        format!("{}{session}", Self::GIVEN)
+#[cfg(test)]
+mod tests {
+    use super::Kept;
+    use crate::connection::client_request::ClientRequest;
+    use crate::rpc::Id;
+
+    #[test]
+    fn everything_is_kept_under_a_key_of_its_own() {
+        let id = || Id::parse("\"a/b\"").unwrap();
+        let all = [
+            Kept::Chain,
+            Kept::Introduction,
+            Kept::Profile,
+            Kept::Restart,
+            Kept::Login,
+            Kept::Session("a/b"),
+            Kept::Given("a/b"),
+            Kept::Request(ClientRequest::new(id())),
+            Kept::Step(id()),
+        ];
+        for kept in all {
+            assert_eq!(Kept::read(&kept.key()), Some(kept));
+        }
+        for key in ["", "chains", "s", "x/1", "q/", "o/[1]"] {
+            assert_eq!(Kept::read(key), None, "{key}");
+        }
     }
 }

@@ -2,19 +2,17 @@
 
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::exchange::Output;
 use crate::rpc::Outcome;
 use crate::storage::Storage;
 
-/// The key of what the host keeps of it for a lost instance.
-pub(super) const MEMO: &str = "login";
+use super::kept::Kept;
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Notes whether the agent wants its user to log in first.
     pub(super) fn set_needs_login(&mut self, needs_login: bool) {
         if std::mem::replace(&mut self.connection.needs_login, needs_login) != needs_login {
             let value = needs_login.then(|| "needed".to_owned());
-            self.outputs.push_back(Output::Keep { key: MEMO.to_owned(), value });
+            self.outputs.push_back(Kept::Login.with(value));
         }
     }
 

@@ -11,16 +11,14 @@ use crate::connection::params::Params;
 use crate::connection::requests::{Incoming, Owner};
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::exchange::{Arrival, Content, Output, Peer};
+use crate::exchange::{Arrival, Content, Peer};
 use crate::rpc::{self, Code, Id, Malformed, Meant, Message, Object, Outcome, RpcError};
 use crate::sessions::open_marks;
 use crate::storage::Storage;
 use crate::transcript::begun;
 
-use super::initialize::{INTRODUCTION, PROFILE};
 use super::kept::Kept;
 use super::stage::Stage;
-use super::{login, restarted};
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Takes up the memos. What the lost instance was working on is answered with an error; everything else goes on.
@@ -29,33 +27,36 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let (mut sessions, mut given) = (Vec::new(), BTreeMap::<_, String>::new());
         let mut restarted = None;
         for (key, value) in kept {
-            if key == PROFILE {
-                self.connection.agent = serde_json::from_str(&value).unwrap_or_default();
-                self.connection.stage = Stage::ready();
-            } else if key == INTRODUCTION {
-                self.connection.asked = AskedFor::read(&Object::parse_or_empty(&value));
-                self.connection.introduction = value;
-            } else if key == restarted::MEMO {
-                restarted = serde_json::from_str(&value).ok();
-            } else if let Some(session) = key.strip_prefix(Kept::GIVEN) {
-                given.insert(session.to_owned(), value);
-            } else if key == login::MEMO {
-                self.connection.needs_login = true;
-            } else if let Some(session) = key.strip_prefix("s/") {
-                sessions.push((session.to_owned(), value));
-            } else if let Some(id) = key.strip_prefix("o/").and_then(Id::parse) {
-                if let Ok(stale) = serde_json::from_str(&value) {
-                    self.connection.requests.stale.insert(id, stale);
+            match Kept::read(&key) {
+                Some(Kept::Profile) => {
+                    self.connection.agent = serde_json::from_str(&value).unwrap_or_default();
+                    self.connection.stage = Stage::ready();
                 }
-            } else if let Some(id) = key.strip_prefix("q/").and_then(Id::parse) {
-                let request = ClientRequest::new(id);
-                let what = serde_json::from_str(&value).unwrap_or(Incoming::Engine);
-                if !what.is_with_agent() {
-                    orphans.push(request.clone());
+                Some(Kept::Introduction) => {
+                    self.connection.asked = AskedFor::read(&Object::parse_or_empty(&value));
+                    self.connection.introduction = value;
                 }
-                self.expect(&request, what);
-                let share = self.connection.load.share(key.len() + value.len());
-                self.connection.requests.kept.insert(request, share);
+                Some(Kept::Restart) => restarted = serde_json::from_str(&value).ok(),
+                Some(Kept::Login) => self.connection.needs_login = true,
+                Some(Kept::Session(session)) => sessions.push((session.to_owned(), value)),
+                Some(Kept::Given(session)) => {
+                    given.insert(session.to_owned(), value);
+                }
+                Some(Kept::Step(id)) => {
+                    if let Ok(stale) = serde_json::from_str(&value) {
+                        self.connection.requests.stale.insert(id, stale);
+                    }
+                }
+                Some(Kept::Request(request)) => {
+                    let what = serde_json::from_str(&value).unwrap_or(Incoming::Engine);
+                    if !what.is_with_agent() {
+                        orphans.push(request.clone());
+                    }
+                    self.expect(&request, what);
+                    let share = self.connection.load.share(key.len() + value.len());
+                    self.connection.requests.kept.insert(request, share);
+                }
+                Some(Kept::Chain) | None => {}
             }
         }
         for (session, value) in sessions {
@@ -171,9 +172,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let memo = serde_json::from_str::<Memo>(value).ok();
         let is_deleted = matches!(self.store.session(id), Ok(None));
         let Some(memo) = memo.filter(|_| !is_deleted) else {
-            for key in [Memo::key(id), Kept::given_key(id)] {
-                self.outputs.push_back(Output::Keep { key, value: None });
-            }
+            let nothing = [Kept::Session(id), Kept::Given(id)].map(|kept| kept.with(None));
+            self.outputs.extend(nothing);
             return;
         };
         let (agent_id, untold) = (memo.agent_id.clone(), memo.untold);

@@ -7,11 +7,12 @@ use crate::connection::requests::{Incoming, Outgoing, OwnId, Stale};
 use crate::connection::router::Router;
 use crate::connection::step::Step;
 use crate::environment::Environment;
-use crate::exchange::Output;
 use crate::rpc::{self, Id, Object, Outcome, RpcError};
 use crate::storage::Storage;
 use crate::store::keys;
 use serde_json::json;
+
+use super::kept::Kept;
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Notes that a request of the client's waits for an answer.
@@ -33,17 +34,18 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Has the host keep what a request that is still open waits for.
     pub(super) fn keep_request(&mut self, request: &ClientRequest) {
         let Some(what) = self.connection.requests.incoming.get(request) else { return };
-        let (key, value) = (request.memo_key(), serde_json::to_string(what).ok());
-        let share = self.connection.load.share(key.len() + value.as_ref().map_or(0, String::len));
+        let value = serde_json::to_string(what).ok();
+        let kept = Kept::Request(request.clone());
+        let share = self.connection.load.share(kept.key().len() + value.as_ref().map_or(0, String::len));
         self.connection.requests.kept.insert(request.clone(), share);
-        self.outputs.push_back(Output::Keep { key, value });
+        self.outputs.push_back(kept.with(value));
     }
 
     /// Notes that it is answered; what it waited for.
     pub(super) fn settle(&mut self, request: &ClientRequest) -> Option<Incoming> {
         let what = self.connection.requests.incoming.remove(request)?;
         if self.connection.requests.kept.remove(request).is_some() {
-            self.outputs.push_back(Output::Keep { key: request.memo_key(), value: None });
+            self.outputs.push_back(Kept::Request(request.clone()).with(None));
         }
         Some(what)
     }
@@ -79,12 +81,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Has the host keep that the agent was asked to open something.
     pub(super) fn keep_step(&mut self, wire: &Id, stale: &Stale) {
         let value = serde_json::to_string(stale).ok();
-        self.outputs.push_back(Output::Keep { key: Stale::memo_key(wire), value });
+        self.outputs.push_back(Kept::Step(wire.clone()).with(value));
     }
 
     /// The host need not keep any more that the agent was asked to open something.
     pub(super) fn forget_step(&mut self, wire: &Id) {
-        self.outputs.push_back(Output::Keep { key: Stale::memo_key(wire), value: None });
+        self.outputs.push_back(Kept::Step(wire.clone()).with(None));
     }
 
     /// The answer to something that nobody waits for any more.

@@ -18,10 +18,8 @@ use crate::storage::Storage;
 
 use super::disowned::Disowned;
 use super::initialize::introduced;
+use super::kept::Kept;
 use super::stage::{Introduction, Stage};
-
-/// The key of what the host keeps of it for a lost instance.
-pub(super) const MEMO: &str = "again";
 
 /// What a fresh instance needs to know of an agent that was started again.
 #[derive(Debug, Serialize, Deserialize)]
@@ -174,7 +172,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Stage::New | Stage::Starting { .. } | Stage::Ready { .. } => Introduced::Agreed,
         };
         let memo = Memo { generation: self.connection.generation.0, introduction };
-        self.outputs.push_back(Output::Keep { key: MEMO.to_owned(), value: serde_json::to_string(&memo).ok() });
+        self.outputs.push_back(Kept::Restart.with(serde_json::to_string(&memo).ok()));
     }
 
     /// Takes up what the host kept.
