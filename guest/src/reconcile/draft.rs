@@ -128,16 +128,6 @@ impl Draft {
         rest
     }
 
-    /// The same up to a turn that only its answer tells. Says whether all that was said up to there is alike.
-    pub(super) fn keeps_all_alike(&mut self, log: &[Turn], replay: &[Turn]) -> bool {
-        let known: Vec<&Turn> = log.iter().filter(|turn| self.has_part_in(turn)).collect();
-        let is_alike = alike(&known, replay) == Some((known.len(), replay.len()));
-        if is_alike {
-            self.keep_alike(log, replay);
-        }
-        is_alike
-    }
-
     /// What lies between turns that are the same, or, where it is not `behind` one, before the first.
     pub(super) fn between(&mut self, log: &[Turn], replay: &[Turn], behind: bool) {
         let (all, (log, replay)) = (log.len(), self.keep_alike(log, replay));
@@ -181,9 +171,7 @@ impl Draft {
         if let Some((first, other)) = self.end_alike(log, replay) {
             let (before, same) = log.split_at(first);
             self.both(before, &replay[..other], is_enclosed);
-            let (known, unknown): (Vec<&Turn>, Vec<&Turn>) = same.iter().partition(|turn| self.has_part_in(turn));
-            self.keep(known, Told::Yes);
-            return self.keep_others(unknown);
+            return self.keep_took_part(same);
         }
         let (asked, _) = joined(log.iter().filter(|turn| self.has_part_in(turn)));
         // It may tell what it has refused all the same.
@@ -203,19 +191,29 @@ impl Draft {
             self.keep_others(unknown);
             self.insert(replay);
         } else {
-            // What it tells in other turns than ours it tells behind what others said before.
-            let told = log.iter().find(|turn| is_held(turn, replay)).map(|turn| turn.at.start());
-            let is_before = |turn: &&&Turn| told.is_some_and(|told| turn.at.start() < told);
-            let (before, behind): (Vec<&Turn>, Vec<&Turn>) = unknown.iter().partition(is_before);
+            // What it tells in other turns than ours it tells behind what others said before, and what it tells before that
+            // stands before.
+            let told = log.iter().find_map(|turn| Some((turn.at.start(), held_by(turn, replay)?)));
+            let (start, first) = told.unwrap_or_default();
+            let (before, behind): (Vec<&Turn>, Vec<&Turn>) = unknown.iter().partition(|turn| turn.at.start() < start);
+            let (earlier, later) = replay.split_at(first);
             self.set_aside(&known);
+            self.insert(earlier);
             self.keep_others(before);
-            self.insert(replay);
+            self.insert(later);
             self.keep_others(behind);
         }
     }
 
+    /// Keeps what the agent took part in, and tells, and what others said in between.
+    pub(super) fn keep_took_part(&mut self, log: &[Turn]) {
+        let (known, unknown): (Vec<&Turn>, Vec<&Turn>) = log.iter().partition(|turn| self.has_part_in(turn));
+        self.keep(known, Told::Yes);
+        self.keep_others(unknown);
+    }
+
     /// From where on both say the same of what the agent took part in, up to the end, though they cut it into other turns.
-    fn end_alike(&self, log: &[Turn], replay: &[Turn]) -> Option<(usize, usize)> {
+    pub(super) fn end_alike(&self, log: &[Turn], replay: &[Turn]) -> Option<(usize, usize)> {
         let places: Vec<usize> = (0..log.len()).filter(|at| self.has_part_in(&log[*at])).collect();
         let known: Vec<&Turn> = places.iter().map(|at| &log[*at]).collect();
         alike_at_end(&known, replay).map(|(first, other)| (places[first], other))
@@ -317,7 +315,13 @@ fn is_prompt_to_it(turn: &Turn) -> bool {
 
 /// Whether a turn of a replay has this turn of a log, or half a turn, and more. What went to another agent is that one's.
 pub(super) fn is_held(turn: &Turn, replay: &[Turn]) -> bool {
-    turn.took_part != Some(false) && replay.iter().any(|theirs| theirs.holds(turn))
+    held_by(turn, replay).is_some()
+}
+
+/// Which turn of the replay has it.
+fn held_by(turn: &Turn, replay: &[Turn]) -> Option<usize> {
+    let may_be = turn.took_part != Some(false);
+    may_be.then(|| replay.iter().position(|theirs| theirs.holds(turn))).flatten()
 }
 
 /// What is said in these turns, by the user and by the agent: agents join what was said in several, or take it apart.

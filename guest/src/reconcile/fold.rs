@@ -346,10 +346,10 @@ impl Fold {
         let failed = matches!(ended, Some(Ended::Failed | Ended::Refused | Ended::Unclear));
         let came_to_nothing = is_ours && failed && agent.sum().is_empty();
         let refused = is_ours && ended == Some(Ended::Refused);
-        if refused {
-            // Prompts that were not waited for have one end in the log, and went to the same session.
-            let one_with_it = self.turns.iter_mut().rev().take_while(|turn| turn.one_with == one_with);
-            one_with_it.for_each(|turn| turn.refused = true);
+        // Prompts that were not waited for have one end in the log, and went to the same session.
+        for before in self.turns.iter_mut().rev().take_while(|turn| turn.one_with == one_with) {
+            before.refused |= refused;
+            before.came_to_nothing |= came_to_nothing && before.agent.sum().is_empty();
         }
         self.turns.push(Turn { at, one_with, user, agent, took_part, finished, came_to_nothing, refused, holds });
     }

@@ -1,6 +1,7 @@
 //! Comparing a transcript with a replay.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::align::align;
 use super::draft::{Draft, Told, is_held};
@@ -23,9 +24,14 @@ pub fn plan(log: &[Turn], heard: impl Into<Heard>, replay: &[Turn], moved_on: bo
     let (mut log_rest, mut replay_rest) = (0, 0);
     for (at, other) in pairs {
         let is_told_by_answer = log[at].user != replay[other].user;
-        if is_told_by_answer && draft.keeps_all_alike(&log[log_rest..=at], &replay[replay_rest..=other]) {
-            (log_rest, replay_rest) = (at + 1, other + 1);
-            continue;
+        if is_told_by_answer {
+            let (ours, theirs) = (&log[log_rest..=at], &replay[replay_rest..=other]);
+            if let Some((first, others_first)) = draft.end_alike(ours, theirs) {
+                draft.between(&ours[..first], &theirs[..others_first], log_rest > 0);
+                draft.keep_took_part(&ours[first..]);
+                (log_rest, replay_rest) = (at + 1, other + 1);
+                continue;
+            }
         }
         let (before, prompt) = draft.without_prompt(&log[log_rest..at]);
         draft.between(before, &replay[replay_rest..other], log_rest > 0);
@@ -60,30 +66,29 @@ pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) ->
     judged
 }
 
-/// The turns of a log before those that have begun behind this entry, and these, if the replay has nothing of them.
+/// The turns of a log before those that have begun behind this entry and are not told, and these.
 fn begun_since<'a>(log: &'a [Turn], replay: &[Turn], behind: u64) -> (&'a [Turn], &'a [Turn]) {
-    let first = log.iter().position(|turn| turn.at.start() > behind).unwrap_or(log.len());
-    let (before, since) = log.split_at(first);
+    let begun = log.iter().position(|turn| turn.at.start() > behind).unwrap_or(log.len());
+    let asked: BTreeSet<u32> = log.iter().filter(|turn| !turn.user.is_empty()).map(|turn| turn.one_with).collect();
     let is_told = |turn: &Turn| {
-        let answer = turn.agent.sum();
-        let is_alike = |theirs: &Turn| theirs.user == turn.user || !answer.is_empty() && theirs.agent.sum() == answer;
+        let (prompt, answer) = (turn.user, turn.agent.sum());
+        let is_prompt = |theirs: &Turn| !prompt.is_empty() && theirs.user == prompt;
+        let is_answer = |theirs: &Turn| !answer.is_empty() && theirs.agent.sum() == answer;
         // What nobody asked for is hard to tell.
-        turn.user.is_empty() || is_held(turn, replay) || replay.iter().any(is_alike)
+        !asked.contains(&turn.one_with)
+            || is_held(turn, replay)
+            || replay.iter().any(|theirs| is_prompt(theirs) || is_answer(theirs))
     };
+    let told = log[begun..].iter().rposition(is_told).map_or(begun, |last| begun + last + 1);
     // The agent may cut it into other turns.
     let all: Vec<&Turn> = log.iter().collect();
-    if alike(&all, replay).is_some_and(|(ours, _)| ours > first) {
-        return (log, &log[..0]);
-    }
+    let (alike, _) = alike(&all, replay).unwrap_or_default();
+    let (before, since) = log.split_at(told.max(alike));
     let end = before.iter().map(|turn| turn.at.end()).max().unwrap_or(0);
     let is_in_order = since.is_sorted_by(|one, other| one.at.end() < other.at.start());
     let is_one_with = |turn: &Turn| before.iter().any(|other| other.one_with == turn.one_with);
     let is_apart = |turn: &Turn| turn.at.start() > end.max(behind) && !is_one_with(turn);
-    if is_in_order && since.iter().all(|turn| is_apart(turn) && !is_told(turn)) {
-        (before, since)
-    } else {
-        (log, &log[..0])
-    }
+    if is_in_order && since.iter().all(is_apart) { (before, since) } else { (log, &log[..0]) }
 }
 
 /// The same of a replay that was told of all that is in the log. Turns that are one to readers stay together, or are taken

@@ -78,7 +78,12 @@ impl Fork<'_> {
     fn is_listed_as(&self, found: &Session) -> bool {
         let own = self.agent.as_deref().and_then(|agent| found.id_at(agent));
         let is_its_row = found.origin == Origin::Agent && own.is_some() && own == self.agent_id.as_deref();
-        is_its_row && found.prompts == 0 && !found.archived && !matches!(found.title, Title::Set(_))
+        // An agent that counts its sessions anew may give the fork the id of the parent, of which it has no more than a row.
+        is_its_row
+            && found.id != self.parent
+            && found.prompts == 0
+            && !found.archived
+            && !matches!(found.title, Title::Set(_))
     }
 }
 

@@ -7,11 +7,12 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::echo::dense;
-use super::entry::Entry;
+use super::entry::{Entry, Kind, speaker};
+use super::own_words::strip;
 use super::replay::{Progress, Replay, Start};
 use crate::rpc::Object;
 use crate::storage::{Result, Storage};
-use crate::store::Session;
+use crate::store::{Known, Session};
 
 /// How much is read of the transcript at a time, in bytes.
 const READ: u32 = 64 * 1024;
@@ -22,10 +23,7 @@ const SHORT: usize = 8;
 /// How far an agent has said again what a transcript has.
 #[derive(Debug)]
 pub struct Retold {
-    replay: Replay,
-    /// What was read and belongs behind [`Self::now`] and [`Self::next`].
-    ahead: VecDeque<Said>,
-    is_read: bool,
+    exchanges: Exchanges,
     has_begun: bool,
     /// The last that was told was part of it.
     goes_on: bool,
@@ -33,6 +31,20 @@ pub struct Retold {
     now: Exchange,
     /// The one behind it.
     next: Exchange,
+}
+
+/// The exchanges of a transcript in which an agent took part, in order.
+#[derive(Debug)]
+struct Exchanges {
+    replay: Replay,
+    agent: String,
+    /// The ids of the agent's own sessions whose conversation it tells.
+    taken: Vec<String>,
+    /// What is read belongs to a turn of another agent, which this one does not tell.
+    is_others: bool,
+    /// What was read and belongs to the exchanges that come next.
+    ahead: VecDeque<Said>,
+    is_read: bool,
 }
 
 /// What a user said, and what followed, without white space: what of it was not said again yet.
@@ -62,11 +74,11 @@ impl Said {
         let update = Object::parse_or_empty(update);
         let content = Object::parse_or_empty(update.get("content").unwrap_or_default());
         let is_text = content.get_string("type").as_deref() == Some("text");
-        let text = || content.get_string("text").filter(|_| is_text).map(|text| dense(&text));
+        let text = || content.get_string("text").filter(|_| is_text);
         match update.get_string("sessionUpdate").unwrap_or_default().as_str() {
-            "user_message_chunk" => text().map_or(Self::Attached, Self::User),
-            "agent_message_chunk" => text().map_or(Self::Other, Self::Agent),
-            "agent_thought_chunk" => text().map_or(Self::Other, Self::Thought),
+            "user_message_chunk" => text().map_or(Self::Attached, |text| Self::User(dense(&strip(&text)))),
+            "agent_message_chunk" => text().map_or(Self::Other, |text| Self::Agent(dense(&text))),
+            "agent_thought_chunk" => text().map_or(Self::Other, |text| Self::Thought(dense(&text))),
             "tool_call" | "tool_call_update" => update.get_string("toolCallId").map_or(Self::Other, Self::Call),
             _ => Self::Other,
         }
@@ -93,19 +105,15 @@ impl Exchange {
 }
 
 impl Retold {
-    /// Follows what the session's transcript holds now.
-    pub fn of<S: Storage>(storage: &S, session: &Session) -> Result<Self> {
-        let mut retold = Self {
-            replay: Replay::open(storage, session, Start::Beginning)?,
-            ahead: VecDeque::new(),
-            is_read: false,
-            has_begun: false,
-            goes_on: false,
-            now: Exchange::default(),
-            next: Exchange::default(),
-        };
-        retold.next = retold.read(storage)?;
-        Ok(retold)
+    /// Follows what the session's transcript holds now of what this agent took part in.
+    pub fn of<S: Storage>(storage: &S, session: &Session, agent: &str) -> Result<Self> {
+        let mut exchanges = Exchanges::of(storage, session, agent)?;
+        let mut next = exchanges.next(storage)?;
+        if next.user.is_empty() {
+            // What stands before the first thing a user said cannot be told from what the agent says now.
+            next = exchanges.next(storage)?;
+        }
+        Ok(Self { exchanges, has_begun: false, goes_on: false, now: Exchange::default(), next })
     }
 
     /// Whether any of it was said again.
@@ -120,7 +128,7 @@ impl Retold {
             Said::User(text) => {
                 if !self.is_next(&self.now.user, text) && self.is_next(&self.next.user, text) {
                     self.now = std::mem::take(&mut self.next);
-                    self.next = self.read(storage)?;
+                    self.next = self.exchanges.next(storage)?;
                 }
                 let is_next = self.is_next(&self.now.user, text);
                 pass_over(&mut self.now.user, text, is_next)
@@ -144,9 +152,34 @@ impl Retold {
         let is_told = said.len() >= SHORT || said == left || self.goes_on;
         is_told && !said.is_empty() && left.starts_with(said)
     }
+}
+
+impl Exchanges {
+    fn of<S: Storage>(storage: &S, session: &Session, agent: &str) -> Result<Self> {
+        let taken = session.agents.get(agent).into_iter().flat_map(Known::taken).map(str::to_owned);
+        Ok(Self {
+            replay: Replay::open(storage, session, Start::Beginning)?,
+            agent: agent.to_owned(),
+            taken: taken.collect(),
+            is_others: false,
+            ahead: VecDeque::new(),
+            is_read: false,
+        })
+    }
+
+    /// Whether another agent took part in this entry, which follows what was read, and this one did not.
+    fn is_of_others(&mut self, entry: &Entry<'_>) -> bool {
+        if let Some(said_by) = entry.speaker {
+            return self.taken.iter().all(|id| speaker(&self.agent, id) != said_by);
+        }
+        if entry.kind == Kind::Prompt {
+            self.is_others = entry.with().is_some_and(|(agent, id)| agent != self.agent || !self.taken.contains(&id));
+        }
+        self.is_others
+    }
 
     /// The next exchange of the transcript; an empty one at its end.
-    fn read<S: Storage>(&mut self, storage: &S) -> Result<Exchange> {
+    fn next<S: Storage>(&mut self, storage: &S) -> Result<Exchange> {
         let mut exchange = Exchange::default();
         loop {
             while let Some(said) = self.ahead.pop_front() {
@@ -161,8 +194,11 @@ impl Retold {
             }
             match self.replay.next(storage, READ)? {
                 Progress::Entries(entries) => {
-                    let updates = entries.iter().filter_map(|(_, text)| Some(Entry::parse(text)?.updates()));
-                    self.ahead.extend(updates.flatten().map(|update| Said::read(&update)));
+                    for entry in entries.iter().filter_map(|(_, text)| Entry::parse(text)) {
+                        if !self.is_of_others(&entry) {
+                            self.ahead.extend(entry.updates().iter().map(|update| Said::read(update)));
+                        }
+                    }
                 }
                 Progress::End => self.is_read = true,
             }

@@ -6,7 +6,9 @@ use acp_sessions_guest::time;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, envelope, update};
-use crate::scenes::{CWD, account, ask_load, ask_prompt, leave, lines, listing, load, mark, oblige, row, said, says};
+use crate::scenes::{
+    CWD, account, ask_load, ask_prompt, leave, lines, listing, load, mark, oblige, replay, row, said, says,
+};
 
 const ALL: [&str; 4] = ["> OneTwo", "2 1", "> Theirs", "Their answer"];
 
@@ -261,10 +263,67 @@ fn what_others_said_stays_before_them_though_the_agent_has_lost_what_it_said_fir
                 lines(&[&told[..told.len() - 1]]),
                 lines(&[&[("Theirs", "Their answer"), ("OneTwo", "2 1"), ("Theirs as well", "Their other answer")]]),
             ];
-            assert_eq!(said(&load(&mut desk, "s1", told).client), expected.concat(), "{told:?}, {time}");
+            let out = load(&mut desk, "s1", told);
+            assert_eq!(said(&out.client), expected.concat(), "{told:?}, {time}");
+            // What the agent has lost, and nothing of the rest.
+            assert_eq!(mark(&out, "load")["setAside"], 3, "{told:?}, {time}");
             leave(desk);
         }
     }
+}
+
+#[test]
+fn what_an_agent_has_kept_of_them_stays_before_what_others_said_though_it_tells_what_came_later_otherwise() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    desk.new_session("s1", CWD);
+    let asked = ["One", "Two"].map(|text| ask_prompt(&mut desk, text, "s1", text).request("session/prompt"));
+    for asked in &asked {
+        desk.refuse(asked, -32603);
+    }
+    let mut other = other(&store, &world);
+    other.turn("s1", "Theirs", &["Their answer"]);
+    let three = ask_prompt(&mut desk, "Three", "s1", "Three");
+    let account = account(&three).unwrap();
+    desk.refuse(&three.request("session/prompt"), -32603);
+    leave(desk);
+    leave(other);
+    for time in ["once", "again"] {
+        let mut desk = Desk::ready(&store, &world, &loads());
+        let mut out = ask_load(&mut desk, "load", "s1");
+        let asked = out.request("session/load");
+        desk.agent(update("s1", chunk("user_message_chunk", "One")));
+        desk.agent(update("s1", chunk("user_message_chunk", &account)));
+        replay(&mut desk, "s1", &[("ThreeFour", "4")]);
+        out.extend(desk.reply(&asked, json!({})));
+        assert_eq!(said(&out.client), ["> OneTheirs", "Their answer", "> ThreeFour", "4"], "{time}");
+        leave(desk);
+    }
+}
+
+#[test]
+fn what_need_not_have_reached_an_agent_is_handed_over_to_it_though_it_was_gone_on_with_elsewhere() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    desk.new_session("s1", CWD);
+    desk.turn("s1", "Zero", &["0"]);
+    for text in ["One", "Two"] {
+        ask_prompt(&mut desk, text, "s1", text);
+    }
+    // Its host is killed; by then the lost instance is no longer taken for another window.
+    drop(desk);
+    world.now.set(world.now.get() + 20_000);
+    let changed = row("s1", "Zero", &time::format(world.time()));
+    for time in ["once", "again"] {
+        let mut desk = listing(&store, &world, "a", &loads(), std::slice::from_ref(&changed));
+        let shown = said(&load(&mut desk, "s1", &[("Zero", "0")]).client);
+        assert_eq!(shown, ["> Zero", "0", "> OneTwo"], "{time}");
+        leave(desk);
+    }
+    let mut desk = Desk::ready(&store, &world, &loads());
+    load(&mut desk, "s1", &[("Zero", "0")]);
+    let account = account(&ask_prompt(&mut desk, "next", "s1", "Three")).unwrap();
+    assert!(account.contains("One") && account.contains("Two"), "{account}");
 }
 
 /// The first is refused; the second was lost with its instance on its way to the agent.

@@ -257,3 +257,19 @@ fn an_agent_remembers_what_its_fork_was_made_of_though_another_window_has_put_a_
         leave(desk);
     }
 }
+
+/// An agent that counts its sessions anew each time it is started.
+#[test]
+fn a_fork_of_a_session_that_only_the_agents_list_has_is_another_though_its_agent_gives_both_one_id() {
+    let (store, world) = (Memory::new(), World::default());
+    leave(listing(&store, &world, "a", &json!({}), &[row("s1", "Old", "2025-01-01T00:00:00Z")]));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let asked = ask_fork(&mut desk, "s1").request("session/new");
+    let out = desk.reply(&asked, json!({"sessionId": "s1"}));
+    let fork = out.answer("fork")["result"]["sessionId"].as_str().unwrap().to_owned();
+    assert_ne!(fork, "s1");
+    desk.turn(&fork, "Question", &["Answer"]);
+    let sessions = desk.ask("session/list", json!({}))["result"]["sessions"].clone();
+    let ids: Vec<&str> = sessions.as_array().unwrap().iter().filter_map(|row| row["sessionId"].as_str()).collect();
+    assert_eq!(ids, [fork.as_str(), "s1"]);
+}

@@ -330,3 +330,22 @@ fn what_is_said_since_an_agent_was_asked_for_its_history_is_known_again_where_it
     assert_eq!(said(&out.client), ["> First Second", "Answer"]);
     assert!(mark(&out, "load")["setAside"].is_null());
 }
+
+#[test]
+fn a_prompt_without_an_answer_stays_before_the_next_though_the_session_went_on_outside_before_both() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    desk.new_session("s1", CWD);
+    desk.turn("s1", TOLD[0].0, &[TOLD[0].1]);
+    desk.turn("s1", "Never mind. ", &[]);
+    let answer = "An answer that tells the turn whatever its prompt is said to have been";
+    desk.turn("s1", "Another question", &[answer]);
+    leave(desk);
+    let joined = ("Never mind. Another question", answer);
+    for time in ["once", "again"] {
+        let mut desk = Desk::ready(&store, &world, &loads());
+        let out = load(&mut desk, "s1", &[TOLD[0], OUTSIDE[0], joined]);
+        assert_eq!(said(&out.client), lines(&[&TOLD[..1], OUTSIDE, &[joined]]), "{time}");
+        leave(desk);
+    }
+}

@@ -4,7 +4,9 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, TOLD, ask_load, ask_prompt, lines, load, mark, oblige, replay, said, set, told};
+use crate::scenes::{
+    CWD, TOLD, account, answers, ask_load, ask_prompt, leave, lines, load, mark, oblige, replay, said, says, set, told,
+};
 
 const LIMIT: &[(&str, &str)] = &[("agent-timeout-ms", "1000")];
 
@@ -181,6 +183,43 @@ fn a_replay_that_comes_in_the_midst_of_a_turn_is_neither_shown_nor_recorded() {
         assert_eq!(calls.count(), 2);
         whole.pop();
     }
+}
+
+#[test]
+fn a_replay_that_comes_in_the_midst_of_a_turn_tells_nobody_the_account_that_its_agent_was_given() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    desk.agent(says("Good morning"));
+    leave(desk);
+    let mut other = Desk::open(&store, &world, &[]);
+    other.greet(Some("b"), &json!({}));
+    let out = ask_load(&mut other, "load", "s1");
+    oblige(&mut other, out, &[], "b1").answer("load");
+    other.turn("s1", "Question", &["Answer"]);
+    leave(other);
+    let mut desk = set(&store, &world, &json!({"loadSession": true}), LIMIT);
+    let first = ask_load(&mut desk, "first", "s1").request("session/load");
+    desk.wait(1100).answer("first");
+    load(&mut desk, "s1", &[]).answer("load");
+    let second = ask_prompt(&mut desk, "second", "s1", "Second question");
+    let account = account(&second).unwrap();
+    desk.agent(says("Second answer"));
+    desk.agent(answers("second"));
+
+    ask_prompt(&mut desk, "third", "s1", "Third question");
+    let mut out = desk.agent(update("s1", chunk("user_message_chunk", &account)));
+    out.extend(replay(&mut desk, "s1", &[("Second question", "Second answer")]));
+    out.extend(desk.reply(&first, json!({})));
+    out.extend(desk.agent(says("Third answer")));
+    out.extend(desk.agent(answers("third")));
+    assert_eq!(said(&out.client), ["Third answer"]);
+    leave(desk);
+    let mut desk = Desk::open(&store, &world, &[]);
+    desk.greet(Some("b"), &json!({}));
+    let turns = [("Question", "Answer"), ("Second question", "Second answer"), ("Third question", "Third answer")];
+    let whole = [vec!["Good morning".to_owned()], lines(&[&turns])].concat();
+    assert_eq!(said(&load(&mut desk, "s1", &[]).client), whole);
 }
 
 #[test]

@@ -5,7 +5,9 @@ use acp_sessions_guest::storage::{Memory, StorageError};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, World, chunk, update};
-use crate::scenes::{CWD, account, ask_load, ask_prompt, ask_resume, leave, lines, load, oblige, replay, said, told};
+use crate::scenes::{
+    CWD, account, ask_load, ask_prompt, ask_resume, leave, lines, listing, load, oblige, replay, row, said, told,
+};
 
 fn resumes() -> Value {
     json!({"sessionCapabilities": {"resume": {}}})
@@ -165,6 +167,28 @@ fn what_one_window_is_being_told_is_not_doubled_by_another_that_loads_the_agents
     desk.engine.peer_closed(Peer::Client);
     let mut desk = Desk::ready(&store, &world, &loads);
     assert_eq!(said(&load(&mut desk, "o1", &all).client), lines(&[&all]));
+}
+
+#[test]
+fn what_was_said_since_an_agent_was_asked_for_its_session_is_not_set_aside_though_it_tells_what_it_had_said_by_itself()
+{
+    let (store, world) = (Memory::new(), World::default());
+    let loads = json!({"loadSession": true});
+    let rows = [row("o1", "Old", "2025-10-09T08:53:20Z")];
+    let mut second = Desk::ready(&store, &world, &loads);
+    let asked = ask_load(&mut second, "load", "o1").request("session/load");
+    let mut first = listing(&store, &world, "a", &loads, &rows);
+    assert_eq!(said(&load(&mut first, "o1", &[]).client), [""; 0]);
+    first.agent(update("o1", chunk("agent_message_chunk", "Welcome back")));
+    first.turn("o1", "New question", &["New answer"]);
+    leave(first);
+    second.agent(update("o1", chunk("agent_message_chunk", "Welcome back")));
+    let out = second.reply(&asked, json!({}));
+    assert!(out.answer("load")["result"]["_meta"]["acp-sessions"]["setAside"].is_null());
+    leave(second);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let expected = ["Welcome back", "> New question", "New answer"];
+    assert_eq!(said(&load(&mut desk, "o1", &[]).client), expected);
 }
 
 /// A window on a session in which its agent begins afresh, by this id.

@@ -60,7 +60,7 @@ impl LiveSession {
         let may_begin =
             update.kind == UpdateKind::UserChunk && self.retold.as_ref().is_none_or(|told| !told.has_begun());
         if may_begin && let Some(session) = cx.store.session(self.key.id().unwrap_or_default())? {
-            self.retold = Some(Box::new(Retold::of(cx.store.storage(), &session)?));
+            self.retold = Some(Box::new(Retold::of(cx.store.storage(), &session, &cx.agent.name)?));
         }
         self.retold.as_mut().map_or(Ok(false), |retold| retold.repeats(cx.store.storage(), update.update))
     }
@@ -170,7 +170,7 @@ impl LiveSession {
     ) -> Option<String> {
         self.end_quote(cx);
         let shown = match update.text() {
-            Some(text) if self.is_given_account() => {
+            Some(text) if self.may_tell_account(cx) => {
                 let shown = self.hush.feed(&text);
                 if shown.is_empty() && !text.is_empty() {
                     return None;
@@ -198,14 +198,16 @@ impl LiveSession {
         if self.quote.ends_with(update) {
             self.end_quote(cx);
         }
-        let shown = if self.is_given_account() { self.quote.feed(update)? } else { update.update.to_owned() };
+        let shown = if self.may_tell_account(cx) { self.quote.feed(update)? } else { update.update.to_owned() };
         self.record_chunk(update, &shown, cx);
         Some(shown)
     }
 
-    /// Whether the agent was given an account of what was said before a prompt that it is at.
-    fn is_given_account(&mut self) -> bool {
-        self.turns_mut().is_some_and(|turns| turns.iter().any(|turn| turn.account.is_some()))
+    /// Whether the agent may tell an account that it was given: before a prompt that it is at, or before one that a late
+    /// replay tells.
+    fn may_tell_account<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> bool {
+        let is_given = self.turns_mut().is_some_and(|turns| turns.iter().any(|turn| turn.account.is_some()));
+        is_given || cx.requests.is_told_in_vain(&self.agent_id)
     }
 
     /// Whatever was held back because it might have been the layer's own words, and was not.
