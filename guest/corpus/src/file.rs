@@ -41,17 +41,25 @@ pub fn read(path: &Path) -> io::Result<Case> {
     Ok(serde_json::from_str(&fs::read_to_string(path)?)?)
 }
 
-/// Writes a case, and the folder it is in; says whether it was not too large for that. A case that was there goes.
-pub fn write(path: &Path, case: &Case) -> io::Result<bool> {
-    let text = text(case);
+/// A case as its file holds it; `None` if it is too large for the corpus.
+pub(crate) fn text(case: &Case) -> Option<String> {
+    let text = written(case);
     let is_rare = case.steps.iter().any(|step| step.call.is_typed() || !step.has_returned());
-    if text.len() > if is_rare { MOST_BYTES_RARE } else { MOST_BYTES } {
-        return fs::remove_file(path).or_else(|error| if path.exists() { Err(error) } else { Ok(()) }).map(|()| false);
+    (text.len() <= if is_rare { MOST_BYTES_RARE } else { MOST_BYTES }).then_some(text)
+}
+
+/// What the file holds, if it is there.
+pub(crate) fn kept(path: &Path) -> io::Result<Option<String>> {
+    if path.exists() { fs::read_to_string(path).map(Some) } else { Ok(None) }
+}
+
+/// Writes the file, and the folder it is in; without a case a file that was there goes.
+pub(crate) fn put(path: &Path, case: Option<String>) -> io::Result<()> {
+    match (case, path.parent()) {
+        (Some(text), Some(folder)) => fs::create_dir_all(folder).and_then(|()| fs::write(path, text)),
+        _ if path.exists() => fs::remove_file(path),
+        _ => Ok(()),
     }
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    fs::write(path, text).map(|()| true)
 }
 
 fn json(value: &impl Serialize) -> String {
@@ -59,7 +67,7 @@ fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-fn text(case: &Case) -> String {
+fn written(case: &Case) -> String {
     let mut text = format!("{{\n\"about\": {},\n", json(&case.about));
     if case.without_text_search {
         text.push_str("\"without-text-search\": true,\n");

@@ -1,8 +1,8 @@
 //! The conformance corpus of `tests/corpus`: what a case is, how a story is recorded as one, how one is played. And the cases of
 //! `tests/storage`, which storages are held against ([`contract`]).
 //!
-//! A story that drives its engines as [`Recorded`] ones is recorded where `CORPUS_RECORD` is set. The format is told in
-//! `tests/corpus/README.md`.
+//! A story that drives its engines as [`Recorded`] ones is recorded, and held against its case or, where `CORPUS_RECORD` is
+//! set, written as one. The format is told in `tests/corpus/README.md`.
 
 mod case;
 mod compare;
@@ -21,7 +21,7 @@ use std::cell::Cell;
 pub use case::{Arrival, Call, Case, Connect, Content as Arrived, Fault, Flaw, Peer, Step, WriteBy};
 pub use compare::{difference, differences};
 pub use content::Content;
-pub use file::{all, folder, read, write};
+pub use file::{all, folder, read};
 pub use play::play;
 pub use recorded::Recorded;
 pub use recorder::Recorder;

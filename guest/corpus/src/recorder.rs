@@ -15,29 +15,33 @@ use crate::tape::Tape;
 use crate::watched::{Hook, Watched, error_value};
 use crate::{file, typed};
 
-/// How many cases each story has written.
-static WRITTEN: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
+/// How many cases each story has made.
+static MADE: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
 
-/// Records, where `CORPUS_RECORD` is set; the cases are written when it is dropped, unless the story fails.
+/// Records. When it is dropped, unless the story fails, the cases are held against those in the corpus or, where
+/// `CORPUS_RECORD` is set, written there.
 #[derive(Debug)]
 pub struct Recorder {
     suite: &'static str,
     story: String,
     instances: Cell<u32>,
-    /// By where the storage lies. None: nothing is recorded.
-    tapes: Option<RefCell<BTreeMap<usize, Tape>>>,
+    /// With where the storage lies, in the order in which they were used. None: nothing is recorded.
+    tapes: Option<RefCell<Vec<(usize, Tape)>>>,
 }
 
 impl Recorder {
     /// For the stories of this suite: its cases are in the folder of this name, each under the name of the test that runs.
+    /// Records nothing where tests run one after the other, in a thread that bears no test's name.
     pub fn new(suite: &'static str) -> Self {
-        Self::named(suite, thread::current().name().unwrap_or("story"))
+        match thread::current().name() {
+            Some(story) if story.contains("::") => Self::named(suite, story),
+            _ => Self::off(),
+        }
     }
 
     /// The same for a story of this name, its parts separated by `::`.
     pub fn named(suite: &'static str, story: &str) -> Self {
-        let tapes = env::var_os("CORPUS_RECORD").map(|_| RefCell::default());
-        Self { suite, story: story.to_owned(), instances: Cell::new(0), tapes }
+        Self { suite, story: story.to_owned(), instances: Cell::new(0), tapes: Some(RefCell::default()) }
     }
 
     /// Records nothing.
@@ -53,8 +57,12 @@ impl Recorder {
     /// Does something with what is recorded of a storage, if anything is.
     pub(crate) fn with<S: Storage, T>(&self, storage: &S, run: impl FnOnce(&mut Tape) -> T) -> Option<T> {
         let mut tapes = self.tapes.as_ref()?.borrow_mut();
-        let begin = || Tape::begin(&self.story.replace("::", ": ").replace('_', " "), storage);
-        let tape = tapes.entry(std::ptr::from_ref(storage).addr()).or_insert_with(begin);
+        let place = std::ptr::from_ref(storage).addr();
+        let at = tapes.iter().position(|(of, _)| *of == place).unwrap_or_else(|| {
+            tapes.push((place, Tape::begin(&self.story.replace("::", ": ").replace('_', " "), storage)));
+            tapes.len() - 1
+        });
+        let (_, tape) = &mut tapes[at];
         (!tape.is_spoilt()).then(|| run(tape))
     }
 
@@ -76,24 +84,29 @@ impl Drop for Recorder {
         if thread::panicking() {
             return;
         }
-        for tape in self.tapes.take().into_iter().flat_map(RefCell::into_inner).map(|(_, tape)| tape) {
+        for (_, tape) in self.tapes.take().into_iter().flat_map(RefCell::into_inner) {
             let story = &self.story;
             let nth = {
-                let mut written = WRITTEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                let nth = written.entry(format!("{}::{story}", self.suite)).or_default();
+                let mut made = MADE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                let nth = made.entry(format!("{}::{story}", self.suite)).or_default();
                 *nth += 1;
                 *nth
             };
             if nth > 1 {
                 continue; // A story that goes through variants gives its first one.
             }
-            let name = story.replace("::", "/");
-            let path = file::folder().join(self.suite).join(format!("{name}.json"));
-            let written = tape.finish().map(|case| file::write(&path, &case).expect("the case can be written"));
-            match written {
-                Ok(true) => {}
-                Ok(false) => eprintln!("no case of {}/{name}: its file would be too large", self.suite),
-                Err(why) => eprintln!("no case of {}/{name}: {why}", self.suite),
+            let name = format!("{}/{}", self.suite, story.replace("::", "/"));
+            let path = file::folder().join(format!("{name}.json"));
+            let case = tape.finish().and_then(|case| file::text(&case).ok_or("its file would be too large"));
+            if env::var_os("CORPUS_RECORD").is_some() {
+                case.as_ref().err().iter().for_each(|why| eprintln!("no case of {name}: {why}"));
+                file::put(&path, case.ok()).expect("the case can be written");
+            } else {
+                let is_kept = file::kept(&path).expect("the case can be read") == case.ok();
+                assert!(
+                    is_kept,
+                    "{name}: the corpus has another case, or none where there is one; see tests/corpus/README.md"
+                );
             }
         }
     }

@@ -6,6 +6,7 @@ mod outside;
 mod restart;
 
 use std::collections::{BTreeSet, VecDeque};
+use std::env;
 
 use acp_sessions_corpus::Recorder;
 use acp_sessions_guest::engine::{Arrival, Content, Peer};
@@ -93,7 +94,9 @@ pub(crate) struct Outcome {
 /// Runs a case until something does not hold that anybody cares for. One that is traced is recorded for the conformance
 /// corpus too, where that is asked for.
 pub(crate) fn run(case: &Case, cares: &dyn Fn(&Broke) -> bool, traced: bool) -> Outcome {
-    let recorder = if traced { Recorder::named("machine", &format!("seed_{}", case.seed)) } else { Recorder::off() };
+    let is_recorded = traced && env::var_os("CORPUS_RECORD").is_some();
+    let recorder =
+        if is_recorded { Recorder::named("machine", &format!("seed_{}", case.seed)) } else { Recorder::off() };
     let bench = Bench::of(case, recorder);
     let mut machine = Machine {
         bench: &bench,
