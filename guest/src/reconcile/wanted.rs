@@ -31,6 +31,8 @@ pub(super) struct Beside {
     answers: BTreeMap<Sum, Vec<(Sum, bool)>>,
     /// It is to be known of these whether they are the beginning or the end of a turn.
     halves: Vec<Half>,
+    /// The same of prompts that stand one behind the other without an answer: what they are together, and which they are.
+    joined: Vec<(Sum, Vec<Half>)>,
     /// What the transcript has more of turns that have gone by: it may be the end of a later one.
     rests: Vec<Sum>,
 }
@@ -48,7 +50,7 @@ impl Wanted {
             answers.entry(turn.user).or_default().push((turn.agent.sum(), turn.finished));
         }
         let halves = transcript.iter().rev().filter_map(Turn::half).take(MOST_HALVES).collect();
-        Self::Beside(Beside { answers, halves, rests: Vec::new() })
+        Self::Beside(Beside { answers, halves, joined: joined(transcript), rests: Vec::new() })
     }
 
     fn halves(&self) -> &[Half] {
@@ -58,13 +60,20 @@ impl Wanted {
         }
     }
 
+    fn joined(&self) -> &[(Sum, Vec<Half>)] {
+        match self {
+            Self::OfUnfinished { .. } => &[],
+            Self::Beside(Beside { joined, .. }) => joined,
+        }
+    }
+
     /// For what a user says.
     pub(super) fn of_user(&self) -> Writer {
         let prompts = self.halves().iter().filter_map(|half| match half {
             Half::Prompt(sum) => Some(sum.length()),
             Half::Answer(_) => None,
         });
-        let lengths: Vec<u64> = prompts.collect();
+        let lengths: Vec<u64> = prompts.chain(self.joined().iter().map(|(sum, _)| sum.length())).collect();
         Writer::watching(&lengths).with_ends(lengths.into_iter())
     }
 
@@ -73,7 +82,7 @@ impl Wanted {
         match self {
             Self::OfUnfinished { room: 0 } => Writer::default(),
             Self::OfUnfinished { .. } => Writer::keeping(),
-            Self::Beside(Beside { answers, halves, rests }) => {
+            Self::Beside(Beside { answers, halves, rests, .. }) => {
                 let (finished, cut_off): (Vec<_>, Vec<_>) =
                     answers.get(&user).into_iter().flatten().partition(|(_, finished)| *finished);
                 let finished = finished.into_iter().rev().take(MOST_FINISHED);
@@ -91,11 +100,13 @@ impl Wanted {
     /// What of the halves the user's message begins or ends with, and has more.
     pub(super) fn held_by_user(&self, user: &Writer) -> Vec<Half> {
         let ends = user.ends();
+        let has = |sum: &Sum| *sum != user.sum() && (user.has_noted(*sum) || ends.contains(sum));
         let is_held = |half: &&Half| match half {
-            Half::Prompt(sum) => *sum != user.sum() && (user.has_noted(*sum) || ends.contains(sum)),
+            Half::Prompt(sum) => has(sum),
             Half::Answer(_) => false,
         };
-        self.halves().iter().filter(is_held).copied().collect()
+        let joined = self.joined().iter().filter(|(sum, _)| has(sum)).flat_map(|(_, prompts)| prompts);
+        self.halves().iter().filter(is_held).chain(joined).copied().collect()
     }
 
     /// What of the halves the answer ends with, and has more; and what it ends with of the rests of turns before.
@@ -127,4 +138,24 @@ impl Wanted {
         *room = room.saturating_sub(answer.kept());
         answer
     }
+}
+
+/// What prompts of a transcript that nobody answered are together with those behind them: some of the last.
+fn joined(transcript: &[Turn]) -> Vec<(Sum, Vec<Half>)> {
+    let halves: Vec<Option<Half>> = transcript.iter().map(Turn::half).collect();
+    let from = halves.len().saturating_sub(MOST_HALVES);
+    let mut joined = Vec::new();
+    for first in from..halves.len() {
+        let mut prompts = Vec::new();
+        let mut sum = Sum::default();
+        for half in &halves[first..] {
+            let Some(Half::Prompt(prompt)) = half else { break };
+            sum = sum.followed_by(*prompt);
+            prompts.push(Half::Prompt(*prompt));
+            if prompts.len() > 1 {
+                joined.push((sum, prompts.clone()));
+            }
+        }
+    }
+    joined
 }

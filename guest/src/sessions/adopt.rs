@@ -102,7 +102,7 @@ pub fn adopt<S: Storage>(store: &Store<S>, adoption: &Adoption<'_>) -> Result<Ad
     if let Changed::Done { after: Some(after), .. } = changed {
         return Ok(Adopted::Done(after));
     }
-    discard(store, adoption.staging)?;
+    discard(store, adoption.staging, &[])?;
     Ok(otherwise)
 }
 
@@ -150,7 +150,7 @@ pub fn create<S: Storage, E: Environment>(
         match (changed, otherwise) {
             (Changed::Done { after: Some(after), .. }, _) => return Ok(Adopted::Done(after)),
             (_, Some(otherwise)) => {
-                discard(store, adoption.staging)?;
+                discard(store, adoption.staging, &[])?;
                 return Ok(otherwise);
             }
             _ => wanted = mint(environment),
@@ -158,17 +158,22 @@ pub fn create<S: Storage, E: Environment>(
     }
 }
 
-/// Has a staging log and its texts removed; not where a transcript holds a part of it.
-pub fn discard<S: Storage>(store: &Store<S>, staging: &str) -> Result<()> {
+/// Has a staging log and its texts removed, with these writes in the same commit; not where a transcript holds a part of
+/// it, when only these are made.
+pub fn discard<S: Storage>(store: &Store<S>, staging: &str, with: &[Write]) -> Result<()> {
     let key = keys::log_holders(staging);
     for _ in 0..ATTEMPTS {
         let text = store.record(key.clone())?;
-        if !Holders::parse(text.as_deref())?.holders.is_empty() {
+        let is_held = !Holders::parse(text.as_deref())?.holders.is_empty();
+        let unheld = Expectation { key: key.clone(), value: text };
+        let mut writes = with.to_vec();
+        if !is_held {
+            writes.push(Write::Remove { key: key.clone() });
+            writes.extend(removal::let_go(store, staging, 1)?);
+        }
+        if writes.is_empty() {
             return Ok(());
         }
-        let unheld = Expectation { key: key.clone(), value: text };
-        let mut writes = vec![Write::Remove { key: key.clone() }];
-        writes.extend(removal::let_go(store, staging, 1)?);
         match store.commit(&[unheld], writes, Durability::Relaxed) {
             Err(StorageError::Conflict) => {}
             result => return result,

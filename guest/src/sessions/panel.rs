@@ -218,11 +218,12 @@ pub fn set_aside<S: Storage>(
 
 /// Gives a session a title of its user's; returns it as it is kept.
 pub fn rename<S: Storage>(store: &Store<S>, id: &str, title: &str) -> Result<String, SessionError> {
-    rename::rename(store, id, title).map_err(|error| match error {
+    let session = rename::rename(store, id, title).map_err(|error| match error {
         RenameError::NotFound => SessionError::NotFound(id.to_owned()),
         RenameError::Invalid(_) => SessionError::invalid(&error),
         RenameError::Storage(error) => error.into(),
-    })
+    })?;
+    Ok(session.title.text().unwrap_or_default().to_owned())
 }
 
 /// Puts a session away or takes it back.

@@ -1,7 +1,7 @@
 //! Setting a title by hand (unstable: `session/set_title`).
 
 use crate::storage::{Storage, StorageError};
-use crate::store::{Changed, Decision, Store, Title};
+use crate::store::{Changed, Decision, Session, Store, Title};
 
 /// The longest title, in characters.
 pub const LONGEST: usize = 500;
@@ -20,8 +20,8 @@ pub enum RenameError {
     Storage(#[from] StorageError),
 }
 
-/// Sets the title, without white space around it, and returns it as stored. The automatic title never replaces it.
-pub fn rename<S: Storage>(store: &Store<S>, id: &str, title: &str) -> Result<String, RenameError> {
+/// Sets the title, without white space around it, and returns the session as stored. The automatic title never replaces it.
+pub fn rename<S: Storage>(store: &Store<S>, id: &str, title: &str) -> Result<Session, RenameError> {
     let title = title.trim();
     if title.is_empty() {
         return Err(RenameError::Invalid("must not be empty".to_owned()));
@@ -35,7 +35,7 @@ pub fn rename<S: Storage>(store: &Store<S>, id: &str, title: &str) -> Result<Str
         Ok(Decision::put(session))
     })?;
     match changed {
-        Changed::Done { .. } => Ok(title.to_owned()),
-        Changed::Nothing => Err(RenameError::NotFound),
+        Changed::Done { after: Some(session), .. } => Ok(*session),
+        Changed::Done { after: None, .. } | Changed::Nothing => Err(RenameError::NotFound),
     }
 }

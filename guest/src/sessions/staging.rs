@@ -10,19 +10,27 @@ const LOOKED: Bounds = Bounds { limit: 64, max_bytes: 64 * 1024 };
 
 /// A connection begins to record into a log.
 pub fn begin<S: Storage>(store: &Store<S>, connection: &str, log: &str, now: i64) -> Result<()> {
-    let begun = Write::Put { key: keys::staging(connection, log), value: now.to_string() };
-    store.commit(&[], vec![begun], Durability::Relaxed)
+    store.commit(&[], vec![named(connection, log, now)], Durability::Relaxed)
+}
+
+/// What names the log. It goes with all that is recorded: another process may have taken the connection for one that has
+/// ended, and dropped what there was of the log.
+pub fn named(connection: &str, log: &str, now: i64) -> Write {
+    Write::Put { key: keys::staging(connection, log), value: now.to_string() }
 }
 
 /// What was recorded has become part of a transcript, or was dropped with the decision that nothing of it is new.
 pub fn end<S: Storage>(store: &Store<S>, connection: &str, log: &str) -> Result<()> {
-    store.commit(&[], vec![Write::Remove { key: keys::staging(connection, log) }], Durability::Relaxed)
+    store.commit(&[], vec![unnamed(connection, log)], Durability::Relaxed)
+}
+
+fn unnamed(connection: &str, log: &str) -> Write {
+    Write::Remove { key: keys::staging(connection, log) }
 }
 
 /// Drops what was recorded, unless it has become part of a transcript.
 pub fn discard<S: Storage>(store: &Store<S>, connection: &str, log: &str) -> Result<()> {
-    adopt::discard(store, log)?;
-    end(store, connection, log)
+    adopt::discard(store, log, &[unnamed(connection, log)])
 }
 
 /// Drops what connections have left behind that are believed no more, a little at a time.

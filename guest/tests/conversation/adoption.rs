@@ -1,11 +1,11 @@
 //! Sessions that the agent has from before: their history is taken over once, whole or not at all.
 
-use acp_sessions_guest::storage::{Memory, StorageError};
+use acp_sessions_guest::storage::{Memory, Storage as _, StorageError};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World};
 use crate::scenes::{
-    CWD, Turns, account, ask_load, ask_prompt, ask_resume, lines, listing, load, mark, oblige, replay, row, said,
+    CWD, Turns, account, ask_load, ask_prompt, ask_resume, leave, lines, listing, load, mark, oblige, replay, row, said,
 };
 
 const OLD: Turns<'static> = &[("Old question", "Old answer"), ("Older question", "Older answer")];
@@ -135,6 +135,32 @@ fn an_adoption_over_a_store_that_fails_is_whole_or_not_at_all() {
         }
     }
     panic!("an adoption takes more than 40 commits");
+}
+
+/// Another window has taken the one that loads for gone, and dropped what it had been told so far.
+#[test]
+fn nothing_is_left_of_an_adoption_in_which_a_window_that_was_taken_for_gone_is_killed() {
+    let (store, world) = (Faulty::default(), World::default());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    let asked = ask_load(&mut desk, "load", "o1").request("session/load");
+    let sweep = || {
+        world.now.set(world.now.get() + 60_000);
+        let mut other = Desk::ready(&store, &world, &json!({}));
+        for _ in 0..30 {
+            other.wait(1000);
+        }
+        leave(other);
+    };
+    sweep();
+    replay(&mut desk, "o1", OLD);
+    // What it was told is written, and nothing after that.
+    store.fail(1, usize::MAX, StorageError::Unavailable("it is being killed".to_owned()));
+    desk.reply(&asked, json!({}));
+    drop(desk);
+    assert!(store.mend());
+    sweep();
+    let logs = store.log_names(None, 10).unwrap();
+    assert!(logs.iter().all(|log| store.log_end(log).unwrap() == 0), "{logs:?}");
 }
 
 #[test]

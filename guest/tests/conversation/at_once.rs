@@ -379,3 +379,21 @@ fn what_an_agent_has_refused_and_tells_all_the_same_is_there_once_though_it_join
         }
     }
 }
+
+#[test]
+fn a_prompt_that_was_refused_and_is_told_in_the_midst_of_others_is_there_once() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    desk.new_session("s1", CWD);
+    desk.turn("s1", "Zero", &["0"]);
+    desk.turn("s1", "One", &[]);
+    let two = ask_prompt(&mut desk, "two", "s1", "Two").request("session/prompt");
+    desk.refuse(&two, -32002);
+    leave(desk);
+    let told = [("Zero", "0"), ("OneTwoThree", "3")];
+    for time in ["once", "again"] {
+        let mut desk = Desk::ready(&store, &world, &loads());
+        assert_eq!(said(&load(&mut desk, "s1", &told).client), lines(&[&told]), "{time}");
+        leave(desk);
+    }
+}

@@ -76,6 +76,8 @@ pub(crate) struct Faulty {
     fault: RefCell<Option<(usize, usize, StorageError)>>,
     /// Records cannot be read.
     pub(crate) is_unreadable: Cell<bool>,
+    /// They cannot be read any more once something has been written.
+    pub(crate) is_unreadable_then: Cell<bool>,
     /// How many entries of logs were read.
     pub(crate) entries_read: Cell<usize>,
     /// How often it was given entries of logs, and how many bytes of them and of their texts.
@@ -156,7 +158,9 @@ impl Storage for Faulty {
             Some((good, bad, error)) => *fault = Some((good - 1, bad, error)),
             None => {}
         }
-        self.inner.commit(expected, writes, durability)
+        self.inner.commit(expected, writes, durability)?;
+        self.is_unreadable.set(self.is_unreadable.get() || self.is_unreadable_then.take());
+        Ok(())
     }
 }
 

@@ -1,17 +1,17 @@
 //! Titles: who gives them, who is told of them.
 
 use acp_sessions_guest::engine::Peer;
-use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::storage::{Memory, Storage};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Out, World, update};
+use crate::desk::{Desk, Faulty, Out, World, update};
 use crate::scenes::{CWD, ask_load, ask_resume, listing, load, oblige, row, updates};
 
 fn titles() -> Value {
     json!({"loadSession": true, "sessionCapabilities": {"resume": {}, "title": {}}})
 }
 
-fn set_title(desk: &mut Desk<'_>, title: &str) -> Out {
+fn set_title<S: Storage>(desk: &mut Desk<'_, S>, title: &str) -> Out {
     let params = json!({"sessionId": "s1", "title": title, "_meta": {"x": 1}});
     desk.client(json!({"id": "title", "method": "session/set_title", "params": params}))
 }
@@ -60,6 +60,18 @@ fn a_title_that_cannot_be_set_is_told_to_nobody() {
     let out = set_title(&mut desk, " ");
     assert_eq!(out.answer("title")["error"]["code"], -32602);
     assert!(out.agent.is_empty());
+}
+
+#[test]
+fn a_title_that_was_set_is_no_error_though_the_store_cannot_be_read_any_more() {
+    let (store, world) = (Faulty::default(), World::default());
+    let mut desk = Desk::ready(&store, &world, &titles());
+    desk.new_session("s1", CWD);
+    store.is_unreadable_then.set(true);
+    let out = set_title(&mut desk, "Mine");
+    assert!(store.is_unreadable.take());
+    assert_eq!(out.answer("title")["result"]["title"], "Mine");
+    assert_eq!(out.request("session/set_title")["params"]["title"], "Mine");
 }
 
 #[test]

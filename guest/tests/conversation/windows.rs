@@ -364,6 +364,24 @@ fn what_a_program_of_the_agents_has_refused_is_told_in_a_window_that_is_open_mea
 }
 
 #[test]
+fn what_a_program_of_the_agents_has_refused_first_is_told_though_another_window_had_a_turn_before_it_refused_the_rest()
+{
+    let (store, world) = (Memory::new(), World::default());
+    let (mut first, mut second) = two_windows(&store, &world);
+    let refusal = Refusal { prompts: &["Refused", "Waited not"], said: &[] };
+    let asked = refusal.begin(&mut second);
+    for (asked, meanwhile) in asked.iter().zip(["Two", "Three"]) {
+        second.refuse(asked, -32002);
+        let turn = ask_prompt(&mut first, meanwhile, "s1", meanwhile);
+        if meanwhile == "Three" {
+            refusal.assert_told(account(&turn).as_deref(), "the account");
+        }
+        first.reply(&turn.request("session/prompt"), json!({"stopReason": "end_turn"}));
+    }
+    assert_eq!(account(&ask_prompt(&mut first, "four", "s1", "Four")), None);
+}
+
+#[test]
 fn what_a_program_of_the_agents_has_refused_is_told_though_another_window_had_a_turn_meanwhile() {
     for refusal in REFUSALS {
         for capabilities in [resumes(), json!({"loadSession": true})] {

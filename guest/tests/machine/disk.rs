@@ -30,6 +30,8 @@ pub(crate) struct Kept {
     pub(crate) outside: bool,
     /// The layer's id for it, as seen from the prompts that came.
     pub(crate) layers: Option<String>,
+    /// It was taken back without the layer, and nobody has asked anything since.
+    pub(crate) is_cut: bool,
 }
 
 impl Kept {

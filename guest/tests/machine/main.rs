@@ -61,6 +61,21 @@ fn explain(case: &Case, broke: &Broke) -> String {
     format!("{small}\n{}\n{}", outcome.trace.join("\n"), found.join("\n"))
 }
 
+/// Cases that have failed once, beyond those that each test tries.
+const FOUND: &[u64] = &[
+    782_332, 859_961, 977_927, 1_047_223, 1_059_694, 1_073_538, 1_093_782, 1_140_966, 1_177_096, 1_226_573, 1_229_188,
+    1_255_043, 1_295_693, 1_305_973, 1_311_258, 1_313_732, 1_315_320, 1_330_177, 1_341_421, 1_368_312, 1_369_228,
+    1_375_636,
+];
+
+#[test]
+fn what_was_found_by_chance_is_not_found_again() {
+    for case in FOUND.iter().map(|seed| Case::of(*seed)) {
+        let broken = run(&case, &cares(), false).broken;
+        assert!(broken.is_empty(), "{}", explain(&case, &broken[0]));
+    }
+}
+
 #[test]
 fn whatever_happens_nothing_is_lost_doubled_or_left_waiting() {
     let cared_for = cares();

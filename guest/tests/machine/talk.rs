@@ -56,6 +56,8 @@ pub(crate) struct Turn {
     pub(crate) given_up: Option<u64>,
     /// The store has failed its connection meanwhile: the log need not tell of it.
     pub(crate) untold: bool,
+    /// Its connection has ended before it was answered.
+    pub(crate) unanswered: bool,
 }
 
 /// Where turns end for those that are one with them.
@@ -225,6 +227,7 @@ impl Talk {
             shaken: false,
             given_up: None,
             untold: false,
+            unanswered: false,
         });
         self.session(session).parts.push(Part { turn, inherited: None });
         turn
@@ -302,6 +305,7 @@ impl Talk {
         let moment = self.next_moment();
         for turn in self.turns.iter_mut().filter(|turn| turn.line == line && turn.ended.is_none()) {
             turn.ended = Some(moment);
+            turn.unanswered = true;
         }
     }
 

@@ -111,7 +111,7 @@ fn only_what_is_used_of_a_replay_stays() {
     assert!(held.orphaned);
     scene.load("agent", &parse(&["a/1", "b/2", "c/3"]), false);
     assert!(is_gone(&scene, "staging-2"));
-    adopt::discard(&scene.store, "staging-1").unwrap();
+    adopt::discard(&scene.store, "staging-1", &[]).unwrap();
     assert_eq!(visible(&scene), ["a/1", "b/2", "c/3"], "what is used is not dropped");
 }
 
@@ -121,7 +121,7 @@ fn a_replay_that_is_given_up_leaves_nothing() {
     let before = scene.store.storage().counts();
     let staging = scene.record(&parse(&["a/1", "b/2"]));
     assert_ne!(scene.store.storage().counts(), before);
-    adopt::discard(&scene.store, &staging).unwrap();
+    adopt::discard(&scene.store, &staging, &[]).unwrap();
     scene.remove_all();
     assert_eq!(scene.store.storage().counts(), before);
 }
@@ -214,7 +214,7 @@ fn a_replay_that_another_process_has_given_up_is_not_taken_over() {
     let staging = scene.record(&parse(&["a/1", "b/2"]));
     let plan = scene.plan("agent", &staging, false);
     // That one has not heard of this connection for long.
-    adopt::discard(&scene.store, &staging).unwrap();
+    adopt::discard(&scene.store, &staging, &[]).unwrap();
     assert!(matches!(scene.adopt("agent", &session, own_end, &staging, &plan), Adopted::Outrun));
     assert_eq!(visible(&scene), ["a/1"]);
     assert!(is_gone(&scene, &staging));

@@ -136,9 +136,18 @@ impl Staging {
             }
         };
         if self.recorder.is_full() {
-            self.recorder.flush(cx.store, &[], Durability::Relaxed)?;
+            self.flush(cx)?;
         }
         Ok(Recorded { rest: users.or(agents), update: shown })
+    }
+
+    /// Writes what waits.
+    fn flush<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> Result<()> {
+        if self.recorder.is_dirty() {
+            let named = staging::named(cx.connection, &self.log, cx.now());
+            self.recorder.flush(cx.store, &[named], Durability::Relaxed)?;
+        }
+        Ok(())
     }
 
     /// Records what the agent tells that the user said; gives what of it is shown.
@@ -212,7 +221,7 @@ impl Staging {
     ) -> std::result::Result<TakenOver, RpcError> {
         let rest = self.end_users(cx).or_else(|| self.end_agents(cx));
         self.recorder.close_run();
-        self.recorder.flush(cx.store, &[], Durability::Relaxed)?;
+        self.flush(cx)?;
         match self.reconcile(target, agent_id, cx) {
             Ok(adopted) => {
                 staging::end(cx.store, cx.connection, &self.log)?;

@@ -14,6 +14,7 @@ use crate::rpc::{Object, RpcError};
 use crate::sessions::open_marks;
 use crate::sessions::rename::{self, RenameError};
 use crate::storage::Storage;
+use crate::store::Session;
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// `open` where any connection has it open, else `saved`.
@@ -33,9 +34,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let session = params.session_id()?;
         let title = params.string("title")?;
         match rename::rename(&self.store, &session, &title) {
-            Ok(title) => {
-                self.tell_agent_title(&session, &title, params)?;
-                self.finish(request, Ok(json!({ "title": title }).to_string()));
+            Ok(session) => {
+                self.tell_agent_title(&session, params);
+                self.finish(request, Ok(json!({ "title": session.title.text() }).to_string()));
             }
             Err(RenameError::Invalid(message)) => return Err(RpcError::invalid_params("title", message)),
             Err(RenameError::NotFound) => return Err(RpcError::session_not_found(&session)),
@@ -45,23 +46,21 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// The agent learns what the user calls a session of its own; what it makes of that is its own affair.
-    fn tell_agent_title(&mut self, session: &str, title: &str, params: &Params<'_>) -> Result<(), RpcError> {
+    fn tell_agent_title(&mut self, session: &Session, params: &Params<'_>) {
         if !self.connection.agent.title {
-            return Ok(());
+            return;
         }
-        let open = self.connection.sessions.get(&Key::Session(session.to_owned()));
-        let known = self.store.session(session)?;
+        let open = self.connection.sessions.get(&Key::Session(session.id.clone()));
         let id = match open.map(LiveSession::agent_id).filter(|id| !id.is_empty()) {
             Some(id) => Some(id.to_string()),
-            None => known.and_then(|session| session.id_at(&self.connection.agent.name).map(str::to_owned)),
+            None => session.id_at(&self.connection.agent.name).map(str::to_owned),
         };
         if let Some(id) = id {
             let params = params.rest().naming(&id);
             let mut params = Object::parse_or_empty(&params);
-            params.set("title", json!(title).to_string());
+            params.set("title", json!(session.title.text()).to_string());
             let params = params.to_json();
             self.run(|cx| cx.ask(Outgoing::Ignored, "session/set_title", params));
         }
-        Ok(())
     }
 }

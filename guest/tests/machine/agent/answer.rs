@@ -95,6 +95,7 @@ impl Agent {
             }
             "session/new" => {
                 let made = self.disk(ground).create(&cwd, now, false);
+                self.opened_at.insert(made.clone(), request.at);
                 self.open.insert(made.clone());
                 vec![success(id, &self.opened(Some(&made)))]
             }
@@ -136,11 +137,15 @@ impl Agent {
                 vec![success(id, &json!({}))]
             }
             "session/delete" => {
-                if self.kind.forgets() {
+                // The same: what it has begun by this id since, or opened, is another session.
+                let is_another = self.opened_at.get(&session).is_some_and(|opened| *opened > request.at);
+                if is_another || self.kind.forgets() {
                     ground.talk.deleted_elsewhere.insert(session.clone());
                 }
-                self.open.remove(&session);
-                self.disk(ground).sessions.remove(&session);
+                if !is_another {
+                    self.open.remove(&session);
+                    self.disk(ground).sessions.remove(&session);
+                }
                 vec![success(id, &json!({}))]
             }
             "session/prompt" => self.turn_over(&request, now, ground),

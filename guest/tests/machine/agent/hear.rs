@@ -84,6 +84,7 @@ impl Agent {
             kept.title = texts.first().cloned();
         }
         kept.pieces.extend(texts.iter().map(|text| Piece { by_user: true, text: text.clone() }));
+        kept.is_cut = false;
         ground.talk.goes_on(self.began, self.kind.name(), &session, known_as.as_deref().unwrap_or(&session));
         let echo = texts.iter().map(|text| update(&session, &text_chunk("user_message_chunk", text)));
         if echoes { echo.collect() } else { Vec::new() }

@@ -16,7 +16,7 @@ impl Agent {
             Deed::Say(at) => self.chunk(at, "agent_message_chunk", now, ground),
             Deed::Think(at) => self.chunk(at, "agent_thought_chunk", now, ground),
             // No more than a chunk, see there.
-            Deed::Tool(at) if self.is_told_apart_by_nobody(at) => Vec::new(),
+            Deed::Tool(at) if self.is_told_apart_by_nobody(at, ground) => Vec::new(),
             Deed::Tool(at) => {
                 let call =
                     json!({"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "Look", "status": "pending"});
@@ -47,7 +47,7 @@ impl Agent {
     /// A chunk of an answer; it belongs to the turn under way, if there is one.
     fn chunk(&mut self, at: u8, kind: &str, now: i64, ground: &mut Ground) -> Vec<String> {
         let Some(session) = self.open_at(at) else { return Vec::new() };
-        if self.is_told_apart_by_nobody(at) {
+        if self.is_told_apart_by_nobody(at, ground) {
             return Vec::new();
         }
         let mut prompts = self.requests.iter().filter(|request| request.method == "session/prompt");
@@ -57,6 +57,7 @@ impl Agent {
         // What is said for a turn that the client takes for ended belongs to none.
         let turn = turn.filter(|turn| ground.talk.turns[*turn].ended.is_none());
         let (mark, text) = ground.talk.mark(turn);
+        ground.talk.said[mark].crossed = self.kept(ground, &session).is_some_and(|kept| kept.is_cut);
         // Agents keep their thoughts to themselves.
         let is_thought = kind == "agent_thought_chunk";
         ground.talk.said[mark].thought = is_thought;
@@ -72,13 +73,13 @@ impl Agent {
         vec![update(&session, &text_chunk(kind, &text))]
     }
 
-    /// What an agent says unasked before it has answered a load of the session cannot be told from what it replays.
-    fn is_told_apart_by_nobody(&self, at: u8) -> bool {
-        let session = self.open_at(at);
-        let has = |method: &str| {
-            self.requests.iter().any(|request| request.method == method && request.session() == session.as_deref())
-        };
-        session.is_some() && has("session/load") && !has("session/prompt")
+    /// What an agent says unasked before it has answered a load of the session cannot be told from what it replays, and what
+    /// it says for a turn that the client takes for ended neither.
+    fn is_told_apart_by_nobody(&self, at: u8, ground: &Ground) -> bool {
+        let Some(session) = self.open_at(at) else { return false };
+        let mut its = self.requests.iter().filter(|request| request.session() == Some(&session));
+        let is_turn = |request: &Request| request.method == "session/prompt" && !is_ended(request, ground);
+        its.clone().any(|request| request.method == "session/load") && !its.any(is_turn)
     }
 
     fn start_subagent(&mut self, at: u8, times: u8, now: i64, ground: &mut Ground) -> Vec<String> {
@@ -127,4 +128,9 @@ impl Agent {
 pub(super) fn turn_of(prompt: &Request, ground: &Ground) -> Option<usize> {
     let mark = marks(&prompt.params["prompt"].to_string()).pop()?;
     ground.talk.said[mark].turn
+}
+
+/// Whether the client takes the turn of a prompt for ended.
+fn is_ended(prompt: &Request, ground: &Ground) -> bool {
+    turn_of(prompt, ground).is_some_and(|turn| ground.talk.turns[turn].ended.is_some())
 }

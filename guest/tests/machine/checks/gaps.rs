@@ -28,7 +28,8 @@
 //! (27832), and so is one whose mark a failing store did not take, until time passes on it and the store takes the mark. The
 //! first vouches for itself again with what it does next. Such a turn need not be in one piece, and what its connection is asked
 //! next, while it is still under way there, is one with it or not (723412). What it was told of that turn and had not written
-//! when another window's agent told it stands there twice, as words between turns do (762624).
+//! when another window's agent told it stands there twice, as words between turns do (762624), and so does what it was told of it
+//! afterwards (1369228).
 //!
 //! **An agent that says it has told all of a session when it has told a part.** Nobody can know, as long as its list gives the
 //! same time. What was said outside the layer and not told then may be missing; nothing else.
@@ -40,13 +41,18 @@
 //! **A turn that a failing store took nothing of.** No log tells that it is under way, so a replay of another window's agent,
 //! which has its prompt, is taken over in the midst of it. What the first window writes when the store works again stands there
 //! twice, until the next load from that agent sets one of the two aside (101350). Only what was said in a turn during which the
-//! store has failed is exempt, only until it takes what it is given again, and only from standing there once. None of the
+//! store has failed is exempt, only until it takes what it is given again, and only from standing there once. Where the instance
+//! was lost as well, what it had kept of the turn is written behind what came later, and stays there twice (1330177). None of the
 //! first 20,000 needs it.
+//!
+//! **A session that is taken back without the layer while its agent is speaking.** To the agent, what it says from then on is the
+//! end of an earlier answer; here it is the end of what it was saying, which cannot be taken apart. Up to the next prompt it may
+//! stand in both places (1315320, 1368312).
 
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Store, keys};
 
-use crate::talk::Talk;
+use crate::talk::{Mark, Talk};
 
 /// Whether nobody can tell whose replay it is that the sessions are compared with.
 pub(crate) fn is_compared_in_vain(talk: &Talk) -> bool {
@@ -56,6 +62,13 @@ pub(crate) fn is_compared_in_vain(talk: &Talk) -> bool {
 /// The same, or in which order it was said, and so where it has to stand.
 pub(crate) fn is_in_no_order(talk: &Talk, id: &str) -> bool {
     is_compared_in_vain(talk) || talk.some_agent_loads && talk.is_shared(id)
+}
+
+/// Whether this was said in a turn that was taken for cut off, or of which a failing store took nothing before its instance was
+/// lost.
+pub(crate) fn may_stand_twice(talk: &Talk, mark: Mark) -> bool {
+    let turn = talk.said[mark].turn.map(|turn| &talk.turns[turn]);
+    turn.is_some_and(|turn| turn.given_up.is_some() || turn.untold && turn.shaken)
 }
 
 /// Whether of two programs of one name the one hands out ids that are also the other's, and the other is asked for sessions

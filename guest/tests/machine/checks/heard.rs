@@ -3,7 +3,7 @@
 use super::gaps::is_asked_for_another;
 use crate::agent::Agent;
 use crate::ground::Ground;
-use crate::talk::{Life, Mark};
+use crate::talk::{Cut, Life, Mark};
 
 /// The agent that a turn was with knows all that was said before it, from its own memory or because it was told.
 pub(crate) fn heard(agent: &Agent, ground: &mut Ground, turn: usize, known: &[Mark]) {
@@ -18,11 +18,17 @@ pub(crate) fn heard(agent: &Agent, ground: &mut Ground, turn: usize, known: &[Ma
     let missing: Vec<Mark> = talk
         .required(session)
         .into_iter()
-        .filter(|(earlier, _)| talk.turns[*earlier].ended.is_some_and(|ended| ended < began))
+        // Where its connection did not wait for it, the last of those that are one with it has ended.
+        .filter(|(earlier, _)| talk.span(&talk.turns[*earlier], Cut::Nowhere, |_| true).1 < began)
         // An agent that forgets does not know what another of its processes hears at the same time.
         .filter(|(earlier, _)| {
             let earlier = &talk.turns[*earlier];
             earlier.line == line || earlier.began < agent.began || !agent.kind.forgets()
+        })
+        // Whether a program that forgets has the session shows with its answer, and here there was none (1239565).
+        .filter(|(earlier, _)| {
+            let earlier = &talk.turns[*earlier];
+            earlier.line == line || !earlier.unanswered || !talk.some_agent_forgets
         })
         .flat_map(|(_, marks)| marks)
         .filter(|mark| !known.contains(mark) && !talk.said[*mark].rewound && !talk.said[*mark].thought)

@@ -7,7 +7,7 @@ use acp_sessions_guest::storage::{Memory, Storage};
 use acp_sessions_guest::store::{Session, Store};
 
 use super::ALL;
-use super::gaps::{is_anothers_perhaps, is_compared_in_vain, is_in_no_order};
+use super::gaps::{is_anothers_perhaps, is_compared_in_vain, is_in_no_order, may_stand_twice};
 use crate::client::Window;
 use crate::ground::Broke;
 use crate::talk::{Cut, Life, Mark, Talk, Turn, marks};
@@ -98,7 +98,7 @@ fn order(talk: &Talk, id: &str, seen: &[Mark], until: u64) -> Result<(), Broke> 
     }
     let mut places: BTreeMap<Mark, usize> = BTreeMap::new();
     for (place, mark) in seen.iter().enumerate() {
-        let is_exempt = talk.said[*mark].crossed || is_in_no_order(talk, id);
+        let is_exempt = talk.said[*mark].crossed || may_stand_twice(talk, *mark) || is_in_no_order(talk, id);
         if places.insert(*mark, place).is_some() && !is_exempt {
             return Err(Broke::new("doubled", format!("`{id}` has m{mark}x twice: {seen:?}")));
         }

@@ -46,7 +46,9 @@ pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke>
     let here = talk.sessions.iter().filter(|(_, session)| session.life == Life::Here);
     for (id, session) in here {
         let is_outside = talk.made_outside.contains(id) && !talk.gone_outside.contains(id);
-        let is_kept = session.is_kept_outside && is_outside && !talk.some_agent_forgets;
+        // The agent may have said that it has no such session.
+        let is_denied = talk.some_agent_forgets || talk.deleted_elsewhere.contains(id);
+        let is_kept = session.is_kept_outside && is_outside && !is_denied;
         let must = is_kept || talk.required(id).iter().any(|(_, marks)| !marks.is_empty());
         if must && !ids.contains(&id.as_str()) {
             broken.push(Broke::new("vanished", format!("`{id}` is not listed any more")));
@@ -78,9 +80,12 @@ pub(crate) fn titles(ground: &mut Ground, memory: &Memory, kind: Kind, rows: &[V
         // One that the agent has begun anew is named as the new one is.
         let record = store.session(id).ok().flatten();
         let is_its_own = |own: &str| record.as_ref().is_some_and(|record| record.id_at(name) == Some(own));
-        let is_it = |(own, kept): &&(String, Kept)| match &kept.layers {
-            Some(layers) => layers == id && is_its_own(own) && !is_given_again(&ground.talk, &store, name, own, id),
-            None => own == id && kept.outside && !session.is_made_here && is_its_own(own),
+        let is_it = |(own, kept): &&(String, Kept)| {
+            let is_called_so = match &kept.layers {
+                Some(layers) => layers == id,
+                None => own == id && kept.outside && !session.is_made_here,
+            };
+            is_called_so && is_its_own(own) && !is_given_again(&ground.talk, &store, name, own, id)
         };
         let own: Vec<_> = kept.iter().filter(is_it).collect();
         let [(_, own)] = own.as_slice() else { continue };

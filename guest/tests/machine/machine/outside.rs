@@ -77,6 +77,7 @@ impl Machine<'_> {
                 if let Some(kept) = agent.kept(ground, &id) {
                     let from = kept.pieces.iter().rposition(|piece| piece.by_user).unwrap_or(0);
                     taken_back = kept.pieces.split_off(from);
+                    kept.is_cut = true;
                     kept.change_at(now);
                 }
             }
