@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::sum::Sum;
-use super::turn::Turn;
+use super::turn::{Half, Turn};
 
 /// How many turns are gone back for the one that the replay has with what was said by itself.
 const LOOKED_BACK: usize = 200;
@@ -20,9 +20,14 @@ pub(super) struct Apart {
 }
 
 impl Apart {
+    /// What the agent said by itself.
+    pub(super) fn asides(&self) -> Vec<Half> {
+        self.asides.iter().filter_map(|at| self.turns[*at].half()).collect()
+    }
+
     /// Each a part of the agent's last turn before, as the log has it.
     pub(super) fn joined(self) -> Vec<Turn> {
-        self.joined_by(&BTreeSet::new())
+        self.joined_as(&[])
     }
 
     /// The same, to look at.
@@ -38,15 +43,14 @@ impl Apart {
         if self.asides.is_empty() {
             return self.turns;
         }
-        self.joined_by(&replay.iter().map(|turn| (turn.user, turn.agent.sum())).collect())
-    }
-
-    fn joined_by(self, replay: &BTreeSet<(Sum, Sum)>) -> Vec<Turn> {
+        let told = Told { turns: replay, all: replay.iter().map(|turn| (turn.user, turn.agent.sum())).collect() };
         let mut turns: Vec<Option<Turn>> = self.turns.into_iter().map(Some).collect();
         for at in self.asides {
             let Some(aside) = turns[at].take() else { continue };
-            match turn_before(&turns[..at], &aside, replay).and_then(|before| turns[before].as_mut()) {
-                Some(before) => before.go_on(&aside),
+            let its = turn_before(&turns[..at], &aside, &told);
+            match its.and_then(|(before, behind)| Some((turns[before].as_mut()?, behind))) {
+                Some((before, Behind::WhatIsKnown)) => before.go_on(&aside),
+                Some((before, Behind::WhatWasLost)) => before.lie_with(&aside),
                 None => turns[at] = Some(aside),
             }
         }
@@ -54,16 +58,46 @@ impl Apart {
     }
 }
 
+/// What an agent replays; nothing, where it is not known.
+struct Told<'a> {
+    turns: &'a [Turn],
+    all: BTreeSet<(Sum, Sum)>,
+}
+
+/// What of a turn something was said behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    /// What the log has of its answer.
+    WhatIsKnown,
+    /// More of its answer, which the log has not.
+    WhatWasLost,
+}
+
 /// Which of these turns it is a part of.
-fn turn_before(turns: &[Option<Turn>], aside: &Turn, replay: &BTreeSet<(Sum, Sum)>) -> Option<usize> {
+fn turn_before(turns: &[Option<Turn>], aside: &Turn, told: &Told<'_>) -> Option<(usize, Behind)> {
     let all = turns.iter().enumerate().rev().filter_map(|(at, turn)| Some((at, turn.as_ref()?)));
     let mut its = all.filter(|(_, turn)| turn.took_part != Some(false));
     let (last, turn) = its.next().filter(|(_, turn)| turn.took_part == Some(true))?;
     let with_it = |turn: &Turn| (turn.user, turn.agent.sum().followed_by(aside.agent.sum()));
-    if replay.is_empty() || replay.contains(&with_it(turn)) {
-        return Some(last);
+    if told.turns.is_empty() || told.all.contains(&with_it(turn)) {
+        return Some((last, Behind::WhatIsKnown));
     }
-    let without = |turn: &Turn| replay.contains(&(turn.user, turn.agent.sum()));
-    let mut earlier = its.take(LOOKED_BACK).filter(|(_, turn)| turn.took_part == Some(true) && !without(turn));
-    Some(earlier.find(|(_, turn)| replay.contains(&with_it(turn))).map_or(last, |(at, _)| at))
+    let without = |turn: &Turn| told.all.contains(&(turn.user, turn.agent.sum()));
+    let earlier: Vec<(usize, &Turn)> =
+        its.take(LOOKED_BACK).filter(|(_, turn)| turn.took_part == Some(true) && !without(turn)).collect();
+    if let Some((at, _)) = earlier.iter().find(|(_, turn)| told.all.contains(&with_it(turn))) {
+        return Some((*at, Behind::WhatIsKnown));
+    }
+    let mut ends = told.turns.iter().filter(|theirs| theirs.user != turn.user && theirs.holds(aside));
+    let is_told_otherwise = !without(turn) && told.turns.iter().any(|theirs| theirs.user == turn.user);
+    if is_told_otherwise || ends.clone().next().is_none() {
+        return Some((last, Behind::WhatIsKnown));
+    }
+    // The last prompt has not reached the agent, and of its answer to the one before a part was lost on its way. Or it was
+    // said behind something that the log has not.
+    let is_its_end = |turn: &Turn, theirs: &Turn| {
+        !turn.finished && theirs.user == turn.user && theirs.agent.begins_with(turn.agent.sum())
+    };
+    let its = ends.find_map(|theirs| earlier.iter().find(|(_, turn)| is_its_end(turn, theirs)));
+    its.map(|(at, _)| (*at, Behind::WhatWasLost))
 }

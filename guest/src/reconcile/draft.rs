@@ -170,7 +170,10 @@ impl Draft {
         }
         if let Some((first, other)) = self.end_alike(log, replay) {
             let (before, same) = log.split_at(first);
-            self.both(before, &replay[..other], is_enclosed);
+            match &replay[..other] {
+                rest if rest.iter().all(Turn::is_silent) => self.untold(before, rest),
+                rest => self.both(before, rest, is_enclosed),
+            }
             return self.keep_took_part(same);
         }
         let (asked, _) = joined(log.iter().filter(|turn| self.has_part_in(turn)));
@@ -203,6 +206,15 @@ impl Draft {
             self.insert(later);
             self.keep_others(behind);
         }
+    }
+
+    /// What the agent no longer tells before what it tells otherwise. What was cut off need not be in its session.
+    fn untold(&mut self, log: &[Turn], replay: &[Turn]) {
+        self.insert(replay);
+        let (lost, others): (Vec<&Turn>, Vec<&Turn>) =
+            log.iter().partition(|turn| self.has_heard(turn) && turn.finished);
+        self.set_aside(&lost);
+        self.keep_others(others);
     }
 
     /// Keeps what the agent took part in, and tells, and what others said in between.

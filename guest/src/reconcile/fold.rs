@@ -1,6 +1,7 @@
 //! A stream of entries as turns.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::asides::Apart;
 use super::event::{Event, text_of};
@@ -49,6 +50,8 @@ pub struct Fold {
     hearer: Option<(String, Known)>,
     /// What it says between turns is known by these.
     speaks_as: Vec<String>,
+    /// The entries that are the first of another log than those before.
+    joints: BTreeSet<u64>,
     turns: Vec<Turn>,
     /// Which of them are something that the hearer said by itself.
     asides: Vec<usize>,
@@ -100,9 +103,9 @@ impl Fold {
         Self::wanting(strip, Wanted::of_unfinished())
     }
 
-    /// Of a replay that is to be compared with these turns of a transcript.
-    pub fn beside(strip: Strip, transcript: &[Turn]) -> Self {
-        Self::wanting(strip, Wanted::beside(transcript))
+    /// Of a replay that is to be compared with these turns of a transcript, of which the agent said some by itself.
+    pub fn beside(strip: Strip, transcript: &[Turn], asides: &[Half]) -> Self {
+        Self::wanting(strip, Wanted::beside(transcript, asides))
     }
 
     fn wanting(strip: Strip, wanted: Wanted) -> Self {
@@ -111,6 +114,7 @@ impl Fold {
             grain: Grain::Turns,
             hearer: None,
             speaks_as: Vec::new(),
+            joints: BTreeSet::new(),
             turns: Vec::new(),
             asides: Vec::new(),
             tag: None,
@@ -126,6 +130,17 @@ impl Fold {
         let taken = known.into_iter().flat_map(Known::taken);
         let speaks_as = taken.map(|id| speaker(agent, id)).collect();
         Self { hearer: known.map(|known| (agent.to_owned(), known.clone())), speaks_as, ..self }
+    }
+
+    /// Of a transcript that these logs make up, by how many entries it has of each.
+    #[must_use]
+    pub(super) fn of_logs(self, lengths: impl Iterator<Item = u64>) -> Self {
+        let mut end = 0;
+        let joints = lengths.map(|length| {
+            end += length;
+            end + 1
+        });
+        Self { joints: joints.collect(), ..self }
     }
 
     /// Takes it apart into these.
@@ -145,7 +160,7 @@ impl Fold {
         }
         let is_users = entry.and_then(|entry| entry.update_name()).is_some_and(|name| name == "user_message_chunk");
         if is_its_own == Some(true) && !is_users && self.grain == Grain::Turns {
-            self.begin_aside();
+            self.begin_aside(number);
         }
         self.take(number, text, entry);
         if let (Some(open), Some(tag)) = (&mut self.open, entry.and_then(|entry| entry.turn)) {
@@ -235,12 +250,15 @@ impl Fold {
         Apart { turns, asides }
     }
 
-    /// What the hearer says now, between turns, is not said in the turn that a prompt has begun.
-    fn begin_aside(&mut self) {
-        if self.open.as_ref().is_none_or(|open| !open.is_ours || open.took_part != Some(true)) {
-            return;
+    /// What the hearer says now, between turns, is not said in the turn that a prompt has begun, nor in one that it told of
+    /// before.
+    fn begin_aside(&mut self, number: u64) {
+        match &self.open {
+            Some(open) if open.took_part != Some(true) => {}
+            Some(open) if open.is_ours => self.close(Behind::AnotherTurn),
+            Some(_) if self.joints.contains(&number) => self.close(Behind::Nothing),
+            _ => {}
         }
-        self.close(Behind::AnotherTurn);
     }
 
     /// What a user said to this agent is not joined with what went to another, though nobody has answered between.

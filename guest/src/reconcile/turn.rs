@@ -52,10 +52,15 @@ impl Turn {
 
     /// The agent has gone on with it here.
     pub(super) fn go_on(&mut self, rest: &Self) {
-        rest.at.runs().for_each(|run| self.at = self.at.with(run));
+        self.lie_with(rest);
         self.agent = self.agent.followed_by(&rest.agent);
         self.came_to_nothing &= self.agent.sum().is_empty();
         self.refused &= rest.agent.sum().is_empty();
+    }
+
+    /// That one is a part of it, though it does not follow what is known of it.
+    pub(super) fn lie_with(&mut self, part: &Self) {
+        part.at.runs().for_each(|run| self.at = self.at.with(run));
     }
 
     /// It and that one are one.

@@ -7,7 +7,7 @@ use super::fold::{Fold, Grain};
 use super::sum::Sum;
 use super::turn::{Strip, Turn};
 use crate::storage::{Bounds, Result, Storage};
-use crate::store::Session;
+use crate::store::{Segment, Session};
 use crate::transcript::Replay;
 
 const BATCH: Bounds = Bounds { limit: 512, max_bytes: 256 * 1024 };
@@ -29,14 +29,15 @@ pub fn of_both<S: Storage>(
     agent: &str,
     strip: Strip,
 ) -> Result<(Vec<Turn>, Vec<Turn>)> {
-    let fold = || Fold::new(strip).heard_by(agent, session.agents.get(agent));
+    let logs = || session.segments.iter().map(Segment::length);
+    let fold = || Fold::new(strip).heard_by(agent, session.agents.get(agent)).of_logs(logs());
     let apart = transcript(storage, session, own_end, fold())?;
-    let mut theirs = replay(storage, staging, Fold::beside(strip, &apart.as_joined()))?;
+    let mut theirs = replay(storage, staging, Fold::beside(strip, &apart.as_joined(), &apart.asides()))?;
     let mut ours = apart.joined_as(&theirs);
     let grain = Grain::of(&theirs);
     if grain != Grain::Turns {
         ours = transcript(storage, session, own_end, fold().by(grain))?.joined();
-        theirs = replay(storage, staging, Fold::beside(strip, &ours).by(grain))?;
+        theirs = replay(storage, staging, Fold::beside(strip, &ours, &[]).by(grain))?;
     }
     order_as_replayed(&mut ours, &theirs);
     Ok((ours, theirs))

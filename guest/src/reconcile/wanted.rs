@@ -43,13 +43,14 @@ impl Wanted {
         Self::OfUnfinished { room: KEPT_IN_ALL }
     }
 
-    /// Of a replay that is to be compared with these turns.
-    pub(super) fn beside(transcript: &[Turn]) -> Self {
+    /// Of a replay that is to be compared with these turns, of which the agent said some by itself.
+    pub(super) fn beside(transcript: &[Turn], asides: &[Half]) -> Self {
         let mut answers: BTreeMap<Sum, Vec<(Sum, bool)>> = BTreeMap::new();
         for turn in transcript.iter().filter(|turn| !turn.agent.sum().is_empty()) {
             answers.entry(turn.user).or_default().push((turn.agent.sum(), turn.finished));
         }
-        let halves = transcript.iter().rev().filter_map(Turn::half).take(MOST_HALVES).collect();
+        let halves = transcript.iter().rev().filter_map(Turn::half).take(MOST_HALVES);
+        let halves = halves.chain(asides.iter().rev().copied().take(MOST_HALVES)).collect();
         Self::Beside(Beside { answers, halves, joined: joined(transcript), rests: Vec::new() })
     }
 

@@ -31,6 +31,8 @@ pub struct Fork<'a> {
     pub heard: u64,
     /// The ids of the agent's own sessions whose conversation the fork remembers.
     pub lineage: Vec<String>,
+    /// The sessions that the connection has open: none of them is the fork.
+    pub open: Vec<String>,
     /// The further directories of the fork.
     pub directories: Vec<String>,
     /// Milliseconds since 1970.
@@ -81,6 +83,7 @@ impl Fork<'_> {
         // An agent that counts its sessions anew may give the fork the id of the parent, of which it has no more than a row.
         is_its_row
             && found.id != self.parent
+            && !self.open.contains(&found.id)
             && found.prompts == 0
             && !found.archived
             && !matches!(found.title, Title::Set(_))

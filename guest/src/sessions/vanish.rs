@@ -69,13 +69,26 @@ fn forget_where<S: Storage>(
             let mapping = keys::agent_session(agent, id);
             // An agent that hands out the same id again has another session by it now.
             if store.record(mapping.clone())?.is_some_and(|mapped| mapped == session.id) {
-                writes.push(Write::Remove { key: mapping });
+                writes.push(match had_before(store, session, agent, id)? {
+                    Some(value) => Write::Put { key: mapping, value },
+                    None => Write::Remove { key: mapping },
+                });
             }
         }
         writes.push(Write::Remove { key: keys::state(id) });
         Ok(Decision::Remove)
     })?;
     Ok(())
+}
+
+/// The session that had this id of the agent's before this one was given it, as the first to have it does: it bears it.
+fn had_before<S: Storage>(store: &Store<S>, session: &Session, agent: &str, agent_id: &str) -> Result<Option<String>> {
+    if session.id == agent_id {
+        return Ok(None);
+    }
+    // The commit expects the revision, so no record can change before it.
+    let before = store.session(agent_id)?.filter(|before| before.id_at(agent) == Some(agent_id));
+    Ok(before.map(|before| before.id))
 }
 
 /// Whether nobody but this agent knows anything of the session.

@@ -3,8 +3,8 @@
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Out, World};
-use crate::scenes::{CWD, row, told};
+use crate::desk::{Desk, Out, World, update};
+use crate::scenes::{CWD, leave, row, told};
 
 const LONG_AGO: &str = "2025-01-01T00:00:00Z";
 
@@ -208,4 +208,21 @@ fn who_cannot_archive_or_does_not_know_the_session_is_not_told() {
     assert!(archive(&mut desk, &id, true).agent.is_empty());
     let mut desk = Desk::ready(&store, &world, &json!({}));
     assert!(archive(&mut desk, &id, false).agent.is_empty());
+}
+
+#[test]
+fn a_sub_agents_session_is_archived_with_the_agents_though_its_list_gives_no_directory_for_it() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    let announced = json!({"sessionUpdate": "subagent_update", "sessionId": "c1", "title": "Child"});
+    desk.agent(update("s1", announced));
+    leave(desk);
+    // Of what the layer does not know, nobody could tell where it is.
+    let nowhere = ["c1", "unknown"].map(|id| json!({"sessionId": id, "cwd": "", "archived": true}));
+    let (mut desk, _) = connect(&store, &world, &archives(), &nowhere);
+    let all = json!({"archived": "only", "_meta": {"acp-sessions": {"subagents": true}}});
+    let rows = desk.ask("session/list", all)["result"]["sessions"].clone();
+    let rows: Vec<[&Value; 2]> = rows.as_array().unwrap().iter().map(|row| [&row["sessionId"], &row["cwd"]]).collect();
+    assert_eq!(rows, [[&json!("c1"), &json!(CWD)]]);
 }

@@ -397,3 +397,30 @@ fn a_prompt_that_was_refused_and_is_told_in_the_midst_of_others_is_there_once() 
         leave(desk);
     }
 }
+
+#[test]
+fn what_was_cut_off_in_another_window_stays_before_them_though_its_agent_never_told_of_it() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    desk.new_session("s1", CWD);
+    // A window of its own, with a program of the same agent's, which is killed.
+    let mut killed = Desk::ready(&store, &world, &loads());
+    load(&mut killed, "s1", &[]).answer("load");
+    ask_prompt(&mut killed, "theirs", "s1", "Theirs").request("session/prompt");
+    drop(killed);
+    let one = ask_prompt(&mut desk, "one", "s1", "One");
+    let two = ask_prompt(&mut desk, "two", "s1", "Two");
+    desk.agent(says("2 1"));
+    ends(&mut desk, &two);
+    ends(&mut desk, &one);
+    leave(desk);
+    desk = Desk::ready(&store, &world, &loads());
+    desk.wait(20_000);
+    for time in ["once", "again"] {
+        let out = load(&mut desk, "s1", &[("OneTwo", "2 1")]);
+        assert_eq!(said(&out.client), ["> TheirsOneTwo", "2 1"], "{time}");
+        assert!(mark(&out, "load")["setAside"].is_null(), "{time}");
+        leave(desk);
+        desk = Desk::ready(&store, &world, &loads());
+    }
+}

@@ -273,3 +273,24 @@ fn a_fork_of_a_session_that_only_the_agents_list_has_is_another_though_its_agent
     let ids: Vec<&str> = sessions.as_array().unwrap().iter().filter_map(|row| row["sessionId"].as_str()).collect();
     assert_eq!(ids, [fork.as_str(), "s1"]);
 }
+
+#[test]
+fn a_fork_is_another_session_than_one_that_is_open_whose_id_at_its_agent_it_was_given() {
+    let (store, world) = (Memory::new(), World::default());
+    let rows = ["s1", "s2"].map(|id| row(id, "Old", "2025-01-01T00:00:00Z"));
+    leave(listing(&store, &world, "a", &json!({}), &rows));
+    // Its agent has begun to count anew, and cannot open what it has.
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let asked = ask_load(&mut desk, "load", "s2").request("session/new");
+    desk.reply(&asked, json!({"sessionId": "s1"})).answer("load");
+    let asked = ask_fork(&mut desk, "s1").request("session/new");
+    let out = desk.reply(&asked, json!({"sessionId": "s2"}));
+    let fork = out.answer("fork")["result"]["sessionId"].as_str().unwrap().to_owned();
+    assert!(fork != "s1" && fork != "s2", "{fork}");
+    desk.turn(&fork, "In the fork", &["Yes"]);
+    desk.turn("s2", "In the other", &["No"]);
+    let mut other = Desk::open(&store, &world, &[]);
+    other.greet(Some("b"), &json!({}));
+    assert_eq!(said(&load(&mut other, &fork, &[]).client), ["> In the fork", "Yes"]);
+    assert_eq!(said(&load(&mut other, "s2", &[]).client), ["> In the other", "No"]);
+}

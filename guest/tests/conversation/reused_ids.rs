@@ -4,7 +4,9 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
-use crate::scenes::{CWD, TOLD, ask_load, ask_prompt, ask_resume, lines, listing, load, oblige, row, said, told};
+use crate::scenes::{
+    CWD, TOLD, ask_fork, ask_load, ask_prompt, ask_resume, leave, lines, listing, load, oblige, row, said, told,
+};
 
 fn kinds() -> [Value; 3] {
     [json!({}), json!({"loadSession": true}), json!({"sessionCapabilities": {"resume": {}, "fork": {}}})]
@@ -157,4 +159,25 @@ fn what_is_being_made_for_a_fork_is_not_opened_by_its_agents_id_meanwhile() {
     assert_eq!(resumed.answer("resume")["error"]["code"], -32002);
     assert!(resumed.agent.is_empty(), "{:?}", resumed.agent);
     assert_eq!(desk.reply(&mode, json!({})).answer("fork")["result"]["sessionId"], "s2");
+}
+
+#[test]
+fn a_session_whose_id_a_fork_had_for_a_while_goes_when_its_agent_has_it_no_more() {
+    let (store, world) = (Memory::new(), World::default());
+    let old = row("s1", "Of old", "2025-10-09T08:53:20Z");
+    leave(listing(&store, &world, "a", &json!({}), &[old]));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let asked = ask_fork(&mut desk, "s1").request("session/new");
+    let out = desk.reply(&asked, json!({"sessionId": "s1"}));
+    let fork = out.answer("fork")["result"]["sessionId"].clone();
+    desk.ask("session/close", json!({"sessionId": fork}));
+    leave(desk);
+    // First the fork, of which nothing is here; with it the id is the first one's again.
+    for left in [&["s1"][..], &[]] {
+        let desk = listing(&store, &world, "a", &json!({}), &[]);
+        leave(desk);
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        assert_eq!(desk.listed(), left);
+        leave(desk);
+    }
 }

@@ -5,7 +5,9 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
-use crate::scenes::{CWD, TOLD, account, ask_fork, ask_load, ask_prompt, leave, lines, load, mark, oblige, said, told};
+use crate::scenes::{
+    CWD, TOLD, account, ask_fork, ask_load, ask_prompt, leave, lines, load, mark, oblige, replay, said, told,
+};
 
 fn says(session: &str, text: &str) -> Value {
     update(session, chunk("agent_message_chunk", text))
@@ -111,4 +113,69 @@ fn behind_a_turn_that_the_agent_has_no_more_it_is_said_once() {
     let out = load(&mut desk, &id, &[("First question", "By the way")]);
     assert_eq!(said(&out.client), ["> First questionSecond question", "Second answerBy the way"]);
     assert!(mark(&out, "load")["setAside"].is_null());
+}
+
+/// A fresh instance for a session, from the request of the client's on that was lost.
+fn lose<'a>(store: &'a Memory, world: &'a World, desk: Desk<'_>, lost: Arrival) -> Desk<'a> {
+    let mut desk = Desk::carry_on(store, world, &[], desk.memos, vec![lost]);
+    desk.pull();
+    desk
+}
+
+#[test]
+fn behind_an_answer_and_a_prompt_that_were_lost_with_their_instances_it_is_told_with_that_answer() {
+    let (store, world) = (Memory::new(), World::default());
+    let loads = json!({"loadSession": true});
+    let mut desk = Desk::ready(&store, &world, &loads);
+    let id = desk.new_session("s1", CWD);
+    let asked = ask_prompt(&mut desk, "first", &id, "First question").request("session/prompt");
+    desk.agent(says("s1", "First answer, "));
+    let end = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"stopReason": "end_turn"}}).to_string();
+    let end = Arrival { peer: Peer::Agent, content: Content::Line(end) };
+    let mut desk = lose(&store, &world, desk, end);
+    // The prompt is in the log, and what would have brought it to the agent was lost.
+    let memos = desk.memos.clone();
+    ask_prompt(&mut desk, "lost", &id, "Second question").request("session/prompt");
+    let params = json!({"sessionId": id, "prompt": [{"type": "text", "text": "Second question"}]});
+    let line = json!({"jsonrpc": "2.0", "id": "lost", "method": "session/prompt", "params": params}).to_string();
+    let prompt = Arrival { peer: Peer::Client, content: Content::Line(line) };
+    desk.memos = memos;
+    let mut desk = lose(&store, &world, desk, prompt);
+    desk.agent(says("s1", "by the way"));
+    leave(desk);
+    for time in ["once", "again"] {
+        let mut desk = Desk::ready(&store, &world, &loads);
+        // Nobody takes the lost instances for windows any more.
+        desk.wait(20_000);
+        let out = load(&mut desk, &id, &[("First question", "First answer, by the way")]);
+        assert_eq!(said(&out.client), ["> First question", "First answer, by the way", "> Second question"], "{time}");
+        leave(desk);
+    }
+}
+
+#[test]
+fn behind_a_summary_of_what_was_said_before_it_tells_that_the_agent_has_made_one() {
+    let (store, world) = (Memory::new(), World::default());
+    let loads = json!({"loadSession": true});
+    let mut first = Desk::ready(&store, &world, &loads);
+    load(&mut first, "o1", &[("Old question", "Old answer")]);
+    // As long as another window has it open, what the agent replays is not compared.
+    let mut desk = Desk::ready(&store, &world, &loads);
+    let asked = ask_load(&mut desk, "load", "o1").request("session/load");
+    desk.agent(says("o1", "A summary"));
+    replay(&mut desk, "o1", &[("New question", "New answer, ")]);
+    let out = desk.reply(&asked, json!({}));
+    assert_eq!(said(&out.client), Vec::<String>::new());
+    desk.agent(says("o1", "by the way"));
+    leave(desk);
+    leave(first);
+    for time in ["once", "again"] {
+        let mut desk = Desk::ready(&store, &world, &loads);
+        let asked = ask_load(&mut desk, "load", "o1").request("session/load");
+        desk.agent(says("o1", "A summary"));
+        replay(&mut desk, "o1", &[("New question", "New answer, by the way")]);
+        let out = desk.reply(&asked, json!({}));
+        assert_eq!(said(&out.client), ["A summary", "> New question", "New answer, by the way"], "{time}");
+        leave(desk);
+    }
 }

@@ -1,6 +1,6 @@
 //! The sessions that an agent keeps by itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use acp_sessions_guest::time;
 use acp_sessions_guest::transcript::own_words;
@@ -23,6 +23,8 @@ pub(crate) struct Kept {
     pub(crate) cwd: String,
     pub(crate) title: Option<String>,
     pub(crate) updated: i64,
+    /// The times at which it was changed without the layer.
+    pub(crate) changed: BTreeSet<i64>,
     pub(crate) pieces: Vec<Piece>,
     /// It is put away.
     pub(crate) archived: bool,
@@ -45,9 +47,13 @@ impl Kept {
         self.pieces.iter().flat_map(|piece| marks(&own_words::strip(&piece.text))).collect()
     }
 
-    /// It was changed without the layer; its list tells, though the clock may stand still.
+    /// It was changed without the layer; its list tells, though the clock may stand still, or have stood there before
+    /// (1464102).
     pub(crate) fn change_at(&mut self, now: i64) {
         self.updated = now.max(self.updated + 1);
+        while !self.changed.insert(self.updated) {
+            self.updated += 1;
+        }
     }
 
     fn row(&self, id: &str, tells_archived: bool) -> Value {

@@ -73,7 +73,18 @@ fn found(scene: &Scene, word: &str, sessions: &[Session]) -> Vec<Option<Found>> 
 fn fork(scene: &Scene, environment: &Counting) -> Session {
     let (agent, agent_id, heard, directories) = (None, None, 0, Vec::new());
     let (wanted_id, cwd) = (String::new(), "/work".to_owned());
-    let fork = Fork { parent: ID, wanted_id, cwd, agent, agent_id, heard, lineage: Vec::new(), directories, now: 1 };
+    let fork = Fork {
+        parent: ID,
+        wanted_id,
+        cwd,
+        agent,
+        agent_id,
+        heard,
+        lineage: Vec::new(),
+        open: Vec::new(),
+        directories,
+        now: 1,
+    };
     fork::fork(&scene.store, environment, &fork).unwrap().unwrap()
 }
 

@@ -190,6 +190,7 @@ impl LiveSession {
                     agent_id: Some(self.agent_id.to_string()),
                     heard: opening.heard,
                     lineage: if attached.step == Step::Fork { opening.lineage(&cx.agent.name) } else { Vec::new() },
+                    open: cx.by_agent.values().filter_map(Key::id).map(str::to_owned).collect(),
                     directories: directories.clone(),
                     now: cx.now(),
                 };

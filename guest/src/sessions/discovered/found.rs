@@ -18,6 +18,8 @@ pub enum Found {
         /// Whether it is put away.
         archived: bool,
     },
+    /// One that the layer does not know, of which the agent does not say in what directory it is: it is not listed.
+    Nowhere,
     /// One that was deleted here; the agent has not followed.
     Deleted,
     /// One that the agent has made in vain, which it was asked to let go of.

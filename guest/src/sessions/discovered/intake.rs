@@ -55,7 +55,10 @@ impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
                 Some(Owner::Deleted) => Found::Deleted,
                 // The list may be older than the agent's letting go of it.
                 Some(Owner::Nobody) | None if here == Here::InVain => Found::InVain,
-                Some(Owner::Nobody) | None => self.begin(row, &mut size),
+                Some(Owner::Nobody) | None => match &row.cwd {
+                    Some(cwd) => self.begin(row, cwd, &mut size),
+                    None => Found::Nowhere,
+                },
             });
         }
         Ok(found)
@@ -103,8 +106,8 @@ impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
     }
 
     /// A session that the layer did not know.
-    fn begin(&mut self, row: &Row, size: &mut usize) -> Found {
-        let session = self.new_session(row);
+    fn begin(&mut self, row: &Row, cwd: &str, size: &mut usize) -> Found {
+        let session = self.new_session(row, cwd);
         *size += weight(&session);
         // Another process may be deleting it that has no session of it either, or take it in.
         let unowned = self.owner_keys(&row.agent_id).map(|key| Expectation { key, value: None });
@@ -114,9 +117,9 @@ impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
         Found::New
     }
 
-    fn new_session(&self, row: &Row) -> Session {
+    fn new_session(&self, row: &Row, cwd: &str) -> Session {
         let updated = row.updated.or(row.created).unwrap_or(self.now);
-        let mut session = Session::new(row.agent_id.clone(), row.cwd.clone(), updated);
+        let mut session = Session::new(row.agent_id.clone(), cwd.to_owned(), updated);
         session.create_at(row.created);
         session.give_to(self.agent, &row.agent_id, 0);
         session.origin = Origin::Agent;

@@ -11,8 +11,8 @@ use crate::transcript::own_words;
 pub struct Row {
     /// The id that the agent knows the session by.
     pub agent_id: String,
-    /// The directory, absolute.
-    pub cwd: String,
+    /// The directory, absolute. Of one that the agent began on behalf of another it may say none.
+    pub cwd: Option<String>,
     /// Its title, unless it is empty or of the layer's own words.
     pub title: Option<String>,
     /// Milliseconds since 1970.
@@ -28,11 +28,11 @@ pub struct Row {
 }
 
 impl Row {
-    /// Reads a row; `None` where it lacks what every row must have.
+    /// Reads a row; `None` where it names no session.
     pub fn read(json: &str) -> Option<Self> {
         let row = Object::parse(json)?;
-        let (agent_id, cwd) = (row.get_string("sessionId")?, row.get_string("cwd")?);
-        directory::normalise(&cwd)?;
+        let agent_id = row.get_string("sessionId")?;
+        let cwd = row.get_string("cwd").filter(|cwd| directory::normalise(cwd).is_some());
         let title = row.get_string("title").filter(|title| !own_words::is_ours(title));
         let meta = Object::parse_or_empty(row.get_some("_meta").unwrap_or("{}"));
         let layers = Object::parse_or_empty(meta.get("acp-sessions").unwrap_or("{}"));

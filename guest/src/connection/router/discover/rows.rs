@@ -101,7 +101,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                     let params = json!({ "sessionId": row.agent_id, "title": title }).to_string();
                     self.run(|cx| cx.ask(Outgoing::Ignored, "session/set_title", params));
                 }
-                Found::New | Found::Known | Found::Named(_) | Found::InVain => {}
+                Found::New | Found::Known | Found::Named(_) | Found::InVain | Found::Nowhere => {}
                 Found::Refused(error) => self.warn_of_list(&error),
             }
         }
