@@ -20,6 +20,8 @@ pub(crate) struct Request {
     pub(crate) params: Value,
     /// When it came.
     pub(crate) at: u64,
+    /// Whether it had said by then that it has the session open.
+    is_of_open: bool,
     /// How much of a history it has replayed for this one.
     replayed: usize,
     cancelled: bool,
@@ -49,6 +51,8 @@ pub(crate) struct Agent {
     pub(crate) was_unlocked: bool,
     /// When it was asked to open what it has open.
     pub(crate) opened_at: std::collections::BTreeMap<String, u64>,
+    /// What it has deleted, as it was asked to before it had given the id of it; see [`crate::checks::gaps`].
+    deleted_unseen: BTreeSet<String>,
     /// When it first said that it wants its user logged in.
     pub(crate) locked_since: Option<u64>,
     /// The clients' windows whose requests for a session it has granted, logged in or not.
@@ -86,6 +90,7 @@ impl Agent {
             logged_in: false,
             was_unlocked: false,
             opened_at: std::collections::BTreeMap::new(),
+            deleted_unseen: BTreeSet::new(),
             locked_since: None,
             granted: BTreeSet::new(),
             refused: BTreeSet::new(),

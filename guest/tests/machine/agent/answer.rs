@@ -143,7 +143,9 @@ impl Agent {
                     ground.talk.deleted_elsewhere.insert(session.clone());
                 }
                 if !is_another {
-                    self.open.remove(&session);
+                    if self.open.remove(&session) && !request.is_of_open {
+                        self.deleted_unseen.insert(session.clone());
+                    }
                     self.disk(ground).sessions.remove(&session);
                 }
                 vec![success(id, &json!({}))]

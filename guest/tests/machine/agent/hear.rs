@@ -20,7 +20,8 @@ impl Agent {
             (Some(method), true) => {
                 let (id, params) = (message["id"].take(), message["params"].take());
                 let at = ground.talk.next_moment();
-                let request = Request { id, method, params, at, replayed: 0, cancelled: false };
+                let is_of_open = params["sessionId"].as_str().is_some_and(|session| self.open.contains(session));
+                let request = Request { id, method, params, at, is_of_open, replayed: 0, cancelled: false };
                 self.check_address(&request, ground);
                 let said =
                     if request.method == "session/prompt" { self.prompted(&request, ground) } else { Vec::new() };
@@ -53,7 +54,8 @@ impl Agent {
     fn check_address(&self, request: &Request, ground: &mut Ground) {
         let needs_open = ["session/prompt", "session/set_mode", "session/set_model", "session/set_config_option"];
         let session = request.session().unwrap_or_default();
-        if needs_open.contains(&request.method.as_str()) && !self.open.contains(session) {
+        let is_there = self.open.contains(session) || self.deleted_unseen.contains(session);
+        if needs_open.contains(&request.method.as_str()) && !is_there {
             ground
                 .broke("addressed", format!("{} for `{session}`, which the agent does not have open", request.method));
         }

@@ -6,7 +6,9 @@
 //! a fork gives no word of what was said in it. What a load replays may have nothing in common with the log, but so it is
 //! where an agent has made a summary of the conversation, and that one is to be gone on with. Without this exemption 5 of
 //! 20,000 cases fail. For the same reason a row that lists such an id, and a delete of it, are taken to be about the session
-//! that was given it last: 3 of 100,000 cases (454034, 473267, 482834).
+//! that was given it last: 3 of 100,000 cases (454034, 473267, 482834). And where it is asked to
+//! delete what had an id while it is making a session that it gives the same, it deletes that one, whose id nobody knew
+//! (1632078).
 //!
 //! **What is said in one session of an agent's by two of its programs at the same time**, each behind a window of its own.
 //! The agent keeps it in one order, and it is written here as each window comes to it: neither need be the order in which it
