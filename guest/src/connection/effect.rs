@@ -33,8 +33,8 @@ pub(super) enum Effect {
     ToAgent(String),
     /// Send this line to every client that has the session open.
     ToClients(String),
-    /// Send this line to the client that made the request.
-    ToClientOf(ClientRequest, String),
+    /// Send these lines to the client that made the request.
+    ToClientOf(ClientRequest, Vec<String>),
     /// Answer a request that the engine has kept open.
     Finish(ClientRequest, Result<String, RpcError>),
     /// Handle these lines as if they came now.

@@ -7,7 +7,7 @@ use super::asked::AskedFor;
 use crate::rpc::{self, RpcError};
 use crate::storage::Storage;
 use crate::store::{Session, Store};
-use crate::transcript::{Entry, Part, Progress, Replay, Start};
+use crate::transcript::{Entry, Part, Replay, Start};
 
 /// The first piece of a history is small, so that it is there at once.
 pub(super) const FIRST_PIECE: usize = 16 * 1024;
@@ -74,19 +74,23 @@ impl Showing {
     ) -> Result<Option<Vec<String>>, RpcError> {
         self.begun = true;
         let room = u32::try_from(room).unwrap_or(u32::MAX);
-        let Progress::Entries(entries) = self.history.next(store.storage(), room)? else { return Ok(None) };
+        let Some(entries) = self.history.next_texts(store.storage(), room)? else { return Ok(None) };
         let session_id = json!(id).to_string();
-        let entries = entries.iter().filter_map(|(_, text)| Entry::parse(text));
-        let shown = entries.filter(|entry| entry.update_name().is_none_or(|name| self.asked.admits(&name)));
-        let params = shown.flat_map(|entry| entry.replayed(&session_id));
-        let lines = params.map(|params| match self.part {
-            Part::Conversation => rpc::notification("session/update", &params),
-            // Nobody is to take it for a part of the conversation.
-            Part::SetAside => {
-                rpc::notification("session/update", &answer::marked(&params, &json!({ "setAside": true })))
-            }
-        });
-        Ok(Some(lines.collect()))
+        let mut lines = Vec::with_capacity(entries.len());
+        let entries = entries.iter().filter_map(|text| Entry::parse(text));
+        for entry in entries.filter(|entry| entry.update_name().is_none_or(|name| self.asked.admits(&name))) {
+            entry.replay(&session_id, |params| {
+                lines.push(match self.part {
+                    Part::Conversation => rpc::notification("session/update", &params),
+                    // Nobody is to take it for a part of the conversation.
+                    Part::SetAside => {
+                        let marked = answer::marked(&params.to_string(), &json!({ "setAside": true }));
+                        rpc::notification("session/update", &marked)
+                    }
+                });
+            });
+        }
+        Ok(Some(lines))
     }
 
     /// Takes in what was recorded since; says whether anything was.

@@ -1,5 +1,7 @@
 //! Making lines.
 
+use std::fmt;
+
 use super::{Id, RpcError};
 
 /// A request.
@@ -8,7 +10,7 @@ pub fn request(id: &Id, method: &str, params: &str) -> String {
 }
 
 /// A notification.
-pub fn notification(method: &str, params: &str) -> String {
+pub fn notification(method: &str, params: &(impl fmt::Display + ?Sized)) -> String {
     format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}}}")
 }
 

@@ -25,6 +25,10 @@ pub struct Known {
     /// When the last turn of it through the layer began and ended; milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_turn: Option<(i64, i64)>,
+    /// What [`Self::listed`] was when a turn of it through the layer last ended, where the two did not agree: of what came
+    /// after that it tells nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listed_before: Option<i64>,
     /// What [`Self::listed`] was when the transcript was last compared with its replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compared: Option<i64>,
@@ -46,6 +50,7 @@ impl Known {
             since: 0,
             heard,
             last_turn: None,
+            listed_before: None,
             compared: None,
             listed: None,
             archived: false,
@@ -65,6 +70,12 @@ impl Known {
     pub fn agrees(&self) -> bool {
         let Some(listed) = self.listed else { return self.last_turn.is_some() || self.compared.is_some() };
         self.compared == Some(listed) || self.last_turn.is_some_and(|(begun, ended)| (begun..ended).contains(&listed))
+    }
+
+    /// Whether its own list says that something was said without the layer since its last turn through it, or its replay was
+    /// last compared.
+    pub fn has_moved_on(&self) -> bool {
+        self.listed.is_some() && !self.agrees() && self.listed != self.listed_before
     }
 
     /// Whether a prompt went to its session, or to one that it remembers; `id` is the agent's.

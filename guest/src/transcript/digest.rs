@@ -9,7 +9,7 @@ use serde_json::json;
 use super::entry::{Entry, Kind, speaker};
 use super::own_words;
 use super::position::Position;
-use super::replay::{Progress, Replay, Start};
+use super::replay::{Replay, Start};
 use crate::storage::{Result, Storage};
 use crate::store::Session;
 use left_out::{LeftOut, begun_before};
@@ -32,9 +32,8 @@ pub fn is_any_said<S: Storage>(storage: &S, session: &Session, heard: u64) -> Re
     let mut replay = Replay::open(storage, session, Start::At(Position::at(heard)))?;
     let mut looked_at = 0;
     let mut speaking: Option<(String, own_words::Stream)> = None;
-    while let Progress::Entries(entries) = replay.next(storage, FIRST_READ)? {
-        for (speaker, text) in entries.iter().filter_map(|(_, text)| Entry::parse(text)).flat_map(|entry| said(&entry))
-        {
+    while let Some(entries) = replay.next_texts(storage, FIRST_READ)? {
+        for (speaker, text) in entries.iter().filter_map(|text| Entry::parse(text)).flat_map(|entry| said(&entry)) {
             let (_, stream) = match &mut speaking {
                 Some(same) if same.0 == speaker => same,
                 other => {
@@ -77,8 +76,8 @@ pub fn digest_for<S: Storage>(
     let mut parts = Parts::up_to(LIMIT * 2);
     let mut left_out: Option<LeftOut> = None;
     let own = without.map(|(agent, id)| speaker(agent, id));
-    while let Progress::Entries(entries) = replay.next(storage, READ)? {
-        for entry in entries.iter().filter_map(|(_, text)| Entry::parse(text)) {
+    while let Some(entries) = replay.next_texts(storage, READ)? {
+        for entry in entries.iter().filter_map(|text| Entry::parse(text)) {
             if entry.kind == Kind::Prompt && without.is_some() {
                 let took_part = entry.with() == without.map(|(agent, id)| (agent.to_owned(), id.to_owned()));
                 let own = entry.turn.filter(|_| took_part);

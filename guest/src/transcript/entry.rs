@@ -3,6 +3,7 @@
 //! all the rest, a space, JSON. Earlier versions wrote no checksum.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::hash::Hasher as _;
 
 use serde::Deserialize;
@@ -228,20 +229,20 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The params of the `session/update`s this entry comes back as, for this session id (JSON).
-    pub fn replayed(&self, session_id: &str) -> Vec<String> {
+    /// Shows the params of the `session/update`s this entry comes back as, for this session id (JSON), one after the other.
+    pub fn replay(&self, session_id: &str, mut show: impl FnMut(fmt::Arguments<'_>)) {
         match self.kind {
-            Kind::Update => self
-                .json
-                .strip_prefix('{')
-                .map(|rest| format!("{{\"sessionId\":{session_id},{rest}"))
-                .into_iter()
-                .collect(),
-            Kind::Prompt => prompt_updates(self.json)
-                .into_iter()
-                .map(|update| format!("{{\"sessionId\":{session_id},\"update\":{update}}}"))
-                .collect(),
-            _ => Vec::new(),
+            Kind::Update => {
+                if let Some(rest) = self.json.strip_prefix('{') {
+                    show(format_args!("{{\"sessionId\":{session_id},{rest}"));
+                }
+            }
+            Kind::Prompt => {
+                for update in prompt_updates(self.json) {
+                    show(format_args!("{{\"sessionId\":{session_id},\"update\":{update}}}"));
+                }
+            }
+            _ => {}
         }
     }
 }

@@ -43,11 +43,11 @@ pub enum Progress {
 }
 
 /// An entry that is given.
-struct Given {
+struct Given<P> {
     /// Where it stands: how many entries stand before it.
     place: u64,
-    /// The position behind it.
-    after: Position,
+    /// What the reader wants of the position behind it.
+    after: P,
     text: String,
 }
 
@@ -115,18 +115,24 @@ impl Replay {
 
     /// The next few entries, about as many bytes of them as there is room for, but at least one.
     pub fn next<S: Storage>(&mut self, storage: &S, room: u32) -> Result<Progress> {
-        let given = self.read_on(storage, room)?;
+        let given = self.read_on(storage, room, Position::clone)?;
         if given.is_empty() {
             return Ok(Progress::End);
         }
         Ok(Progress::Entries(given.into_iter().map(|given| (given.after, given.text)).collect()))
     }
 
+    /// The same without the positions; `None` at the end.
+    pub fn next_texts<S: Storage>(&mut self, storage: &S, room: u32) -> Result<Option<Vec<String>>> {
+        let given = self.read_on(storage, room, |_| ())?;
+        Ok((!given.is_empty()).then(|| given.into_iter().map(|given| given.text).collect()))
+    }
+
     /// Shows all that is left, each entry with its number: entries are counted from 1 in the order in which they stand,
     /// which need not be that of the conversation. Returns how many entries stand there.
     pub fn each<S: Storage>(mut self, storage: &S, mut show: impl FnMut(u64, &str)) -> Result<u64> {
         loop {
-            let given = self.read_on(storage, BATCH.max_bytes)?;
+            let given = self.read_on(storage, BATCH.max_bytes, |_| ())?;
             if given.is_empty() {
                 return Ok(self.spans.length());
             }
@@ -137,7 +143,12 @@ impl Replay {
     }
 
     /// The next few entries; none: there are no more.
-    fn read_on<S: Storage>(&mut self, storage: &S, room: u32) -> Result<Vec<Given>> {
+    fn read_on<S: Storage, P>(
+        &mut self,
+        storage: &S,
+        room: u32,
+        after: impl Fn(&Position) -> P,
+    ) -> Result<Vec<Given<P>>> {
         let bounds = Bounds { max_bytes: room.clamp(LEAST_BYTES, BATCH.max_bytes), ..BATCH };
         let mut given = Vec::new();
         let mut bytes = 0;
@@ -154,7 +165,7 @@ impl Replay {
                 match self.turns.meet(&text) {
                     Step::Give => {
                         bytes += text.len();
-                        given.push(Given { place, after: self.position().clone(), text });
+                        given.push(Given { place, after: after(self.position()), text });
                     }
                     Step::Pass => {}
                     Step::GoBack => break,

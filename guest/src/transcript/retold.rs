@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, VecDeque};
 use super::echo::dense;
 use super::entry::{Entry, Kind, speaker};
 use super::own_words::strip;
-use super::replay::{Progress, Replay, Start};
+use super::replay::{Replay, Start};
 use crate::rpc::Object;
 use crate::storage::{Result, Storage};
 use crate::store::{Known, Session};
@@ -192,15 +192,15 @@ impl Exchanges {
             if self.is_read {
                 return Ok(exchange);
             }
-            match self.replay.next(storage, READ)? {
-                Progress::Entries(entries) => {
-                    for entry in entries.iter().filter_map(|(_, text)| Entry::parse(text)) {
+            match self.replay.next_texts(storage, READ)? {
+                Some(entries) => {
+                    for entry in entries.iter().filter_map(|text| Entry::parse(text)) {
                         if !self.is_of_others(&entry) {
                             self.ahead.extend(entry.updates().iter().map(|update| Said::read(update)));
                         }
                     }
                 }
-                Progress::End => self.is_read = true,
+                None => self.is_read = true,
             }
         }
     }

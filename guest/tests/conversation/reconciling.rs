@@ -349,3 +349,18 @@ fn a_prompt_without_an_answer_stays_before_the_next_though_the_session_went_on_o
         leave(desk);
     }
 }
+
+#[test]
+fn a_turn_is_not_taken_back_by_a_list_that_was_read_before_it_when_a_replay_tells_a_part_only() {
+    let (store, world) = (Memory::new(), World::default());
+    let loads = json!({"loadSession": true});
+    let mut desk = listing(&store, &world, "a", &loads, &[row("o1", "One", "2025-01-01T00:00:00Z")]);
+    let out = ask_resume(&mut desk, "resume", "o1");
+    oblige(&mut desk, out, &[], "fresh").answer("resume");
+    desk.turn("o1", "New question", &["New answer"]);
+    let asked = ask_load(&mut desk, "load", "o1").request("session/load");
+    replay(&mut desk, "o1", &[("Old question", "Old answer")]);
+    let out = desk.reply(&asked, json!({}));
+    assert_eq!(said(&out.client), ["> Old question", "Old answer", "> New question", "New answer"]);
+    assert!(mark(&out, "load")["setAside"].is_null());
+}

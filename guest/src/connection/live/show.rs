@@ -9,7 +9,7 @@ use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::showing::{FIRST_PIECE, Showing};
 use crate::environment::Environment;
-use crate::rpc::RpcError;
+use crate::rpc::{self, RpcError};
 use crate::storage::Storage;
 use crate::store::Session;
 
@@ -96,9 +96,7 @@ impl LiveSession {
         let lines = showing.next(cx.store, &id, if is_first { room.min(FIRST_PIECE) } else { room })?;
         if let Some(lines) = lines {
             let size = lines.iter().map(|line| line.len() + 1).sum();
-            for line in lines {
-                cx.push(Effect::ToClientOf(request.clone(), line));
-            }
+            cx.push(Effect::ToClientOf(request, lines));
             return Ok(Piece::More(size));
         }
         self.history_ends(cx)
@@ -129,11 +127,13 @@ impl LiveSession {
             if let (None, Some(mode)) = (&self.state.modes, &self.state.mode) {
                 updates.push(json!({ "sessionUpdate": "current_mode_update", "currentModeId": mode }).to_string());
             }
-            for update in updates {
-                let params = format!("{{\"sessionId\":{},\"update\":{update}}}", json!(id));
-                let line = crate::rpc::notification("session/update", &params);
-                cx.push(Effect::ToClientOf(request.clone(), line));
-            }
+            let line = |update: &String| {
+                rpc::notification(
+                    "session/update",
+                    &format_args!("{{\"sessionId\":{},\"update\":{update}}}", json!(id)),
+                )
+            };
+            cx.push(Effect::ToClientOf(request.clone(), updates.iter().map(line).collect()));
         }
         if let Some(session) = session.filter(|_| self.is_open()) {
             let mark = live_mark(&session, cursor);

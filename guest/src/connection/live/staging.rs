@@ -12,7 +12,7 @@ use crate::rpc::{Object, RpcError};
 use crate::sessions::adopt::{self, Adopted, Adoption};
 use crate::sessions::staging;
 use crate::storage::{Durability, Result, Storage};
-use crate::store::{Origin, Session};
+use crate::store::{Known, Origin, Session};
 use crate::transcript::own_words::Parted;
 use crate::transcript::{Kind, Recorder, UpdateKind, own_words, speaker};
 
@@ -303,7 +303,7 @@ impl Staging {
 
 /// Whether the agent's own list says that the session has changed since the log last agreed with it.
 fn has_moved_on(session: &Session, agent: &str) -> bool {
-    session.agents.get(agent).is_some_and(|known| known.listed.is_some() && !known.agrees())
+    session.agents.get(agent).is_some_and(Known::has_moved_on)
 }
 
 impl Hush {

@@ -37,7 +37,7 @@ impl LiveSession {
             Handled::PassAs(line) => line,
             Handled::Done | Handled::Wait(_) => return handled,
         };
-        cx.push(Effect::ToClientOf(request.clone(), line));
+        cx.push(Effect::ToClientOf(request.clone(), vec![line]));
         self.advance_closing(cx);
         Handled::Done
     }

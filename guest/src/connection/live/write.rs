@@ -235,6 +235,9 @@ impl super::Activity {
             if by.copy == AgentsCopy::Known {
                 known.last_turn = self.last_turn;
             }
+            if self.last_turn.is_some() {
+                known.listed_before = known.listed.filter(|_| !known.agrees());
+            }
         }
         if let Some(place) = self.refused {
             let before = session.length_up_to(place.saturating_sub(1));

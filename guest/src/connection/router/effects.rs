@@ -26,8 +26,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// Sends to the client that made a request. There is one client, so it is that one.
-    fn send_client_of(&mut self, _request: &ClientRequest, line: String) {
-        self.send_client(line);
+    fn send_client_of(&mut self, _request: &ClientRequest, lines: Vec<String>) {
+        for line in lines {
+            self.send_client(line);
+        }
     }
 
     pub(super) fn send_agent(&mut self, line: String) {
@@ -193,7 +195,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Effect::GiveUp(agent_id) => self.give_up(&agent_id),
             Effect::ToAgent(line) => self.send_agent(line),
             Effect::ToClients(line) => self.send_client(line),
-            Effect::ToClientOf(request, line) => self.send_client_of(&request, line),
+            Effect::ToClientOf(request, lines) => self.send_client_of(&request, lines),
             Effect::Finish(request, result) => self.finish(&request, result),
             Effect::Release(lines) => self.handle_released(lines),
             Effect::Show(key) => {
