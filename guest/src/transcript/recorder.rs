@@ -116,6 +116,13 @@ impl Recorder {
         }
     }
 
+    /// What is said between turns from now on is said by another session of an agent's.
+    pub fn forget_speaker(&mut self) {
+        if matches!(self.belongs, Belongs::Speaker(_)) {
+            self.belong(Belongs::Nowhere);
+        }
+    }
+
     fn belong(&mut self, belongs: Belongs) {
         if self.belongs != belongs {
             self.close_run();

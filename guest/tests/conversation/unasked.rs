@@ -179,3 +179,27 @@ fn behind_a_summary_of_what_was_said_before_it_tells_that_the_agent_has_made_one
         leave(desk);
     }
 }
+
+#[test]
+fn by_an_agent_that_was_started_again_it_is_said_in_the_session_that_it_has_begun_since() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    desk.agent(says("s1", "By the way. "));
+    desk.revive(&json!({}));
+    let out = ask_load(&mut desk, "load", "s1");
+    oblige(&mut desk, out, &[], "s2").answer("load");
+    desk.agent(says("s2", "Another thing. "));
+    desk.turn("s1", "Question", &["Answer"]);
+    leave(desk);
+    for time in ["once", "again"] {
+        let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        let asked = ask_load(&mut desk, "load", "s1").request("session/load");
+        assert_eq!(asked["params"]["sessionId"], "s2");
+        desk.agent(says("s2", "Another thing. "));
+        replay(&mut desk, "s2", &[("Question", "Answer")]);
+        let out = desk.reply(&asked, json!({}));
+        assert_eq!(said(&out.client), ["By the way. Another thing. ", "> Question", "Answer"], "{time}");
+        leave(desk);
+    }
+}

@@ -100,6 +100,7 @@ impl LiveSession {
         let answer = attached.answer.clone();
         if attached.step.makes() {
             self.agent_id = Object::parse_or_empty(&answer).get_string("sessionId").unwrap_or_default().into();
+            self.recorder.forget_speaker();
         }
         let given = Object::parse_or_empty(&answer);
         self.state = state_given(&given, std::mem::take(&mut self.state));
