@@ -31,6 +31,10 @@
 //!
 //! The same with lines instead of pipes is `examples/lines.rs`.
 
+// What stands between this crate's stores and the engine's is a crate over this one, and is taken into its tests as a module.
+#[cfg(test)]
+extern crate self as acp_sessions;
+
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod component;

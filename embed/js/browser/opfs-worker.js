@@ -3,6 +3,7 @@
 import { load } from "../src/load-web.js";
 import { openPool, storeIn } from "../src/opfs/open.js";
 import { contract } from "../test/contract.js";
+import { fill, forbid, turning } from "../test/states.js";
 import { play } from "../test/player.js";
 
 const LIBRARY = "/node_modules/@sqlite.org/sqlite-wasm/dist/index.mjs";
@@ -19,7 +20,8 @@ function empty() {
 }
 
 const DO = {
-  contract: (cases) => contract(cases, empty),
+  /** Nobody else can write, and nobody but SQLite can damage a file that is open. */
+  contract: (cases) => contract(cases, empty, { lacks: ["busy", "damaged"], turn: turning({ full: fill, "read-only": forbid }) }),
   play: (wanted) => play(bindings, empty(), wanted),
   /** Whether a word is in the files of a store before it was removed, behind that, and when the file has been cleaned, which succeeds. */
   secret(word) {

@@ -6,6 +6,12 @@ import { camel, json, plain, variant } from "./player.js";
 const SIZES = [500, 4000];
 const MOST_GROWTH = 2;
 
+/** What a storage's author brings it into where a case says so. */
+export const STATES = ["full", "read-only", "busy", "damaged"];
+
+/** The errors that say in a text what is wrong. */
+const WITH_TEXT = ["corrupt", "unavailable"];
+
 /** What a value of a case stands for: `size` for a count that says so, `number` for `{n}`. */
 function expand(value, size, number) {
   if (typeof value === "string" && number !== undefined) {
@@ -50,10 +56,22 @@ function answer(store, call) {
 /** The same text for the same value, in whatever order its members stand. */
 const canonical = (value) => JSON.stringify(value, (_, member) => (isObject(member) ? Object.fromEntries(Object.entries(member).sort()) : member));
 const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
-const isWanted = (wanted, answered) => (wanted.either ?? [wanted]).some((one) => canonical(one) === canonical(answered));
+const isWanted = (wanted, answered) => (wanted.either ?? [wanted]).some((one) => isSame(one, answered));
 
-function held({ about, steps }, store) {
-  for (const [nth, { call, returns }] of expand(steps).entries()) {
+/** What an error says in its text is left to the storage, but it must say something. */
+function isSame(wanted, answered) {
+  if (!WITH_TEXT.includes(wanted.error)) return canonical(wanted) === canonical(answered);
+  const text = answered.error?.[wanted.error];
+  return typeof text === "string" && text !== "";
+}
+
+async function held({ about, needs, steps }, store, turn) {
+  for (const [nth, { turns, call, returns }] of expand(steps).entries()) {
+    if (turns) {
+      if (!needs?.includes(turns)) throw new Error(`${about}: it needs a state that it does not name: ${turns}`);
+      await turn(store, turns);
+      continue;
+    }
     const answered = answer(store, call);
     if (!isWanted(returns, answered)) return `${about}\n  step ${nth} ${JSON.stringify({ call, returns, answered })}`;
   }
@@ -78,14 +96,15 @@ function measured({ about, start, fill, call, returns }, open, work) {
  *
  * @param {[string, object][]} all the cases
  * @param {() => import("../src/index.js").Store} open gives an empty store
- * @param {object} options `lacks`: what it is without, in the words of the README; `work(store, run)`: how much work `run` is for it
+ * @param {object} options `lacks`: what it is without, in the words of the README; `work(store, run)`: how much work `run` is for it;
+ * `turn(store, state)`: brings it into a state, which it stays in, and may take its time
  */
-export function contract(all, open, { lacks = [], work } = {}) {
-  const without = work ? lacks : [...lacks, "work", "page-work"];
+export async function contract(all, open, { lacks = [], work, turn } = {}) {
+  const without = [...lacks, ...(work ? [] : ["work", "page-work"]), ...(turn ? [] : STATES)];
   const isOf = (one) => (one.lacks ?? []).every((what) => without.includes(what)) && !one.needs?.some((what) => without.includes(what));
   const found = [];
   for (const [name, one] of all.filter(([, one]) => isOf(one))) {
-    const wrong = one.steps ? held(one, open()) : measured(one, open, work);
+    const wrong = one.steps ? await held(one, open(), turn) : measured(one, open, work);
     if (wrong) found.push(`${name}: ${wrong}`);
   }
   return found;

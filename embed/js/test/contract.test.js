@@ -33,11 +33,11 @@ function work(_, run) {
 
 test("there are cases of everything", () => {
   const folders = new Set(all.map(([name]) => name.split("/")[0]));
-  assert.deepEqual([...folders].sort(), ["commits", "cost", "logs", "names", "records", "sizes", "texts"]);
+  assert.deepEqual([...folders].sort(), ["commits", "cost", "logs", "names", "records", "sizes", "states", "texts"]);
 });
 
-test("the store in memory keeps the contract", () => {
-  assert.deepEqual(contract(all, () => new MemoryStore(), { work }), []);
+test("the store in memory keeps the contract", async () => {
+  assert.deepEqual(await contract(all, () => new MemoryStore(), { work }), []);
 });
 
 /** Without texts, and with little room. */
@@ -55,10 +55,10 @@ for (const name of ["searchText", "findText", "textOwners", "readTexts"]) {
   };
 }
 
-test("a store that does less keeps it where it says so", () => {
+test("a store that does less keeps it where it says so", async () => {
   const lacks = ["text-search", "restore", "large-values"];
-  assert.deepEqual(contract(all, () => new Plain(), { lacks, work }), []);
-  assert.ok(contract(all, () => new Plain()).length > 10);
+  assert.deepEqual(await contract(all, () => new Plain(), { lacks, work }), []);
+  assert.ok((await contract(all, () => new Plain())).length > 10);
 });
 
 /** Stores that break one promise each, and what finds it. */
@@ -135,8 +135,72 @@ const broken = {
 };
 
 for (const [what, [where, Broken]] of Object.entries(broken)) {
-  test(`a store is found that ${what}`, () => {
-    const found = contract(all, () => new Broken(), { work });
+  test(`a store is found that ${what}`, async () => {
+    const found = await contract(all, () => new Broken(), { work });
     assert.ok(found.some((text) => where.test(text)), found.join("\n"));
+  });
+}
+
+/** Says what its state makes it say. */
+class Turned extends MemoryStore {
+  state;
+  what = "what is wrong";
+
+  read(name, args) {
+    if (this.state === "damaged") throw new StorageError("corrupt", this.what);
+    return MemoryStore.prototype[name].apply(this, args);
+  }
+
+  commit(expected, writes, durability) {
+    if (["full", "read-only"].includes(this.state)) throw new StorageError(this.state);
+    if (this.state) throw new StorageError(this.state === "busy" ? "unavailable" : "corrupt", this.what);
+    super.commit(expected, writes, durability);
+  }
+}
+for (const name of ["get", "scan", "logEnd", "readLog", "logNames", "searchText", "findText", "textOwners", "readTexts"]) {
+  Turned.prototype[name] = function (...args) {
+    return this.read(name, args);
+  };
+}
+const turn = (store, state) => void (store.state = state);
+
+/** Stores that break a promise in a state, and the states in which they do. */
+const brokenInStates = {
+  "keeps what there is room for of what it refuses": [
+    ["full", "read-only", "busy"],
+    class extends Turned {
+      commit(expected, writes, durability) {
+        if (this.state && this.state !== "damaged") MemoryStore.prototype.commit.call(this, expected, writes.slice(0, 1), durability);
+        super.commit(expected, writes, durability);
+      }
+    },
+  ],
+  "gives nothing for what it cannot read": [
+    ["damaged"],
+    class extends Turned {
+      read(name, args) {
+        return this.state === "damaged" ? new MemoryStore()[name](...args) : super.read(name, args);
+      }
+    },
+  ],
+  "does not say what is wrong": [
+    ["busy", "damaged"],
+    class extends Turned {
+      what = "";
+    },
+  ],
+};
+
+test("a store that comes to states keeps the contract in them", async () => {
+  assert.deepEqual(await contract(all, () => new Turned(), { turn }), []);
+  const later = async (store, state) => turn(store, await state);
+  assert.deepEqual(await contract(all, () => new Turned(), { turn: later }), []);
+});
+
+for (const [what, [states, Broken]] of Object.entries(brokenInStates)) {
+  test(`a store is found that, in a state, ${what}`, async () => {
+    const found = await contract(all, () => new Broken(), { turn });
+    const ofThese = all.filter(([, { needs = [] }]) => needs.some((one) => states.includes(one))).map(([name]) => name);
+    assert.deepEqual(found.map((text) => text.split(":")[0]), ofThese);
   });
 }

@@ -28,6 +28,10 @@ CASES = Path(__file__).parents[3] / "tests" / "storage"
 # How much there is beside what is asked for, where the work is measured, and how many times the work may grow.
 SIZES = (500, 4000)
 MOST_GROWTH = 2
+# What a storage's author brings it into where a case says so.
+STATES = ("full", "read-only", "busy", "damaged")
+# The errors that say in a text what is wrong.
+WITH_TEXT = ("corrupt", "unavailable")
 
 Cases = Sequence[tuple[str, dict[str, Any]]]
 WRITES: dict[str, Callable[..., Any]] = {
@@ -104,11 +108,26 @@ def answer(store: Storage, call: dict[str, Any]) -> Any:
 
 
 def _is_wanted(wanted: Any, answered: Any) -> bool:
-    return answered in wanted["either"] if "either" in wanted else bool(answered == wanted)
+    return any(_is_same(one, answered) for one in wanted.get("either", [wanted]))
 
 
-def _held(case: dict[str, Any], store: Storage) -> Optional[str]:
+def _is_same(wanted: Any, answered: Any) -> bool:
+    """What an error says in its text is left to the storage, but it must say something."""
+    if wanted.get("error") in WITH_TEXT:
+        said = answered.get("error")
+        return isinstance(said, dict) and bool(said.get(wanted["error"]))
+    return bool(answered == wanted)
+
+
+Turn = Callable[[Storage, str], None]
+
+
+def _held(case: dict[str, Any], store: Storage, turn: Optional[Turn]) -> Optional[str]:
     for nth, step in enumerate(expand(case["steps"])):
+        if "turns" in step:
+            assert turn and step["turns"] in case["needs"], "it needs a state that it does not name"
+            turn(store, step["turns"])
+            continue
         answered = answer(store, step["call"])
         if not _is_wanted(step["returns"], answered):
             return f"{case['about']}\n  step {nth} {step}\n  answered {answered}"
@@ -134,17 +153,21 @@ def _measured(case: dict[str, Any], open: Callable[[], Storage], work: Work) -> 
 
 
 def contract(
-    cases: Cases, open: Callable[[], Storage], lacks: Sequence[str] = (), work: Optional[Work] = None
+    cases: Cases,
+    open: Callable[[], Storage],
+    lacks: Sequence[str] = (),
+    work: Optional[Work] = None,
+    turn: Optional[Turn] = None,
 ) -> list[str]:
     """
     What a store breaks of the contract; nothing where it keeps it. `open` gives an empty store; `lacks` is what it is without, in the
-    words of the README; `work` runs a call and says how much work that is for the store.
+    words of the README; `work` runs a call and says how much work that is for the store; `turn` brings it into a state, which it stays in.
     """
-    without = {*lacks, *(() if work else ("work", "page-work"))}
+    without = {*lacks, *(() if work else ("work", "page-work")), *(() if turn else STATES)}
     found = []
     for name, case in cases:
         if without.isdisjoint(case.get("needs", ())) and without.issuperset(case.get("lacks", ())):
-            wrong = _held(case, open()) if "steps" in case else _measured(case, open, work) if work else None
+            wrong = _held(case, open(), turn) if "steps" in case else _measured(case, open, work) if work else None
             if wrong:
                 found.append(f"{name}: {wrong}")
     return found

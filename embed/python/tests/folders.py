@@ -20,7 +20,9 @@ def folder(test: unittest.TestCase) -> Path:
     return Path(made.name)
 
 
-def new_stores(test: unittest.TestCase, kind: type[FileStore] = FileStore) -> Callable[[], FileStore]:
+def new_stores(
+    test: unittest.TestCase, kind: type[FileStore] = FileStore, *, busy_for: float = 10.0
+) -> Callable[[], FileStore]:
     """Opens an empty store each time, in a file of its own."""
     within = folder(test)
     opened = 0
@@ -28,7 +30,7 @@ def new_stores(test: unittest.TestCase, kind: type[FileStore] = FileStore) -> Ca
     def open_one() -> FileStore:
         nonlocal opened
         opened += 1
-        store = kind(within / f"{opened}.db")
+        store = kind(within / f"{opened}.db", busy_for=busy_for)
         test.addCleanup(store.close)
         return store
 

@@ -130,12 +130,85 @@ BROKEN: dict[str, Callable[[], Storage]] = {
 }
 
 
+class Turned(MemoryStore):
+    """Says what its state makes it say."""
+
+    state: Optional[str] = None
+    what: Optional[str] = "what is wrong"
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in READS and self.state == "damaged":
+            return self.unread(name)
+        return super().__getattribute__(name)
+
+    def unread(self, name: str) -> Callable[..., Any]:
+        def refuse(*arguments: Any) -> Any:
+            raise StorageError("corrupt", self.what)
+
+        return refuse
+
+    def commit(self, expected: list[Expectation], writes: list[Write], durability: Durability) -> None:
+        if self.state in ("full", "read-only"):
+            raise StorageError("full" if self.state == "full" else "read-only")
+        if self.state is not None:
+            raise StorageError("unavailable" if self.state == "busy" else "corrupt", self.what)
+        super().commit(expected, writes, durability)
+
+
+class TurnedWriting(Turned):
+    """Writes although it says that it cannot be written."""
+
+    def commit(self, expected: list[Expectation], writes: list[Write], durability: Durability) -> None:
+        if self.state != "damaged":
+            MemoryStore.commit(self, expected, writes, durability)
+        if self.state:
+            super().commit(expected, [], durability)
+
+
+class TurnedPartial(Turned):
+    """Keeps what there is room for of what it refuses."""
+
+    def commit(self, expected: list[Expectation], writes: list[Write], durability: Durability) -> None:
+        if self.state in ("full", "read-only", "busy"):
+            MemoryStore.commit(self, expected, writes[:1], durability)
+        super().commit(expected, writes, durability)
+
+
+class TurnedMissing(Turned):
+    """Gives nothing for what it cannot read."""
+
+    def unread(self, name: str) -> Callable[..., Any]:
+        reading: Callable[..., Any] = getattr(MemoryStore(), name)
+        return reading
+
+
+class TurnedMute(Turned):
+    """Does not say what is wrong."""
+
+    what = None
+
+
+READS = {"get", "scan", "log_end", "read_log", "log_names", "search_text", "find_text", "text_owners", "read_texts"}
+# In which states each breaks it.
+TURNED: dict[type[Turned], set[str]] = {
+    TurnedWriting: {"busy", "full", "read-only"},
+    TurnedPartial: {"busy", "full", "read-only"},
+    TurnedMissing: {"damaged"},
+    TurnedMute: {"busy", "damaged"},
+}
+
+
+def turn(store: Storage, state: str) -> None:
+    assert isinstance(store, Turned)
+    store.state = state
+
+
 class Contract(unittest.TestCase):
     maxDiff = None
 
     def test_there_are_cases_of_everything(self) -> None:
         folders = sorted({name.split("/")[0] for name, _ in cases()})
-        self.assertEqual(folders, ["commits", "cost", "logs", "names", "records", "sizes", "texts"])
+        self.assertEqual(folders, ["commits", "cost", "logs", "names", "records", "sizes", "states", "texts"])
 
     def test_the_store_in_memory_keeps_it(self) -> None:
         self.assertEqual(contract(cases(), MemoryStore, work=work), [])
@@ -151,6 +224,14 @@ class Contract(unittest.TestCase):
                 of_it = [(at, case) for at, case in cases() if at == f"{name}.json"]
                 self.assertEqual(contract(of_it, MemoryStore, work=work), [])
                 self.assertEqual(len(contract(of_it, store, work=work)), 1)
+
+    def test_a_store_that_breaks_it_in_a_state_is_found(self) -> None:
+        self.assertEqual(contract(cases(), Turned, work=work, turn=turn), [])
+        for kind, states in TURNED.items():
+            with self.subTest(kind.__doc__):
+                found = contract(cases(), kind, work=work, turn=turn)
+                of_these = [name for name, case in cases() if states.intersection(case.get("needs", ()))]
+                self.assertEqual([text.split(":")[0] for text in found], of_these)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@ from typing import Any, Callable, Optional
 
 from acp_sessions import FileStore, Storage
 from acp_sessions.storage import Durability, Expectation, TextHit, TextScope, TextTerm, Write
-from contract import cases, contract
+from contract import STATES, cases, contract
 from folders import new_stores
+from states import turns
 
 
 def work(store: Storage, run: Callable[[], Any]) -> int:
@@ -51,7 +52,8 @@ class FileContract(unittest.TestCase):
     maxDiff = None
 
     def test_the_store_in_a_file_keeps_it(self) -> None:
-        self.assertEqual(contract(cases(), new_stores(self), work=work), [])
+        stores = new_stores(self, busy_for=0.001)
+        self.assertEqual(contract(cases(), stores, work=work, turn=turns(self)), [])
 
     def test_a_store_in_a_file_that_breaks_it_is_found(self) -> None:
         for name, store in {"cost/find-prefix.json": Searching, "commits/all-or-none.json": Partial}.items():
@@ -59,6 +61,15 @@ class FileContract(unittest.TestCase):
                 of_it = [(at, case) for at, case in cases() if at == name]
                 self.assertEqual(contract(of_it, new_stores(self), work=work), [])
                 self.assertEqual(len(contract(of_it, new_stores(self, store), work=work)), 1)
+
+    def test_a_store_in_a_file_that_does_not_come_to_a_state_is_found(self) -> None:
+        turn = turns(self)
+        for left_out in STATES:
+            with self.subTest(left_out):
+                of_it = [(at, case) for at, case in cases() if left_out in case.get("needs", ())]
+                stores = new_stores(self, busy_for=0.001)
+                self.assertEqual(contract(of_it, stores, turn=turn), [])
+                self.assertEqual(len(contract(of_it, stores, turn=lambda store, state: None)), len(of_it))
 
 
 if __name__ == "__main__":

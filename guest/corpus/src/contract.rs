@@ -2,32 +2,54 @@
 
 mod call;
 mod case;
+mod state;
 
 use std::io;
 
 use acp_sessions_guest::storage::{Durability, Storage, Write};
 use serde_json::Value;
 
-use self::case::{Case, Cost, cases};
+use self::case::{Case, Cost, Step, cases};
 
 pub use self::call::{Call, Expected, Hit, Scope, Term, Wanted};
 pub use self::case::{LARGE, SMALL};
+pub use self::state::State;
 
 /// The work may grow so many times while a store grows from [`SMALL`] to [`LARGE`].
 pub const MOST_GROWTH: u64 = 2;
 
+/// The errors that say in a text what is wrong.
+const WITH_TEXT: [&str; 2] = ["corrupt", "unavailable"];
+
 /// What a storage breaks of the contract, each with the name of the case; none where it keeps it. Each case is played with an
-/// empty store that `open` gives. What it `lacks` is of the README's words.
-pub fn broken<S: Storage>(lacks: &[&str], mut open: impl FnMut() -> S) -> io::Result<Vec<String>> {
+/// empty store that `open` gives. What it `lacks` is of the README's words; all states are among it.
+pub fn broken<S: Storage>(lacks: &[&str], open: impl FnMut() -> S) -> io::Result<Vec<String>> {
+    let lacks: Vec<_> = lacks.iter().copied().chain(State::ALL.map(State::name)).collect();
+    broken_in_states(&lacks, open, |_, _| {})
+}
+
+/// The same, also in the states that a storage does not lack: `turn` brings it into one, and it stays in it.
+pub fn broken_in_states<S: Storage>(
+    lacks: &[&str],
+    mut open: impl FnMut() -> S,
+    mut turn: impl FnMut(&S, State),
+) -> io::Result<Vec<String>> {
     let mut found = Vec::new();
     for (name, case) in of_storage(lacks)? {
         let store = open();
         for (nth, step) in case.steps.iter().enumerate() {
-            let answer = step.call.answer(&store);
-            if !is_wanted(&step.returns, &answer) {
+            let called = match step {
+                Step::Turn(to) => {
+                    turn(&store, to.turns);
+                    continue;
+                }
+                Step::Call(called) => called,
+            };
+            let answer = called.call.answer(&store);
+            if !is_wanted(&called.returns, &answer) {
                 found.push(format!(
                     "{name}: {}\n  step {nth} {:?}\n  wanted   {}\n  returned {answer}",
-                    case.about, step.call, step.returns
+                    case.about, called.call, called.returns
                 ));
                 break;
             }
@@ -108,7 +130,17 @@ fn of_storage(lacks: &[&str]) -> io::Result<Vec<(String, Case)>> {
 
 fn is_wanted(wanted: &Value, answer: &Value) -> bool {
     match wanted["either"].as_array() {
-        Some(any) => any.contains(answer),
-        None => wanted == answer,
+        Some(any) => any.iter().any(|wanted| is_same(wanted, answer)),
+        None => is_same(wanted, answer),
+    }
+}
+
+/// Whether it is that answer. What an error says in its text is left to the storage, but it must say something.
+fn is_same(wanted: &Value, answer: &Value) -> bool {
+    match wanted["error"].as_str() {
+        Some(error) if WITH_TEXT.contains(&error) => {
+            answer["error"][error].as_str().is_some_and(|text| !text.is_empty())
+        }
+        _ => wanted == answer,
     }
 }

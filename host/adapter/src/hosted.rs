@@ -5,7 +5,7 @@ use acp_sessions::component::storage::{
 };
 use acp_sessions_guest::storage::{self as native, Bounds, Storage};
 
-use crate::types;
+use super::types;
 
 type Answer<T> = wasmtime::Result<Result<T, StorageError>>;
 

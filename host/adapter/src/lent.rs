@@ -7,7 +7,7 @@ use acp_sessions::component::storage::{
 };
 use acp_sessions_guest::storage::{self as native, Bounds, Storage};
 
-use crate::types;
+use super::types;
 
 type Answer<T> = wasmtime::Result<Result<T, StorageError>>;
 
@@ -26,6 +26,11 @@ impl<S> Lent<S> {
     /// The first handle to this store.
     pub fn new(store: S) -> Self {
         Self(Arc::new(Mutex::new(store)))
+    }
+
+    /// Does something with the store itself.
+    pub fn with<T>(&self, run: impl FnOnce(&mut S) -> T) -> T {
+        run(&mut self.store())
     }
 
     fn store(&self) -> MutexGuard<'_, S> {

@@ -22,7 +22,13 @@ mod text;
 mod transaction;
 
 #[cfg(test)]
+#[path = "../../adapter/src/lib.rs"]
+#[allow(dead_code, unreachable_pub, unused_imports, reason = "these tests need but one half of it")]
+mod adapter;
+#[cfg(test)]
 mod cost;
+#[cfg(test)]
+mod states;
 #[cfg(test)]
 mod tests;
 

@@ -2,15 +2,17 @@
 //! tests run on. And stores that break it, which must be found.
 
 mod other;
+mod turned;
 
 use std::path::PathBuf;
 
 use acp_sessions::store::Sqlite;
 use acp_sessions_adapter::{Hosted, Lent};
-use acp_sessions_corpus::contract::{broken, costly};
+use acp_sessions_corpus::contract::{broken, broken_in_states, costly};
 use acp_sessions_guest::storage::Memory;
 
 use self::other::{Other, Way};
+use self::turned::{Flaw, Turned};
 
 /// Of what `broken` and `costly` find.
 fn none(found: &[String]) {
@@ -56,6 +58,22 @@ fn a_store_that_breaks_it_is_found() {
     for (way, case) in [(Way::Silent, "records/scan.json"), (Way::InPart, "commits/all-or-none.json")] {
         let found = broken(&[], || Other::new(way)).expect("the cases");
         assert!(found.iter().any(|text| text.starts_with(case)), "{way:?}: {found:?}");
+    }
+}
+
+#[test]
+fn a_store_that_breaks_it_in_a_state_is_found() {
+    let played = |flaw| broken_in_states(&[], || Turned::new(flaw), Turned::turn).expect("the cases");
+    none(&played(Flaw::None));
+    for (flaw, names) in [
+        (Flaw::InPart, &["full", "full-texts", "read-only", "read-only-texts", "busy"][..]),
+        (Flaw::Writing, &["full", "full-texts", "read-only", "read-only-texts", "busy"]),
+        (Flaw::Missing, &["damaged", "damaged-texts"]),
+        (Flaw::Mute, &["busy", "damaged", "damaged-texts"]),
+    ] {
+        let found = played(flaw);
+        let is_found = |name: &&str| found.iter().any(|text| text.starts_with(&format!("states/{name}.json:")));
+        assert!(names.iter().all(is_found) && found.len() == names.len(), "{flaw:?}: {found:?}");
     }
 }
 

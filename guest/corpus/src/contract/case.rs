@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::call::Call;
+use super::state::State;
 use crate::case::WriteBy;
 
 /// How much there is beside what is asked for, where the work is measured.
@@ -32,9 +33,25 @@ pub(super) struct Case {
     pub(super) cost: Option<Cost>,
 }
 
+/// One step of a case.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Step {
+    /// The storage's author brings it into a state.
+    Turn(Turn),
+    /// A function is called.
+    Call(Called),
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Step {
+pub(super) struct Turn {
+    pub(super) turns: State,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Called {
     pub(super) call: Call,
     pub(super) returns: Value,
 }
@@ -53,6 +70,14 @@ impl Case {
     pub(super) fn is_of(&self, lacks: &[&str]) -> bool {
         let is_lacking = |ability: &String| lacks.contains(&ability.as_str());
         self.lacks.iter().all(is_lacking) && !self.needs.iter().any(is_lacking)
+    }
+
+    /// Whether it says that it needs each state which it brings a storage into.
+    fn says_its_states(&self) -> bool {
+        self.steps.iter().all(|step| match step {
+            Step::Turn(turn) => self.needs.iter().any(|need| need == turn.turns.name()),
+            Step::Call(_) => true,
+        })
     }
 }
 
@@ -95,6 +120,9 @@ fn read(path: &PathBuf) -> io::Result<Case> {
     let cost = cost.map_err(|error| wrong(&error))?;
     let mut case: Case = serde_json::from_value(case).map_err(|error| wrong(&error))?;
     case.cost = cost;
+    if !case.says_its_states() {
+        return Err(wrong(&"it needs a state that it does not name"));
+    }
     if case.cost.is_some() == case.steps.is_empty() { Ok(case) } else { Err(wrong(&"it does nothing, or two things")) }
 }
 
