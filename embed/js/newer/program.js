@@ -22,14 +22,15 @@ export function findNothingWrong(store) {
   assert.deepEqual({ good, faults, findings }, { good: true, faults: [], findings: [] });
 }
 
-/** `acp-sessions agent` at work, as a client sees it. */
+/** `acp-sessions agent` at work, as a client sees it: for as long as a test lasts. */
 export class Agent {
   #process;
   #lines;
   #asked = 0;
 
-  static async begin(store) {
+  static async begin(test, store) {
     const agent = new Agent(store);
+    test.after(() => agent.#process.kill("SIGKILL"));
     await agent.ask("initialize", { protocolVersion: 1 });
     return agent;
   }

@@ -22,9 +22,10 @@ const NO_TIME = ["--older-than", "999d"];
 
 const placeFor = (test) => join(folder(test), "sessions.db");
 
-/** A process of Node's that has turns in the store. */
-async function worker(store, name, count) {
+/** A process of Node's that has turns in the store, for as long as a test lasts. */
+async function worker(test, store, name, count) {
   const child = spawn(process.execPath, [WORKER, store, name, String(count)], { stdio: ["pipe", "pipe", "inherit"] });
+  test.after(() => child.kill("SIGKILL"));
   const ended = once(child, "exit");
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   assert.equal((await lines.next()).value, '"ready"');
@@ -48,8 +49,8 @@ async function worker(store, name, count) {
 }
 
 /** The same turns by the program. */
-async function programAtWork(store, ready) {
-  const [kept, agent] = [new Map(), await program.Agent.begin(store)];
+async function programAtWork(test, store, ready) {
+  const [kept, agent] = [new Map(), await program.Agent.begin(test, store)];
   await ready();
   for (let nth = 0; nth < SESSIONS; nth++) {
     const session = await agent.new();
@@ -64,7 +65,7 @@ async function programAtWork(store, ready) {
 
 test("what one has written the other reads, in turn", async (t) => {
   const path = placeFor(t);
-  const [agent, store] = [await program.Agent.begin(path), new FileStore(path)];
+  const [agent, store] = [await program.Agent.begin(t, path), new FileStore(path)];
   const theirs = await agent.new();
   await agent.prompt(theirs, "the first words, by the program");
   const turns = await Turns.begin(store, "node");
@@ -94,8 +95,8 @@ test("what one has written the other reads, in turn", async (t) => {
 
 test("nothing is lost where processes of both kinds are at work at once, and one is killed", async (t) => {
   const path = placeFor(t);
-  const workers = await Promise.all(["first", "second"].map((name) => worker(path, name, SESSIONS)));
-  const killed = await worker(path, "killed", 1000);
+  const workers = await Promise.all(["first", "second"].map((name) => worker(t, path, name, SESSIONS)));
+  const killed = await worker(t, path, "killed", 1000);
   let waiting = 2;
   const { promise: all, resolve: go } = Promise.withResolvers();
   const ready = () => {
@@ -104,7 +105,7 @@ test("nothing is lost where processes of both kinds are at work at once, and one
   };
   all.then(() => [...workers, killed].forEach((one) => one.go()));
   // The killed one has told of six sessions by then, and that two of them are deleted.
-  const works = [...workers.map((one) => one.hear()), killed.hear(20), programAtWork(path, ready), programAtWork(path, ready)];
+  const works = [...workers.map((one) => one.hear()), killed.hear(20), programAtWork(t, path, ready), programAtWork(t, path, ready)];
   const kept = new Map((await Promise.all(works)).flatMap((of) => [...of]));
   assert.ok(kept.size >= (4 * SESSIONS * 2) / 3 + 4, `${kept.size} sessions`);
   const store = new FileStore(path);
@@ -148,7 +149,7 @@ test("what is deleted here is cleaned out of the file by the program", async (t)
 
 test("what is deleted here can be cleaned out of the file at once", async (t) => {
   const path = placeFor(t);
-  const [store, agent] = [await withASecretDeleted(path), await program.Agent.begin(path)];
+  const [store, agent] = [await withASecretDeleted(path), await program.Agent.begin(t, path)];
   const theirs = await agent.new();
   await agent.prompt(theirs, "by the program");
   assert.ok(store.clean());

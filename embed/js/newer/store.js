@@ -93,7 +93,7 @@ function inside(path) {
 test("it makes the file that the program makes", async (t) => {
   const path = placeFor(t);
   const theirs = join(path, "..", "theirs.db");
-  const agent = await program.Agent.begin(theirs);
+  const agent = await program.Agent.begin(t, theirs);
   await agent.new();
   await agent.end();
   assert.deepEqual(inside(path), inside(theirs));
@@ -194,6 +194,7 @@ test("a store of an earlier version is brought up to date", (t) => {
 test("processes that count at once lose nothing", async (t) => {
   const path = placeFor(t);
   const counting = Array.from({ length: 3 }, () => spawn(process.execPath, [here("count-up.js"), path, "300"], { stdio: "inherit" }));
+  t.after(() => counting.forEach((child) => child.kill("SIGKILL")));
   const codes = await Promise.all(counting.map(async (child) => (await once(child, "exit"))[0]));
   assert.deepEqual(codes, [0, 0, 0]);
   assert.deepEqual(open(t, path).get(["count"]), ["900"]);
@@ -252,6 +253,15 @@ test("a damaged store says so and is not made worse", (t) => {
   assert.equal(told(() => store.scan("", "\x80", false, ALL, ALL)).tag, "corrupt");
   assert.equal(told(() => store.commit([], [put("k", "v")], "relaxed")).tag, "corrupt");
   assert.deepEqual(store.logNames(undefined, ALL), []);
+});
+
+test("what failed once does not fail again when it can be done", (t) => {
+  const { database } = open(t, placeFor(t));
+  database.exec("CREATE TEMP TABLE numbers (number INTEGER); INSERT INTO numbers VALUES (-9223372036854775808)");
+  const read = () => [...database.rows("SELECT abs(number) FROM numbers")];
+  assert.throws(read, /overflow/);
+  database.exec("UPDATE numbers SET number = -1");
+  assert.deepEqual(read(), [[1n]]);
 });
 
 test("rows that are out of order in the file do not lead round in circles", (t) => {

@@ -39,8 +39,14 @@ export class NodeDatabase {
   }
 
   *rows(sql, ...bindings) {
-    // Left half-way, it is begun anew.
-    yield* this.#prepared(sql).iterate(...bindings);
+    try {
+      // Left half-way, it is begun anew.
+      yield* this.#prepared(sql).iterate(...bindings);
+    } catch (error) {
+      // Begun anew, it would throw this once more, whatever has become of it.
+      this.#statements.delete(sql);
+      throw error;
+    }
   }
 
   run(sql, ...bindings) {
