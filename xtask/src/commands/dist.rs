@@ -5,6 +5,7 @@ mod archive;
 mod deb;
 mod installed;
 mod linked;
+mod links;
 mod manifest;
 mod notices;
 mod npm;

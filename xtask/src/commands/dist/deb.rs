@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use super::linked::{Processor, oldest_libc};
-use super::staged::Staged;
+use super::staged::{DOCUMENTS, Staged};
 use crate::workspace;
 
 /// Where Debian looks for what each shell completes by.
@@ -16,7 +16,7 @@ const COMPLETIONS: [(&str, &str); 3] = [
     ("acp-sessions.fish", "usr/share/fish/vendor_completions.d/acp-sessions.fish"),
 ];
 
-const DOCUMENTS: &str = "usr/share/doc/acp-sessions";
+const DOCUMENTS_FOLDER: &str = "usr/share/doc/acp-sessions";
 
 /// As `dpkg` installs it.
 pub(super) fn make(staged: &Staged, work: &Path, out: &Path) -> Result<PathBuf> {
@@ -31,8 +31,10 @@ pub(super) fn make(staged: &Staged, work: &Path, out: &Path) -> Result<PathBuf> 
         workspace::copy(&page, &place, &[])?;
         compress(&place)?;
     }
-    let documents = root.join(DOCUMENTS);
-    workspace::copy(&staged.folder.join("README.md"), &documents.join("README.md"), &[])?;
+    let documents = root.join(DOCUMENTS_FOLDER);
+    for name in DOCUMENTS {
+        workspace::copy(&staged.folder.join(name), &documents.join(name), &[])?;
+    }
     workspace::copy(&staged.folder.join("LICENSE"), &documents.join("copyright"), &[])?;
     workspace::copy(&staged.folder.join("NOTICES.txt"), &documents.join("NOTICES"), &[])?;
     compress(&documents.join("NOTICES"))?;

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use tempfile::TempDir;
 
 use super::super::demo::story;
-use super::source;
+use super::{links, source};
 use crate::{style, workspace};
 
 /// Where to look for the program once it is installed.
@@ -19,6 +19,9 @@ const FORMS: [(&str, Install); 5] =
 
 /// Tries them all.
 pub(super) fn check(files: &[PathBuf]) -> Result<()> {
+    for file in files {
+        links::check(file)?;
+    }
     for (ending, install) in FORMS {
         let of_form = |file: &&PathBuf| file.to_string_lossy().ends_with(ending);
         let files: Vec<PathBuf> = files.iter().filter(of_form).cloned().collect();

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 
 use super::super::component::{metadata, package};
 use super::manifest;
-use super::staged::Staged;
+use super::staged::{DOCUMENTS, Staged};
 use crate::workspace;
 
 /// The crate's own name, whose features it shares with its build script, and which makes the engine.
@@ -31,10 +31,11 @@ pub(super) fn make(staged: &Staged, work: &Path, out: &Path) -> Result<PathBuf> 
         (root.join("wit"), "wit"),
         (root.join("Cargo.lock"), "Cargo.lock"),
         (workspace::component()?, "engine.wasm"),
-        (staged.folder.join("README.md"), "README.md"),
-        (staged.folder.join("LICENSE"), "LICENSE"),
     ] {
         workspace::copy(&from, &folder.join(to), &[])?;
+    }
+    for name in DOCUMENTS {
+        workspace::copy(&staged.folder.join(name), &folder.join(name), &[])?;
     }
     workspace::write(&folder.join("build/engine.rs"), ENGINE)?;
     let profiles = fs::read_to_string(root.join("Cargo.toml")).context("cannot read the workspace's manifest")?;

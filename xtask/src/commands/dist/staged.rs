@@ -7,14 +7,17 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use super::super::component::{metadata, package};
-use super::notices;
+use super::{links, notices};
 use crate::workspace;
 
 /// The shells that are told how the command line is completed, and how the file is called that tells them.
 pub(super) const SHELLS: [(&str, &str); 3] =
     [("bash", "acp-sessions.bash"), ("zsh", "_acp-sessions"), ("fish", "acp-sessions.fish")];
 
-/// A folder with the program `acp-sessions`, `README.md`, `LICENSE`, `NOTICES.txt`, `man1` and `completions`.
+/// What there is to read, `README.md` and what it leads to.
+pub(super) const DOCUMENTS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "LICENSE", "docs"];
+
+/// A folder with the program `acp-sessions`, the documents, `NOTICES.txt`, `man1` and `completions`.
 pub(super) struct Staged {
     pub(super) folder: PathBuf,
     pub(super) version: String,
@@ -28,9 +31,10 @@ impl Staged {
         workspace::copy(&built, &program, &[])?;
         // A third of it are names of functions.
         workspace::run(Command::new("strip").arg(&program))?;
-        for name in ["README.md", "LICENSE"] {
+        for name in DOCUMENTS {
             workspace::copy(&workspace::root().join(name), &folder.join(name), &[])?;
         }
+        links::take_out(folder)?;
         let completions = folder.join("completions");
         for (shell, name) in SHELLS {
             workspace::write(
