@@ -192,6 +192,26 @@ for (const what of ["ends", "does not come back"]) {
   });
 }
 
+test("a tab that cannot open the store leaves it to the next one, and tries again when it is needed", async (t) => {
+  const [holder, first] = await byHolder(await tabs(t, 2, "refused"));
+  // Its turn comes next, and then SQLite cannot be had.
+  await first.page.route("**/sqlite3.wasm", (route) => route.fulfill({ status: 404 }));
+  const [second] = await tabs(t, 1, "refused");
+  const session = await first.do("newSession");
+  assert.equal(await first.do("turn", session, "before"), "end_turn");
+  await holder.close();
+  // Another has taken over when there is an answer.
+  assert.deepEqual((await first.do("transcript", session))[0], ["before"]);
+  assert.equal(await first.do("turn", session, "after"), "end_turn");
+  assert.deepEqual(await byHolder([first, second]), [second, first]);
+  await first.page.unroute("**/sqlite3.wasm");
+  await second.close();
+  assert.deepEqual((await first.do("transcript", session))[0], ["before", "after"]);
+  assert.equal(await first.do("turn", session, "again"), "end_turn");
+  assert.ok(await first.do("holds"));
+  assert.deepEqual((await first.do("transcript", session))[0], ["before", "after", "again"]);
+});
+
 test("the example of the README for the store in the browser runs as it stands", async (t) => {
   const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
   const [, example] = /\*\*A store in the browser[^]*?```js\n([^]*?)```/.exec(readme);

@@ -25,9 +25,8 @@ export class Tab {
   #own;
   #worker;
   #workerId;
-  /** The worker that has the store open, as far as is known, or why it has not. */
+  /** The worker that has the store open, as far as is known. */
   #holder;
-  #refused;
   /** Who waits for one. */
   #waiting = [];
   #instances = new Set();
@@ -84,33 +83,47 @@ export class Tab {
     this.#all.postMessage({ hello: this.#id });
   }
 
-  /** This tab's own worker, which has the store open when its turn has come; and another one when that ends. */
+  /**
+   * This tab's own worker, which has the store open when its turn has come; and another one when that ends, unless it could not
+   * open it: then when the store is needed and nobody has it open.
+   */
   #work() {
     const id = crypto.randomUUID();
     const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module", name: this.#scope });
     [this.#worker, this.#workerId] = [worker, id];
+    let [isAlive, refused] = [false, undefined];
     worker.onmessage = async ({ data }) => {
       if (data === "holds") this.holds = true;
+      if (data.refused) refused = new OpenError(data.refused.reason ?? "open", data.refused.text);
       if (data !== "alive") return;
+      isAlive = true;
       await gone(lifeOf(this.#scope, id));
       worker.terminate();
       this.holds = false;
-      if (!this.#closed) this.#work();
+      if (this.#closed) return;
+      if (refused) this.#couldNot(refused);
+      else this.#work();
     };
     worker.onerror = ({ message }) => {
-      if (!this.#holder) this.#refuse(new OpenError("open", `the session store's worker cannot be started: ${message ?? "its script is not there"}`));
+      if (!isAlive) this.#couldNot(new OpenError("open", `the session store's worker cannot be started: ${message ?? "its script is not there"}`));
     };
     worker.postMessage({ name: this.#name, id, library: this.#library });
   }
 
-  #welcomed({ holder, refused }) {
+  /** Its worker cannot open the store. Where those of other tabs could not either, there is nothing to wait for. */
+  async #couldNot(why) {
+    this.#worker = undefined;
+    await gone(this.#scope);
+    if (this.#worker) return;
+    for (const { reject } of this.#waiting.splice(0)) reject(why);
+  }
+
+  #welcomed({ holder }) {
     if (holder !== this.#holder) {
       this.#lose(new Gone());
       this.#holder = holder;
       gone(lifeOf(this.#scope, holder)).then(() => this.#went(holder));
     }
-    this.#refused = undefined;
-    if (refused) this.#refuse(new OpenError(refused.reason ?? "open", refused.text));
     for (const { resolve } of this.#waiting.splice(0)) resolve(holder);
   }
 
@@ -119,12 +132,6 @@ export class Tab {
     if (this.#closed || holder !== this.#holder) return;
     this.#holder = undefined;
     this.#lose(new Gone());
-  }
-
-  /** There is no store to wait for. */
-  #refuse(why) {
-    this.#refused = why;
-    for (const { reject } of this.#waiting.splice(0)) reject(why);
   }
 
   /** What was in the worker that had the store open is lost. */
@@ -144,16 +151,16 @@ export class Tab {
   }
 
   #endLate(worker) {
-    if (worker === this.#workerId) this.#worker.terminate();
+    if (worker === this.#workerId) this.#worker?.terminate();
   }
 
   /** The worker that has the store open, once there is one. */
   #held() {
     return new Promise((resolve, reject) => {
-      const failed = this.#closed ?? this.#refused;
-      if (failed) reject(failed);
-      else if (this.#holder) resolve(this.#holder);
-      else this.#waiting.push({ resolve, reject });
+      if (this.#closed) return reject(this.#closed);
+      if (this.#holder) return resolve(this.#holder);
+      this.#waiting.push({ resolve, reject });
+      if (!this.#worker) this.#work();
     });
   }
 

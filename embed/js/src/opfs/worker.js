@@ -14,16 +14,16 @@ async function begin({ name, id, library }) {
   await hold(lifeOf(scope, id));
   postMessage("alive");
   await hold(scope);
-  postMessage("holds");
   let holder;
   try {
     const [store, bindings] = await Promise.all([open(name, library), load()]);
     holder = new Holder(scope, id, store, bindings);
   } catch (error) {
-    // A tab that is opened anew tries again.
-    holder = new Holder(scope, id);
-    holder.refused = { reason: error?.reason, text: String(error?.message ?? error) };
+    postMessage({ refused: { reason: error?.reason, text: String(error?.message ?? error) } });
+    // The locks go with it: another tab's worker may be able to open it.
+    return close();
   }
+  postMessage("holds");
   const all = new BroadcastChannel(scope);
   all.onmessage = ({ data: { hello } }) => hello && holder.welcome(hello);
   // Who says hello from now on is heard, and who has said so before does it again.
@@ -32,8 +32,6 @@ async function begin({ name, id, library }) {
 
 /** Has the store open. */
 class Holder {
-  /** Why it has not. */
-  refused;
   #scope;
   #id;
   #store;
@@ -53,7 +51,7 @@ class Holder {
       tab.channel.onmessage = ({ data }) => this.#take(tab, data);
       gone(lifeOf(this.#scope, id)).then(() => this.#leave(id, tab));
     }
-    tab.channel.postMessage({ holder: this.#id, refused: this.refused });
+    tab.channel.postMessage({ holder: this.#id });
   }
 
   /** What was meant for another holder is none's. */
