@@ -19,17 +19,9 @@ function empty() {
   return (store = storeIn(files, `/${++count}.db`, "cases"));
 }
 
-/** Overwrites all pages but the first, which says what the file is. Nobody but SQLite can write into a file that is open. */
-function damage({ database }) {
-  const [[pages], [size]] = ["page_count", "page_size"].map((name) => [...database.rows(`PRAGMA ${name}`)][0]);
-  database.run("UPDATE sqlite_dbpage SET data = ? WHERE pgno BETWEEN 2 AND ?", new Uint8Array(Number(size)).fill(0xff), pages);
-  // What was there before is not in memory.
-  database.exec("PRAGMA shrink_memory");
-}
-
 const DO = {
-  /** Nobody else can write. */
-  contract: (cases) => contract(cases, empty, { lacks: ["busy"], turn: turning({ full: fill, "read-only": forbid, damaged: damage }) }),
+  /** Nobody else can write, nor damage what is open. */
+  contract: (cases) => contract(cases, empty, { lacks: ["busy", "damaged"], turn: turning({ full: fill, "read-only": forbid }) }),
   play: (wanted) => play(bindings, empty(), wanted),
   /** Whether a word is in the files of a store before it was removed, behind that, and when the file has been cleaned, which succeeds. */
   secret(word) {
