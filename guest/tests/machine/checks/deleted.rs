@@ -30,12 +30,15 @@ pub(crate) fn agents_deleted(ground: &mut Ground, memory: &Memory, kind: Kind) -
     let left = layers.iter().filter(|(own, layers)| gone(layers) && !ground.talk.deleted_elsewhere.contains(own));
     let left = left.filter(|(own, layers)| !is_others(own, layers));
     // One that the agent began in the place of its own while the store took nothing is not known to be that one's: another
-    // window that reads the agent's list meanwhile takes it for one more of the agent's own, which stays (685101).
-    let is_taken_in = |own: &str, id: &str| {
-        let holder = store.record(keys::agent_session(name, own)).ok().flatten();
-        ground.talk.had_faults && own != id && holder.is_some_and(|holder| holder == own)
+    // window that reads the agent's list meanwhile takes it for one more of the agent's own, which stays (685101). Where its
+    // program is killed before, nothing tells of it (1975944).
+    let is_unknown = |own: &str, id: &str| {
+        let read = [keys::agent_session(name, own), keys::agent_tombstone(name, own)];
+        let [holder, tombstone] = read.map(|key| store.record(key).ok().flatten());
+        let is_its_own = holder.as_deref() == Some(own) || holder.is_none() && tombstone.is_none();
+        ground.talk.had_faults && own != id && is_its_own
     };
-    let left = left.filter(|(own, layers)| !is_taken_in(own, layers));
+    let left = left.filter(|(own, layers)| !is_unknown(own, layers));
     left.map(|(own, id)| Broke::new("undeleted", format!("`{id}` was deleted, its agent keeps it as `{own}`")))
         .collect()
 }

@@ -38,7 +38,7 @@
 //!
 //! **A session that its agent began in the place of its own while the store took nothing**, and which another window has read in
 //! the agent's list before the first could have it noted. It is one more of the agent's own to everybody, and is not deleted with
-//! the session that it stands in for (685101).
+//! the session that it stands in for (685101); nor is one of which nothing could be noted before its program was killed (1975944).
 //!
 //! **A turn that a failing store took nothing of.** No log tells that it is under way, so a replay of another window's agent,
 //! which has its prompt, is taken over in the midst of it. What the first window writes when the store works again stands there
