@@ -4,13 +4,30 @@ use acp_sessions_guest::engine::{Arrival, Content, Peer};
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World, chunk, update};
+use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{
     CWD, TOLD, account, ask_fork, ask_load, ask_prompt, leave, lines, load, mark, oblige, replay, said, told,
 };
 
 fn says(session: &str, text: &str) -> Value {
     update(session, chunk("agent_message_chunk", text))
+}
+
+/// The instance is lost with this arrival, and a fresh one takes its place; and what that says at once.
+fn lose<'a>(store: &'a Memory, world: &'a World, desk: Desk<'_>, lost: Arrival) -> (Desk<'a>, Out) {
+    let mut desk = Desk::carry_on(store, world, &[], desk.memos, vec![lost]);
+    let out = desk.pull();
+    (desk, out)
+}
+
+/// The same with a prompt: it is in the log, and what would have brought it to the agent is lost.
+fn lose_prompt<'a>(store: &'a Memory, world: &'a World, mut desk: Desk<'_>, id: &str, text: &str) -> (Desk<'a>, Out) {
+    let memos = desk.memos.clone();
+    ask_prompt(&mut desk, "lost", id, text).request("session/prompt");
+    desk.memos = memos;
+    let params = json!({"sessionId": id, "prompt": [{"type": "text", "text": text}]});
+    let line = json!({"jsonrpc": "2.0", "id": "lost", "method": "session/prompt", "params": params}).to_string();
+    lose(store, world, desk, Arrival { peer: Peer::Client, content: Content::Line(line) })
 }
 
 #[test]
@@ -74,14 +91,8 @@ fn behind_a_prompt_that_was_lost_with_its_instance_it_belongs_to_the_turn_before
     let id = desk.new_session("s1", CWD);
     desk.turn(&id, "First question", &["First answer"]);
     desk.turn(&id, "Second question", &[]);
-    // The prompt is in the log, and what would have brought it to the agent was lost.
-    let memos = desk.memos.clone();
-    ask_prompt(&mut desk, "lost", &id, "Third question").request("session/prompt");
-    let params = json!({"sessionId": id, "prompt": [{"type": "text", "text": "Third question"}]});
-    let line = json!({"jsonrpc": "2.0", "id": "lost", "method": "session/prompt", "params": params}).to_string();
-    let lost = Arrival { peer: Peer::Client, content: Content::Line(line) };
-    let mut desk = Desk::carry_on(&store, &world, &[], memos, vec![lost]);
-    assert_eq!(desk.pull().answer("lost")["error"]["code"], -32603);
+    let (mut desk, out) = lose_prompt(&store, &world, desk, &id, "Third question");
+    assert_eq!(out.answer("lost")["error"]["code"], -32603);
     desk.agent(says("s1", "By the way"));
     leave(desk);
     let has = [("First question", "First answer"), ("Second question", "By the way")];
@@ -115,13 +126,6 @@ fn behind_a_turn_that_the_agent_has_no_more_it_is_said_once() {
     assert!(mark(&out, "load")["setAside"].is_null());
 }
 
-/// A fresh instance for a session, from the request of the client's on that was lost.
-fn lose<'a>(store: &'a Memory, world: &'a World, desk: Desk<'_>, lost: Arrival) -> Desk<'a> {
-    let mut desk = Desk::carry_on(store, world, &[], desk.memos, vec![lost]);
-    desk.pull();
-    desk
-}
-
 #[test]
 fn behind_an_answer_and_a_prompt_that_were_lost_with_their_instances_it_is_told_with_that_answer() {
     let (store, world) = (Memory::new(), World::default());
@@ -132,15 +136,8 @@ fn behind_an_answer_and_a_prompt_that_were_lost_with_their_instances_it_is_told_
     desk.agent(says("s1", "First answer, "));
     let end = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"stopReason": "end_turn"}}).to_string();
     let end = Arrival { peer: Peer::Agent, content: Content::Line(end) };
-    let mut desk = lose(&store, &world, desk, end);
-    // The prompt is in the log, and what would have brought it to the agent was lost.
-    let memos = desk.memos.clone();
-    ask_prompt(&mut desk, "lost", &id, "Second question").request("session/prompt");
-    let params = json!({"sessionId": id, "prompt": [{"type": "text", "text": "Second question"}]});
-    let line = json!({"jsonrpc": "2.0", "id": "lost", "method": "session/prompt", "params": params}).to_string();
-    let prompt = Arrival { peer: Peer::Client, content: Content::Line(line) };
-    desk.memos = memos;
-    let mut desk = lose(&store, &world, desk, prompt);
+    let (desk, _) = lose(&store, &world, desk, end);
+    let (mut desk, _) = lose_prompt(&store, &world, desk, &id, "Second question");
     desk.agent(says("s1", "by the way"));
     leave(desk);
     for time in ["once", "again"] {
