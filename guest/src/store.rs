@@ -46,6 +46,7 @@ pub mod keys;
 mod known;
 mod latest;
 mod layout;
+mod places;
 mod remembered;
 mod removals;
 mod revision;
@@ -68,6 +69,8 @@ pub use holders::Holders;
 pub use known::Known;
 use latest::Latest;
 pub use layout::Layout;
+pub use places::Placed;
+use places::Places;
 pub use remembered::Remembered;
 pub use removals::Removals;
 use revision::parse_revision;
@@ -92,6 +95,8 @@ pub struct Store<S> {
     is_present: Cell<bool>,
     /// Of the list that was searched last.
     remembered: RefCell<Option<Remembered>>,
+    /// Where sessions stand that were found by a search.
+    places: RefCell<Places>,
     /// What the last change has left.
     latest: RefCell<Option<Latest>>,
 }
@@ -104,6 +109,7 @@ impl<S: Storage> Store<S> {
             texts: Cell::new(true),
             is_present: Cell::new(false),
             remembered: RefCell::new(None),
+            places: RefCell::default(),
             latest: RefCell::new(None),
         }
     }

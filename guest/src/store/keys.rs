@@ -163,9 +163,18 @@ pub fn subagents(parent: &str) -> String {
     format!("p/{}/", encode(parent))
 }
 
+/// Each session under the revision that last changed it.
+pub const CHANGES: &str = "t/";
+
 /// A session under the revision that last changed it.
 pub fn changed(revision: u64, id: &str) -> String {
-    format!("t/{revision:016}/{}", encode(id))
+    format!("{CHANGES}{revision:016}/{}", encode(id))
+}
+
+/// Revision and session of such a key.
+pub fn changed_place(key: &str) -> Option<(u64, String)> {
+    let (revision, id) = key.strip_prefix(CHANGES)?.split_once('/')?;
+    Some((revision.parse().ok()?, decode(id)?))
 }
 
 /// A session that never got a prompt.

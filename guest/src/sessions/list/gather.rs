@@ -139,17 +139,17 @@ impl<'a, S: Storage> Gather<'a, S> {
     /// The sessions that were there when the first page was read and have changed since.
     fn changed(&mut self, behind: u64) -> Result<()> {
         let search = self.filter.search.as_ref();
-        let mut start = format!("t/{:016}", behind.saturating_add(1));
+        let mut start = keys::changed(behind.saturating_add(1), "");
         let bounds = Bounds { limit: READ_AT_ONCE, max_bytes: 64 * 1024 };
         let mut more = true;
         while more && !self.is_full() {
-            let page = self.store.storage().scan(&start, &keys::range_end("t/"), false, bounds)?;
+            let page = self.store.storage().scan(&start, &keys::range_end(keys::CHANGES), false, bounds)?;
             more = page.more;
             let Some(last) = page.entries.last() else { break };
             // The least key after it.
             start = format!("{}\u{0}", last.key);
             let changed: Vec<(u64, String)> =
-                page.entries.iter().filter_map(|entry| changed_place(&entry.key)).collect();
+                page.entries.iter().filter_map(|entry| keys::changed_place(&entry.key)).collect();
             let ids: Vec<String> = changed.iter().map(|(_, id)| id.clone()).collect();
             let mut sessions = self.sessions(&ids)?;
             sessions.retain(|session| session.born <= self.started && self.filter.admits(session));
@@ -193,12 +193,6 @@ impl<'a, S: Storage> Gather<'a, S> {
         }
         Ok(sessions)
     }
-}
-
-/// Revision and session of an entry in the order of changes.
-fn changed_place(key: &str) -> Option<(u64, String)> {
-    let (revision, id) = key.strip_prefix("t/")?.split_once('/')?;
-    Some((revision.parse().ok()?, keys::decode(id)?))
 }
 
 /// A row as sent: with where it matched, and in the draft's shape where that was asked for.

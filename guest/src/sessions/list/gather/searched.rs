@@ -33,7 +33,7 @@ impl<S: Storage> Gather<'_, S> {
         // between the two does it pay to look who holds it.
         match find::few_by_whole_words(self.store, query, rare)? {
             Few::Sessions(ids) => {
-                let places = self.places(&ids, behind)?;
+                let places = self.places(ids, behind)?;
                 return self.matching_of(query, &places);
             }
             Few::Unsupported => return self.walked(query, behind),
@@ -47,7 +47,7 @@ impl<S: Storage> Gather<'_, S> {
         let Few::Sessions(ids) = find::few(self.store, query, few)? else {
             return self.walked(query, Some(reached.behind()));
         };
-        let places = self.places(&ids, Some(reached.behind()))?;
+        let places = self.places(ids, Some(reached.behind()))?;
         self.matching_of(query, &places)?;
         let behind = Some(keys::row_place(reached.updated, &reached.id));
         self.store.remember(Remembered { list, behind, places });
@@ -71,17 +71,14 @@ impl<S: Storage> Gather<'_, S> {
         Ok(())
     }
 
-    /// Places and ids of those of the sessions that the list shows behind a row, in its order.
-    fn places(&self, ids: &[String], behind: Option<(i64, &str)>) -> Result<Vec<(String, String)>> {
+    /// Places and ids of those of the sessions that stand behind a row, in the list's order. The list may not show them all.
+    fn places(&self, ids: Vec<String>, behind: Option<(i64, &str)>) -> Result<Vec<(String, String)>> {
         let behind = behind.map(|(updated, id)| keys::row_place(updated, id));
-        let mut places: Vec<(String, String)> = Vec::new();
-        for ids in ids.chunks(READ_AT_ONCE as usize) {
-            let mut sessions = self.sessions(ids)?;
-            sessions.retain(|session| session.revision <= self.started && self.filter.admits(session));
-            let found = sessions.into_iter().map(|session| (keys::row_place(session.updated, &session.id), session.id));
-            places.extend(found.filter(|(place, _)| behind.as_ref().is_none_or(|behind| place < behind)));
-        }
-        places.sort_by(|a, b| b.cmp(a));
+        let mut places = self.store.places(ids)?;
+        places.retain(|(_, placed)| placed.revision <= self.started && placed.updated >= self.filter.earliest());
+        let found = places.into_iter().map(|(id, placed)| (keys::row_place(placed.updated, &id), id));
+        let mut places: Vec<_> = found.filter(|(place, _)| behind.as_ref().is_none_or(|from| place < from)).collect();
+        places.sort_unstable_by(|a, b| b.cmp(a));
         Ok(places)
     }
 
@@ -94,7 +91,7 @@ impl<S: Storage> Gather<'_, S> {
             let ids: Vec<String> = batch.iter().map(|(_, id)| id.clone()).collect();
             // What changed between the two reads is given at the end.
             let mut sessions = self.sessions(&ids)?;
-            sessions.retain(|session| session.revision <= self.started);
+            sessions.retain(|session| session.revision <= self.started && self.filter.admits(session));
             let hits = self.hits(query, &sessions)?;
             for (session, hit) in sessions.iter().zip(hits) {
                 if let Some(hit) = hit.filter(|_| !self.is_full()) {
