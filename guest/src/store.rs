@@ -4,9 +4,10 @@
 //! |---|---|
 //! | `s/<id>` | the session's record: the truth about it |
 //! | `g/<id>` | its state: mode, model, configuration, plan, commands, usage, as last seen |
-//! | `i/<shelf>/<agent>/u/<updated>/<id>` | list row, by last activity: one for each agent that knows the session, or one under `-` where none does |
-//! | `i/<shelf>/<agent>/c/<directory>/<updated>/<id>` | the same row, by directory |
-//! | `i/<shelf>/<agent>/b/<span>/<updated>/<id>` | the beginning of the same row, by how long there was activity |
+//! | `i/<shelf>/<agent>/u/<recency>/<id>` | list row, by the last prompt or, where that is not known, last activity: one for each agent that knows the session, or one under `-` where none does |
+//! | `i/<shelf>/<agent>/c/<directory>/<recency>/<id>` | the same row, by directory |
+//! | `i/<shelf>/<agent>/b/<span>/<recency>/<id>` | the beginning of the same row, by how long there was activity |
+//! | `i/<shelf>/<agent>/l/<recency>/<id>` | the same row once more, where activity went on for long after the last prompt |
 //! | `i` | the agents that have rows: their names |
 //! | `e/<created>/<id>` | sessions that never got a prompt |
 //! | `v` | the layout of what is derived, or how far a store of an earlier version is on the way to it |
@@ -46,6 +47,7 @@ pub mod keys;
 mod known;
 mod latest;
 mod layout;
+mod model;
 mod places;
 mod remembered;
 mod removals;
@@ -57,6 +59,7 @@ mod session;
 mod shelf;
 mod span;
 mod state;
+mod tail;
 mod title;
 mod unreadable;
 
@@ -69,8 +72,7 @@ pub use holders::Holders;
 pub use known::Known;
 use latest::Latest;
 pub use layout::Layout;
-pub use places::Placed;
-use places::Places;
+pub use places::{Placed, Places};
 pub use remembered::Remembered;
 pub use removals::Removals;
 use revision::parse_revision;
@@ -81,6 +83,7 @@ pub use session::{Origin, Session};
 pub use shelf::Shelf;
 pub use span::Span;
 pub use state::State;
+pub use tail::LONG_TAIL;
 pub use title::Title;
 
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
@@ -127,6 +130,16 @@ impl<S: Storage> Store<S> {
     /// What [`Remembered::rest`] is left of a list, if it is known.
     pub fn remembered(&self, list: (u64, u64), behind: &str) -> Option<Ref<'_, [(String, String)]>> {
         Ref::filter_map(self.remembered.borrow(), |known| known.as_ref()?.rest(list, behind)).ok()
+    }
+
+    /// Where sessions stand that were found before. Whoever takes it keeps it again.
+    pub fn take_places(&self) -> Places {
+        self.places.take()
+    }
+
+    /// Keeps where sessions stand for the next search.
+    pub fn keep_places(&self, places: Places) {
+        self.places.replace(places);
     }
 
     /// One record.

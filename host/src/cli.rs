@@ -46,7 +46,7 @@ enum Command {
     Proxy(proxy::Arguments),
     /// Is an agent by itself: echoes each prompt, or streams what a command makes of it.
     Agent(agent::Arguments),
-    /// Lists sessions, the last active first.
+    /// Lists sessions, the last prompted first.
     List(list::Arguments),
     /// Prints what was said in a session.
     Show(show::Arguments),

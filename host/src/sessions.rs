@@ -93,7 +93,7 @@ impl<'c, S: storage::Host + Send + 'static> Sessions<'c, S> {
         Ok(Self { component, instance: Some(instance), is_lost: false })
     }
 
-    /// A page of at most `limit` sessions, from 1 to 1000, and about 1 MiB; the last active first. `cursor` is that of the
+    /// A page of at most `limit` sessions, from 1 to 1000, and about 1 MiB; the last prompted first. `cursor` is that of the
     /// page before. A search may end a page early, or without any session, but not without a cursor where there is more.
     pub fn list(&mut self, criteria: &ListCriteria, limit: u32, cursor: Option<&str>) -> Answer<Page> {
         self.call(|instance| instance.list_sessions(criteria, limit, cursor))

@@ -15,6 +15,13 @@ pub enum Change {
         /// When.
         at: i64,
     },
+    /// A prompt at a time, which is activity too.
+    Prompt {
+        /// Which session.
+        id: String,
+        /// When.
+        at: i64,
+    },
     /// Another title.
     Rename {
         /// Which session.
@@ -56,6 +63,7 @@ impl Change {
         match self {
             Self::Create(session) => &session.id,
             Self::Touch { id, .. }
+            | Self::Prompt { id, .. }
             | Self::Rename { id, .. }
             | Self::Archive { id, .. }
             | Self::Know { id, .. }
@@ -72,6 +80,8 @@ pub enum Intent {
     Create(Box<Session>),
     /// Touches the session at this index (modulo their number).
     Touch(usize, i64),
+    /// Prompts it.
+    Prompt(usize, i64),
     /// Renames it.
     Rename(usize, Text),
     /// Archives it, or brings it back.
@@ -92,6 +102,7 @@ impl Intent {
         Some(match self {
             Self::Create(session) => Change::Create(session.clone()),
             Self::Touch(which, at) => Change::Touch { id: id(*which)?, at: *at },
+            Self::Prompt(which, at) => Change::Prompt { id: id(*which)?, at: *at },
             Self::Rename(which, title) => Change::Rename { id: id(*which)?, title: title.clone() },
             Self::Archive(which, archived) => Change::Archive { id: id(*which)?, archived: *archived },
             Self::Know(which, agent, known) => Change::Know { id: id(*which)?, agent: *agent, known: *known },

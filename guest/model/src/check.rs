@@ -69,7 +69,8 @@ pub fn row_is_right(row: &Value, session: &Session, question: &Question) -> Resu
     prop_assert_eq!(row["cwd"].as_str(), Some(session.cwd()));
     prop_assert_eq!(row.get("title").and_then(Value::as_str).map(str::to_owned), session.title_text());
     prop_assert_eq!(time(&row["updatedAt"]), Some(session.updated).filter(|_| !session.undated));
-    prop_assert_eq!(row["archived"].as_bool(), Some(session.archived));
+    prop_assert_eq!(row.get("archived").and_then(Value::as_bool), Some(session.archived));
+    prop_assert_eq!(time(&row["lastPromptAt"]), session.prompted.map(|_| session.recency()));
     prop_assert_eq!(time(&own["createdAt"]), Some(session.created));
     prop_assert_eq!(own.get("parent").is_some(), session.subagent);
     prop_assert_eq!(row.get("createdAt"), own.get("createdAt").filter(|_| question.is_draft()));

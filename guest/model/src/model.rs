@@ -38,6 +38,11 @@ impl Model {
                 session.updated = session.created.max(*at);
                 session.undated = false;
             }
+            Change::Prompt { at, .. } => {
+                session.updated = session.created.max(*at);
+                session.prompted = Some(session.updated);
+                session.undated = false;
+            }
             Change::Rename { title, .. } => {
                 session.ornament.clear();
                 session.title.clone_from(title);
@@ -57,10 +62,10 @@ impl Model {
         }
     }
 
-    /// What a list shows, in its order: last activity first; among equal times by the id as it stands in keys.
+    /// What a list shows, in its order: last prompt, or activity, first; among equal times by the id as it stands in keys.
     pub fn list(&self, question: &Question) -> Vec<&Session> {
         let mut found: Vec<&Session> = self.sessions.iter().filter(|session| question.admits(session)).collect();
-        found.sort_by_cached_key(|session| Reverse((session.updated, keys::encode(&session.id))));
+        found.sort_by_cached_key(|session| Reverse((session.recency(), keys::encode(&session.id))));
         found
     }
 }

@@ -28,7 +28,7 @@ impl<S: Storage> Native<S> {
     /// Over a storage that can search texts.
     pub fn new(storage: S) -> Self {
         let own = Agents::Own(AGENTS[0].to_owned());
-        let options = Options { page_size: 100, agents: own, agent: None, draft: false };
+        let options = Options { page_size: 100, agents: own, agent: None, draft: false, extended: true };
         Self { store: Store::new(storage), options, effort: Effort::default(), searches_conversations: true }
     }
 
@@ -40,7 +40,13 @@ impl<S: Storage> Native<S> {
     /// Lists all agents' sessions where nothing else is said.
     #[must_use]
     pub fn of_all_agents(mut self) -> Self {
-        self.options = Options { page_size: 100, agents: Agents::All, agent: Some(AGENTS[0].to_owned()), draft: false };
+        self.options = Options {
+            page_size: 100,
+            agents: Agents::All,
+            agent: Some(AGENTS[0].to_owned()),
+            draft: false,
+            extended: true,
+        };
         self
     }
 
@@ -58,6 +64,7 @@ impl<S: Storage> Native<S> {
     fn create(&self, session: &Session) {
         let mut record = store::Session::new(session.id.clone(), session.cwd().to_owned(), session.created);
         record.touch(session.updated);
+        record.prompted = session.prompted;
         record.undated = session.undated;
         for agent in &session.agents {
             record.agents.insert(AGENTS[*agent].to_owned(), known(&session.id));
@@ -108,6 +115,7 @@ impl<S: Storage> Lister for Native<S> {
         match change {
             Change::Create(session) => self.create(session),
             Change::Touch { id, at } => self.change(id, |session| session.touch(*at)),
+            Change::Prompt { id, at } => self.change(id, |session| session.prompt(*at)),
             Change::Know { id, agent, known: true } => self.change(id, |session| {
                 session.agents.insert(AGENTS[*agent].to_owned(), known(id));
             }),

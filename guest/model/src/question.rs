@@ -216,9 +216,10 @@ impl Question {
         }
         let archived = match self.archived {
             Archived::Unsaid => None,
-            Archived::Exclude => Some("exclude"),
-            Archived::Include => Some("include"),
-            Archived::Only => Some("only"),
+            // The draft of list extensions has other names for the same.
+            Archived::Exclude => Some(if self.in_meta { "exclude" } else { "unarchived" }),
+            Archived::Include => Some(if self.in_meta { "include" } else { "all" }),
+            Archived::Only => Some(if self.in_meta { "only" } else { "archived" }),
         };
         if let Some(archived) = archived {
             draft.insert("archived".to_owned(), json!(archived));

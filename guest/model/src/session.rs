@@ -19,7 +19,9 @@ pub struct Session {
     pub created: i64,
     /// Its last activity, never before it was created.
     pub updated: i64,
-    /// Whether that only orders it.
+    /// When it was last prompted, if that is known.
+    pub prompted: Option<i64>,
+    /// Whether its last activity only orders it.
     pub undated: bool,
     /// The words of its title, which follow [`Self::ornament`].
     pub title: Text,
@@ -42,6 +44,11 @@ impl Session {
     pub fn cwd(&self) -> &'static str {
         let (directory, spelling) = self.directory;
         DIRECTORIES[directory][spelling]
+    }
+
+    /// What it stands by in a list.
+    pub fn recency(&self) -> i64 {
+        self.prompted.map_or(self.updated, |prompted| prompted.clamp(self.created, self.updated))
     }
 
     /// The title in full.

@@ -16,11 +16,13 @@ use crate::vocabulary::{AGENTS, DIRECTORIES, WORDS};
 const LAST: i64 = 253_402_300_799_999;
 const AROUND: i64 = 1_760_000_000_000;
 
-/// Few different times, so that many are equal; some with milliseconds, and the first and the last there can be.
+/// Few different times, so that many are equal; some with milliseconds, some hours apart, and the first and the last there
+/// can be.
 pub fn time() -> impl Strategy<Value = i64> {
     prop_oneof![
         12 => (0i64..6).prop_map(|seconds| AROUND + seconds * 1000),
         6 => (0i64..4).prop_map(|millis| AROUND + millis),
+        4 => (0i64..4, -1i64..2).prop_map(|(hours, millis)| AROUND + hours * 3_600_000 + millis),
         1 => Just(0),
         1 => Just(LAST),
     ]
@@ -70,8 +72,9 @@ fn agents() -> impl Strategy<Value = BTreeSet<usize>> {
 pub fn session(serial: usize) -> impl Strategy<Value = Session> {
     let content = (text(0..4), ornament(), option::weighted(0.2, 0..WORDS.len()), vec(text(1..4), 0..3));
     let flags = (any::<Index>(), any::<Index>(), any::<Index>());
-    (id(serial), directory(), time(), time(), content, agents(), flags).prop_map(
-        |(id, directory, created, updated, content, agents, flags)| {
+    let times = (time(), time(), option::of(time()));
+    (id(serial), directory(), times, content, agents(), flags).prop_map(
+        |(id, directory, (created, updated, prompted), content, agents, flags)| {
             let (title, ornament, label, said) = content;
             let (archived, subagent) = (flags.0.index(5) == 0, flags.1.index(6) == 0);
             let updated = updated.max(created);
@@ -80,6 +83,7 @@ pub fn session(serial: usize) -> impl Strategy<Value = Session> {
                 directory,
                 created,
                 updated,
+                prompted,
                 undated: flags.2.index(8) == 0,
                 title,
                 ornament,
@@ -152,6 +156,7 @@ pub fn intents(serial: usize) -> impl Strategy<Value = Vec<Intent>> {
         prop_oneof![
             2 => session(serial + nth).prop_map(|session| Intent::Create(Box::new(session))),
             4 => (some(), time()).prop_map(|(which, at)| Intent::Touch(which, at)),
+            4 => (some(), time()).prop_map(|(which, at)| Intent::Prompt(which, at)),
             1 => (some(), text(1..4)).prop_map(|(which, title)| Intent::Rename(which, title)),
             2 => (some(), any::<bool>()).prop_map(|(which, archived)| Intent::Archive(which, archived)),
             2 => (some(), 0..AGENTS.len(), any::<bool>())

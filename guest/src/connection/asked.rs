@@ -21,6 +21,8 @@ pub(super) struct AskedFor {
     plans: bool,
     /// `subagents` (unstable).
     subagents: bool,
+    /// `session.listChanged` (draft of list extensions).
+    list_changed: bool,
 }
 
 impl AskedFor {
@@ -36,7 +38,13 @@ impl AskedFor {
             booleans: has(&options, "boolean"),
             plans: has(&client, "plan"),
             subagents: has(&client, "subagents"),
+            list_changed: has(&session, "listChanged"),
         }
+    }
+
+    /// Whether it knows the draft of list extensions, whose hints it wants.
+    pub(super) fn knows_list_extensions(self) -> bool {
+        self.list_changed
     }
 
     /// Whether updates of this `sessionUpdate` are shown to it when they are replayed.
@@ -73,14 +81,21 @@ mod tests {
 
     #[test]
     fn what_a_client_asks_for_is_read_from_its_capabilities() {
-        let all = AskedFor { notices: true, compaction: true, booleans: true, plans: true, subagents: true };
+        let all = AskedFor {
+            notices: true,
+            compaction: true,
+            booleans: true,
+            plans: true,
+            subagents: true,
+            list_changed: true,
+        };
         for (params, expected) in [
             ("{}", AskedFor::default()),
             (r#"{"clientCapabilities":null}"#, AskedFor::default()),
             (r#"{"clientCapabilities":{"session":5,"plan":false}}"#, AskedFor::default()),
             (r#"{"clientCapabilities":{"session":{"notices":{}}}}"#, AskedFor { notices: true, ..AskedFor::default() }),
             (
-                r#"{"clientCapabilities":{"session":{"notices":{},"compaction":{},"configOptions":{"boolean":{}}},"plan":{},"subagents":{}}}"#,
+                r#"{"clientCapabilities":{"session":{"notices":{},"compaction":{},"configOptions":{"boolean":{}},"listChanged":{}},"plan":{},"subagents":{}}}"#,
                 all,
             ),
         ] {

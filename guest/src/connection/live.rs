@@ -183,6 +183,10 @@ struct Activity {
     /// When the last of the turns that have succeeded began and ended, which may be long before that is written.
     last_turn: Option<(i64, i64)>,
     touched: Option<i64>,
+    /// When the last prompt came.
+    prompted: Option<i64>,
+    /// When the last turn ended, and the model that it had, where that is known.
+    turn_ended: Option<(i64, Option<String>)>,
     /// A title made of the last prompt, should the session need one.
     title: Option<String>,
     /// The agent has heard all that stands in the log.

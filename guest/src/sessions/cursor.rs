@@ -18,17 +18,17 @@ const LONGEST: usize = 64 * 1024;
 /// How far a list has been read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// In the order of last activity, behind this row.
+    /// In the list's order, behind this row.
     Row {
-        /// The row's last activity.
-        updated: i64,
+        /// Its session's [recency](crate::store::Session::recency).
+        recency: i64,
         /// The row's session.
         id: String,
     },
     /// The same in a search that tries the sessions on the list, behind the last that was tried.
     Tried {
-        /// The session's last activity.
-        updated: i64,
+        /// The session's recency.
+        recency: i64,
         /// The session.
         id: String,
     },
@@ -60,8 +60,8 @@ impl Cursor {
     /// The cursor as clients carry it.
     pub fn encode(&self) -> String {
         let place = match &self.place {
-            Place::Row { updated, id } => format!("r.{updated}.{}", keys::encode(id).replace('.', "%2E")),
-            Place::Tried { updated, id } => format!("s.{updated}.{}", keys::encode(id).replace('.', "%2E")),
+            Place::Row { recency, id } => format!("r.{recency}.{}", keys::encode(id).replace('.', "%2E")),
+            Place::Tried { recency, id } => format!("s.{recency}.{}", keys::encode(id).replace('.', "%2E")),
             Place::Changed { revision } => format!("c.{revision}"),
         };
         let text = format!("{VERSION}.{:x}.{:x}.{place}", self.filter, self.started);
@@ -86,9 +86,9 @@ impl Cursor {
         let started = u64::from_str_radix(parts.next()?, 16).ok()?;
         let place = match parts.next()? {
             kind @ ("r" | "s") => {
-                let updated = parts.next()?.parse().ok().filter(|updated| (0..=time::LAST).contains(updated))?;
+                let recency = parts.next()?.parse().ok().filter(|recency| (0..=time::LAST).contains(recency))?;
                 let id = keys::decode(parts.next()?)?;
-                if kind == "r" { Place::Row { updated, id } } else { Place::Tried { updated, id } }
+                if kind == "r" { Place::Row { recency, id } } else { Place::Tried { recency, id } }
             }
             "c" => Place::Changed { revision: parts.next()?.parse().ok()? },
             _ => return None,
@@ -103,9 +103,9 @@ mod tests {
 
     #[test]
     fn a_cursor_comes_back_and_damage_is_noticed() {
-        let (updated, id) = (1_760_000_000_000, "s.1/ключ%".to_owned());
+        let (recency, id) = (1_760_000_000_000, "s.1/ключ%".to_owned());
         for place in
-            [Place::Row { updated, id: id.clone() }, Place::Tried { updated, id }, Place::Changed { revision: 7 }]
+            [Place::Row { recency, id: id.clone() }, Place::Tried { recency, id }, Place::Changed { revision: 7 }]
         {
             let cursor = Cursor { filter: u64::MAX, started: 3, place };
             let text = cursor.encode();

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::list::{ListError, Options};
 use crate::rpc;
 use crate::search::query::Query;
-use crate::store::{RowHead, Session, Shelf, directory};
+use crate::store::{LONG_TAIL, RowHead, Session, Shelf, directory};
 use crate::time;
 
 /// The most rows in a page.
@@ -78,21 +78,33 @@ impl Filter {
         !(undated && self.updated_after.is_some())
     }
 
-    /// Whether a row matches that was found where [`Self::shelves`], [`Self::earliest`], agents and directory lead.
-    pub fn admits_row(&self, row: &RowHead) -> bool {
-        self.admits_created(row.created) && self.admits_undated(row.undated)
+    fn admits_updated(&self, updated: i64) -> bool {
+        self.updated_after.is_none_or(|after| updated > after)
     }
 
-    /// The earliest last activity that can match: what was created after a time was also active after it.
+    /// Whether a row matches that was found where [`Self::shelves`], agents and directory lead; it stands at this recency.
+    pub fn admits_row(&self, row: &RowHead, recency: i64) -> bool {
+        self.admits_created(row.created)
+            && self.admits_updated(row.updated.unwrap_or(recency))
+            && self.admits_undated(row.undated)
+    }
+
+    /// The earliest recency that can match: nothing stands before its creation.
     pub fn earliest(&self) -> i64 {
-        self.updated_after.max(self.created_after).map_or(0, |after| after.saturating_add(1))
+        self.created_after.map_or(0, |after| after.saturating_add(1))
+    }
+
+    /// The same of what has no long tail, in which activity goes on after the last prompt.
+    pub fn earliest_without_tail(&self) -> i64 {
+        let active = self.updated_after.map_or(0, |after| after.saturating_add(1).saturating_sub(LONG_TAIL));
+        self.earliest().max(active)
     }
 
     /// Whether a session matches, its text aside.
     pub fn admits(&self, session: &Session) -> bool {
         self.shelves().any(|shelf| shelf == session.shelf())
             && self.admits_created(session.created)
-            && session.updated >= self.earliest()
+            && self.admits_updated(session.updated)
             && self.admits_undated(session.undated)
             && self.agents.admit(session)
             && self.cwd.as_ref().is_none_or(|cwd| directory::normalise(&session.cwd).as_ref() == Some(cwd))
@@ -104,12 +116,21 @@ impl Filter {
 pub struct Request {
     /// What to show.
     pub filter: Filter,
-    /// How many rows, 1 to [`MOST_ROWS`].
+    /// How many rows at most, 1 to [`MOST_ROWS`].
     pub limit: u32,
     /// Where to go on.
     pub cursor: Option<String>,
-    /// Whether rows show `createdAt` at their root, as the draft had it.
-    pub draft_rows: bool,
+    /// What rows show beside what the stable protocol has.
+    pub view: View,
+}
+
+/// What rows show beside what the stable protocol has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct View {
+    /// `createdAt` at their root, as the draft had it that preceded the stable protocol.
+    pub created_at: bool,
+    /// `archived`, and the members of the draft of list extensions.
+    pub extended: bool,
 }
 
 /// The request's members, the root before `_meta["acp-sessions"]`.
@@ -154,13 +175,27 @@ impl Members {
         }
     }
 
+    /// By the names of the draft of list extensions, by those of before, or as the archive's draft has it, where `true`
+    /// means both.
+    fn archived(&self) -> Result<Archived, ListError> {
+        match self.get("archived") {
+            None | Some(Value::Bool(false)) => Ok(Archived::Exclude),
+            Some(Value::Bool(true)) => Ok(Archived::Include),
+            Some(value) => match value.as_str() {
+                Some("unarchived" | "exclude") => Ok(Archived::Exclude),
+                Some("all" | "include") => Ok(Archived::Include),
+                Some("archived" | "only") => Ok(Archived::Only),
+                _ => Err(ListError::invalid("archived", "must be `unarchived`, `archived` or `all`")),
+            },
+        }
+    }
+
     fn limit(&self) -> Result<Option<u32>, ListError> {
         let Some(value) = self.get("limit") else { return Ok(None) };
-        let limit = rpc::whole_number(&value.to_string()).and_then(|limit| u32::try_from(limit).ok());
-        limit
-            .filter(|limit| (1..=MOST_ROWS).contains(limit))
-            .map(Some)
-            .ok_or_else(|| ListError::invalid("limit", format!("must be a whole number from 1 to {MOST_ROWS}")))
+        let limit = rpc::whole_number(&value.to_string()).filter(|limit| *limit >= 1);
+        // A page never has more, whatever is asked for.
+        let limit = limit.map(|limit| u32::try_from(limit).map_or(MOST_ROWS, |limit| limit.min(MOST_ROWS)));
+        limit.map(Some).ok_or_else(|| ListError::invalid("limit", "must be a whole number, at least 1"))
     }
 }
 
@@ -170,7 +205,8 @@ impl Request {
     /// Reads the params of a request of somebody who has no agent: all sessions, in pages of `page_size` rows if the
     /// request is a plain one.
     pub fn read(params: Option<&str>, page_size: u32) -> Result<Self, ListError> {
-        Self::read_for(params, &Options { page_size, agents: Agents::All, agent: None, draft: false })
+        let options = Options { page_size, agents: Agents::All, agent: None, draft: false, extended: true };
+        Self::read_for(params, &options)
     }
 
     /// Reads the params of a request; what it leaves open is as in the options.
@@ -183,8 +219,10 @@ impl Request {
         let uses = |of: &serde_json::Map<String, Value>| {
             DRAFT_FIELDS.iter().any(|field| of.get(*field).is_some_and(|value| !value.is_null()))
         };
-        let draft_rows = options.draft || uses(&members.root);
-        let default_limit = if draft_rows || uses(&members.meta) { DRAFT_ROWS } else { options.page_size };
+        let created_at = options.draft || uses(&members.root);
+        let asks = ["limit", "archived"].iter().any(|field| members.get(field).is_some());
+        let extended = options.extended || created_at || asks;
+        let default_limit = if created_at || uses(&members.meta) { DRAFT_ROWS } else { options.page_size };
         let cwd = match members.string("cwd")? {
             None => None,
             Some(cwd) => {
@@ -192,12 +230,7 @@ impl Request {
                 Some(cwd.ok_or_else(|| ListError::invalid("cwd", "must be an absolute path"))?)
             }
         };
-        let archived = match members.string("archived")? {
-            None | Some("exclude") => Archived::Exclude,
-            Some("include") => Archived::Include,
-            Some("only") => Archived::Only,
-            Some(_) => return Err(ListError::invalid("archived", "must be `exclude`, `include` or `only`")),
-        };
+        let archived = members.archived()?;
         let subagents = match members.meta.get("subagents") {
             None | Some(Value::Null) => false,
             Some(Value::Bool(subagents)) => *subagents,
@@ -217,6 +250,6 @@ impl Request {
         };
         let limit = members.limit()?.unwrap_or(default_limit);
         let cursor = members.string("cursor")?.map(str::to_owned);
-        Ok(Self { filter, limit, cursor, draft_rows })
+        Ok(Self { filter, limit, cursor, view: View { created_at, extended } })
     }
 }

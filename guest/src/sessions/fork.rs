@@ -111,6 +111,9 @@ fn forked<S: Storage>(
     }
     session.created = fork.now;
     session.updated = fork.now;
+    session.prompted = None;
+    session.turn_ended = None;
+    session.forked_from = Some(parent.id.clone());
     session.agents.clear();
     session.agent = None;
     session.archived = false;

@@ -1,4 +1,5 @@
-//! Listing sessions (protocol v1, `session/list`): last activity first, a page at a time.
+//! Listing sessions (protocol v1, `session/list`): the last prompted first, a page at a time. Where it is not known when a
+//! session was prompted it stands by its last activity (draft: session list extensions).
 //!
 //! A list is of the sessions of one agent or of all. A page costs the page: rows come ready from the index, filters act
 //! before paging, and no transcript is opened. A page ends early where its rows would make its line too long, and in a
@@ -13,6 +14,7 @@ mod effort;
 mod error;
 mod gather;
 mod options;
+mod places;
 
 use super::cursor::Cursor;
 use super::filter::Request;

@@ -160,7 +160,7 @@ impl From<CheckupError> for SessionError {
     }
 }
 
-/// The last activity first; at most `limit` sessions, from 1 to 1000.
+/// The last prompted first, or active where no prompt is known of; at most `limit` sessions, from 1 to 1000.
 pub fn list_sessions<S: Storage>(
     store: &Store<S>,
     criteria: &ListCriteria,

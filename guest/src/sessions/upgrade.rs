@@ -97,7 +97,7 @@ fn write_entries<S: Storage>(
 /// The keys of a session's index entries as they were.
 fn older_keys(session: &Session) -> impl Iterator<Item = String> {
     let letter = session.shelf().letter();
-    let place = keys::row_place(session.updated, &session.id);
+    let place = keys::row_place(session.recency(), &session.id);
     let cwd = directory::normalise(&session.cwd);
     let prefixes = [Some(keys::older_rows(letter, None)), cwd.map(|cwd| keys::older_rows(letter, Some(&cwd)))];
     // More of them counted as never prompted.
@@ -136,7 +136,7 @@ pub(super) fn as_they_are<S: Storage>(
     let records = store.storage().get(&sessions)?;
     let entries = rows.into_iter().zip(records).filter_map(|(row, record)| {
         let session = Session::parse(&record?).ok()?;
-        let stands = session.shelf() == shelf && row.key.ends_with(&keys::row_place(session.updated, &session.id));
+        let stands = session.shelf() == shelf && row.key.ends_with(&keys::row_place(session.recency(), &session.id));
         (stands && is_wanted(&session)).then(|| Entry { key: row.key, value: crate::store::Row::text(&session) })
     });
     Ok(entries.collect())

@@ -1,4 +1,4 @@
-//! Walking the list's index: the rows of one or several ranges in the one order, last activity first.
+//! Walking the list's index: the rows of one or several ranges in the one order, the last prompted first.
 
 use std::collections::VecDeque;
 
@@ -68,8 +68,8 @@ enum Kind {
 }
 
 impl Range {
-    /// A range that begins with the prefix, of what was active from `earliest` on and, where there is such a bound,
-    /// before `until`.
+    /// A range that begins with the prefix, of what stands from `earliest` on and, where there is such a bound, before
+    /// `until`.
     fn new(
         prefix: String,
         kind: Kind,
@@ -79,7 +79,7 @@ impl Range {
     ) -> Self {
         let start = format!("{prefix}{earliest:015}");
         let end = match behind {
-            Some((updated, id)) => prefix.clone() + &keys::row_place(updated, id),
+            Some((recency, id)) => prefix.clone() + &keys::row_place(recency, id),
             None => keys::range_end(&prefix),
         };
         let end = until.map_or(end.clone(), |until| end.min(format!("{prefix}{until:015}")));
@@ -129,10 +129,10 @@ impl Found {
         Row::parse(&self.entry.value)
     }
 
-    /// Last activity and id of its session.
+    /// Recency and id of its session.
     pub fn place(&self) -> Option<(i64, String)> {
-        let (updated, id) = self.entry.key[self.place..].split_once('/')?;
-        Some((updated.parse().ok()?, keys::decode(id)?))
+        let (recency, id) = self.entry.key[self.place..].split_once('/')?;
+        Some((recency.parse().ok()?, keys::decode(id)?))
     }
 }
 
@@ -167,18 +167,26 @@ impl Walk {
         let is_older = store.layout()? != Layout::Present;
         let created_before = filter.created_before.filter(|_| cwd.is_none() && !is_older);
         let spans = created_before.map_or(0, |_| Span::all().count());
-        let batches = Batches::of(shelves.len() * (sets.len() * spans.max(1) + usize::from(is_older)), batch);
-        let range = |prefix, kind, until| Range::new(prefix, kind, (filter.earliest(), until), behind, batches);
+        // What was active after a time may have been prompted long before it.
+        let has_tails = filter.updated_after.is_some();
+        let ranges_of_set = spans.max(1) + usize::from(has_tails);
+        let batches = Batches::of(shelves.len() * (sets.len() * ranges_of_set + usize::from(is_older)), batch);
+        let from = |earliest| move |prefix, kind, until| Range::new(prefix, kind, (earliest, until), behind, batches);
+        let range = from(filter.earliest_without_tail());
         let mut ranges = Vec::new();
         for shelf in shelves {
             let letter = shelf.letter();
             for agent in &sets {
                 let rows = keys::rows(letter, *agent, cwd);
+                if has_tails {
+                    let tails = keys::rows_with_long_tails(letter, *agent);
+                    ranges.push(from(filter.earliest())(tails, Kind::Rows, None));
+                }
                 let Some(before) = created_before else {
                     ranges.push(range(rows, Kind::Rows, None));
                     continue;
                 };
-                // What was created before a time stands less than its span behind that.
+                // What was created before a time stands less than its span behind that: it is prompted while it is active.
                 ranges.extend(Span::all().map(|span| {
                     let until = before.saturating_add(span.end()).min(time::LAST + 1);
                     range(keys::rows_by_span(letter, *agent, span.number()), Kind::Heads(rows.clone()), Some(until))

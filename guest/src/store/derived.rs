@@ -61,13 +61,16 @@ impl Session {
     /// Where the session stands in the indexes.
     fn index(&self) -> Vec<(String, Says)> {
         let (letter, span) = (self.shelf().letter(), self.span().number());
-        let place = keys::row_place(self.updated, &self.id);
+        let place = keys::row_place(self.recency(), &self.id);
         let cwd = directory::normalise(&self.cwd);
         let mut index = vec![(keys::changed(self.revision, &self.id), Says::Nothing)];
         for agent in self.row_sets() {
             index.push((keys::rows(letter, agent, None) + &place, Says::Row));
             index.extend(cwd.as_ref().map(|cwd| (keys::rows(letter, agent, Some(cwd)) + &place, Says::Row)));
             index.push((keys::rows_by_span(letter, agent, span) + &place, Says::Head));
+            if self.has_long_tail() {
+                index.push((keys::rows_with_long_tails(letter, agent) + &place, Says::Row));
+            }
         }
         if self.is_unprompted() {
             index.push((keys::unprompted(self.created, &self.id), Says::Nothing));

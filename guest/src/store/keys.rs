@@ -217,6 +217,11 @@ pub fn rows_by_span(shelf: char, agent: Option<&str>, span: u32) -> String {
     format!("{}b/{span:02}/", rows_of(shelf, agent))
 }
 
+/// Where those of such a range of rows stand once more whose activity went on for long after the last prompt.
+pub fn rows_with_long_tails(shelf: char, agent: Option<&str>) -> String {
+    rows_of(shelf, agent) + "l/"
+}
+
 /// Where the list rows of a shelf begin in the layout before the present one, which had no agents: all or those of one
 /// directory (normalised).
 pub fn older_rows(shelf: char, cwd: Option<&str>) -> String {
@@ -236,8 +241,8 @@ fn hash(text: &str) -> u128 {
 }
 
 /// Where in a range of rows a session stands.
-pub fn row_place(updated: i64, id: &str) -> String {
-    format!("{updated:015}/{}", encode(id))
+pub fn row_place(recency: i64, id: &str) -> String {
+    format!("{recency:015}/{}", encode(id))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The list row: what a page shows of a session, ready to send, kept in the index itself.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -12,14 +13,19 @@ use crate::time;
 const LARGEST: usize = 64 * 1024;
 
 /// A row as stored: `<created, 15 digits> <revision, 16 digits> <letter> <SessionInfo as JSON>`. The letter is `d`, or `u`
-/// for a session without a date; a capital where [`RowHead::plain`] holds.
+/// for a session without a date; a capital where [`RowHead::plain`] holds. Where the row has members of the draft of list
+/// extensions, the letter is `p`, or `q` without a date, and before the JSON stand `<updated, 15 digits> <their length, 6
+/// digits> <they>`.
 ///
-/// The JSON begins with `{"sessionId":` and ends with the members of `_meta["acp-sessions"]` and three closing
-/// braces, so that members can be added at the root and in there without parsing.
+/// The JSON begins with `{"sessionId":`, has `archived` right before `_meta`, and ends with the members of
+/// `_meta["acp-sessions"]` and three closing braces, so that members can be added at the root and in there, and taken out,
+/// without parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row<'a> {
     /// What it begins with.
     pub head: RowHead,
+    /// The members that the draft of list extensions adds to `SessionInfo`, each with a comma before it.
+    pub extension: &'a str,
     /// `SessionInfo`.
     pub json: &'a str,
 }
@@ -31,6 +37,8 @@ pub struct RowHead {
     pub created: i64,
     /// The revision that last changed the session.
     pub revision: u64,
+    /// Its last activity; none where that is what the row stands by.
+    pub updated: Option<i64>,
     /// Whether its last activity only orders it; see [`Session::undated`].
     pub undated: bool,
     /// Whether its texts are known to be its heading and all of its own log, and nothing else.
@@ -39,47 +47,97 @@ pub struct RowHead {
 
 const CREATED: usize = 15;
 const REVISION: usize = 16;
-/// Where the JSON begins.
+const UPDATED: usize = 15;
+const LENGTH: usize = 6;
+const ARCHIVED: &str = ",\"archived\":";
+const META: &str = ",\"_meta\":";
+/// Where the JSON begins, or what is before it.
 const JSON: usize = CREATED + 1 + REVISION + 1 + 1 + 1;
+/// Where what stands behind the time begins.
+const BEHIND_UPDATED: usize = JSON + UPDATED + 1;
 
 impl<'a> Row<'a> {
     /// The row of a session, as stored: of its metadata as much as [`LARGEST`] leaves room for.
     pub fn text(session: &Session) -> String {
-        let date = match (session.undated, session.is_plain()) {
-            (false, false) => 'd',
-            (false, true) => 'D',
-            (true, false) => 'u',
-            (true, true) => 'U',
+        let extension = extension(session);
+        let date = match (extension.is_empty(), session.undated) {
+            (true, false) => 'd',
+            (true, true) => 'u',
+            (false, false) => 'p',
+            (false, true) => 'q',
         };
-        format!("{:015} {:016} {date} {}", session.created, session.revision, info(session, LARGEST))
+        let date = if session.is_plain() { date.to_ascii_uppercase() } else { date };
+        let between = match extension.len() {
+            0 => String::new(),
+            length => format!("{:015} {length:06} {extension}", session.updated),
+        };
+        format!("{:015} {:016} {date} {between}{}", session.created, session.revision, info(session, LARGEST))
     }
 
     /// Reads a stored row; `None` where it is damaged.
     pub fn parse(text: &'a str) -> Option<Self> {
         let head = RowHead::parse(text)?;
-        let json = text.get(JSON..)?;
-        (json.starts_with("{\"sessionId\":") && json.ends_with("}}}")).then_some(Self { head, json })
+        let (extension, json) = match head.updated {
+            None => ("", text.get(JSON..)?),
+            Some(_) => {
+                let (length, rest) = text.get(BEHIND_UPDATED..)?.split_at_checked(LENGTH + 1)?;
+                rest.split_at_checked(length.strip_suffix(' ')?.parse().ok()?)?
+            }
+        };
+        (json.starts_with("{\"sessionId\":") && json.ends_with("}}}")).then_some(Self { head, extension, json })
+    }
+
+    /// `SessionInfo` as the stable protocol has it.
+    pub fn stable(self) -> String {
+        let mut json = self.json.to_owned();
+        if let Some(archived) = self.archived() {
+            json.replace_range(archived, "");
+        }
+        json
+    }
+
+    /// The same with `archived` and what the draft of list extensions adds.
+    pub fn extended(self) -> String {
+        let mut json = self.json.to_owned();
+        if let Some(archived) = self.archived() {
+            json.insert_str(archived.end, self.extension);
+        }
+        json
+    }
+
+    /// Where `archived` stands. Before it are nothing but strings, in which quotes are escaped.
+    fn archived(self) -> Option<Range<usize>> {
+        let start = self.json.find(ARCHIVED)?;
+        Some(start..start + self.json[start..].find(META)?)
     }
 }
 
 impl RowHead {
     /// What a stored row begins with.
     pub fn text(row: &str) -> &str {
-        row.get(..JSON).unwrap_or(row)
+        let has_time = Self::parse(row).is_some_and(|head| head.updated.is_some());
+        row.get(..if has_time { BEHIND_UPDATED } else { JSON }).unwrap_or(row)
     }
 
     /// Reads what a stored row begins with; `None` where it is damaged.
     pub fn parse(text: &str) -> Option<Self> {
         let created = text.get(..CREATED)?.parse().ok()?;
         let revision = text.get(CREATED + 1..CREATED + 1 + REVISION)?.parse().ok()?;
-        let (undated, plain) = match text.get(CREATED + 1 + REVISION..JSON)? {
-            " d " => (false, false),
-            " D " => (false, true),
-            " u " => (true, false),
-            " U " => (true, true),
+        let letter = text.get(CREATED + 1 + REVISION..JSON)?.strip_prefix(' ')?.strip_suffix(' ')?;
+        let (undated, has_time) = match letter {
+            "d" | "D" => (false, false),
+            "u" | "U" => (true, false),
+            "p" | "P" => (false, true),
+            "q" | "Q" => (true, true),
             _ => return None,
         };
-        Some(Self { created, revision, undated, plain })
+        let updated = match text.get(JSON..BEHIND_UPDATED) {
+            Some(updated) if has_time => Some(updated.strip_suffix(' ')?.parse().ok()?),
+            None if has_time => return None,
+            _ => None,
+        };
+        let plain = letter.chars().all(char::is_uppercase);
+        Some(Self { created, revision, updated, undated, plain })
     }
 }
 
@@ -122,6 +180,27 @@ fn root(session: &Session) -> Value {
     }
     info.insert("archived".to_owned(), json!(session.archived));
     Value::Object(info)
+}
+
+/// What the draft of list extensions adds to `SessionInfo`, each member with a comma before it.
+fn extension(session: &Session) -> String {
+    let mut members = String::new();
+    let mut add = |name: &str, value: Value| {
+        members.push_str(&format!(",\"{name}\":{value}"));
+    };
+    if session.prompted.is_some() {
+        add("lastPromptAt", json!(time::format(session.recency())));
+    }
+    if let Some(model) = &session.model {
+        add("model", json!(model));
+    }
+    if let Some(parent) = &session.forked_from {
+        add("forkedFrom", json!(parent));
+    }
+    if let Some(ended) = session.turn_ended {
+        add("lastTurnEndedAt", json!(time::format(ended)));
+    }
+    members
 }
 
 /// What `_meta["acp-sessions"]` says of a session.

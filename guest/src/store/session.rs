@@ -36,6 +36,18 @@ pub struct Session {
     pub created: i64,
     /// Its last activity.
     pub updated: i64,
+    /// When its user last prompted it, as far as is known; see [`Self::recency`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompted: Option<i64>,
+    /// When its last turn ended, as far as is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_ended: Option<i64>,
+    /// The model of its last turn, as the agent names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The id of the session that it was forked from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<String>,
     /// Whether the agent took back the time of last activity: it then only orders, and is not shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undated: bool,
@@ -103,6 +115,10 @@ impl Session {
             cwd,
             created: now,
             updated: now,
+            prompted: None,
+            turn_ended: None,
+            model: None,
+            forked_from: None,
             undated: false,
             revision: 0,
             born: 0,
@@ -231,11 +247,29 @@ impl Session {
         self.undated = false;
     }
 
+    /// Its user prompts it at this time.
+    pub fn prompt(&mut self, at: i64) {
+        self.touch(at);
+        self.prompted = Some(self.updated);
+    }
+
+    /// What lists are ordered by (draft: session list extensions): when its user last prompted it or, where that is not
+    /// known, its last activity. Never before it was created, nor after its last activity: bounds on these are bounds on
+    /// it.
+    pub fn recency(&self) -> i64 {
+        recency(self.created, self.updated, self.prompted)
+    }
+
     /// Whether it never got a prompt, here, at its agent or where it was forked from. What another session's agent
     /// started is no session anybody would have prompted.
     pub fn is_unprompted(&self) -> bool {
         self.prompts == 0 && self.origin == Origin::Layer && self.segments.is_empty() && self.parent.is_none()
     }
+}
+
+/// [`Session::recency`] of a session with these times.
+pub(super) fn recency(created: i64, updated: i64, prompted: Option<i64>) -> i64 {
+    prompted.map_or(updated, |prompted| prompted.max(created).min(updated))
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]

@@ -115,7 +115,8 @@ fn page(store: &Store<Counting>, agents: Agents) -> (usize, usize, Vec<String>) 
     let counting = store.storage();
     counting.calls.set(0);
     counting.read.set(0);
-    let page = list::list(store, &Options { page_size: 10, agents, agent: None, draft: false }, None).expect("a page");
+    let page = list::list(store, &Options { page_size: 10, agents, agent: None, draft: false, extended: true }, None)
+        .expect("a page");
     let page: Value = serde_json::from_str(&page).expect("JSON");
     let rows = page["sessions"].as_array().expect("rows");
     let ids = rows.iter().filter_map(|row| row["sessionId"].as_str()).map(str::to_owned).collect();
@@ -142,7 +143,8 @@ fn asked(store: &Store<Counting>, params: &Value) -> (Cost, Vec<String>, Value) 
     for count in [&counting.calls, &counting.read, &counting.tried, &counting.hits, &counting.asked] {
         count.set(0);
     }
-    let options = Options { page_size: 10, agents: Agents::Own("a".to_owned()), agent: None, draft: false };
+    let options =
+        Options { page_size: 10, agents: Agents::Own("a".to_owned()), agent: None, draft: false, extended: true };
     let page: Value = serde_json::from_str(&list::list(store, &options, Some(&params.to_string())).unwrap()).unwrap();
     let ids = page["sessions"].as_array().unwrap().iter().map(|row| row["sessionId"].as_str().unwrap().to_owned());
     let cost = Cost {

@@ -24,7 +24,7 @@ fn store() -> Store<Memory> {
 }
 
 fn ids(store: &Store<Memory>, params: &Value) -> (String, Option<String>) {
-    let options = Options { page_size: 100, agents: Agents::All, agent: None, draft: false };
+    let options = Options { page_size: 100, agents: Agents::All, agent: None, draft: false, extended: true };
     ids_for(store, &options, params).expect("a page")
 }
 
@@ -64,8 +64,107 @@ fn each_filter_leaves_out_what_it_should() {
 #[test]
 fn a_limit_may_be_written_with_a_fraction() {
     let store = store();
-    for (limit, expected) in [(json!(2), "db"), (json!(2.0), "db"), (json!(1e0), "d")] {
+    // A larger one than a page ever has is no error.
+    for (limit, expected) in
+        [(json!(2), "db"), (json!(2.0), "db"), (json!(1e0), "d"), (json!(1001), "dbac"), (json!(u64::MAX), "dbac")]
+    {
         assert_eq!(ids(&store, &json!({ "limit": limit })).0, expected, "{limit}");
+    }
+}
+
+/// A row of this list, with everything that it shows.
+fn row(store: &Store<Memory>, options: &Options, params: &Value, id: &str) -> Value {
+    let page = list::list(store, options, Some(&params.to_string())).expect("a page");
+    let page: Value = serde_json::from_str(&page).expect("JSON");
+    page["sessions"].as_array().expect("rows").iter().find(|row| row["sessionId"] == id).expect("a row").clone()
+}
+
+#[test]
+fn lists_stand_in_the_order_of_prompts_and_of_activity_where_none_is_known() {
+    let store = store();
+    let change = |id: &str, change: &dyn Fn(&mut Session)| {
+        let changed = store.change(id).commit(|before, _, _| {
+            let mut session = before.cloned().expect("a session");
+            change(&mut session);
+            Ok(Decision::put(session))
+        });
+        changed.expect("a change");
+    };
+    change("c", &|session| session.prompt(7_000));
+    assert_eq!(ids(&store, &json!({})).0, "dcba");
+    // What its agent does by itself moves nothing.
+    change("c", &|session| session.touch(8_000));
+    change("c", &|session| session.touch(20_000_000));
+    assert_eq!(ids(&store, &json!({})).0, "dcba");
+    // It was active then all the same, long after its prompt.
+    assert_eq!(ids(&store, &json!({"updatedAfter": "1970-01-01T00:00:09Z"})).0, "c");
+    assert_eq!(ids(&store, &json!({"updatedAfter": "1970-01-01T00:00:04Z"})).0, "dcba");
+    assert_eq!(ids(&store, &json!({"updatedAfter": "1970-01-01T00:00:04Z", "cwd": "/x/y"})).0, "c");
+    assert_eq!(ids(&store, &json!({"updatedAfter": "1970-01-01T05:33:19Z", "search": "三"})).0, "c");
+    change("b", &|session| session.prompt(9_500));
+    assert_eq!(ids(&store, &json!({})).0, "bdca");
+}
+
+#[test]
+fn rows_show_what_the_protocol_has_and_more_only_to_who_asks_for_it() {
+    let store = store();
+    let changed = store.change("a").commit(|before, _, _| {
+        let mut session = before.cloned().expect("a session");
+        session.title = Title::Set("\",\"archived\":true,\"_meta\":{".to_owned());
+        session.prompt(6_000);
+        session.turn_ended = Some(7_000);
+        session.model = Some("a \"model\"".to_owned());
+        session.forked_from = Some("b".to_owned());
+        Ok(Decision::put(session))
+    });
+    changed.expect("a change");
+    let stable = ["sessionId", "cwd", "title", "updatedAt", "_meta"];
+    let extended = ["archived", "lastPromptAt", "model", "forkedFrom", "lastTurnEndedAt"];
+    let options = |extended| Options { page_size: 100, agents: Agents::All, agent: None, draft: false, extended };
+    for (options, params, is_extended) in [
+        (options(false), json!({}), false),
+        (options(false), json!({"cwd": "/x"}), false),
+        (options(false), json!({"_meta": {"acp-sessions": {"subagents": true}}}), false),
+        (options(false), json!({"limit": 100}), true),
+        (options(false), json!({"archived": "all"}), true),
+        (options(false), json!({"archived": false}), true),
+        (options(true), json!({}), true),
+    ] {
+        let mut row = row(&store, &options, &params, "a");
+        assert_eq!(row["title"], "\",\"archived\":true,\"_meta\":{");
+        if is_extended {
+            let shown = extended.map(|member| row[member].take());
+            let (prompted, ended) = ("1970-01-01T00:00:06.000Z", "1970-01-01T00:00:07.000Z");
+            assert_eq!(json!(shown), json!([false, prompted, "a \"model\"", "b", ended]), "{params}");
+        }
+        let members: Vec<&String> = row.as_object().expect("a row").keys().collect();
+        let expected: Vec<&str> = stable.into_iter().chain(extended.into_iter().filter(|_| is_extended)).collect();
+        assert!(expected.iter().all(|member| members.iter().any(|has| has == member)), "{params}: {members:?}");
+        assert!(members.len() <= expected.len() + 1, "{params}: {members:?}");
+    }
+}
+
+#[test]
+fn what_is_archived_is_asked_for_by_the_names_of_each_draft() {
+    let store = store();
+    let changed = store.change("b").commit(|before, _, _| {
+        let mut session = before.cloned().expect("a session");
+        session.archived = true;
+        Ok(Decision::put(session))
+    });
+    changed.expect("a change");
+    for (archived, expected) in [
+        (json!(null), "dac"),
+        (json!("unarchived"), "dac"),
+        (json!("exclude"), "dac"),
+        (json!(false), "dac"),
+        (json!("archived"), "b"),
+        (json!("only"), "b"),
+        (json!("all"), "dbac"),
+        (json!("include"), "dbac"),
+        (json!(true), "dbac"),
+    ] {
+        assert_eq!(ids(&store, &json!({ "archived": archived })).0, expected, "{archived}");
     }
 }
 
@@ -84,7 +183,7 @@ fn in_the_draft_dialect_every_list_is_a_drafts() {
         (false, json!({}), 64, false),
         (false, json!({"createdAfter": "1970-01-01T00:00:00.001Z"}), 50, true),
     ] {
-        let options = Options { page_size: 100, agents: Agents::All, agent: None, draft };
+        let options = Options { page_size: 100, agents: Agents::All, agent: None, draft, extended: true };
         let page = list::list(&store, &options, Some(&params.to_string())).expect("a page");
         let page: Value = serde_json::from_str(&page).expect("JSON");
         let sessions = page["sessions"].as_array().expect("rows");
@@ -96,7 +195,7 @@ fn in_the_draft_dialect_every_list_is_a_drafts() {
 #[test]
 fn every_time_in_a_row_has_three_decimals() {
     let store = store();
-    let options = Options { page_size: 100, agents: Agents::All, agent: None, draft: true };
+    let options = Options { page_size: 100, agents: Agents::All, agent: None, draft: true, extended: true };
     let page: Value = serde_json::from_str(&list::list(&store, &options, None).expect("a page")).expect("JSON");
     for row in page["sessions"].as_array().expect("rows") {
         for time in [&row["createdAt"], &row["updatedAt"], &row["_meta"]["acp-sessions"]["createdAt"]] {
@@ -135,10 +234,10 @@ fn a_list_is_of_one_agents_sessions_or_of_all() {
         (Agents::All, Some("y"), json!({}), "dbac"),
         (Agents::All, Some("y"), asked("own"), "bc"),
     ] {
-        let options = Options { page_size: 100, agents, agent: agent.map(str::to_owned), draft: false };
+        let options = Options { page_size: 100, agents, agent: agent.map(str::to_owned), draft: false, extended: true };
         assert_eq!(ids_for(&store, &options, &params), Ok((expected.to_owned(), None)), "{options:?} {params}");
     }
-    let nobodys = Options { page_size: 1, agents: Agents::All, agent: None, draft: false };
+    let nobodys = Options { page_size: 1, agents: Agents::All, agent: None, draft: false, extended: true };
     let refusal = ids_for(&store, &nobodys, &asked("own")).expect_err("nobody's own list");
     assert!(matches!(refusal, ListError::Invalid { field, .. } if field == "agents"));
     // A cursor goes on in the list it came from, and in no other agent's.

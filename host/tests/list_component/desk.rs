@@ -37,7 +37,9 @@ impl<'c> Desk<'c> {
     }
 
     fn initialize(&mut self) {
-        let request = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}});
+        // The rows that the library gives have the members of the draft of list extensions too.
+        let params = json!({"protocolVersion": 1, "clientCapabilities": {"session": {"listChanged": {}}}});
+        let request = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
         let to_agent = self.give(Peer::Client, &request).into_iter().find_map(|output| match output {
             Output::ToAgent(line) => serde_json::from_str::<Value>(&line).ok(),
             _ => None,
@@ -70,7 +72,11 @@ impl<'c> Desk<'c> {
 impl Lister for Desk<'_> {
     fn apply(&mut self, change: &Change) {
         let (method, params) = match change {
-            Change::Create(_) | Change::Touch { .. } | Change::Know { .. } | Change::Undate { .. } => {
+            Change::Create(_)
+            | Change::Touch { .. }
+            | Change::Prompt { .. }
+            | Change::Know { .. }
+            | Change::Undate { .. } => {
                 return self.library.apply(change);
             }
             Change::Rename { id, title } => ("session/set_title", json!({"sessionId": id, "title": write(title)})),

@@ -183,6 +183,7 @@ impl LiveSession {
             self.recorder.push(Kind::Prompt, entry.time, entry.json);
             self.activity.prompts += 1;
             self.activity.touched = Some(entry.time);
+            self.activity.prompted = Some(entry.time);
         }
         let Some(turns) = self.turns_mut() else { return };
         let earlier = turns.iter().filter(|turn| turn.tag == tag).count();

@@ -76,6 +76,7 @@ impl LiveSession {
         }
         self.activity.prompts += 1;
         self.activity.touched = Some(now);
+        self.activity.prompted = Some(now);
         // Before the agent has it, so that nobody takes for something new what it says of it. Where it cannot be
         // written, the conversation goes on all the same.
         if self.write_if_due(cx, false) {

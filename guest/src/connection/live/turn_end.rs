@@ -133,6 +133,7 @@ impl LiveSession {
                 }
             }
             self.recorder.push(Kind::TurnEnd, now, entry);
+            self.activity.turn_ended = Some((now, self.state.current_model()));
             let next = self.turns_mut().and_then(|turns| turns.first().map(|turn| turn.tag.clone()));
             self.recorder.set_turn(next);
         }

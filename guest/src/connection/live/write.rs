@@ -215,6 +215,13 @@ impl super::Activity {
         if let Some(at) = self.touched {
             session.touch(at.max(session.updated.min(now)));
         }
+        if let Some(at) = self.prompted {
+            session.prompted = Some(at);
+        }
+        if let Some((at, model)) = &self.turn_ended {
+            session.turn_ended = Some(*at);
+            session.model = model.clone().or_else(|| session.model.take());
+        }
         session.prompts += self.prompts;
         if session.title == Title::None
             && let Some(title) = &self.title

@@ -33,7 +33,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let agent = self.connection.agent.name.clone();
         let agents = if self.settings.list_all { Agents::All } else { Agents::Own(agent.clone()) };
         let Settings { page_size, draft, .. } = self.settings;
-        let options = Options { page_size, agents, agent: Some(agent), draft };
+        let extended = self.connection.asked.knows_list_extensions();
+        let options = Options { page_size, agents, agent: Some(agent), draft, extended };
         list::list(&self.store, &options, params).map_err(|error| match error {
             ListError::Invalid { field, message } => RpcError::invalid_params(&field, message),
             ListError::Storage(error) => error.into(),

@@ -25,6 +25,10 @@ pub(super) fn of_row(json: &str) -> Option<Session> {
     let mut session = Session::new(text(&row["sessionId"])?, text(&row["cwd"])?, created.or(updated)?);
     session.updated = updated.unwrap_or(session.created).max(session.created);
     session.undated = updated.is_none();
+    session.prompted = row["lastPromptAt"].as_str().and_then(time::parse);
+    session.turn_ended = row["lastTurnEndedAt"].as_str().and_then(time::parse);
+    session.model = text(&row["model"]);
+    session.forked_from = text(&row["forkedFrom"]);
     session.title = text(&row["title"]).map_or(Title::None, Title::Agent);
     session.archived = row["archived"].as_bool().unwrap_or_default();
     session.agent = text(&own["agent"]);

@@ -124,6 +124,9 @@ impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
         session.give_to(self.agent, &row.agent_id, 0);
         session.origin = Origin::Agent;
         session.undated = row.updated.is_none();
+        session.prompted = row.prompted.filter(|at| *at <= self.now);
+        session.turn_ended = row.turn_ended.filter(|at| *at <= self.now);
+        session.model.clone_from(&row.model);
         session.directories = row.directories.clone().unwrap_or_default();
         session.archived = row.archived.unwrap_or_default();
         session.title = row.title.clone().map_or(Title::None, Title::Agent);

@@ -2,7 +2,28 @@
 
 use super::found::Found;
 use super::row::Row;
-use crate::store::{Origin, Session, Title};
+use crate::store::{Known, Origin, Session, Title};
+
+/// What an agent writes within this time after a turn is about that turn, in milliseconds.
+const SOON: i64 = 60_000;
+
+/// When it was last prompted, and how that ended, where the agent knows later ones than are known here.
+fn follow_turns(session: &mut Session, agent: &str, row: &Row, now: i64) {
+    let later = |theirs: Option<i64>, ours: Option<i64>| theirs.filter(|at| *at <= now && Some(*at) > ours);
+    if let Some(prompted) = later(row.prompted, session.prompted) {
+        session.prompted = Some(prompted);
+    } else if row.prompted.is_none()
+        && session.agents.get(agent).is_some_and(Known::has_moved_on)
+        && session.turn_ended.is_some_and(|ended| session.updated > ended + SOON)
+    {
+        // It was gone on with elsewhere, and when is not said: its last activity is the best that is known.
+        session.prompted = None;
+    }
+    if let Some(ended) = later(row.turn_ended, session.turn_ended) {
+        session.turn_ended = Some(ended);
+        session.model = row.model.clone().or_else(|| session.model.take());
+    }
+}
 
 /// Its title, unless a user has set one, a later activity, its further directories, unless it has just been opened here
 /// with others, and whether it is put away. Of the last two changes to that, one here and one at the agent, the later one
@@ -36,6 +57,9 @@ pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, 
             known.listed = Some(updated);
         }
     }
+    if is_current {
+        follow_turns(&mut fresh, agent, row, now);
+    }
     if let Some(directories) = row.directories.as_ref().filter(|_| is_current && !is_open) {
         fresh.directories.clone_from(directories);
     }
@@ -48,6 +72,7 @@ pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, 
         }
     }
     let is_same = fresh.title == session.title
+        && (fresh.prompted, fresh.turn_ended, &fresh.model) == (session.prompted, session.turn_ended, &session.model)
         && (fresh.updated, fresh.undated) == (session.updated, session.undated)
         && (fresh.archived, &fresh.directories) == (session.archived, &session.directories)
         && fresh.created == session.created

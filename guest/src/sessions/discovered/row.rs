@@ -6,6 +6,9 @@ use crate::store::directory;
 use crate::time;
 use crate::transcript::own_words;
 
+/// The longest name of a model that is taken from a list, in bytes.
+const LONGEST_MODEL: usize = 200;
+
 /// A row of an agent's list (protocol v1, `SessionInfo`).
 #[derive(Debug, Clone)]
 pub struct Row {
@@ -17,6 +20,12 @@ pub struct Row {
     pub title: Option<String>,
     /// Milliseconds since 1970.
     pub updated: Option<i64>,
+    /// When its user last prompted it, if the row says so (draft of list extensions), and so the next two.
+    pub prompted: Option<i64>,
+    /// When its last turn ended.
+    pub turn_ended: Option<i64>,
+    /// The model of its last turn.
+    pub model: Option<String>,
     /// When it was created, where the agent says so: as the draft had it, or as a layer in front of it does.
     pub created: Option<i64>,
     /// The further directories, if the row says which: an agent that leaves them out says nothing of them.
@@ -40,11 +49,15 @@ impl Row {
         let directories = row.get_some("additionalDirectories").and_then(|json| serde_json::from_str(json).ok());
         let directories =
             directories.filter(|all: &Vec<String>| all.iter().all(|one| directory::normalise(one).is_some()));
+        let time = |member: &str| row.get_string(member).and_then(|text| time::parse(&text));
         (!agent_id.is_empty()).then(|| Self {
             agent_id,
             cwd,
             title: title.as_deref().and_then(info::agents_title),
-            updated: row.get_string("updatedAt").and_then(|text| time::parse(&text)),
+            updated: time("updatedAt"),
+            prompted: time("lastPromptAt"),
+            turn_ended: time("lastTurnEndedAt"),
+            model: row.get_string("model").filter(|model| model.len() <= LONGEST_MODEL),
             created: created.and_then(|text| time::parse(&text)),
             directories,
             archived: row.get_some("archived").and_then(|json| serde_json::from_str(json).ok()),

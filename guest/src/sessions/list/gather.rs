@@ -7,9 +7,9 @@ use serde_json::json;
 use crate::search::find::{self, Hit, Match, Tried};
 use crate::search::query::Query;
 use crate::sessions::cursor::Place;
-use crate::sessions::filter::{Filter, Request};
+use crate::sessions::filter::{Filter, Request, View};
 use crate::sessions::list::Effort;
-use crate::sessions::walk::{self, Walk};
+use crate::sessions::walk::{self, Found, Walk};
 use crate::storage::{Bounds, Result, Storage, StorageError};
 use crate::store::{Row, RowHead, Session, Store, keys};
 
@@ -24,7 +24,7 @@ pub(super) struct Gather<'a, S> {
     filter: &'a Filter,
     started: u64,
     effort: Effort,
-    draft: bool,
+    view: View,
     wanted: usize,
     rows: Vec<(Place, String)>,
     /// Of the rows, each with its comma.
@@ -44,7 +44,7 @@ impl<'a, S: Storage> Gather<'a, S> {
             filter: &request.filter,
             started,
             effort,
-            draft: request.draft_rows,
+            view: request.view,
             // One more than is given tells whether there are more.
             wanted: request.limit as usize + 1,
             rows: Vec::new(),
@@ -62,7 +62,7 @@ impl<'a, S: Storage> Gather<'a, S> {
             self.rows.pop();
             let last = self.rows.last().map(|(place, _)| place.clone());
             last.map(|place| match place {
-                Place::Row { updated, id } if self.is_walked => Place::Tried { updated, id },
+                Place::Row { recency, id } if self.is_walked => Place::Tried { recency, id },
                 place => place,
             })
         } else {
@@ -75,7 +75,7 @@ impl<'a, S: Storage> Gather<'a, S> {
         let query = self.filter.search.as_ref();
         let behind = match place {
             None => None,
-            Some(Place::Row { updated, id } | Place::Tried { updated, id }) => Some((*updated, id.as_str())),
+            Some(Place::Row { recency, id } | Place::Tried { recency, id }) => Some((*recency, id.as_str())),
             Some(Place::Changed { revision }) => return self.changed(*revision),
         };
         self.is_walked = matches!(place, Some(Place::Tried { .. }));
@@ -108,30 +108,36 @@ impl<'a, S: Storage> Gather<'a, S> {
                     exhausted = true;
                     break;
                 };
-                if found.head().is_some_and(|head| self.admits(&head)) {
+                if self.admits_found(&found) {
                     batch.push(found);
                 }
             }
             walk::read_rows(self.store, &mut batch)?;
             for found in &batch {
-                let Some(row) = found.row().filter(|row| self.admits(&row.head)) else { continue };
-                let Some((updated, id)) = found.place().filter(|_| !self.is_full()) else { continue };
-                self.push(Place::Row { updated, id }, shown(row, None, self.draft));
+                let Some((recency, id)) = found.place().filter(|_| !self.is_full()) else { continue };
+                let Some(row) = found.row().filter(|row| self.admits(&row.head, recency)) else { continue };
+                self.push(Place::Row { recency, id }, shown(row, None, self.view));
             }
         }
         Ok(())
     }
 
     /// Whether a row is to be shown where it stands. What has changed since the first page is given at the end.
-    fn admits(&self, head: &RowHead) -> bool {
-        head.revision <= self.started && self.filter.admits_row(head)
+    fn admits(&self, head: &RowHead, recency: i64) -> bool {
+        head.revision <= self.started && self.filter.admits_row(head, recency)
+    }
+
+    /// The same of a row of which perhaps only the beginning was read.
+    fn admits_found(&self, found: &Found) -> bool {
+        let stands = found.place().map(|(recency, _)| recency);
+        found.head().zip(stands).is_some_and(|(head, recency)| self.admits(&head, recency))
     }
 
     fn push_session(&mut self, session: &Session, place: Place, hit: Option<(&Query, &Hit)>) -> Result<()> {
         let found = hit.map(|(query, hit)| find::describe(self.store, query, session, hit)).transpose()?;
         let text = Row::text(session);
         if let Some(row) = Row::parse(&text) {
-            self.push(place, shown(row, found.as_ref(), self.draft));
+            self.push(place, shown(row, found.as_ref(), self.view));
         }
         Ok(())
     }
@@ -195,9 +201,9 @@ impl<'a, S: Storage> Gather<'a, S> {
     }
 }
 
-/// A row as sent: with where it matched, and in the draft's shape where that was asked for.
-fn shown(row: Row<'_>, found: Option<&Match>, draft: bool) -> String {
-    let mut json = row.json.to_owned();
+/// A row as sent: with where it matched, and with what the client asked for.
+fn shown(row: Row<'_>, found: Option<&Match>, view: View) -> String {
+    let mut json = if view.extended { row.extended() } else { row.stable() };
     if let Some(found) = found {
         let found = json!({ "in": found.place, "snippet": found.snippet });
         json.truncate(json.len() - 3);
@@ -205,7 +211,7 @@ fn shown(row: Row<'_>, found: Option<&Match>, draft: bool) -> String {
         json.push_str(&found.to_string());
         json.push_str("}}}");
     }
-    if draft {
+    if view.created_at {
         let created = crate::time::format(row.head.created);
         json.insert_str(1, &format!("\"createdAt\":\"{created}\","));
     }

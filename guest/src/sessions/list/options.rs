@@ -13,4 +13,6 @@ pub struct Options {
     pub agent: Option<String>,
     /// Whether every request is one of the draft that preceded the stable protocol, whatever fields it has.
     pub draft: bool,
+    /// Whether rows show what the draft of list extensions adds, whatever the request asks for.
+    pub extended: bool,
 }

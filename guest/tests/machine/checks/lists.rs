@@ -1,7 +1,7 @@
 //! What the list shows agrees with the record, the log and the agent.
 
 use acp_sessions_guest::storage::{Memory, Storage};
-use acp_sessions_guest::store::{Row, Store};
+use acp_sessions_guest::store::{Row, Session, Store};
 use acp_sessions_guest::time;
 use acp_sessions_guest::transcript::{Entry, Kind as EntryKind};
 use serde_json::Value;
@@ -18,6 +18,7 @@ pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke>
     let store = Store::new(memory);
     let mut broken = Vec::new();
     let ids: Vec<&str> = rows.iter().filter_map(|row| row["sessionId"].as_str()).collect();
+    let mut before = None;
     for (at, row) in rows.iter().enumerate() {
         let id = row["sessionId"].as_str().unwrap_or_default();
         if ids[..at].contains(&id) {
@@ -26,14 +27,26 @@ pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke>
         let record = store.session(id).ok().flatten();
         let text = record.as_ref().map(Row::text);
         let expected =
-            text.as_deref().and_then(Row::parse).and_then(|row| serde_json::from_str::<Value>(row.json).ok());
+            text.as_deref().and_then(Row::parse).and_then(|row| serde_json::from_str::<Value>(&row.extended()).ok());
         if expected.as_ref() != Some(row) {
             broken.push(Broke::new("list", format!("the row {row} is not that of the record, {expected:?}")));
         }
-        let ended = last_turn_end(memory, id).filter(|_| !talk.some_agent_lists && !talk.was_set_back);
-        let shown = row["updatedAt"].as_str().and_then(time::parse);
-        if ended.is_some_and(|ended| shown.is_none_or(|shown| shown < ended)) {
-            broken.push(Broke::new("time", format!("a turn ended at {ended:?}, the row is {row}")));
+        let stands = record.as_ref().map(Session::recency);
+        if before.is_some_and(|before| stands > Some(before)) {
+            broken.push(Broke::new("order", format!("prompted later than the one before it: {row}")));
+        }
+        before = stands.or(before);
+        let is_known = !talk.some_agent_lists && !talk.was_set_back;
+        let ended = last_turn_end(memory, id).filter(|_| is_known);
+        for member in ["updatedAt", "lastTurnEndedAt"] {
+            let shown = row[member].as_str().and_then(time::parse);
+            // What a fork's own log begins with may be a copy of its parent's turns.
+            if member == "lastTurnEndedAt" && shown.is_none() && row["forkedFrom"].is_string() {
+                continue;
+            }
+            if ended.is_some_and(|ended| shown.is_none_or(|shown| shown < ended)) {
+                broken.push(Broke::new("time", format!("a turn ended at {ended:?}, the row is {row}")));
+            }
         }
         let wanted = talk.sessions.get(id).and_then(|session| session.title.as_deref());
         if wanted.is_some_and(|wanted| row["title"] != wanted) {

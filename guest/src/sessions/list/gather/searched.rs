@@ -8,6 +8,7 @@ use crate::search::find::{self, Few, Hit, Tried};
 use crate::search::query::Query;
 use crate::sessions::cursor::Place;
 use crate::sessions::list::Effort;
+use crate::sessions::list::places::places;
 use crate::sessions::walk::{self, Found, Walk};
 use crate::storage::{Result, Storage, StorageError};
 use crate::store::{Remembered, Session, keys};
@@ -25,7 +26,7 @@ impl<S: Storage> Gather<'_, S> {
         }
         let Effort { rare, tried_first, near, few, .. } = self.effort;
         let list = (self.filter.fingerprint(), self.started);
-        let known = behind.and_then(|(updated, id)| self.store.remembered(list, &keys::row_place(updated, id)));
+        let known = behind.and_then(|(recency, id)| self.store.remembered(list, &keys::row_place(recency, id)));
         if let Some(places) = known {
             return self.matching_of(query, &places);
         }
@@ -49,7 +50,7 @@ impl<S: Storage> Gather<'_, S> {
         };
         let places = self.places(ids, Some(reached.behind()))?;
         self.matching_of(query, &places)?;
-        let behind = Some(keys::row_place(reached.updated, &reached.id));
+        let behind = Some(keys::row_place(reached.recency, &reached.id));
         self.store.remember(Remembered { list, behind, places });
         Ok(())
     }
@@ -67,16 +68,16 @@ impl<S: Storage> Gather<'_, S> {
             tried += most_tried;
             reached = self.tried(query, Some(last.behind()), most_tried)?;
         }
-        self.cut = reached.map(|last| Place::Tried { updated: last.updated, id: last.id });
+        self.cut = reached.map(|last| Place::Tried { recency: last.recency, id: last.id });
         Ok(())
     }
 
     /// Places and ids of those of the sessions that stand behind a row, in the list's order. The list may not show them all.
     fn places(&self, ids: Vec<String>, behind: Option<(i64, &str)>) -> Result<Vec<(String, String)>> {
-        let behind = behind.map(|(updated, id)| keys::row_place(updated, id));
-        let mut places = self.store.places(ids)?;
-        places.retain(|(_, placed)| placed.revision <= self.started && placed.updated >= self.filter.earliest());
-        let found = places.into_iter().map(|(id, placed)| (keys::row_place(placed.updated, &id), id));
+        let behind = behind.map(|(recency, id)| keys::row_place(recency, id));
+        let mut places = places(self.store, ids)?;
+        places.retain(|(_, placed)| placed.revision <= self.started && placed.recency >= self.filter.earliest());
+        let found = places.into_iter().map(|(id, placed)| (keys::row_place(placed.recency, &id), id));
         let mut places: Vec<_> = found.filter(|(place, _)| behind.as_ref().is_none_or(|from| place < from)).collect();
         places.sort_unstable_by(|a, b| b.cmp(a));
         Ok(places)
@@ -95,7 +96,7 @@ impl<S: Storage> Gather<'_, S> {
             let hits = self.hits(query, &sessions)?;
             for (session, hit) in sessions.iter().zip(hits) {
                 if let Some(hit) = hit.filter(|_| !self.is_full()) {
-                    let place = Place::Row { updated: session.updated, id: session.id.clone() };
+                    let place = Place::Row { recency: session.recency(), id: session.id.clone() };
                     self.push_session(session, place, Some((query, &hit)))?;
                 }
             }
@@ -114,15 +115,14 @@ impl<S: Storage> Gather<'_, S> {
             let mut candidates = Vec::new();
             while candidates.len() < batch.min(left) {
                 let Some(found) = walk.next(self.store)? else { break };
-                let place = found.place();
-                if let Some((updated, id)) = place.filter(|_| found.head().is_some_and(|head| self.admits(&head))) {
-                    candidates.push(Candidate { found, updated, id });
+                if let Some((recency, id)) = found.place().filter(|_| self.admits_found(&found)) {
+                    candidates.push(Candidate { found, recency, id });
                 }
             }
             let is_end = candidates.len() < batch.min(left);
             left -= candidates.len();
             if let Some(candidate) = candidates.last() {
-                last = Some(Last { updated: candidate.updated, id: candidate.id.clone() });
+                last = Some(Last { recency: candidate.recency, id: candidate.id.clone() });
             }
             self.push_matching(query, candidates)?;
             if is_end {
@@ -168,13 +168,13 @@ impl<S: Storage> Gather<'_, S> {
             if self.is_full() {
                 break;
             }
-            let place = Place::Row { updated: of.updated, id: of.id.clone() };
+            let place = Place::Row { recency: of.recency, id: of.id.clone() };
             match (records.get(&of.id), &hit) {
                 (Some(session), _) => self.push_session(session, place, Some((query, &hit)))?,
                 (None, Hit::Entry { log, seq }) => {
-                    let Some(row) = of.found.row().filter(|row| self.admits(&row.head)) else { continue };
+                    let Some(row) = of.found.row().filter(|row| self.admits(&row.head, of.recency)) else { continue };
                     let found = find::describe_entry(self.store, query, log, *seq)?;
-                    self.push(place, shown(row, Some(&found), self.draft));
+                    self.push(place, shown(row, Some(&found), self.view));
                 }
                 (None, Hit::Heading) => {}
             }
@@ -193,18 +193,18 @@ impl<S: Storage> Gather<'_, S> {
 /// A session on the list.
 struct Candidate {
     found: Found,
-    updated: i64,
+    recency: i64,
     id: String,
 }
 
 /// The last session that was tried.
 struct Last {
-    updated: i64,
+    recency: i64,
     id: String,
 }
 
 impl Last {
     fn behind(&self) -> (i64, &str) {
-        (self.updated, &self.id)
+        (self.recency, &self.id)
     }
 }

@@ -1,0 +1,59 @@
+//! Where sessions stand in the list.
+
+use std::collections::BTreeMap;
+
+use crate::storage::{Bounds, Result, Storage};
+use crate::store::{Layout, Placed, Places, Store, keys};
+
+/// How many records are read at a time: they may be large.
+const READ_AT_ONCE: usize = 32;
+/// How many changes are looked through to know what has not changed. With more, all is read anew.
+const LOOKED_THROUGH: Bounds = Bounds { limit: 512, max_bytes: 64 * 1024 };
+
+/// Where those of these sessions stand that are there; their ids are sorted. Of a session that changes meanwhile this may be
+/// where it stood or where it stands.
+pub(super) fn places<S: Storage>(store: &Store<S>, ids: Vec<String>) -> Result<Vec<(String, Placed)>> {
+    let mut kept = store.take_places();
+    // The changes of an earlier layout stand nowhere.
+    if store.layout()? != Layout::Present || !forget_changed(store, &mut kept)? {
+        kept = Places::new(store.revision()?);
+    }
+    let unread: Vec<&String> = ids.iter().filter(|id| !kept.known.contains_key(*id)).collect();
+    let mut read = BTreeMap::new();
+    for ids in unread.chunks(READ_AT_ONCE) {
+        let keys: Vec<String> = ids.iter().map(|id| keys::session(id)).collect();
+        for (id, record) in ids.iter().zip(store.storage().get(&keys)?) {
+            if let Some(record) = record {
+                read.insert((*id).clone(), Placed::parse(&record)?);
+            }
+        }
+    }
+    kept.learn(read, |id| ids.binary_search_by(|wanted| wanted.as_str().cmp(id)).is_ok());
+    let found = |id: String| kept.known.get(&id).copied().map(|placed| (id, placed));
+    let places = ids.iter().cloned().filter_map(found).collect();
+    if !kept.is_too_large() {
+        store.keep_places(kept);
+    }
+    Ok(places)
+}
+
+/// Forgets what has changed since; says whether that could be told.
+fn forget_changed<S: Storage>(store: &Store<S>, kept: &mut Places) -> Result<bool> {
+    let revision = store.revision()?;
+    // Nothing is known yet, or the store was put back to an earlier state of it.
+    if kept.known.is_empty() || revision < kept.as_of {
+        return Ok(false);
+    }
+    if revision > kept.as_of {
+        let start = keys::changed(kept.as_of + 1, "");
+        let page = store.storage().scan(&start, &keys::range_end(keys::CHANGES), false, LOOKED_THROUGH)?;
+        if page.more {
+            return Ok(false);
+        }
+        for (_, id) in page.entries.iter().filter_map(|entry| keys::changed_place(&entry.key)) {
+            kept.known.remove(&id);
+        }
+        kept.as_of = revision;
+    }
+    Ok(true)
+}
