@@ -27,6 +27,7 @@ mod target;
 mod told_in_vain;
 mod turn_end;
 mod update;
+mod usage;
 mod write;
 
 use std::collections::VecDeque;

@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn what_agents_sessions_were_said_to_cost_is_remembered_of_the_last_few() {
         let mut usage = Usage::default();
-        for number in 0..MOST_COUNTS + 1 {
+        for number in 0..=MOST_COUNTS {
             usage.note_told(&number.to_string(), costs(r#"{"amount":1,"currency":"USD"}"#));
         }
         assert_eq!(usage.told("0"), None);

@@ -19,7 +19,9 @@ fn called<'a>(store: &'a Memory, world: &'a World, client: Option<&str>) -> Desk
     desk.client(json!({"id": 0, "method": "initialize", "params": params}));
     let info = json!({"name": "a", "version": "1"});
     let capabilities = json!({"loadSession": true, "sessionCapabilities": {"fork": {}}});
-    desk.agent(json!({"id": 0, "result": {"protocolVersion": 1, "agentInfo": info, "agentCapabilities": capabilities}}));
+    desk.agent(
+        json!({"id": 0, "result": {"protocolVersion": 1, "agentInfo": info, "agentCapabilities": capabilities}}),
+    );
     desk
 }
 
@@ -87,7 +89,8 @@ fn who_answered_what_is_kept_and_never_replayed() {
     desk.client(json!({"id": "p3", "error": {"code": -32603, "message": "no window"}}));
     desk.client(json!({"id": "p4", "result": {"outcome": {"outcome": "cancelled"}}}));
     desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
-    let expected = ["c1 zed allow_once", "c2 zed allow_always", "c3 zed failed: no window", "c4 zed cancelled", "c5 - -"];
+    let expected =
+        ["c1 zed allow_once", "c2 zed allow_always", "c3 zed failed: no window", "c4 zed cancelled", "c5 - -"];
     for limit in [1, 2, 4, 100] {
         assert_eq!(kept(&store, &world, "s1", limit), expected, "{limit}");
     }

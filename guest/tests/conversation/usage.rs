@@ -19,7 +19,8 @@ fn loads() -> Value {
 
 /// The agent tells what its session has cost so far; the amount as it stands in JSON.
 fn costs<S: Storage>(desk: &mut Desk<'_, S>, agent_id: &str, amount: &str) -> Out {
-    let told = json!({"sessionUpdate": "usage_update", "used": 10, "size": 100, "cost": {"amount": 0, "currency": "USD"}});
+    let told =
+        json!({"sessionUpdate": "usage_update", "used": 10, "size": 100, "cost": {"amount": 0, "currency": "USD"}});
     let line = envelope(update(agent_id, told));
     desk.line(Peer::Agent, &line.replace("\"amount\":0,", &format!("\"amount\":{amount},")))
 }
@@ -230,6 +231,7 @@ fn a_fork_has_not_spent_what_its_parent_has() {
         let mut desk = Desk::ready(&store, &world, &loads());
         desk.new_session("s1", CWD);
         turn(&mut desk, "s1", &["2"]);
+        world.now.set(1000);
         let asked = ask_fork(&mut desk, "s1").request("session/fork");
         for sum in told {
             costs(&mut desk, "f1", sum);

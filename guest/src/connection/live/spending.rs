@@ -8,15 +8,10 @@
 
 use serde_json::json;
 
-use super::{LiveSession, Phase, Target};
-use crate::connection::cx::Cx;
-use crate::connection::effect::Effect;
-use crate::environment::Environment;
-use crate::rpc::{Object, whole_number};
+use crate::rpc::Object;
 use crate::storage::{Expectation, Storage, Write};
 use crate::store::{Cost, Costs, Session, Store, Tokens, Usage, Used, keys};
 use crate::time;
-use crate::transcript::speaker;
 
 /// What was said and is not in the store yet, and what the next is compared with.
 #[derive(Debug, Default)]
@@ -42,7 +37,7 @@ pub(super) struct Spending {
 /// What one of the agent's sessions was last said to have cost.
 #[derive(Debug)]
 struct Count {
-    /// Whose it is; see [`speaker`].
+    /// Whose it is; see [`crate::transcript::speaker`].
     of: String,
     told: Costs,
     /// Something was said before, or the session is one that the agent has begun here.
@@ -51,7 +46,7 @@ struct Count {
 
 /// When something was used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum When {
+pub(super) enum When {
     Now,
     Before,
     /// What a fork is said to have cost before anything was said in it is its parent's.
@@ -64,13 +59,35 @@ impl Spending {
         Self { is_watched: true, ..Self::default() }
     }
 
+    /// Whether what this one of the agent's sessions is said to cost is compared with what was said before.
+    pub(super) fn counts(&self, of: &str) -> bool {
+        self.count.as_ref().is_some_and(|count| count.of == of)
+    }
+
+    /// Whether the agent has begun this session of its own on this connection.
+    pub(super) fn has_begun(&self, of: &str) -> bool {
+        self.begun == of
+    }
+
+    /// What is said from now on is of this one of the agent's sessions, which was said to have cost this, as far as the store
+    /// knows.
+    pub(super) fn begin_count(&mut self, of: String, stored: Option<Costs>) {
+        let is_known = self.begun == of || self.is_watched || stored.is_some();
+        self.count = Some(Count { of, told: stored.unwrap_or_default(), is_known });
+    }
+
+    /// The agent has said in a turn how much of its model's context is used.
+    pub(super) fn note_context(&mut self, context: Option<(u64, u64)>) {
+        self.context = context;
+    }
+
     /// Whether the store is to be told something.
     pub(super) fn is_dirty(&self) -> bool {
         self.is_dirty
     }
 
     /// The agent has begun this session of its own.
-    fn begins(&mut self, of: String) {
+    pub(super) fn begins(&mut self, of: String) {
         if let Some(count) = self.count.as_mut().filter(|count| count.of == of) {
             count.is_known = true;
         }
@@ -106,7 +123,7 @@ impl Spending {
     }
 
     /// The agent says so with a history that it tells.
-    fn told_with_history(&mut self, cost: &Cost, when: When) {
+    pub(super) fn told_with_history(&mut self, cost: &Cost, when: When) {
         self.with_history.get_or_insert_with(|| (when, Costs::default())).1.set(cost);
     }
 
@@ -118,14 +135,15 @@ impl Spending {
     }
 
     /// What was last said, by what was kept of it: it may have been lost with who was to store it.
-    fn was_told(&mut self, cost: &Cost) {
+    pub(super) fn was_told(&mut self, cost: &Cost) {
         let before = self.count.as_ref().and_then(|count| count.told.of(&cost.currency));
         if before.is_none_or(|before| before < cost.amount) {
             self.told(cost, When::Before);
         }
     }
 
-    fn told(&mut self, cost: &Cost, when: When) {
+    /// The agent says that its session has cost so much since it began.
+    pub(super) fn told(&mut self, cost: &Cost, when: When) {
         let Some(count) = &mut self.count else { return };
         let before = count.told.of(&cost.currency);
         count.told.set(cost);
@@ -177,66 +195,4 @@ impl Spending {
         self.earlier = Used::default();
         self.is_dirty = false;
     }
-}
-
-impl LiveSession {
-    /// What the store knows of the cost of the agent's session: what is said from now on is compared with that. Others may
-    /// say something meanwhile, with agents of their own, who keep counts of their own.
-    pub(super) fn begin_count<S: Storage, E: Environment>(&mut self, agent_id: &str, cx: &mut Cx<'_, S, E>) {
-        let of = speaker(&cx.agent.name, agent_id);
-        if agent_id.is_empty() || self.spending.count.as_ref().is_some_and(|count| count.of == of) {
-            return;
-        }
-        let is_begun = self.spending.begun == of;
-        let stored = match self.key.id().filter(|_| !is_begun).map(|id| cx.store.usage(id)).transpose() {
-            Ok(usage) => usage.and_then(|usage| usage.told(&of).cloned()),
-            Err(error) => return cx.push(Effect::NotRecorded(error.to_string())),
-        };
-        let is_known = is_begun || self.spending.is_watched || stored.is_some();
-        self.spending.count = Some(Count { of: of.clone(), told: stored.unwrap_or_default(), is_known });
-        // What was last said may have been lost with who was to write it here; the state has it all the same.
-        self.read_state(cx);
-        let last = self.state.updates.get("usage_update").filter(|_| self.state.usage_of == of);
-        if let Some(cost) = last.and_then(|last| cost_of(last.get())) {
-            self.spending.was_told(&cost);
-        }
-    }
-
-    /// The agent has begun this session of its own.
-    pub(in crate::connection) fn begins_count<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) {
-        self.spending.begins(speaker(&cx.agent.name, &self.agent_id));
-    }
-
-    /// The agent has told the usage of its session.
-    pub(super) fn note_usage<S: Storage, E: Environment>(
-        &mut self,
-        agent_id: &str,
-        update: &str,
-        cx: &mut Cx<'_, S, E>,
-    ) {
-        self.begin_count(agent_id, cx);
-        self.state.usage_of = speaker(&cx.agent.name, agent_id);
-        let body = Object::parse_or_empty(update);
-        let number = |name: &str| body.get(name).and_then(whole_number);
-        if self.is_in_turn() {
-            self.spending.context = number("used").zip(number("size"));
-        }
-        let Some(cost) = cost_of(update) else { return };
-        match &self.phase {
-            Phase::Opening(opening) => {
-                let is_fork = matches!(opening.target, Target::Fork(..));
-                self.spending.told_with_history(&cost, if is_fork { When::Never } else { When::Before });
-            }
-            _ if cx.requests.is_told_in_vain(agent_id) => self.spending.told_with_history(&cost, When::Before),
-            _ => {
-                self.spending.end_history();
-                self.spending.told(&cost, When::Now);
-            }
-        }
-    }
-}
-
-/// The cost in a `usage_update`.
-fn cost_of(update: &str) -> Option<Cost> {
-    Cost::read(Object::parse(update)?.get_some("cost")?)
 }

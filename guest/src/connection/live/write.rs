@@ -94,22 +94,27 @@ impl LiveSession {
         let has_settled = self.others_ended && !self.is_in_turn();
         let (store, spending) = (cx.store, Some(&self.spending).filter(|spending| spending.is_dirty()));
         let mut is_told = false;
-        let (flushed, changed) = self.recorder.flush_with_end(cx.store, durability, |before, end, expected, writes| {
-            writes.extend(beside.iter().cloned());
-            let Some(before) = before else { return Ok(Decision::Keep) };
-            let mut session = before.clone();
-            activity.note(&mut session, &by, end, now);
-            let told = (agent, activity.touched.unwrap_or(now));
-            is_told = spending.is_some_and(|spending| spending.note(store, &mut session, told, expected, writes));
-            if session.id_at(by.agent) != before.id_at(by.agent) {
-                // The store may not have taken it when the agent began its session.
-                writes.push(Write::Put { key: keys::agent_session(by.agent, by.agent_id), value: session.id.clone() });
-            }
-            if has_settled && end.is_known {
-                session.settled = session.length_up_to(end.last);
-            }
-            Ok(Decision::put(session))
-        })?;
+        let (flushed, changed) =
+            self.recorder.flush_with_end(cx.store, durability, |before, end, expected, writes| {
+                is_told = false;
+                writes.extend(beside.iter().cloned());
+                let Some(before) = before else { return Ok(Decision::Keep) };
+                let mut session = before.clone();
+                activity.note(&mut session, &by, end, now);
+                let told = (agent, activity.touched.unwrap_or(now));
+                is_told = spending.is_some_and(|spending| spending.note(store, &mut session, told, expected, writes));
+                if session.id_at(by.agent) != before.id_at(by.agent) {
+                    // The store may not have taken it when the agent began its session.
+                    writes.push(Write::Put {
+                        key: keys::agent_session(by.agent, by.agent_id),
+                        value: session.id.clone(),
+                    });
+                }
+                if has_settled && end.is_known {
+                    session.settled = session.length_up_to(end.last);
+                }
+                Ok(Decision::put(session))
+            })?;
         self.written(is_noted, cx);
         self.state_written(state_length, cx);
         if is_told {
@@ -141,6 +146,7 @@ impl LiveSession {
         let spending = &self.spending;
         let mut is_told = false;
         let (flushed, _) = self.recorder.flush_with(store, Durability::Relaxed, |before, expected, writes| {
+            is_told = false;
             writes.extend(beside.iter().cloned());
             let Some(before) = before else { return Ok(Decision::Keep) };
             let mut session = before.clone();

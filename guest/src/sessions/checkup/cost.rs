@@ -2,6 +2,7 @@
 
 use super::fault::Fault;
 use super::pass::{Pass, Wrong};
+use crate::checksum;
 use crate::storage::{Result, Storage};
 use crate::store::{Session, Usage, derived, keys};
 
@@ -9,8 +10,9 @@ impl<S: Storage> Pass<'_, S> {
     /// Whether the record says so. Where nothing is kept by day, the record alone knows.
     pub(super) fn cost(&mut self, session: &Session, record: (String, Option<String>)) -> Result<()> {
         let kept = self.read(vec![keys::usage(&session.id)])?;
-        let usage = kept.first().and_then(|(_, value)| value.as_deref()).map(Usage::parse);
-        // One that cannot be read is noted where it is looked at itself.
+        let text = kept.first().and_then(|(_, value)| value.as_deref());
+        // One that cannot be read, or is not as it was written, is noted where it is looked at itself.
+        let usage = text.filter(|text| checksum::is_sound(text)).map(Usage::parse);
         let Some(Ok(usage)) = usage else { return Ok(()) };
         let cost = usage.cost();
         if cost == session.cost {

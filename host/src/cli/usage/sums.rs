@@ -31,9 +31,8 @@ impl Sums {
     pub(super) fn add(&mut self, used: &Used) -> Result<(), NoAmount> {
         let Tokens { total_tokens, input_tokens, output_tokens, .. } = used.tokens;
         let Tokens { thought_tokens, cached_read_tokens, cached_write_tokens, .. } = used.tokens;
-        let costs = used.costs.iter().map(|cost| {
-            Ok(Sum { amount: cost.amount.parse()?, currency: cost.currency.clone() })
-        });
+        let costs =
+            used.costs.iter().map(|cost| Ok(Sum { amount: cost.amount.parse()?, currency: cost.currency.clone() }));
         self.add_sums(&Self {
             answers: used.answers.into(),
             total_tokens,
