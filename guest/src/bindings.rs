@@ -4,8 +4,10 @@
 #![allow(unsafe_code, missing_docs, clippy::pedantic, clippy::all)]
 
 mod connection;
+mod permissions;
 mod sessions;
 mod storage;
+mod usage;
 
 use std::cell::RefCell;
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `s/<id>` | the session's record: the truth about it |
 //! | `g/<id>` | its state: mode, model, configuration, plan, commands, usage, as last seen |
+//! | `u/<id>` | what it has used, by day and agent, and what it was last said to have cost |
 //! | `i/<shelf>/<agent>/u/<recency>/<id>` | list row, by the last prompt or, where that is not known, last activity: one for each agent that knows the session, or one under `-` where none does |
 //! | `i/<shelf>/<agent>/c/<directory>/<recency>/<id>` | the same row, by directory |
 //! | `i/<shelf>/<agent>/b/<span>/<recency>/<id>` | the beginning of the same row, by how long there was activity |
@@ -38,6 +39,7 @@
 //! created before a time is read from as many ranges as there are spans, and costs its page too.
 
 mod change;
+mod cost;
 mod derived;
 pub mod directory;
 mod draft;
@@ -62,10 +64,12 @@ mod state;
 mod tail;
 mod title;
 mod unreadable;
+mod usage;
 
 use std::cell::{Cell, Ref, RefCell};
 
 pub use change::{Change, Changed, Decision};
+pub use cost::{Amount, Cost, Costs};
 pub use derived::derived;
 pub use draft::Draft;
 pub use holders::Holders;
@@ -85,6 +89,7 @@ pub use span::Span;
 pub use state::State;
 pub use tail::LONG_TAIL;
 pub use title::Title;
+pub use usage::{Day, Tokens, Usage, Used};
 
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
 
@@ -155,6 +160,11 @@ impl<S: Storage> Store<S> {
     /// A session's state; empty where nothing was recorded.
     pub fn state(&self, id: &str) -> Result<State> {
         Ok(self.record(keys::state(id))?.map(|text| State::parse(&text)).transpose()?.unwrap_or_default())
+    }
+
+    /// What a session has used; nothing where nobody has said so.
+    pub fn usage(&self, id: &str) -> Result<Usage> {
+        Ok(self.record(keys::usage(id))?.map(|text| Usage::parse(&text)).transpose()?.unwrap_or_default())
     }
 
     /// Whether a session of this id was deleted.

@@ -11,6 +11,7 @@ mod engine;
 mod list;
 mod manual;
 mod options;
+mod permissions;
 mod printable;
 mod proxy;
 mod prune;
@@ -20,6 +21,7 @@ mod show;
 mod store;
 mod table;
 mod update;
+mod usage;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -50,6 +52,8 @@ enum Command {
     List(list::Arguments),
     /// Prints what was said in a session.
     Show(show::Arguments),
+    /// Sums up what sessions have used: tokens and costs, as far as agents have told them.
+    Usage(usage::Arguments),
     /// Deletes sessions for good.
     Delete(delete::Arguments),
     /// Deletes sessions that nobody has used for a while, and prints which.
@@ -76,6 +80,7 @@ pub fn main() -> ExitCode {
         Command::Agent(arguments) => agent::run(&arguments),
         Command::List(arguments) => list::run(&arguments, &mut out),
         Command::Show(arguments) => show::run(&arguments, &mut out),
+        Command::Usage(arguments) => usage::run(&arguments, &mut out),
         Command::Delete(arguments) => delete::run(&arguments, &mut out),
         Command::Prune(arguments) => prune::run(&arguments, &mut out),
         Command::Doctor(arguments) => doctor::run(&arguments, &mut out),

@@ -1,7 +1,8 @@
 //! The sessions of a store, without a connection: what a page, an extension or a command that looks after them is made of.
 
 use crate::component::sessions::{
-    ArchivedSessions, Checkup, ListCriteria, Mending, Page, Session, SessionError, TranscriptPage,
+    ArchivedSessions, Checkup, ListCriteria, Mending, Page, PermissionPage, Session, SessionError, TranscriptPage,
+    TurnUsagePage, UsagePage,
 };
 use crate::component::{Component, Instance, storage};
 
@@ -113,6 +114,24 @@ impl<'c, S: storage::Host + Send + 'static> Sessions<'c, S> {
     /// The same of what was taken out of the conversation because its agent went back behind it, with cursors of its own.
     pub fn set_aside(&mut self, id: &str, after: Option<&str>, limit: u32) -> Answer<TranscriptPage> {
         self.call(|instance| instance.read_set_aside(id, after, limit))
+    }
+
+    /// What sessions have used by day and agent, of at most `limit` sessions, from 1 to 1000. `cursor` is that of the page
+    /// before; a page may be empty and have one. Sums over several sessions are for the caller to make.
+    pub fn usage(&mut self, limit: u32, cursor: Option<&str>) -> Answer<UsagePage> {
+        self.call(|instance| instance.list_usage(limit, cursor))
+    }
+
+    /// What was used in the turns of a session, as far as its agents have said so, after a cursor or from the beginning: at
+    /// most `limit` turns, of about 4 MiB of the conversation.
+    pub fn turn_usage(&mut self, id: &str, after: Option<&str>, limit: u32) -> Answer<TurnUsagePage> {
+        self.call(|instance| instance.read_turn_usage(id, after, limit))
+    }
+
+    /// What permission was asked for in a session and what was answered, after a cursor or from the beginning: at most
+    /// `limit` questions, of about 4 MiB of the conversation.
+    pub fn permissions(&mut self, id: &str, after: Option<&str>, limit: u32) -> Answer<PermissionPage> {
+        self.call(|instance| instance.read_permissions(id, after, limit))
     }
 
     /// Gives a session a title that no agent replaces, of up to 500 characters; returns it as stored, without white space

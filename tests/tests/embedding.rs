@@ -50,6 +50,9 @@ fn sessions_are_listed_read_renamed_archived_and_deleted_without_a_connection() 
     assert_eq!(listed(&mut sessions, Some("walrus")), [id.as_str()]);
     assert!(!sessions.transcript(&id, None, 100).expect("a transcript").updates.is_empty());
     assert!(sessions.set_aside(&id, None, 100).expect("nothing").updates.is_empty());
+    assert!(sessions.usage(10, None).expect("nothing").usages.is_empty());
+    assert!(sessions.turn_usage(&id, None, 10).expect("nothing").turns.is_empty());
+    assert!(sessions.permissions(&id, None, 10).expect("nothing").permissions.is_empty());
     assert_eq!(sessions.rename(&id, "  The walrus  ").expect("a title"), "The walrus");
     assert_eq!(sessions.get(&id).expect("a session").title.as_deref(), Some("The walrus"));
     sessions.archive(&id, true).expect("archived");

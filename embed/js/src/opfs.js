@@ -13,7 +13,15 @@ const MILLISECONDS = 60_000;
 const MOST_AGAIN = 3;
 
 /** The functions of the typed interface that only read. */
-const READING = ["listSessions", "getSession", "readTranscript", "readSetAside"];
+const READING = [
+  "listSessions",
+  "getSession",
+  "readTranscript",
+  "readSetAside",
+  "listUsage",
+  "readTurnUsage",
+  "readPermissions",
+];
 
 /** See `opfs.d.ts`. */
 export async function openOpfs(name = "sessions", { library = resolved(), milliseconds = MILLISECONDS } = {}) {

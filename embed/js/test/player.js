@@ -21,6 +21,7 @@ export const plain = ({ tag, val }) => (val === undefined ? tag : { [tag]: json(
 /** A value of the bindings as a case has it. */
 export function json(value) {
   if (value === undefined) return null;
+  if (typeof value === "bigint") return Number(value);
   if (Array.isArray(value)) return value.map(json);
   if (value === null || typeof value !== "object") return value;
   if ("tag" in value) return plain(value);
@@ -30,8 +31,13 @@ export function json(value) {
 /** Options are members that may be missing; the bindings leave none out where there is a `null` to be. */
 function answer(kind, value) {
   const answered = json(value);
-  const options = { "list-sessions": ["next-cursor"], "prune-sessions": ["next-cursor"], "check-store": ["next-cursor"] };
-  for (const name of options[kind] ?? []) answered[name] ??= null;
+  const paged = ["list-sessions", "prune-sessions", "check-store", "list-usage", "read-turn-usage", "read-permissions"];
+  if (paged.includes(kind)) answered["next-cursor"] ??= null;
+  const left = (rows, names) => rows?.forEach((row) => names.forEach((name) => (row[name] ??= null)));
+  left(answered?.usages, ["title", "day"]);
+  left(answered?.turns, ["context-used", "context-size"]);
+  left(answered?.permissions, ["tool-call-id", "title", "tool-call", "answer"]);
+  left(answered?.permissions?.flatMap(({ answer }) => answer ?? []), ["client"]);
   const rows = kind === "get-session" ? [answered] : (answered?.sessions ?? []);
   for (const row of rows) {
     for (const name of ["title", "updated-at", "agent", "meta", "matched-in", "snippet"]) row[name] ??= null;

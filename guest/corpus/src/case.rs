@@ -114,6 +114,20 @@ pub enum Call {
         after: Option<String>,
         limit: u32,
     },
+    ListUsage {
+        limit: u32,
+        cursor: Option<String>,
+    },
+    ReadTurnUsage {
+        session_id: String,
+        after: Option<String>,
+        limit: u32,
+    },
+    ReadPermissions {
+        session_id: String,
+        after: Option<String>,
+        limit: u32,
+    },
     RenameSession {
         session_id: String,
         title: String,
@@ -221,6 +235,9 @@ impl Call {
             | Self::GetSession { .. }
             | Self::ReadTranscript { .. }
             | Self::ReadSetAside { .. }
+            | Self::ListUsage { .. }
+            | Self::ReadTurnUsage { .. }
+            | Self::ReadPermissions { .. }
             | Self::RenameSession { .. }
             | Self::ArchiveSession { .. }
             | Self::DeleteSession { .. }

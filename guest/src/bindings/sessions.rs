@@ -49,6 +49,26 @@ impl wit::Guest for Component {
         Ok(panel::set_aside(&store(), &session_id, after.as_deref(), limit)?.into())
     }
 
+    fn list_usage(limit: u32, cursor: Option<String>) -> Result<wit::UsagePage, wit::SessionError> {
+        Ok(panel::list_usage(&store(), limit, cursor.as_deref())?.into())
+    }
+
+    fn read_turn_usage(
+        session_id: String,
+        after: Option<String>,
+        limit: u32,
+    ) -> Result<wit::TurnUsagePage, wit::SessionError> {
+        Ok(panel::turn_usage(&store(), &session_id, after.as_deref(), limit)?.into())
+    }
+
+    fn read_permissions(
+        session_id: String,
+        after: Option<String>,
+        limit: u32,
+    ) -> Result<wit::PermissionPage, wit::SessionError> {
+        Ok(panel::permissions(&store(), &session_id, after.as_deref(), limit)?.into())
+    }
+
     fn rename_session(session_id: String, title: String) -> Result<String, wit::SessionError> {
         Ok(panel::rename(&store(), &session_id, &title)?)
     }

@@ -20,12 +20,14 @@ mod quote;
 mod session_update;
 mod settings;
 mod show;
+mod spending;
 mod staging;
 mod state;
 mod target;
 mod told_in_vain;
 mod turn_end;
 mod update;
+mod usage;
 mod write;
 
 use std::collections::VecDeque;
@@ -56,6 +58,7 @@ use closing::Closing;
 use failing::Failing;
 use opening::Opening;
 use quote::Quote;
+use spending::Spending;
 
 /// A session on a connection.
 #[derive(Debug)]
@@ -79,6 +82,8 @@ pub(super) struct LiveSession {
     state_share: Option<Share>,
     /// What the record does not show yet.
     activity: Activity,
+    /// What its agent says that it uses.
+    spending: Spending,
     /// What was said and went to the agent neither in its own turns nor in an account; none: nothing.
     untold: Option<Untold>,
     /// What is known of the agent's own copy of the conversation.
@@ -213,6 +218,7 @@ impl LiveSession {
             earlier_state: EarlierState::Known,
             state_share: None,
             activity: Activity::default(),
+            spending: Spending::default(),
             untold: None,
             copy: AgentsCopy::Known,
             others_ended: false,
@@ -249,6 +255,7 @@ impl LiveSession {
     pub(super) fn of_subagent(id: String, agent_id: String, parent: String) -> Self {
         let mut session = Self::open(id, agent_id, State::default(), None);
         session.parent = Some(parent);
+        session.spending = Spending::of_subagent();
         session
     }
 

@@ -10,7 +10,7 @@ use super::key::Key;
 use super::load::Share;
 use super::step::Step;
 use super::told::Untold;
-use crate::rpc::Id;
+use crate::rpc::{Id, Object};
 
 /// A request of the engine's to the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -223,22 +223,40 @@ pub(super) struct Requests {
 
 /// Requests of the agent's to the client that are open, by the ids that the client knows them by.
 #[derive(Debug, Default)]
-pub(super) struct OfAgent(BTreeMap<Id, Option<Key>>);
+pub(super) struct OfAgent(BTreeMap<Id, Option<Permission>>);
+
+/// That the agent has asked for permission.
+#[derive(Debug)]
+pub(super) struct Permission {
+    /// In this session.
+    pub(super) session: Key,
+    /// For this tool call; none for one that does not say or has a very long id.
+    pub(super) tool_call: Option<String>,
+}
+
+impl Permission {
+    /// Reads the params of the request, for a session.
+    pub(super) fn read(session: Key, params: &Object<'_>) -> Self {
+        let call = Object::parse_or_empty(params.get("toolCall").unwrap_or("{}"));
+        let tool_call = call.get_string("toolCallId").filter(|id| id.len() <= LONGEST_OF_AGENT);
+        Self { session, tool_call }
+    }
+}
 
 /// How many of them are remembered, and how long their ids may be: of the rest the answers pass as they stand.
 const MOST_OF_AGENT: usize = 4096;
 const LONGEST_OF_AGENT: usize = 256;
 
 impl OfAgent {
-    /// The agent asks for something; `permission`: for permission, in this session.
-    pub(super) fn insert(&mut self, id: Id, permission: Option<Key>) {
+    /// The agent asks for something; `permission`: for that.
+    pub(super) fn insert(&mut self, id: Id, permission: Option<Permission>) {
         if self.0.len() < MOST_OF_AGENT && id.as_json().len() <= LONGEST_OF_AGENT {
             self.0.insert(id, permission);
         }
     }
 
-    /// The client has answered; the session for which it was asked for permission, if it was.
-    pub(super) fn remove(&mut self, id: &Id) -> Option<Key> {
+    /// The client has answered; what it was asked for permission for, if it was.
+    pub(super) fn remove(&mut self, id: &Id) -> Option<Permission> {
         self.0.remove(id).flatten()
     }
 
@@ -253,7 +271,8 @@ impl OfAgent {
 
     /// A session is over: nobody notes any more what it was given permission for.
     pub(super) fn forget_session(&mut self, key: &Key) {
-        self.0.values_mut().filter(|of| of.as_ref() == Some(key)).for_each(|of| *of = None);
+        let is_its = |of: &&mut Option<Permission>| of.as_ref().is_some_and(|asked| asked.session == *key);
+        self.0.values_mut().filter(is_its).for_each(|of| *of = None);
     }
 }
 

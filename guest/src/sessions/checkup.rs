@@ -2,6 +2,7 @@
 //! right is. Other processes may use the store meanwhile: nothing counts as wrong that changes while it is looked at, and
 //! each commit expects what it was made from.
 
+mod cost;
 mod counters;
 mod fault;
 mod gap;

@@ -99,7 +99,7 @@ fn subagents<S: Storage>(store: &Store<S>, parent: &str) -> Result<Vec<String>> 
 /// What a session leaves behind besides its logs: that it is gone, here and at its agents.
 fn forget<S: Storage>(store: &Store<S>, session: &Session, now: i64, writes: &mut Vec<Write>) -> Result<()> {
     writes.push(Write::Put { key: keys::tombstone(&session.id), value: now.to_string() });
-    writes.push(Write::Remove { key: keys::state(&session.id) });
+    writes.extend(keys::beside(&session.id).map(|key| Write::Remove { key }));
     for (agent, id) in session.agents.iter().flat_map(|(agent, known)| known.ids().map(move |id| (agent, id))) {
         let mapping = keys::agent_session(agent, id);
         // An agent that hands out the same id again has another session by it now.

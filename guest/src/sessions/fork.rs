@@ -9,9 +9,9 @@ use serde_json::json;
 use super::create;
 use crate::environment::Environment;
 use crate::index;
-use crate::storage::{Expectation, Result, Storage, Write, next_seq};
-use crate::store::{Changed, Decision, Holders, Origin, Segment, Session, Store, Title, keys};
-use crate::transcript::{Entry, Kind, text};
+use crate::storage::{Expectation, Result, Storage, StorageError, Write, next_seq};
+use crate::store::{Changed, Decision, Holders, Origin, Segment, Session, Store, Title, Usage, keys};
+use crate::transcript::{Entry, Kind, speaker, text};
 use inherit::Inheritance;
 
 /// What the fork is to be, besides what it takes from its parent.
@@ -119,6 +119,8 @@ fn forked<S: Storage>(
     session.archived = false;
     // Nobody's sub-agent: it is the user's own, and stays when the session is deleted that started the parent.
     session.parent = None;
+    // It has not spent what its parent has.
+    session.cost = None;
     session.segments = shared;
     session.tail = 1;
     session.aside.clear();
@@ -151,10 +153,29 @@ fn forked<S: Storage>(
     if let Some(state) = store.record(keys::state(&parent.id))? {
         writes.push(Write::Put { key: keys::state(id), value: state });
     }
+    writes.extend(spent_before(store, fork, parent, id)?);
     for (agent, known) in &session.agents {
         writes.push(Write::Put { key: keys::agent_session(agent, &known.id), value: id.to_owned() });
     }
     Ok(session)
+}
+
+/// What the agent has said that its session has cost, which its fork may go on counting from.
+fn spent_before<S: Storage>(store: &Store<S>, fork: &Fork<'_>, parent: &Session, id: &str) -> Result<Option<Write>> {
+    let (Some(agent), Some(agent_id)) = (&fork.agent, &fork.agent_id) else { return Ok(None) };
+    let Some(forked) = parent.id_at(agent).filter(|own| fork.lineage.iter().any(|known| known == own)) else {
+        return Ok(None);
+    };
+    // What cannot be read is nothing that a fork needs.
+    let usage = match store.usage(&parent.id) {
+        Err(StorageError::Corrupt(_)) => return Ok(None),
+        usage => usage?,
+    };
+    Ok(usage.told(&speaker(agent, forked)).map(|told| {
+        let mut usage = Usage::default();
+        usage.note_told(&speaker(agent, agent_id), told.clone());
+        Write::Put { key: keys::usage(id), value: usage.to_text() }
+    }))
 }
 
 /// Notes the session as a holder of each log that its transcript shares.

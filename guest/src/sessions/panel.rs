@@ -8,9 +8,12 @@ use super::archive;
 use super::checkup::CheckupError;
 use super::filter::Request;
 use super::list::{self, ListError};
+use super::permissions::{self, PermissionPage};
 use super::rename::{self, RenameError};
 use super::retention::{self, Prune, PruneError};
 use super::transcript::{self, TranscriptError, TranscriptPage};
+use super::turn_usage::{self, TurnUsagePage};
+use super::usage::{self, UsageError, UsagePage};
 use crate::storage::{Storage, StorageError};
 use crate::store::{Store, directory, whole_info};
 use crate::time;
@@ -151,6 +154,15 @@ impl From<PruneError> for SessionError {
     }
 }
 
+impl From<UsageError> for SessionError {
+    fn from(error: UsageError) -> Self {
+        match error {
+            UsageError::Cursor => Self::invalid(&error),
+            UsageError::Storage(error) => error.into(),
+        }
+    }
+}
+
 impl From<CheckupError> for SessionError {
     fn from(error: CheckupError) -> Self {
         match error {
@@ -214,6 +226,31 @@ pub fn set_aside<S: Storage>(
     limit: u32,
 ) -> Result<TranscriptPage, SessionError> {
     transcript::set_aside(store, id, after, limit).map_err(|error| SessionError::of_transcript(id, error))
+}
+
+/// What sessions have used, of at most `limit` sessions after a cursor.
+pub fn list_usage<S: Storage>(store: &Store<S>, limit: u32, cursor: Option<&str>) -> Result<UsagePage, SessionError> {
+    Ok(usage::usage(store, cursor, limit)?)
+}
+
+/// What was used in at most `limit` turns of a session.
+pub fn turn_usage<S: Storage>(
+    store: &Store<S>,
+    id: &str,
+    after: Option<&str>,
+    limit: u32,
+) -> Result<TurnUsagePage, SessionError> {
+    turn_usage::turn_usage(store, id, after, limit).map_err(|error| SessionError::of_transcript(id, error))
+}
+
+/// At most `limit` permissions that were asked for in a session.
+pub fn permissions<S: Storage>(
+    store: &Store<S>,
+    id: &str,
+    after: Option<&str>,
+    limit: u32,
+) -> Result<PermissionPage, SessionError> {
+    permissions::permissions(store, id, after, limit).map_err(|error| SessionError::of_transcript(id, error))
 }
 
 /// Gives a session a title of its user's; returns it as it is kept.

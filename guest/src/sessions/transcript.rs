@@ -1,10 +1,11 @@
 //! Reading a transcript a page at a time, for those who have no connection to replay it to.
 
 use crate::storage::{Storage, StorageError};
-use crate::store::Store;
+use crate::store::{Session, Store};
 use crate::transcript::{Entry, Part, Position, Progress, Replay, Start};
 
-const BATCH_BYTES: u32 = 256 * 1024;
+/// How many bytes are read at a time.
+pub(super) const BATCH_BYTES: u32 = 256 * 1024;
 /// How many bytes of entries make a page full.
 pub const BYTES: usize = 4 * 1024 * 1024;
 
@@ -60,6 +61,28 @@ pub fn set_aside<S: Storage>(
     Ok(page)
 }
 
+/// A session, and a replay of a part of it behind a cursor.
+pub(super) fn open<S: Storage>(
+    store: &Store<S>,
+    id: &str,
+    part: Part,
+    after: Option<&str>,
+) -> Result<(Session, Replay), TranscriptError> {
+    let session = store.session(id)?.ok_or(TranscriptError::NotFound)?;
+    let start = match after.map(Position::from_cursor) {
+        None => Position::default(),
+        Some(Some((layout, position))) if layout == session.layout => position,
+        Some(_) => return Err(TranscriptError::Place),
+    };
+    let replay = Replay::of(store.storage(), &session, part, Start::At(start))?;
+    if replay.contains(replay.position()) { Ok((session, replay)) } else { Err(TranscriptError::Place) }
+}
+
+/// Of a transcript that is deleted while it is read there may be no end.
+pub(super) fn still_there<S: Storage>(store: &Store<S>, id: &str) -> Result<(), TranscriptError> {
+    store.session(id)?.map(|_| ()).ok_or(TranscriptError::NotFound)
+}
+
 fn page<S: Storage>(
     store: &Store<S>,
     id: &str,
@@ -67,16 +90,7 @@ fn page<S: Storage>(
     after: Option<&str>,
     limit: u32,
 ) -> Result<TranscriptPage, TranscriptError> {
-    let session = store.session(id)?.ok_or(TranscriptError::NotFound)?;
-    let start = match after.map(Position::from_cursor) {
-        None => Position::default(),
-        Some(Some((layout, position))) if layout == session.layout => position,
-        Some(_) => return Err(TranscriptError::Place),
-    };
-    let mut replay = Replay::of(store.storage(), &session, part, Start::At(start))?;
-    if !replay.contains(replay.position()) {
-        return Err(TranscriptError::Place);
-    }
+    let (session, mut replay) = open(store, id, part, after)?;
     let mut updates: Vec<(String, String)> = Vec::new();
     let mut bytes = 0;
     let limit = (limit as usize).max(1);
@@ -91,19 +105,15 @@ fn page<S: Storage>(
             updates.extend(read.into_iter().map(|update| (cursor.clone(), update)));
         }
     }
-    // Of a transcript that is deleted while it is read there may be no end.
-    if store.session(id)?.is_none() {
-        Err(TranscriptError::NotFound)
-    } else {
-        Ok(TranscriptPage { updates, more: false })
-    }
+    still_there(store, id)?;
+    Ok(TranscriptPage { updates, more: false })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::storage::{Durability, Memory, Write};
-    use crate::store::{Decision, Session};
+    use crate::store::Decision;
     use crate::transcript::Kind;
 
     /// A session with this many updates of so many bytes, and a store that holds it.

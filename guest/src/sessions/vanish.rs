@@ -75,7 +75,7 @@ fn forget_where<S: Storage>(
                 });
             }
         }
-        writes.push(Write::Remove { key: keys::state(id) });
+        writes.extend(keys::beside(id).map(|key| Write::Remove { key }));
         Ok(Decision::Remove)
     })?;
     Ok(())

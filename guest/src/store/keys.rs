@@ -22,6 +22,9 @@ pub const ROSTER: &str = "i";
 /// The record that tells this store from others.
 pub const IDENTITY: &str = "k";
 
+/// Where it stands what each session has used.
+pub const USAGES: &str = "u/";
+
 /// The end of the range of all keys that begin with `prefix`, which must end in a character below `~`.
 pub fn range_end(prefix: &str) -> String {
     format!("{prefix}~")
@@ -70,6 +73,16 @@ pub fn session(id: &str) -> String {
 /// A session's state.
 pub fn state(id: &str) -> String {
     format!("g/{}", encode(id))
+}
+
+/// What a session has used.
+pub fn usage(id: &str) -> String {
+    format!("{USAGES}{}", encode(id))
+}
+
+/// What is kept beside a session's record, and goes with it.
+pub fn beside(id: &str) -> [String; 2] {
+    [state(id), usage(id)]
 }
 
 /// The mark of a deleted session.

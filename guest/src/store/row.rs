@@ -185,20 +185,24 @@ fn root(session: &Session) -> Value {
 /// What the draft of list extensions adds to `SessionInfo`, each member with a comma before it.
 fn extension(session: &Session) -> String {
     let mut members = String::new();
-    let mut add = |name: &str, value: Value| {
+    let mut add = |name: &str, value: String| {
         members.push_str(&format!(",\"{name}\":{value}"));
     };
     if session.prompted.is_some() {
-        add("lastPromptAt", json!(time::format(session.recency())));
+        add("lastPromptAt", json!(time::format(session.recency())).to_string());
     }
     if let Some(model) = &session.model {
-        add("model", json!(model));
+        add("model", json!(model).to_string());
     }
     if let Some(parent) = &session.forked_from {
-        add("forkedFrom", json!(parent));
+        add("forkedFrom", json!(parent).to_string());
     }
     if let Some(ended) = session.turn_ended {
-        add("lastTurnEndedAt", json!(time::format(ended)));
+        add("lastTurnEndedAt", json!(time::format(ended)).to_string());
+    }
+    // With all of its digits, which a number of JSON in memory has not.
+    if let Some(cost) = session.cost.as_ref().and_then(|cost| serde_json::to_string(cost).ok()) {
+        add("cost", cost);
     }
     members
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::cost::Cost;
 use super::directory;
 use super::known::Known;
 use super::segment::Segment;
@@ -87,6 +88,9 @@ pub struct Session {
     /// How many prompts it got.
     #[serde(default)]
     pub prompts: u64,
+    /// What its agents have said that it cost, all together: the sum of what is kept of it by day ([`super::Usage`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
     /// What its transcript begins with, in the order of the conversation; the rest of its own log follows.
     #[serde(default, alias = "inherited", skip_serializing_if = "Vec::is_empty")]
     pub segments: Vec<Segment>,
@@ -132,6 +136,7 @@ impl Session {
             directories: Vec::new(),
             origin: Origin::Layer,
             prompts: 0,
+            cost: None,
             segments: Vec::new(),
             tail: 1,
             layout: 0,

@@ -39,6 +39,9 @@ pub struct State {
     /// The last update of each other kind of state (plan, commands, usage), by its `sessionUpdate`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub updates: BTreeMap<String, Box<RawValue>>,
+    /// Which session of which agent has told the usage among them; see [`crate::transcript::speaker`].
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub usage_of: String,
 }
 
 /// One of a state's values that may be long.
@@ -64,6 +67,9 @@ impl State {
             earlier.beside_of = self.beside_of;
         }
         earlier.beside.extend(self.beside);
+        if !self.usage_of.is_empty() {
+            earlier.usage_of = self.usage_of;
+        }
         Self {
             modes: self.modes.or(earlier.modes),
             mode: self.mode.or(earlier.mode),
@@ -73,6 +79,7 @@ impl State {
             beside: earlier.beside,
             beside_of: earlier.beside_of,
             updates: earlier.updates,
+            usage_of: earlier.usage_of,
         }
     }
 

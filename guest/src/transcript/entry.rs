@@ -21,11 +21,13 @@ pub enum Kind {
     Update,
     /// A turn begins: `{"prompt":[ContentBlock…],"messageId":"…","with":[agent, its id of the session]}`.
     Prompt,
-    /// A turn ends: `{"stopReason":"…"}` or `{"error":{…}}`; both where the agent failed at one that was cancelled.
+    /// A turn ends: `{"stopReason":"…"}` or `{"error":{…}}`; both where the agent failed at one that was cancelled. With
+    /// what was used in it, if the agent has said so: `"used":{…},"context":{"used":N,"size":N}`.
     TurnEnd,
     /// The agent asked for permission: the request's params without their `sessionId`.
     PermissionAsked,
-    /// What the client answered: `{"outcome":{…}}`.
+    /// What the client answered: `{"outcome":{…},"toolCallId":"…","client":"…"}`, or `"error":{…}` in the place of the
+    /// outcome. Earlier versions wrote the outcome or the error alone.
     PermissionAnswered,
     /// Another session was forked from here: `{"fork":"…"}`.
     Fork,

@@ -188,7 +188,7 @@ proptest! {
         model.check();
         while model.apply(&Step::Delete(steps.len())).is_some() {}
         model.check();
-        for prefix in ["a/", "e/", "g/", "i/", "l/", "p/", "s/", "t/"] {
+        for prefix in ["a/", "e/", "g/", "i/", "l/", "p/", "s/", "t/", "u/"] {
             let bounds = Bounds { limit: 10, max_bytes: 1000 };
             let left = model.store.storage().scan(prefix, &keys::range_end(prefix), false, bounds).unwrap();
             prop_assert_eq!(left.entries, vec![]);

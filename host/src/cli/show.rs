@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use super::Outcome;
 use super::engine::EngineOptions;
+use super::permissions;
 use super::printable::{Form, Out, printable};
 use super::store::StoreOptions;
 use super::update::Update;
@@ -28,7 +29,11 @@ pub(super) struct Arguments {
     #[arg(long)]
     set_aside: bool,
 
-    /// The updates as they are replayed to a client, one JSON object a line
+    /// What permission was asked for, and who answered what, when
+    #[arg(long, conflicts_with = "set_aside")]
+    permissions: bool,
+
+    /// The updates as they are replayed to a client, or the permissions, one JSON object a line
     #[arg(long)]
     json: bool,
 }
@@ -36,6 +41,10 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     let component = arguments.engine.load()?;
     let mut sessions = Sessions::of(&component, arguments.store.open_existing()?)?;
+    if arguments.permissions {
+        permissions::write(&mut sessions, &arguments.id, arguments.json, out)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut reader = Reader::default();
     let mut after: Option<String> = None;
     loop {
@@ -117,6 +126,10 @@ mod tests {
         let say =
             |kind: &str, text: &str| json!({ "sessionUpdate": kind, "content": { "type": "text", "text": text } });
         let mut out = Vec::new();
+        if arguments.permissions {
+            permissions::write(&mut sessions, &arguments.id, arguments.json, out)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         let mut reader = Reader::default();
         for update in [
             say("user_message_chunk", "Hello\x1b[31m"),

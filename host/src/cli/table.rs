@@ -49,7 +49,7 @@ pub(super) fn title(session: &Session) -> Cow<'_, str> {
 }
 
 /// An RFC 3339 time without the part below a second.
-fn seconds(time: &str) -> String {
+pub(super) fn seconds(time: &str) -> String {
     match (time.split_once('.'), time.ends_with('Z')) {
         (Some((whole, _)), true) => format!("{whole}Z"),
         _ => time.to_owned(),

@@ -1,6 +1,9 @@
 //! The typed interface of an instance, call by call; [`crate::sessions`] is made of it.
 
-use super::sessions::{Checkup, ListCriteria, Mending, Page, Session, SessionError, TranscriptPage};
+use super::sessions::{
+    Checkup, ListCriteria, Mending, Page, PermissionPage, Session, SessionError, TranscriptPage, TurnUsagePage,
+    UsagePage,
+};
 use super::{Instance, storage};
 
 /// The outer result is for an instance that is lost, the inner one is the engine's answer.
@@ -39,6 +42,34 @@ impl<S: storage::Host + Send + 'static> Instance<'_, S> {
     ) -> Answer<TranscriptPage> {
         let _running = self.begin_call();
         self.exports.acp_sessions_sessions().call_read_set_aside(&mut self.store, session_id, after, limit)
+    }
+
+    /// What some sessions have used.
+    pub(crate) fn list_usage(&mut self, limit: u32, cursor: Option<&str>) -> Answer<UsagePage> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_sessions().call_list_usage(&mut self.store, limit, cursor)
+    }
+
+    /// What was used in some turns of a session.
+    pub(crate) fn read_turn_usage(
+        &mut self,
+        session_id: &str,
+        after: Option<&str>,
+        limit: u32,
+    ) -> Answer<TurnUsagePage> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_sessions().call_read_turn_usage(&mut self.store, session_id, after, limit)
+    }
+
+    /// Some of the permissions that were asked for in a session.
+    pub(crate) fn read_permissions(
+        &mut self,
+        session_id: &str,
+        after: Option<&str>,
+        limit: u32,
+    ) -> Answer<PermissionPage> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_sessions().call_read_permissions(&mut self.store, session_id, after, limit)
     }
 
     /// Gives a session a title, and returns it as stored.

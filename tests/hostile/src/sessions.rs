@@ -2,7 +2,8 @@
 
 use crate::bindings::Component;
 use crate::bindings::exports::acp::sessions::sessions::{
-    Checkup, Guest, ListCriteria, Mending, Page, Session, SessionError, TranscriptPage,
+    Checkup, Guest, ListCriteria, Mending, Page, PermissionPage, Session, SessionError, TranscriptPage, TurnUsagePage,
+    UsagePage,
 };
 use crate::misdeed;
 
@@ -33,6 +34,18 @@ impl Guest for Component {
     }
 
     fn read_set_aside(id: String, _: Option<String>, _: u32) -> Answer<TranscriptPage> {
+        nothing(&id)
+    }
+
+    fn list_usage(_: u32, cursor: Option<String>) -> Answer<UsagePage> {
+        nothing(cursor.as_deref().unwrap_or("trap"))
+    }
+
+    fn read_turn_usage(id: String, _: Option<String>, _: u32) -> Answer<TurnUsagePage> {
+        nothing(&id)
+    }
+
+    fn read_permissions(id: String, _: Option<String>, _: u32) -> Answer<PermissionPage> {
         nothing(&id)
     }
 

@@ -3,7 +3,8 @@
 //! `stream N` sends N chunks; `tagged TAG N` sends N chunks that are like no others; `tool` makes a tool call;
 //! `permission` asks first; `read PATH` reads a file through the client; `wait` goes on until it is cancelled; `hang`
 //! does that in a tool call; `big BYTES` sends a large tool result; `many N` makes N tool calls; `colourful` sends one
-//! update of every other kind; `title TEXT` sets the title; `mode ID` changes the mode; `crash` ends the process;
+//! update of every other kind; `title TEXT` sets the title; `mode ID` changes the mode; `crash` ends the process; `spend
+//! AMOUNT` says that the session has cost so many dollars since it began, and answers with tokens;
 //! `everywhere WORD WORD WORD WORD` has the first in a message, the others in a tool's result, the title and the metadata.
 //! Anything else is said back.
 
@@ -12,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
     ContentBlock, PromptRequest, PromptResponse, ReadTextFileRequest, RequestPermissionOutcome,
-    RequestPermissionRequest, SessionNotification, StopReason,
+    RequestPermissionRequest, SessionNotification, StopReason, Usage,
 };
 use agent_client_protocol::{Client, Error};
 use serde_json::{Value, json};
@@ -50,6 +51,7 @@ impl Turn {
             "permission" => self.ask_permission().await?,
             "read" => self.read(rest).await?,
             "tagged" => self.say_tagged(rest)?,
+            "spend" => return self.spend(rest),
             "wait" => return self.wait().await,
             "hang" => return self.hang().await,
             "colourful" => self.be_colourful()?,
@@ -139,6 +141,14 @@ impl Turn {
     async fn read(&self, path: &str) -> Result<(), Error> {
         let file = self.client.send_request(ReadTextFileRequest::new(self.id.clone(), path)).block_task().await?;
         self.say(&file.content)
+    }
+
+    fn spend(&self, amount: &str) -> Result<PromptResponse, Error> {
+        let amount: Value = serde_json::from_str(amount).unwrap_or_default();
+        let cost = json!({"amount": amount, "currency": "USD"});
+        self.send(json!({"sessionUpdate": "usage_update", "used": 10, "size": 1000, "cost": cost}))?;
+        self.say("Spent.")?;
+        Ok(PromptResponse::new(StopReason::EndTurn).usage(Usage::new(15, 10, 5)))
     }
 
     async fn wait(&self) -> Result<PromptResponse, Error> {

@@ -16,6 +16,8 @@ fn what_is_not_understood_is_named() {
         (&["list", "stray"], "stray"),
         (&["show"], "<ID>"),
         (&["show", "one", "two"], "two"),
+        (&["show", "--permissions", "--set-aside", "one"], "--set-aside"),
+        (&["usage", "--by", "year"], "--by"),
         (&["delete"], "<ID>"),
         (&["prune"], "--older-than"),
         (&["prune", "--older-than", "soon"], "`soon` is not a length of time"),
@@ -51,7 +53,7 @@ fn without_a_command_there_is_help() {
     let ran = run(&[]);
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
     let asked = run(&["--help"]).printed();
-    for command in ["proxy", "agent", "list", "show", "delete", "prune", "doctor"] {
+    for command in ["proxy", "agent", "list", "show", "usage", "delete", "prune", "doctor"] {
         assert!(ran.complaint.contains(&format!("\n  {command} ")), "{command}: {}", ran.complaint);
         assert!(asked.contains(&format!("\n  {command} ")), "{command}: {asked}");
         assert!(run(&[command, "--help"]).printed().contains("--store <PATH>"), "{command}");

@@ -51,7 +51,9 @@ fn hostile_store(scene: &Scene) -> Vec<String> {
         let call = json!({"sessionUpdate": "tool_call", "toolCallId": HOSTILE, "title": format!("tool{HOSTILE}")});
         let titled = json!({"sessionUpdate": "session_info_update", "title": format!("title{HOSTILE}"),
             "_meta": {"m": HOSTILE}});
-        script = script.tells(id, call).tells(id, titled);
+        let used = json!({"sessionUpdate": "usage_update", "used": 1, "size": 2,
+            "cost": {"amount": 1, "currency": format!("USD{HOSTILE}")}});
+        script = script.tells(id, call).tells(id, titled).tells(id, used);
         if id == "plain" {
             script = awkward_updates().iter().fold(script, |script, update| script.tells(id, update));
         }
@@ -136,7 +138,12 @@ fn no_command_prints_text_of_others_as_it_is() {
         row(&["show", "--json", &ids[0]], true, None),
         row(&["show", "--json", "plain"], true, None),
         row(&["show", "--set-aside", &ids[0]], true, None),
+        row(&["show", "--permissions", &ids[0]], true, Some(1)),
         row(&["show", &unknown], false, Some(1)),
+        row(&["usage", "--by", "session"], true, Some(5)),
+        row(&["usage", "--by", "session", "--json"], true, Some(3)),
+        row(&["usage", "--by", "agent"], true, Some(2)),
+        row(&["usage", "--by", "directory"], true, Some(2)),
         row(&["delete", &unknown], false, Some(1)),
         row(&["prune", "--older-than", "0m", "--dry-run"], true, Some(4)),
         row(&["doctor"], true, Some(7)),

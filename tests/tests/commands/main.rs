@@ -12,3 +12,4 @@ mod run;
 mod shells;
 mod show;
 mod stores;
+mod usage;

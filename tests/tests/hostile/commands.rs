@@ -36,6 +36,7 @@ fn every_command_ends_with_a_sentence() {
             &["list", "--search", what][..],
             &["show", what],
             &["show", "--set-aside", what],
+            &["show", "--permissions", what],
             &["delete", what],
             &["prune", "--older-than", "1d", "--cwd", folder],
         ] {
@@ -43,7 +44,7 @@ fn every_command_ends_with_a_sentence() {
             assert!(complaint.contains(why), "{words:?}: {complaint}");
         }
     }
-    for words in [&["doctor"][..], &["doctor", "--rebuild"]] {
+    for words in [&["usage"][..], &["doctor"], &["doctor", "--rebuild"]] {
         assert!(complaint(&scene, words).contains("`unreachable` instruction executed"), "{words:?}");
     }
 }

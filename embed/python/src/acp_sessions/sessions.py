@@ -59,6 +59,94 @@ class TranscriptPage:
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    amount: str
+    """Decimal; ``decimal.Decimal`` reads it as it is."""
+    currency: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    total_tokens: int
+    input_tokens: int
+    output_tokens: int
+    thought_tokens: int
+    cached_read_tokens: int
+    cached_write_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    answers: int
+    tokens: Tokens
+    costs: list[Cost]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    session_id: str
+    cwd: str
+    title: Optional[str]
+    day: Optional[str]
+    agent: str
+    used: Used
+
+
+@dataclass(frozen=True, slots=True)
+class UsagePage:
+    usages: list[Usage]
+    next_cursor: Optional[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnUsage:
+    ended_at: str
+    used: Used
+    context_used: Optional[int]
+    context_size: Optional[int]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnUsagePage:
+    turns: list[TurnUsage]
+    next_cursor: Optional[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermissionOption:
+    id: str
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermissionAnswer:
+    answered_at: str
+    client: Optional[str]
+    outcome: Literal["selected", "cancelled", "failed"]
+    selected: Optional[PermissionOption]
+    """What was chosen, where something was."""
+    failure: Optional[str]
+    """Why the client failed, where it did."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permission:
+    asked_at: str
+    tool_call_id: Optional[str]
+    title: Optional[str]
+    tool_call: Optional[str]
+    options: list[PermissionOption]
+    answer: Optional[PermissionAnswer]
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionPage:
+    permissions: list[Permission]
+    next_cursor: Optional[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     what: str
     subject: str
@@ -88,6 +176,33 @@ def _transcript(page: Any) -> TranscriptPage:
     return TranscriptPage([Update(of.cursor, of.update) for of in page.updates], page.more)
 
 
+def _used(used: Any) -> Used:
+    return Used(
+        used.answers, Tokens(**_members(used.tokens)), [Cost(cost.amount, cost.currency) for cost in used.costs]
+    )
+
+
+def _with_used(of: Any) -> dict[str, Any]:
+    return {**_members(of), "used": _used(of.used)}
+
+
+def _permission(asked: Any) -> Permission:
+    members = _members(asked)
+    options = [PermissionOption(**_members(option)) for option in asked.options]
+    return Permission(**{**members, "options": options, "answer": asked.answer and _answer(asked.answer)})
+
+
+def _answer(answer: Any) -> PermissionAnswer:
+    outcome, payload = answer.outcome.tag, answer.outcome.payload
+    return PermissionAnswer(
+        answered_at=_members(answer)["answered_at"],
+        client=answer.client,
+        outcome=outcome,
+        selected=PermissionOption(**_members(payload)) if outcome == "selected" else None,
+        failure=payload if outcome == "failed" else None,
+    )
+
+
 class Sessions:
     """
     Each function raises `Refused` with the error of the WIT, and `EngineError` where the engine was lost in it; the next call
@@ -112,6 +227,18 @@ class Sessions:
 
     def read_set_aside(self, session_id: str, after: Optional[str] = None, limit: int = 100) -> TranscriptPage:
         return _transcript(self._call("read-set-aside", session_id, after, limit))
+
+    def list_usage(self, limit: int = 256, cursor: Optional[str] = None) -> UsagePage:
+        page = self._call("list-usage", limit, cursor)
+        return UsagePage([Usage(**_with_used(usage)) for usage in page.usages], _members(page)["next_cursor"])
+
+    def read_turn_usage(self, session_id: str, after: Optional[str] = None, limit: int = 100) -> TurnUsagePage:
+        page = self._call("read-turn-usage", session_id, after, limit)
+        return TurnUsagePage([TurnUsage(**_with_used(turn)) for turn in page.turns], _members(page)["next_cursor"])
+
+    def read_permissions(self, session_id: str, after: Optional[str] = None, limit: int = 100) -> PermissionPage:
+        page = self._call("read-permissions", session_id, after, limit)
+        return PermissionPage([_permission(asked) for asked in page.permissions], _members(page)["next_cursor"])
 
     def rename_session(self, session_id: str, title: str) -> str:
         renamed: str = self._call("rename-session", session_id, title)

@@ -42,6 +42,7 @@ impl LiveSession {
             Some(_) => {}
         }
         self.look_for_others(cx);
+        self.begin_count(&self.agent_id.clone(), cx);
         // Where it cannot be read, the prompt goes on all the same.
         let account = self.account(cx).unwrap_or_default();
         let now = cx.now();

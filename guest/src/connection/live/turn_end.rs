@@ -69,6 +69,7 @@ impl LiveSession {
             Outcome::Error(_) if is_refused && turn.is_heard => (END_TURN.to_owned(), outcome, false),
             Outcome::Error(error) => (format!("{{\"error\":{error}}}"), outcome, false),
             Outcome::Result(result) => {
+                self.spending.answered(result);
                 (result.to_owned(), outcome, turn.cancelled && result == CANCELLED && !line.contains(CANCELLED))
             }
         };
@@ -132,7 +133,8 @@ impl LiveSession {
                     self.recorder.push(Kind::Update, now, &format!("{{\"update\":{update}}}"));
                 }
             }
-            self.recorder.push(Kind::TurnEnd, now, entry);
+            let entry = self.spending.end_turn(entry);
+            self.recorder.push(Kind::TurnEnd, now, &entry);
             self.activity.turn_ended = Some((now, self.state.current_model()));
             let next = self.turns_mut().and_then(|turns| turns.first().map(|turn| turn.tag.clone()));
             self.recorder.set_turn(next);

@@ -14,6 +14,9 @@ use crate::sessions::info;
 use crate::storage::{Storage, StorageError};
 use crate::transcript::{Kind, Recorder, Retold, UpdateKind, speaker};
 
+/// The update that tells what the session uses.
+const USAGE: &str = "usage_update";
+
 impl LiveSession {
     /// An update for this session.
     pub(in crate::connection) fn update<S: Storage, E: Environment>(
@@ -259,6 +262,10 @@ impl LiveSession {
                 }
             }
             UpdateKind::State => {
+                if update.name == USAGE {
+                    let agent_id = update.params.get_string("sessionId").unwrap_or_default();
+                    self.note_usage(&agent_id, update.update, cx);
+                }
                 if let Some(last) = raw(update.update) {
                     self.state.updates.insert(update.name.clone(), last);
                     self.state_changed(cx);

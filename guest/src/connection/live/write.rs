@@ -61,6 +61,9 @@ impl LiveSession {
         if self.is_dirty() {
             self.put_back(cx)?;
         }
+        if !cx.requests.is_told_in_vain(&self.agent_id) {
+            self.spending.end_history();
+        }
         if close {
             self.recorder.close_run();
         }
@@ -75,6 +78,9 @@ impl LiveSession {
         let note = self.note_of_write(cx, &id);
         let is_noted = note.is_some();
         let beside: Vec<Write> = state.into_iter().chain(note).collect();
+        if self.activity.touched.is_none() && self.spending.is_dirty() && !self.is_in_turn() {
+            return self.write_spending(cx, &beside, (is_noted, state_length));
+        }
         if self.activity.touched.is_none() {
             if self.recorder.flush(cx.store, &beside, Durability::Relaxed)? == Flushed::Deleted {
                 self.deleted(cx);
@@ -86,22 +92,34 @@ impl LiveSession {
         let (activity, agent, now) = (&self.activity, cx.agent.name.as_str(), cx.now());
         let by = By { agent, agent_id: &self.agent_id, copy: self.copy, stands_in_since: self.stands_in_since };
         let has_settled = self.others_ended && !self.is_in_turn();
-        let (flushed, changed) = self.recorder.flush_with_end(cx.store, durability, |before, end, _, writes| {
-            writes.extend(beside.iter().cloned());
-            let Some(before) = before else { return Ok(Decision::Keep) };
-            let mut session = before.clone();
-            activity.note(&mut session, &by, end, now);
-            if session.id_at(by.agent) != before.id_at(by.agent) {
-                // The store may not have taken it when the agent began its session.
-                writes.push(Write::Put { key: keys::agent_session(by.agent, by.agent_id), value: session.id.clone() });
-            }
-            if has_settled && end.is_known {
-                session.settled = session.length_up_to(end.last);
-            }
-            Ok(Decision::put(session))
-        })?;
+        let (store, spending) = (cx.store, Some(&self.spending).filter(|spending| spending.is_dirty()));
+        let mut is_told = false;
+        let (flushed, changed) =
+            self.recorder.flush_with_end(cx.store, durability, |before, end, expected, writes| {
+                is_told = false;
+                writes.extend(beside.iter().cloned());
+                let Some(before) = before else { return Ok(Decision::Keep) };
+                let mut session = before.clone();
+                activity.note(&mut session, &by, end, now);
+                let told = (agent, activity.touched.unwrap_or(now));
+                is_told = spending.is_some_and(|spending| spending.note(store, &mut session, told, expected, writes));
+                if session.id_at(by.agent) != before.id_at(by.agent) {
+                    // The store may not have taken it when the agent began its session.
+                    writes.push(Write::Put {
+                        key: keys::agent_session(by.agent, by.agent_id),
+                        value: session.id.clone(),
+                    });
+                }
+                if has_settled && end.is_known {
+                    session.settled = session.length_up_to(end.last);
+                }
+                Ok(Decision::put(session))
+            })?;
         self.written(is_noted, cx);
         self.state_written(state_length, cx);
+        if is_told {
+            self.spending.noted();
+        }
         let activity = std::mem::take(&mut self.activity);
         self.stands_in_since.take_if(|_| activity.succeeded);
         match changed {
@@ -114,6 +132,35 @@ impl LiveSession {
             _ if flushed == Flushed::Deleted => self.deleted(cx),
             _ => {}
         }
+        Ok(())
+    }
+
+    /// Writes what waits where no turn is under way and there is more of what the session has used: its record says so.
+    fn write_spending<S: Storage, E: Environment>(
+        &mut self,
+        cx: &mut Cx<'_, S, E>,
+        beside: &[Write],
+        (is_noted, state_length): (bool, Option<usize>),
+    ) -> Result<(), StorageError> {
+        let (store, agent, now) = (cx.store, cx.agent.name.as_str(), cx.now());
+        let spending = &self.spending;
+        let mut is_told = false;
+        let (flushed, _) = self.recorder.flush_with(store, Durability::Relaxed, |before, expected, writes| {
+            is_told = false;
+            writes.extend(beside.iter().cloned());
+            let Some(before) = before else { return Ok(Decision::Keep) };
+            let mut session = before.clone();
+            is_told = spending.note(store, &mut session, (agent, now), expected, writes);
+            Ok(if is_told { Decision::put(session) } else { Decision::Keep })
+        })?;
+        if is_told {
+            self.spending.noted();
+        }
+        if flushed == Flushed::Deleted {
+            self.deleted(cx);
+        }
+        self.written(is_noted, cx);
+        self.state_written(state_length, cx);
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
 use crate::connection::live::Setting;
-use crate::connection::requests::{Incoming, Outgoing, OwnId, Owner, Stale};
+use crate::connection::requests::{Incoming, Outgoing, OwnId, Owner, Permission, Stale};
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::exchange::Peer;
@@ -191,7 +191,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             rest.remove("sessionId");
             let rest = rest.to_json();
             self.with(&key, |session, cx| session.permission_asked(cx.now(), &rest));
-            self.connection.requests.of_agent.insert(known_as, Some(key));
+            self.connection.requests.of_agent.insert(known_as, Some(Permission::read(key, &asked)));
         } else {
             self.connection.requests.of_agent.insert(known_as, None);
         }

@@ -269,8 +269,20 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// The client answered the agent's request for permission.
     fn permission_answered(&mut self, id: &Id, outcome: Outcome<'_>) {
-        let Some(key) = self.connection.requests.of_agent.remove(id) else { return };
-        let (Outcome::Result(json) | Outcome::Error(json)) = outcome;
-        self.with(&key, |session, cx| session.permission_answered(cx.now(), json));
+        let Some(asked) = self.connection.requests.of_agent.remove(id) else { return };
+        let client = client_name(&self.connection.introduction);
+        self.with(&asked.session, |session, cx| {
+            session.permission_answered(cx.now(), outcome, asked.tool_call.as_deref(), client.as_deref());
+        });
     }
+}
+
+/// How long a client's name may be to be noted, in bytes.
+const LONGEST_NAME: usize = 256;
+
+/// What a client calls itself in the params of `initialize`.
+fn client_name(introduction: &str) -> Option<String> {
+    let introduction = Object::parse(introduction)?;
+    let info = Object::parse(introduction.get("clientInfo")?)?;
+    info.get_string("name").filter(|name| !name.is_empty() && name.len() <= LONGEST_NAME)
 }

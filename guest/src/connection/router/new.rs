@@ -76,6 +76,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.with(&key, |session, cx| {
             session.state_written(Some(text.len()), cx);
             session.begins_log(cx);
+            session.begins_count(cx);
         });
         Ok(handled)
     }

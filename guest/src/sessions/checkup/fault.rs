@@ -65,6 +65,12 @@ pub enum Fault {
     State,
     /// It is known of a session that is not there: the key is another than was written.
     StateStray,
+    /// What a session has used cannot be read.
+    Usage,
+    /// It is known of a session that is not there: the key is another than was written.
+    UsageStray,
+    /// A session's record says another cost than what is kept of it by day.
+    Cost,
     /// It cannot be read who shares a log.
     SharingUnreadable,
     /// A record of the layer's own cannot be read.
@@ -102,6 +108,9 @@ impl Fault {
             Self::Lost => "sessions' records are missing, though there are words or list rows of them",
             Self::State => "modes, options and plans of sessions cannot be read",
             Self::StateStray => "modes, options and plans are those of sessions that are not there",
+            Self::Usage => "what sessions have used cannot be read",
+            Self::UsageStray => "what was used was used in sessions that are not there",
+            Self::Cost => "what sessions have cost is not what was said of them",
             Self::SharingUnreadable => "it cannot be read which sessions share a conversation",
             Self::Note => "records of the layer's own cannot be read",
             Self::Unknown => "there are records under keys that are none",
@@ -120,6 +129,8 @@ impl Fault {
             | Self::Lost
             | Self::State
             | Self::StateStray
+            | Self::Usage
+            | Self::UsageStray
             | Self::SharingUnreadable
             | Self::Note
             | Self::Unknown

@@ -5,7 +5,7 @@ use super::pass::{Pass, Wrong};
 use super::{BATCH, after, last_id};
 use crate::checksum;
 use crate::storage::{Entry, Result, Storage, StorageError, Write};
-use crate::store::{Decision, Removals, State, keys};
+use crate::store::{Decision, Removals, State, Usage, keys};
 
 /// The records beside those of sessions and indexes stand in these ranges.
 const RANGES: [(&str, &str); 6] =
@@ -59,10 +59,15 @@ impl<S: Storage> Pass<'_, S> {
                 let is_right = value.is_empty() || value.split(' ').all(|number| number.parse::<u64>().is_ok());
                 (is_right, Fault::Note, remove())
             }
-            ("g/", _) if self.is_of_nobody(key, value)? => return Ok(()),
+            ("g/", _) if self.is_of_nobody(key, value, Fault::StateStray)? => return Ok(()),
+            (keys::USAGES, _) if self.is_of_nobody(key, value, Fault::UsageStray)? => return Ok(()),
             ("g/", _) => match State::parse(value) {
                 Ok(state) => (checksum::is_sound(value), Fault::Altered, put(&state.to_text())),
                 Err(_) => (false, Fault::State, remove()),
+            },
+            (keys::USAGES, _) => match Usage::parse(value) {
+                Ok(usage) => (checksum::is_sound(value), Fault::Altered, put(&usage.to_text())),
+                Err(_) => (false, Fault::Usage, remove()),
             },
             ("q/", _) => (Removals::read_start(value).is_some(), Fault::Note, self.removal_anew(key)?),
             _ => (false, Fault::Unknown, remove()),
@@ -76,14 +81,14 @@ impl<S: Storage> Pass<'_, S> {
         self.put_right_with(wrong, fault, key, write)
     }
 
-    /// Whether a state is that of a session that is not there, which is told.
-    fn is_of_nobody(&mut self, key: &str, value: &str) -> Result<bool> {
+    /// Whether what is kept beside a session's record is that of a session that is not there, which is told.
+    fn is_of_nobody(&mut self, key: &str, value: &str, stray: Fault) -> Result<bool> {
         let id = last_id(key).unwrap_or_default();
         let record = keys::session(&id);
         if self.store.record(record.clone())?.is_some() {
             return Ok(false);
         }
-        let fault = if self.store.is_deleted(&id)? { Fault::Deleted } else { Fault::StateStray };
+        let fault = if self.store.is_deleted(&id)? { Fault::Deleted } else { stray };
         let wrong = Wrong::by([(key.to_owned(), Some(value.to_owned())), (record, None)]);
         self.put_right_with(wrong, fault, key, Write::Remove { key: key.to_owned() })?;
         Ok(true)

@@ -83,6 +83,7 @@ impl<S: Storage> Pass<'_, S> {
         self.put_right(wrong)?;
         self.again(|pass| pass.mappings(&session, record.clone()))?;
         self.again(|pass| pass.held(&session, record))?;
+        self.again(|pass| pass.cost(&session, record.clone()))?;
         Ok(true)
     }
 
@@ -148,7 +149,7 @@ impl<S: Storage> Pass<'_, S> {
     /// What takes away what is there of a session that was deleted.
     fn remains_of(&self, session: &Session) -> Result<Vec<Write>> {
         let mut writes = derived(Some(session), None);
-        writes.push(Write::Remove { key: keys::state(&session.id) });
+        writes.extend(keys::beside(&session.id).map(|key| Write::Remove { key }));
         let holders = self.store.record(keys::log_holders(&session.id))?;
         let needed = Holders::parse(holders.as_deref()).map_or(u32::MAX, |holders| holders.needed_until());
         if let Some(start) = needed.checked_add(1) {

@@ -102,6 +102,9 @@ impl LiveSession {
             self.agent_id = Object::parse_or_empty(&answer).get_string("sessionId").unwrap_or_default().into();
             self.recorder.forget_speaker();
         }
+        if attached.step == Step::New {
+            self.begins_count(cx);
+        }
         let given = Object::parse_or_empty(&answer);
         self.state = state_given(&given, std::mem::take(&mut self.state));
         note_beside(&given, &mut self.state, &cx.agent.name, attached.step.makes());

@@ -3,7 +3,7 @@
 use super::super::{Fault, Mending};
 use super::{checked, entry, put, said};
 use crate::storage::{Bounds, Durability, Memory, Storage, Write};
-use crate::store::{State, Store, keys};
+use crate::store::{Cost, State, Store, Usage, Used, keys};
 
 /// A session with a title, a state and two entries.
 fn whole(memory: Memory) -> Store<Memory> {
@@ -90,5 +90,50 @@ fn a_state_whose_key_was_altered_is_seen_and_one_of_a_deleted_session_is_taken_a
     assert_eq!(checked(&store, Mending::Nothing), [(Fault::Deleted, false), (Fault::StateStray, false)]);
     assert_eq!(checked(&store, Mending::Derived), [(Fault::Deleted, true), (Fault::StateStray, false)]);
     assert_eq!(checked(&store, Mending::Everything), [(Fault::StateStray, true)]);
+    assert_eq!(checked(&store, Mending::Nothing), []);
+}
+
+/// What `x` has used: something, at this cost.
+fn used(store: &Store<Memory>, id: &str, json: &str) {
+    let mut used = Used::default();
+    used.cost.add(&Cost::read(json).unwrap());
+    let mut usage = Usage::default();
+    usage.add(Some("2025-10-29"), "a", &used);
+    let write = Write::Put { key: keys::usage(id), value: usage.to_text() };
+    store.commit(&[], vec![write], Durability::Relaxed).unwrap();
+}
+
+#[test]
+fn what_a_session_has_cost_is_what_is_kept_of_it_by_day() {
+    let store = whole(Memory::new());
+    used(&store, "x", r#"{"amount":1.5,"currency":"USD"}"#);
+    assert_eq!(checked(&store, Mending::Nothing), [(Fault::Cost, false)]);
+    assert_eq!(checked(&store, Mending::Derived), [(Fault::Cost, true)]);
+    assert_eq!(store.session("x").unwrap().unwrap().cost, store.usage("x").unwrap().cost());
+    assert_eq!(checked(&store, Mending::Nothing), []);
+    let usage = keys::usage("x");
+    alter(&store, &usage, "1.5", "2.5");
+    for mending in [Mending::Nothing, Mending::Derived] {
+        assert_eq!(checked(&store, mending), [(Fault::Altered, false)], "nothing follows from it");
+    }
+    assert_eq!(checked(&store, Mending::Everything), [(Fault::Altered, true), (Fault::Cost, true)]);
+    assert_eq!(checked(&store, Mending::Nothing), []);
+    alter(&store, &usage, "\"days\":[", "\"days\":");
+    assert_eq!(checked(&store, Mending::Derived), [(Fault::Usage, false)]);
+    assert_eq!(checked(&store, Mending::Everything), [(Fault::Usage, true)]);
+    assert_eq!(checked(&store, Mending::Nothing), [], "the record alone knows");
+    assert_eq!(store.session("x").unwrap().unwrap().cost.unwrap().amount.to_string(), "2.5");
+}
+
+#[test]
+fn what_was_used_by_nobody_is_seen_and_that_of_a_deleted_session_is_taken_away() {
+    let store = whole(Memory::new());
+    used(&store, "z", r#"{"amount":1,"currency":"USD"}"#);
+    assert_eq!(checked(&store, Mending::Derived), [(Fault::UsageStray, false)]);
+    used(&store, "y", r#"{"amount":1,"currency":"USD"}"#);
+    let tombstone = Write::Put { key: keys::tombstone("y"), value: "1".to_owned() };
+    store.commit(&[], vec![tombstone], Durability::Relaxed).unwrap();
+    assert_eq!(checked(&store, Mending::Derived), [(Fault::Deleted, true), (Fault::UsageStray, false)]);
+    assert_eq!(checked(&store, Mending::Everything), [(Fault::UsageStray, true)]);
     assert_eq!(checked(&store, Mending::Nothing), []);
 }

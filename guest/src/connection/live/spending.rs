@@ -1,0 +1,198 @@
+//! What the agent says that a session uses: the tokens of each answer, which are the answer's alone, and what the session
+//! has cost it, which is a sum that the agent keeps, so that only what has come to it counts.
+//!
+//! An agent may say the same sum again as often as it likes, and several windows may hear it. A smaller one than before is
+//! that of a new count, which began at nothing. Of what is told with a history the last counts, since a replay may tell how
+//! the sum has grown. It was used when nobody was there to hear of it, so it has no day; the same holds for the first sum of
+//! a session that the agent had before.
+
+use serde_json::json;
+
+use crate::rpc::Object;
+use crate::storage::{Expectation, Storage, Write};
+use crate::store::{Cost, Costs, Session, Store, Tokens, Usage, Used, keys};
+use crate::time;
+
+/// What was said and is not in the store yet, and what the next is compared with.
+#[derive(Debug, Default)]
+pub(super) struct Spending {
+    count: Option<Count>,
+    /// The session that the agent has begun on this connection: its count began at nothing.
+    begun: String,
+    /// It is one that the agent has begun beside another, while that was open here.
+    is_watched: bool,
+    /// What was told last with a history, and is to be compared when that is over.
+    with_history: Option<(When, Costs)>,
+    /// What was used in the turn under way.
+    turn: Used,
+    /// How much of the model's context was last said to be used in it, and how much there is.
+    context: Option<(u64, u64)>,
+    /// What the store has not, of the present.
+    fresh: Used,
+    /// The same of before.
+    earlier: Used,
+    is_dirty: bool,
+}
+
+/// What one of the agent's sessions was last said to have cost.
+#[derive(Debug)]
+struct Count {
+    /// Whose it is; see [`crate::transcript::speaker`].
+    of: String,
+    told: Costs,
+    /// Something was said before, or the session is one that the agent has begun here.
+    is_known: bool,
+}
+
+/// When something was used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    Now,
+    Before,
+    /// What a fork is said to have cost before anything was said in it is its parent's.
+    Never,
+}
+
+impl Spending {
+    /// Of a session that the agent has begun beside another one.
+    pub(super) fn of_subagent() -> Self {
+        Self { is_watched: true, ..Self::default() }
+    }
+
+    /// Whether what this one of the agent's sessions is said to cost is compared with what was said before.
+    pub(super) fn counts(&self, of: &str) -> bool {
+        self.count.as_ref().is_some_and(|count| count.of == of)
+    }
+
+    /// Whether the agent has begun this session of its own on this connection.
+    pub(super) fn has_begun(&self, of: &str) -> bool {
+        self.begun == of
+    }
+
+    /// What is said from now on is of this one of the agent's sessions, which was said to have cost this, as far as the store
+    /// knows.
+    pub(super) fn begin_count(&mut self, of: String, stored: Option<Costs>) {
+        let is_known = self.begun == of || self.is_watched || stored.is_some();
+        self.count = Some(Count { of, told: stored.unwrap_or_default(), is_known });
+    }
+
+    /// The agent has said in a turn how much of its model's context is used.
+    pub(super) fn note_context(&mut self, context: Option<(u64, u64)>) {
+        self.context = context;
+    }
+
+    /// Whether the store is to be told something.
+    pub(super) fn is_dirty(&self) -> bool {
+        self.is_dirty
+    }
+
+    /// The agent has begun this session of its own.
+    pub(super) fn begins(&mut self, of: String) {
+        if let Some(count) = self.count.as_mut().filter(|count| count.of == of) {
+            count.is_known = true;
+        }
+        self.begun = of;
+    }
+
+    /// What the end of the turn says, with what was used in it.
+    pub(super) fn end_turn(&mut self, entry: &str) -> String {
+        let (used, context) = (std::mem::take(&mut self.turn), self.context.take());
+        let Some(mut end) = Object::parse(entry).filter(|_| context.is_some() || !used.is_nothing()) else {
+            return entry.to_owned();
+        };
+        if !used.is_nothing() {
+            end.set("used", serde_json::to_string(&used).unwrap_or_default());
+        }
+        if let Some((used, size)) = context {
+            end.set("context", json!({ "used": used, "size": size }).to_string());
+        }
+        end.to_json()
+    }
+
+    /// The agent has answered a prompt, and says what that took.
+    pub(super) fn answered(&mut self, result: &str) {
+        let Some(usage) = Object::parse(result).and_then(|result| result.get_some("usage").map(str::to_owned)) else {
+            return;
+        };
+        let tokens = Tokens::read(&usage);
+        if !tokens.is_none() {
+            self.turn.answered(tokens);
+            self.fresh.answered(tokens);
+            self.is_dirty = true;
+        }
+    }
+
+    /// The agent says so with a history that it tells.
+    pub(super) fn told_with_history(&mut self, cost: &Cost, when: When) {
+        self.with_history.get_or_insert_with(|| (when, Costs::default())).1.set(cost);
+    }
+
+    /// No history is told any more.
+    pub(super) fn end_history(&mut self) {
+        if let Some((when, costs)) = self.with_history.take() {
+            costs.iter().for_each(|cost| self.told(cost, when));
+        }
+    }
+
+    /// What was last said, by what was kept of it: it may have been lost with who was to store it.
+    pub(super) fn was_told(&mut self, cost: &Cost) {
+        let before = self.count.as_ref().and_then(|count| count.told.of(&cost.currency));
+        if before.is_none_or(|before| before < cost.amount) {
+            self.told(cost, When::Before);
+        }
+    }
+
+    /// The agent says that its session has cost so much since it began.
+    pub(super) fn told(&mut self, cost: &Cost, when: When) {
+        let Some(count) = &mut self.count else { return };
+        let before = count.told.of(&cost.currency);
+        count.told.set(cost);
+        let is_known = count.is_known;
+        self.is_dirty |= before != Some(cost.amount);
+        let more = before.and_then(|before| cost.amount.since(before)).unwrap_or(cost.amount);
+        if more.is_zero() {
+            return;
+        }
+        let more = Cost { amount: more, currency: cost.currency.clone() };
+        match when {
+            When::Never => {}
+            When::Now if is_known || before.is_some() => {
+                self.turn.cost.add(&more);
+                self.fresh.cost.add(&more);
+            }
+            When::Now | When::Before => self.earlier.cost.add(&more),
+        }
+    }
+
+    /// Adds what the store has not to what it has, in a commit that makes `session` the session's record; whether it can.
+    pub(super) fn note<S: Storage>(
+        &self,
+        store: &Store<S>,
+        session: &mut Session,
+        (agent, at): (&str, i64),
+        expected: &mut Vec<Expectation>,
+        writes: &mut Vec<Write>,
+    ) -> bool {
+        let key = keys::usage(&session.id);
+        // What was said is stored all the same. One that cannot be read is left for a checkup.
+        let Ok(value) = store.record(key.clone()) else { return false };
+        let Ok(mut usage) = value.as_deref().map_or(Ok(Usage::default()), Usage::parse) else { return false };
+        usage.add(None, agent, &self.earlier);
+        let day = time::format(at);
+        usage.add(day.get(.."2025-10-29".len()), agent, &self.fresh);
+        if let Some(count) = self.count.as_ref().filter(|count| !count.told.is_empty()) {
+            usage.note_told(&count.of, count.told.clone());
+        }
+        session.cost = usage.cost();
+        expected.push(Expectation { key: key.clone(), value });
+        writes.push(Write::Put { key, value: usage.to_text() });
+        true
+    }
+
+    /// The store has it all.
+    pub(super) fn noted(&mut self) {
+        self.fresh = Used::default();
+        self.earlier = Used::default();
+        self.is_dirty = false;
+    }
+}

@@ -1,0 +1,72 @@
+//! What the agent says of its session's usage, in the midst of what else is known of the session.
+
+use super::spending::When;
+use super::{LiveSession, Phase, Target};
+use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
+use crate::environment::Environment;
+use crate::rpc::{Object, whole_number};
+use crate::storage::Storage;
+use crate::store::Cost;
+use crate::transcript::speaker;
+
+impl LiveSession {
+    /// What the store knows of the cost of the agent's session: what is said from now on is compared with that. Others may
+    /// say something meanwhile, with agents of their own, who keep counts of their own.
+    pub(super) fn begin_count<S: Storage, E: Environment>(&mut self, agent_id: &str, cx: &mut Cx<'_, S, E>) {
+        let of = speaker(&cx.agent.name, agent_id);
+        if agent_id.is_empty() || self.spending.counts(&of) {
+            return;
+        }
+        let stored =
+            match self.key.id().filter(|_| !self.spending.has_begun(&of)).map(|id| cx.store.usage(id)).transpose() {
+                Ok(usage) => usage.and_then(|usage| usage.told(&of).cloned()),
+                Err(error) => return cx.push(Effect::NotRecorded(error.to_string())),
+            };
+        self.spending.begin_count(of.clone(), stored);
+        // What was last said may have been lost with who was to write it here; the state has it all the same.
+        self.read_state(cx);
+        let last = self.state.updates.get("usage_update").filter(|_| self.state.usage_of == of);
+        if let Some(cost) = last.and_then(|last| cost_of(last.get())) {
+            self.spending.was_told(&cost);
+        }
+    }
+
+    /// The agent has begun this session of its own.
+    pub(in crate::connection) fn begins_count<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) {
+        self.spending.begins(speaker(&cx.agent.name, &self.agent_id));
+    }
+
+    /// The agent has told the usage of its session.
+    pub(super) fn note_usage<S: Storage, E: Environment>(
+        &mut self,
+        agent_id: &str,
+        update: &str,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        self.begin_count(agent_id, cx);
+        self.state.usage_of = speaker(&cx.agent.name, agent_id);
+        let body = Object::parse_or_empty(update);
+        let number = |name: &str| body.get(name).and_then(whole_number);
+        if self.is_in_turn() {
+            self.spending.note_context(number("used").zip(number("size")));
+        }
+        let Some(cost) = cost_of(update) else { return };
+        match &self.phase {
+            Phase::Opening(opening) => {
+                let is_fork = matches!(opening.target, Target::Fork(..));
+                self.spending.told_with_history(&cost, if is_fork { When::Never } else { When::Before });
+            }
+            _ if cx.requests.is_told_in_vain(agent_id) => self.spending.told_with_history(&cost, When::Before),
+            _ => {
+                self.spending.end_history();
+                self.spending.told(&cost, When::Now);
+            }
+        }
+    }
+}
+
+/// The cost in a `usage_update`.
+fn cost_of(update: &str) -> Option<Cost> {
+    Cost::read(Object::parse(update)?.get_some("cost")?)
+}

@@ -1,0 +1,183 @@
+//! What permission was asked for in a session, and who answered what.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::transcript::{BATCH_BYTES, BYTES, TranscriptError, open, still_there};
+use crate::rpc::{Object, RpcError};
+use crate::storage::Storage;
+use crate::store::Store;
+use crate::time;
+use crate::transcript::{Entry, Kind, Part, Position, Progress};
+
+/// How many bytes of a conversation are read for the answer to what was asked before.
+const LOOKED_FOR_ANSWER: usize = 4 * BYTES;
+
+/// One of the answers that the user could choose (protocol v1, `PermissionOption`).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
+pub struct PermissionOption {
+    /// Its id.
+    #[serde(rename = "optionId")]
+    pub id: String,
+    /// What the user was shown.
+    pub name: String,
+    /// `allow_once`, `allow_always`, `reject_once`, `reject_always`, or another that an agent has.
+    pub kind: String,
+}
+
+/// What became of the question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// This was chosen; of one that was not to choose from only the id is known.
+    Selected(PermissionOption),
+    /// The turn was cancelled.
+    Cancelled,
+    /// The client failed at it, and said why.
+    Failed(String),
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PermissionAnswer {
+    /// When, RFC 3339.
+    pub answered_at: String,
+    /// What the client calls itself through which it came, if it has said so.
+    pub client: Option<String>,
+    /// What was answered.
+    pub outcome: Outcome,
+}
+
+/// Something that an agent has asked permission for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Permission {
+    /// When, RFC 3339.
+    pub asked_at: String,
+    /// The tool call that it was asked for.
+    pub tool_call_id: Option<String>,
+    /// What that is called.
+    pub title: Option<String>,
+    /// The `toolCall` of the request, as JSON.
+    pub tool_call: Option<String>,
+    /// What could be chosen.
+    pub options: Vec<PermissionOption>,
+    /// None where nobody has answered.
+    pub answer: Option<PermissionAnswer>,
+}
+
+/// Some of a session's permissions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PermissionPage {
+    /// In the order in which they were asked for.
+    pub permissions: Vec<Permission>,
+    /// For the next page, which may be empty; none at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// What was asked for after a cursor: at most `limit` (from 1), of not many more bytes of the conversation than [`BYTES`].
+pub fn permissions<S: Storage>(
+    store: &Store<S>,
+    id: &str,
+    after: Option<&str>,
+    limit: u32,
+) -> Result<PermissionPage, TranscriptError> {
+    let (session, mut replay) = open(store, id, Part::Conversation, after)?;
+    let limit = (limit as usize).max(1);
+    let mut page = Asked::default();
+    let mut bytes = 0;
+    let mut behind = replay.position().clone();
+    // Where the next page begins, once it is known.
+    let mut next: Option<Position> = None;
+    while let Progress::Entries(entries) = replay.next(store.storage(), BATCH_BYTES)? {
+        for (position, text) in entries {
+            bytes += text.len();
+            if let Some(entry) = Entry::parse(&text) {
+                if entry.kind == Kind::PermissionAsked && page.0.len() >= limit {
+                    next.get_or_insert_with(|| behind.clone());
+                }
+                match entry.kind {
+                    Kind::PermissionAsked if next.is_none() => page.ask(&entry),
+                    Kind::PermissionAnswered => page.answer(&entry),
+                    Kind::TurnEnd => page.end_turn(&entry),
+                    _ => {}
+                }
+            }
+            behind = position;
+            let is_full = next.is_some() || bytes >= BYTES;
+            if is_full && (!page.waits() || bytes >= LOOKED_FOR_ANSWER) {
+                let next_cursor = Some(next.unwrap_or(behind).to_cursor(session.layout));
+                return Ok(PermissionPage { permissions: page.into_permissions(), next_cursor });
+            }
+        }
+    }
+    still_there(store, id)?;
+    let next_cursor = next.map(|next| next.to_cursor(session.layout));
+    Ok(PermissionPage { permissions: page.into_permissions(), next_cursor })
+}
+
+/// What was asked, each with its turn, and whether it may still be answered.
+#[derive(Debug, Default)]
+struct Asked(Vec<(Permission, Option<String>, bool)>);
+
+impl Asked {
+    fn ask(&mut self, entry: &Entry<'_>) {
+        let asked = Object::parse_or_empty(entry.json);
+        let call = asked.get_some("toolCall");
+        let named = Object::parse_or_empty(call.unwrap_or("{}"));
+        let options: Vec<&RawValue> =
+            asked.get("options").and_then(|options| serde_json::from_str(options).ok()).unwrap_or_default();
+        let permission = Permission {
+            asked_at: time::format(entry.time),
+            tool_call_id: named.get_string("toolCallId"),
+            title: named.get_string("title"),
+            tool_call: call.map(str::to_owned),
+            options: options.iter().filter_map(|option| serde_json::from_str(option.get()).ok()).collect(),
+            answer: None,
+        };
+        self.0.push((permission, entry.turn.map(str::to_owned), true));
+    }
+
+    /// The answer is to the first of that tool call that waits for one. Earlier versions did not note which.
+    fn answer(&mut self, entry: &Entry<'_>) {
+        let answer = Object::parse_or_empty(entry.json);
+        let call = answer.get_string("toolCallId");
+        let waiting = self.0.iter_mut().filter(|(_, turn, waits)| *waits && turn.as_deref() == entry.turn);
+        let mut its = waiting.filter(|(asked, ..)| call.is_none() || asked.tool_call_id == call);
+        let Some((asked, _, waits)) = its.next() else { return };
+        *waits = false;
+        asked.answer = Some(PermissionAnswer {
+            answered_at: time::format(entry.time),
+            client: answer.get_string("client"),
+            outcome: outcome(&answer, entry.json, &asked.options),
+        });
+    }
+
+    /// Nobody is asked any more what belongs to this turn.
+    fn end_turn(&mut self, entry: &Entry<'_>) {
+        self.0.iter_mut().filter(|(_, turn, _)| turn.as_deref() == entry.turn).for_each(|(.., waits)| *waits = false);
+    }
+
+    fn waits(&self) -> bool {
+        self.0.iter().any(|(.., waits)| *waits)
+    }
+
+    fn into_permissions(self) -> Vec<Permission> {
+        self.0.into_iter().map(|(permission, ..)| permission).collect()
+    }
+}
+
+fn outcome(answer: &Object<'_>, json: &str, options: &[PermissionOption]) -> Outcome {
+    let chosen = answer.get("outcome").and_then(Object::parse).and_then(|outcome| outcome.get_string("optionId"));
+    match (answer.get_some("error"), chosen) {
+        (Some(error), _) => Outcome::Failed(RpcError::read(error).message),
+        (None, Some(id)) => {
+            let known = options.iter().find(|option| option.id == id).cloned();
+            Outcome::Selected(known.unwrap_or_else(|| PermissionOption { id, ..PermissionOption::default() }))
+        }
+        // So earlier versions kept errors.
+        (None, None) if answer.get("outcome").is_none() && answer.get("message").is_some() => {
+            Outcome::Failed(RpcError::read(json).message)
+        }
+        (None, None) => Outcome::Cancelled,
+    }
+}

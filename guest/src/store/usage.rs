@@ -1,0 +1,263 @@
+//! What a session has used: beside its record, because a list has no need of it, and rewritten with the ends of turns.
+
+use serde::{Deserialize, Serialize};
+
+use super::cost::{Cost, Costs};
+use super::unreadable::unreadable;
+use crate::checksum;
+use crate::rpc::{Object, whole_number};
+use crate::storage::Result;
+
+/// How many days of a session are told apart; what is older has no day any more.
+const MOST_DAYS: usize = 400;
+/// Of how many of agents' sessions it is remembered what they were said to have cost.
+const MOST_COUNTS: usize = 16;
+
+/// Tokens, as agents count them (protocol v1, `Usage`, unstable).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Tokens {
+    /// All of them.
+    pub total_tokens: u64,
+    /// What the model was given.
+    pub input_tokens: u64,
+    /// What it wrote.
+    pub output_tokens: u64,
+    /// What it thought.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub thought_tokens: u64,
+    /// What it was given and its provider had kept.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cached_read_tokens: u64,
+    /// What its provider has kept.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cached_write_tokens: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Tokens {
+    /// Reads the `usage` of an answer to a prompt. What is not there, or is no number, counts as nothing.
+    pub fn read(json: &str) -> Self {
+        let usage = Object::parse_or_empty(json);
+        let of = |name: &str| usage.get(name).and_then(whole_number).unwrap_or_default();
+        Self {
+            total_tokens: of("totalTokens"),
+            input_tokens: of("inputTokens"),
+            output_tokens: of("outputTokens"),
+            thought_tokens: of("thoughtTokens"),
+            cached_read_tokens: of("cachedReadTokens"),
+            cached_write_tokens: of("cachedWriteTokens"),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn add(&mut self, other: &Self) {
+        for (sum, more) in [
+            (&mut self.total_tokens, other.total_tokens),
+            (&mut self.input_tokens, other.input_tokens),
+            (&mut self.output_tokens, other.output_tokens),
+            (&mut self.thought_tokens, other.thought_tokens),
+            (&mut self.cached_read_tokens, other.cached_read_tokens),
+            (&mut self.cached_write_tokens, other.cached_write_tokens),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+    }
+}
+
+/// What was used: of a turn, a day, a session.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Used {
+    /// How many prompts were answered with the tokens that they took.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub answers: u64,
+    /// The tokens.
+    #[serde(default, skip_serializing_if = "Tokens::is_none")]
+    pub tokens: Tokens,
+    /// The money.
+    #[serde(default, skip_serializing_if = "Costs::is_empty")]
+    pub cost: Costs,
+}
+
+impl Used {
+    /// Whether it is nothing.
+    pub fn is_nothing(&self) -> bool {
+        self.answers == 0 && self.tokens.is_none() && self.cost.is_empty()
+    }
+
+    /// Adds what else was used.
+    pub fn add(&mut self, other: &Self) {
+        self.answers = self.answers.saturating_add(other.answers);
+        self.tokens.add(&other.tokens);
+        self.cost.add_all(&other.cost);
+    }
+
+    /// A prompt was answered with these tokens.
+    pub fn answered(&mut self, tokens: Tokens) {
+        self.answers = self.answers.saturating_add(1);
+        self.tokens.add(&tokens);
+    }
+}
+
+/// What was used on a day, with an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Day {
+    /// The day in UTC, `2025-10-29`; none for what was used nobody knows when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub day: Option<String>,
+    /// The agent's name.
+    pub agent: String,
+    /// What was used.
+    pub used: Used,
+}
+
+/// What one of the agents' own sessions was last said to have cost since it began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Count {
+    /// Whose it is; see [`crate::transcript::speaker`].
+    of: String,
+    told: Costs,
+}
+
+/// All that is known of what a session has used.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// The one that was told last at the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    counts: Vec<Count>,
+    /// In the order of the days; what has none first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    days: Vec<Day>,
+}
+
+impl Usage {
+    /// Reads a record.
+    pub fn parse(text: &str) -> Result<Self> {
+        serde_json::from_str(text).map_err(|error| unreadable("what a session has used", &error))
+    }
+
+    /// The record's text, with its checksum.
+    pub fn to_text(&self) -> String {
+        checksum::seal(serde_json::to_string(self).unwrap_or_default())
+    }
+
+    /// What was used on each day, with each agent.
+    pub fn days(&self) -> &[Day] {
+        &self.days
+    }
+
+    /// The same, for good.
+    pub fn into_days(self) -> Vec<Day> {
+        self.days
+    }
+
+    /// What one of the agents' sessions was last said to have cost.
+    pub fn told(&self, of: &str) -> Option<&Costs> {
+        self.counts.iter().find(|count| count.of == of).map(|count| &count.told)
+    }
+
+    /// One of the agents' sessions is said to have cost this since it began.
+    pub fn note_told(&mut self, of: &str, told: Costs) {
+        self.counts.retain(|count| count.of != of);
+        if self.counts.len() >= MOST_COUNTS {
+            self.counts.remove(0);
+        }
+        self.counts.push(Count { of: of.to_owned(), told });
+    }
+
+    /// This was used on that day, with that agent.
+    pub fn add(&mut self, day: Option<&str>, agent: &str, used: &Used) {
+        if used.is_nothing() {
+            return;
+        }
+        let place = self.days.binary_search_by(|known| (known.day.as_deref(), known.agent.as_str()).cmp(&(day, agent)));
+        match place {
+            Ok(at) => self.days[at].used.add(used),
+            Err(at) => {
+                let day = day.map(str::to_owned);
+                self.days.insert(at, Day { day, agent: agent.to_owned(), used: used.clone() });
+                self.bound();
+            }
+        }
+    }
+
+    /// What is old is told apart by agent only.
+    fn bound(&mut self) {
+        while self.days.len() > MOST_DAYS
+            && let Some(oldest) = self.days.iter().position(|known| known.day.is_some())
+        {
+            let Day { agent, used, .. } = self.days.remove(oldest);
+            self.add(None, &agent, &used);
+        }
+    }
+
+    /// What the session has cost: in the unit that was told last, where there were several.
+    pub fn cost(&self) -> Option<Cost> {
+        let mut sums = Costs::default();
+        self.days.iter().for_each(|day| sums.add_all(&day.used.cost));
+        let told = self.counts.last().and_then(|count| count.told.iter().last());
+        let last = told.and_then(|told| sums.iter().find(|sum| sum.currency == told.currency));
+        last.or_else(|| sums.iter().last()).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn costs(json: &str) -> Costs {
+        let mut costs = Costs::default();
+        costs.add(&Cost::read(json).unwrap());
+        costs
+    }
+
+    fn used(json: &str) -> Used {
+        Used { cost: costs(json), ..Used::default() }
+    }
+
+    #[test]
+    fn a_record_comes_back_with_every_digit() {
+        let mut usage = Usage::default();
+        assert_eq!(Usage::parse(&usage.to_text()).unwrap(), usage);
+        usage.note_told("x", costs(r#"{"amount":0.30000000000000004,"currency":"USD"}"#));
+        let mut day = used(r#"{"amount":1.00000000000000000000001,"currency":"USD"}"#);
+        day.answered(Tokens::read(r#"{"totalTokens":5,"inputTokens":3.0,"outputTokens":2,"cachedReadTokens":null}"#));
+        usage.add(Some("2025-10-29"), "a", &day);
+        usage.add(None, "a", &day);
+        assert!(crate::checksum::is_sound(&usage.to_text()));
+        assert_eq!(Usage::parse(&usage.to_text()).unwrap(), usage);
+        assert_eq!(usage.cost().unwrap().amount.to_string(), "2.00000000000000000000002");
+        assert!(Usage::parse("{\"days\":5}").is_err());
+    }
+
+    #[test]
+    fn days_are_in_their_order_and_old_ones_lose_their_names() {
+        let mut usage = Usage::default();
+        let one = used(r#"{"amount":1,"currency":"USD"}"#);
+        for day in (0..MOST_DAYS + 50).rev() {
+            usage.add(Some(&format!("{day:010}")), if day % 2 == 0 { "a" } else { "b" }, &one);
+        }
+        assert!(usage.days().is_sorted_by_key(|day| (day.day.clone(), day.agent.clone())));
+        assert_eq!(usage.days().len(), MOST_DAYS);
+        assert_eq!(usage.days().iter().filter(|day| day.day.is_none()).count(), 2);
+        assert_eq!(usage.cost().unwrap().amount.to_string(), (MOST_DAYS + 50).to_string());
+    }
+
+    #[test]
+    fn what_agents_sessions_were_said_to_cost_is_remembered_of_the_last_few() {
+        let mut usage = Usage::default();
+        for number in 0..=MOST_COUNTS {
+            usage.note_told(&number.to_string(), costs(r#"{"amount":1,"currency":"USD"}"#));
+        }
+        assert_eq!(usage.told("0"), None);
+        assert!(usage.told("1").is_some());
+    }
+}

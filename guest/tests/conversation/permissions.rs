@@ -1,0 +1,178 @@
+//! What permission was asked for, and who answered what.
+
+use acp_sessions_corpus::Call;
+use acp_sessions_guest::storage::{Memory, Storage, Write};
+use acp_sessions_guest::store::Store;
+use acp_sessions_guest::transcript::{Entry, Kind};
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, World};
+use crate::scenes::{CWD, ask_fork, ask_load, ask_prompt, leave, load, oblige, said};
+
+/// A connection of a client that calls itself so.
+fn called<'a>(store: &'a Memory, world: &'a World, client: Option<&str>) -> Desk<'a> {
+    let mut desk = Desk::open(store, world, &[]);
+    let mut params = json!({"protocolVersion": 1});
+    if let Some(name) = client {
+        params["clientInfo"] = json!({"name": name, "version": "1"});
+    }
+    desk.client(json!({"id": 0, "method": "initialize", "params": params}));
+    let info = json!({"name": "a", "version": "1"});
+    let capabilities = json!({"loadSession": true, "sessionCapabilities": {"fork": {}}});
+    desk.agent(
+        json!({"id": 0, "result": {"protocolVersion": 1, "agentInfo": info, "agentCapabilities": capabilities}}),
+    );
+    desk
+}
+
+/// The agent asks for a tool call.
+fn asks(desk: &mut Desk<'_>, request: &str, call: &str) {
+    let options = json!([
+        {"optionId": "y", "name": "Yes", "kind": "allow_once"},
+        {"optionId": "a", "name": "Always", "kind": "allow_always"},
+        {"optionId": "n", "name": "No", "kind": "reject_once"},
+    ]);
+    let call = json!({"toolCallId": call, "title": format!("Write {call}")});
+    let params = json!({"sessionId": "s1", "toolCall": call, "options": options});
+    desk.agent(json!({"id": request, "method": "session/request_permission", "params": params}));
+}
+
+fn chooses(request: &str, option: &str) -> Value {
+    json!({"id": request, "result": {"outcome": {"outcome": "selected", "optionId": option}}})
+}
+
+fn page<S: Storage>(store: &S, world: &World, session: &str, after: Option<String>, limit: u32) -> Value {
+    let call = Call::ReadPermissions { session_id: session.to_owned(), after, limit };
+    world.recorder.typed(store, world.time(), call)
+}
+
+/// All that was asked, as the tool call, the client and the outcome, read so many at a time.
+fn kept<S: Storage>(store: &S, world: &World, session: &str, limit: u32) -> Vec<String> {
+    let (mut kept, mut after) = (Vec::new(), None);
+    loop {
+        let page = page(store, world, session, after, limit);
+        let asked = page["ok"]["permissions"].as_array().unwrap();
+        assert!(asked.len() <= limit as usize);
+        kept.extend(asked.iter().map(|asked| {
+            let answer = &asked["answer"];
+            let outcome = match &answer["outcome"] {
+                Value::Object(outcome) => match outcome.get("selected") {
+                    Some(option) => option["kind"].as_str().unwrap().to_owned(),
+                    None => format!("failed: {}", outcome["failed"].as_str().unwrap()),
+                },
+                Value::String(cancelled) => cancelled.clone(),
+                _ => "-".to_owned(),
+            };
+            let client = answer["client"].as_str().unwrap_or("-");
+            format!("{} {client} {outcome}", asked["tool-call-id"].as_str().unwrap_or("-"))
+        }));
+        after = page["ok"]["next-cursor"].as_str().map(str::to_owned);
+        if after.is_none() {
+            return kept;
+        }
+    }
+}
+
+#[test]
+fn who_answered_what_is_kept_and_never_replayed() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = called(&store, &world, Some("zed"));
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    for (request, call) in [("p1", "c1"), ("p2", "c2"), ("p3", "c3"), ("p4", "c4"), ("p5", "c5")] {
+        asks(&mut desk, request, call);
+    }
+    world.now.set(1000);
+    // They are answered in another order than they were asked in, and one not at all.
+    desk.client(chooses("p2", "a"));
+    desk.client(chooses("p1", "y"));
+    desk.client(json!({"id": "p3", "error": {"code": -32603, "message": "no window"}}));
+    desk.client(json!({"id": "p4", "result": {"outcome": {"outcome": "cancelled"}}}));
+    desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+    let expected =
+        ["c1 zed allow_once", "c2 zed allow_always", "c3 zed failed: no window", "c4 zed cancelled", "c5 - -"];
+    for limit in [1, 2, 4, 100] {
+        assert_eq!(kept(&store, &world, "s1", limit), expected, "{limit}");
+    }
+    let first = page(&store, &world, "s1", None, 1)["ok"]["permissions"][0].clone();
+    assert_eq!(first["asked-at"], "2025-10-09T08:53:20.000Z");
+    assert_eq!(first["answer"]["answered-at"], "2025-10-09T08:53:21.000Z");
+    assert_eq!((&first["title"], &first["options"][2]["name"]), (&json!("Write c1"), &json!("No")));
+    assert_eq!(first["tool-call"], r#"{"toolCallId":"c1","title":"Write c1"}"#);
+    let out = load(&mut desk, "s1", &[]);
+    assert_eq!(said(&out.client), ["> Go"]);
+    assert!(out.client.iter().all(|message| message["method"] != "session/request_permission"));
+}
+
+#[test]
+fn an_answer_is_taken_as_it_comes() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = called(&store, &world, None);
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    asks(&mut desk, "p1", "c1");
+    // An option that was not to choose from, and members that are the layer's.
+    let outcome = json!({"outcome": "selected", "optionId": "x"});
+    desk.client(json!({"id": "p1", "result": {"outcome": outcome, "client": "me", "toolCallId": "c9"}}));
+    let asked = json!({"sessionId": "s1", "options": 5});
+    desk.agent(json!({"id": "p2", "method": "session/request_permission", "params": asked}));
+    desk.client(json!({"id": "p2", "result": null}));
+    desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+    let told = page(&store, &world, "s1", None, 10)["ok"]["permissions"].clone();
+    let option = json!({"id": "x", "name": "", "kind": ""});
+    assert_eq!(told[0]["answer"]["outcome"]["selected"], option);
+    assert_eq!(told[0]["answer"]["client"], Value::Null);
+    assert_eq!((&told[1]["tool-call-id"], &told[1]["answer"]["outcome"]), (&Value::Null, &json!("cancelled")));
+    assert!(page(&store, &world, "s1", Some("x".to_owned()), 1)["error"]["invalid"].is_string());
+    assert_eq!(page(&store, &world, "s9", None, 1)["error"]["not-found"], "s9");
+}
+
+#[test]
+fn forks_remember_and_the_next_window_may_be_another_client() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = called(&store, &world, Some("zed"));
+    desk.new_session("s1", CWD);
+    for (client, call) in [("zed", "c1"), ("emacs", "c2")] {
+        ask_prompt(&mut desk, "turn", "s1", "Go");
+        asks(&mut desk, "p", call);
+        desk.client(chooses("p", "n"));
+        desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+        if client == "zed" {
+            leave(desk);
+            desk = called(&store, &world, Some("emacs"));
+            let out = ask_load(&mut desk, "load", "s1");
+            oblige(&mut desk, out, &[("Go", "")], "fresh");
+        }
+    }
+    let expected = ["c1 zed reject_once", "c2 emacs reject_once"];
+    assert_eq!(kept(&store, &world, "s1", 1), expected);
+    let out = ask_fork(&mut desk, "s1");
+    oblige(&mut desk, out, &[], "f1");
+    assert_eq!(kept(&store, &world, "f1", 10), expected);
+}
+
+#[test]
+fn what_earlier_versions_kept_is_read_in_the_order_in_which_it_was_asked() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = called(&store, &world, Some("zed"));
+    desk.new_session("s1", CWD);
+    leave(desk);
+    let asked = |call: &str| {
+        let option = json!({"optionId": "y", "name": "Yes", "kind": "allow_once"});
+        (Kind::PermissionAsked, json!({"toolCall": {"toolCallId": call}, "options": [option]}))
+    };
+    let answered = |answer: Value| (Kind::PermissionAnswered, answer);
+    let entries = [
+        asked("c1"),
+        asked("c2"),
+        answered(json!({"outcome": {"outcome": "selected", "optionId": "y"}})),
+        answered(json!({"code": -32603, "message": "no window"})),
+    ];
+    let write = |((kind, json), seq): ((Kind, Value), u32)| {
+        let value = Entry::tagged(kind, 1_760_000_000_000, Some("t1"), &json.to_string());
+        Write::Append { log: "s1".to_owned(), seq, value }
+    };
+    let writes = entries.into_iter().zip(1..).map(write).collect();
+    Store::new(&store).commit(&[], writes, acp_sessions_guest::storage::Durability::Relaxed).unwrap();
+    assert_eq!(kept(&store, &world, "s1", 10), ["c1 - allow_once", "c2 - failed: no window"]);
+}
