@@ -16,6 +16,7 @@ pub mod mend;
 pub mod open_marks;
 pub mod panel;
 pub mod refused;
+pub mod relocate;
 pub mod removal;
 pub mod rename;
 pub mod retention;

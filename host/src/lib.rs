@@ -3,7 +3,7 @@
 //! For whoever has the lines already, an editor's extension or a server:
 //!
 //! - [`engine`]: the engine of one connection, lines in and lines out, which survives its instances' traps.
-//! - [`sessions`]: the sessions of a store without a connection: list, read, rename, archive, delete, prune, check.
+//! - [`sessions`]: the sessions of a store without a connection: list, read, rename, archive, delete, prune, move, check.
 //! - [`store`]: the storage that the program itself uses, in SQLite; any other is lent as well.
 //! - [`component`]: loads and instantiates the engine, lends it a storage and bounds what it uses.
 //!

@@ -42,6 +42,7 @@ const TYPED = [
   "deleteSession",
   "finishDeletes",
   "pruneSessions",
+  "moveSessions",
   "checkStore",
 ];
 

@@ -30,12 +30,11 @@ export function json(value) {
 /** Options are members that may be missing; the bindings leave none out where there is a `null` to be. */
 function answer(kind, value) {
   const answered = json(value);
-  const options = { "list-sessions": ["next-cursor"], "prune-sessions": ["next-cursor"], "check-store": ["next-cursor"] };
+  const options = { "list-sessions": ["next-cursor"], "prune-sessions": ["next-cursor"], "move-sessions": ["next-cursor"], "check-store": ["next-cursor"] };
   for (const name of options[kind] ?? []) answered[name] ??= null;
   const rows = kind === "get-session" ? [answered] : (answered?.sessions ?? []);
-  for (const row of rows) {
-    for (const name of ["title", "updated-at", "agent", "meta", "matched-in", "snippet"]) row[name] ??= null;
-  }
+  const members = kind === "move-sessions" ? ["title"] : ["title", "updated-at", "agent", "meta", "matched-in", "snippet"];
+  for (const row of rows) for (const name of members) row[name] ??= null;
   return answered;
 }
 

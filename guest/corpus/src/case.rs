@@ -133,6 +133,13 @@ pub enum Call {
         cursor: Option<String>,
         dry_run: bool,
     },
+    MoveSessions {
+        old_cwd: String,
+        new_cwd: String,
+        limit: u32,
+        cursor: Option<String>,
+        dry_run: bool,
+    },
     CheckStore {
         mending: String,
         cursor: Option<String>,
@@ -226,6 +233,7 @@ impl Call {
             | Self::DeleteSession { .. }
             | Self::FinishDeletes
             | Self::PruneSessions { .. }
+            | Self::MoveSessions { .. }
             | Self::CheckStore { .. } => true,
         }
     }

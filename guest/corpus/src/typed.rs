@@ -34,6 +34,9 @@ pub(crate) fn answer<S: Storage>(store: &Store<S>, now: i64, call: Call) -> Valu
         Call::PruneSessions { idle_since, cwd, limit, cursor, dry_run } => {
             result(panel::prune(store, &idle_since, cwd.as_deref(), limit, cursor, dry_run, now))
         }
+        Call::MoveSessions { old_cwd, new_cwd, limit, cursor, dry_run } => {
+            result(panel::relocate(store, old_cwd, new_cwd, limit, cursor, dry_run))
+        }
         Call::CheckStore { mending, cursor, limit } => {
             let mending = match &*mending {
                 "nothing" => Mending::Nothing,

@@ -62,9 +62,12 @@ pub fn is_encoded(part: &str) -> bool {
     decode(part).is_some_and(|id| encode(&id) == part)
 }
 
+/// Where the records of sessions are.
+pub const SESSIONS: &str = "s/";
+
 /// A session's record.
 pub fn session(id: &str) -> String {
-    format!("s/{}", encode(id))
+    format!("{SESSIONS}{}", encode(id))
 }
 
 /// A session's state.

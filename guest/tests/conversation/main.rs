@@ -34,6 +34,7 @@ mod long;
 mod losses;
 mod lost_loads;
 mod missing;
+mod moved;
 mod opening;
 mod own_words;
 mod panel;

@@ -1,6 +1,6 @@
 //! The typed interface of an instance, call by call; [`crate::sessions`] is made of it.
 
-use super::sessions::{Checkup, ListCriteria, Mending, Page, Session, SessionError, TranscriptPage};
+use super::sessions::{Checkup, ListCriteria, Mending, Page, Relocations, Session, SessionError, TranscriptPage};
 use super::{Instance, storage};
 
 /// The outer result is for an instance that is lost, the inner one is the engine's answer.
@@ -79,6 +79,26 @@ impl<S: storage::Host + Send + 'static> Instance<'_, S> {
             &mut self.store,
             idle_since,
             cwd,
+            limit,
+            cursor,
+            dry_run,
+        )
+    }
+
+    /// Has sessions follow a folder that has moved, or says only where they would be.
+    pub(crate) fn move_sessions(
+        &mut self,
+        old_cwd: &str,
+        new_cwd: &str,
+        limit: u32,
+        cursor: Option<&str>,
+        dry_run: bool,
+    ) -> Answer<Relocations> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_sessions().call_move_sessions(
+            &mut self.store,
+            old_cwd,
+            new_cwd,
             limit,
             cursor,
             dry_run,

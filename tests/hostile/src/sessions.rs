@@ -2,7 +2,7 @@
 
 use crate::bindings::Component;
 use crate::bindings::exports::acp::sessions::sessions::{
-    Checkup, Guest, ListCriteria, Mending, Page, Session, SessionError, TranscriptPage,
+    Checkup, Guest, ListCriteria, Mending, Page, Relocations, Session, SessionError, TranscriptPage,
 };
 use crate::misdeed;
 
@@ -54,6 +54,10 @@ impl Guest for Component {
 
     fn prune_sessions(_: String, cwd: Option<String>, _: u32, _: Option<String>, _: bool) -> Answer<Page> {
         nothing(last(cwd.as_ref()))
+    }
+
+    fn move_sessions(old_cwd: String, _: String, _: u32, _: Option<String>, _: bool) -> Answer<Relocations> {
+        nothing(last(Some(&old_cwd)))
     }
 
     fn check_store(_: Mending, _: Option<String>, _: u32) -> Answer<Checkup> {

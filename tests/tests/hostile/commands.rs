@@ -38,6 +38,7 @@ fn every_command_ends_with_a_sentence() {
             &["show", "--set-aside", what],
             &["delete", what],
             &["prune", "--older-than", "1d", "--cwd", folder],
+            &["move", folder, "/elsewhere"],
         ] {
             let complaint = complaint(&scene, words);
             assert!(complaint.contains(why), "{words:?}: {complaint}");

@@ -239,8 +239,7 @@ impl LiveSession {
             }
             // Where only its history is wanted nobody says where it is to be.
             if opening.request.is_some() {
-                changed.directories = opening.directories();
-                changed.move_to(opening.cwd().as_deref());
+                opening.put_in_place(&mut changed);
             }
             let same = changed.agents == before.agents
                 && changed.agent == before.agent
