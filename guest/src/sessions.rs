@@ -9,6 +9,7 @@ pub mod cursor;
 pub mod delete;
 pub mod discovered;
 pub mod filter;
+pub mod folders;
 pub mod fork;
 pub mod info;
 pub mod list;

@@ -8,6 +8,7 @@ mod delete;
 mod doctor;
 mod duration;
 mod engine;
+mod left_behind;
 mod list;
 mod manual;
 mod options;

@@ -1,7 +1,8 @@
 //! The sessions of a store, without a connection: what a page, an extension or a command that looks after them is made of.
 
 use crate::component::sessions::{
-    ArchivedSessions, Checkup, ListCriteria, Mending, Page, Relocations, Session, SessionError, TranscriptPage,
+    ArchivedSessions, Checkup, ListCriteria, Mending, NotedFolder, Page, Relocations, Session, SessionError,
+    TranscriptPage,
 };
 use crate::component::{Component, Instance, storage};
 
@@ -160,6 +161,11 @@ impl<'c, S: storage::Host + Send + 'static> Sessions<'c, S> {
     pub fn relocate(&mut self, which: Relocate<'_>, limit: u32, cursor: Option<&str>) -> Answer<Relocations> {
         let Relocate { old, new, dry_run } = which;
         self.call(|instance| instance.move_sessions(old, new, limit, cursor, dry_run))
+    }
+
+    /// The directories that sessions are in and that were noted to be of the repository with this first commit; 1000 at most.
+    pub fn folders_of(&mut self, first_commit: &str) -> Answer<Vec<NotedFolder>> {
+        self.call(|instance| instance.folders_of(first_commit))
     }
 
     /// Compares a part of the store, about `limit` sessions from 1 to 256, with itself, and puts right as much as `mending`

@@ -140,6 +140,9 @@ pub enum Call {
         cursor: Option<String>,
         dry_run: bool,
     },
+    FoldersOf {
+        first_commit: String,
+    },
     CheckStore {
         mending: String,
         cursor: Option<String>,
@@ -234,6 +237,7 @@ impl Call {
             | Self::FinishDeletes
             | Self::PruneSessions { .. }
             | Self::MoveSessions { .. }
+            | Self::FoldersOf { .. }
             | Self::CheckStore { .. } => true,
         }
     }

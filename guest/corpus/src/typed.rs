@@ -3,7 +3,7 @@
 use acp_sessions_guest::sessions::checkup::{self, Checkup, Finding, Mending};
 use acp_sessions_guest::sessions::panel::{self, SessionError};
 use acp_sessions_guest::sessions::transcript::TranscriptPage;
-use acp_sessions_guest::sessions::{delete, removal};
+use acp_sessions_guest::sessions::{delete, folders, removal};
 use acp_sessions_guest::storage::Storage;
 use acp_sessions_guest::store::Store;
 use serde::Serialize;
@@ -37,6 +37,7 @@ pub(crate) fn answer<S: Storage>(store: &Store<S>, now: i64, call: Call) -> Valu
         Call::MoveSessions { old_cwd, new_cwd, limit, cursor, dry_run } => {
             result(panel::relocate(store, old_cwd, new_cwd, limit, cursor, dry_run))
         }
+        Call::FoldersOf { first_commit } => result(folders::of_repository(store, &first_commit)),
         Call::CheckStore { mending, cursor, limit } => {
             let mending = match &*mending {
                 "nothing" => Mending::Nothing,

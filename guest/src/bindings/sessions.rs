@@ -5,6 +5,7 @@ use super::storage::HostStorage;
 use super::{Component, HostEnvironment};
 use crate::environment::Environment as _;
 use crate::sessions::checkup::{self, Checkup, Finding, Mending};
+use crate::sessions::folders::{self, Folder};
 use crate::sessions::panel::{self, ArchivedSessions, ListCriteria, Page, Session, SessionError};
 use crate::sessions::relocate::{Relocation, Relocations};
 use crate::sessions::transcript::TranscriptPage;
@@ -85,6 +86,11 @@ impl wit::Guest for Component {
         dry_run: bool,
     ) -> Result<wit::Relocations, wit::SessionError> {
         Ok(panel::relocate(&store(), old_cwd, new_cwd, limit, cursor, dry_run)?.into())
+    }
+
+    fn folders_of(first_commit: String) -> Result<Vec<wit::NotedFolder>, wit::SessionError> {
+        let folders = folders::of_repository(&store(), &first_commit).map_err(error)?;
+        Ok(folders.into_iter().map(|Folder { cwd, root }| wit::NotedFolder { cwd, root }).collect())
     }
 
     fn check_store(

@@ -43,6 +43,16 @@ pub fn moved(path: &str, old: &str, new: &str) -> Option<String> {
     Some(format!("{new}{separator}{rest}"))
 }
 
+/// The directory that is so many levels above another one (normalised), if there are as many.
+pub fn above(path: &str, levels: u32) -> Option<String> {
+    let mut above = path.to_owned();
+    for _ in 0..levels {
+        let parent = normalise(&format!("{above}{}..", separator_of(&above)))?;
+        above = Some(parent).filter(|parent| parent.len() < above.len())?;
+    }
+    Some(above)
+}
+
 /// Whether a directory is a folder or below it; both normalised.
 pub fn is_in(path: &str, folder: &str) -> bool {
     below(path, folder).is_some()
@@ -132,6 +142,22 @@ mod tests {
             let moved = moved(path, old, new);
             assert_eq!(moved.as_deref(), expected, "{path}");
             assert!(moved.is_none_or(|moved| normalise(&moved).as_ref() == Some(&moved)), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_above_a_directory_ends_at_its_root() {
+        for (path, levels, expected) in [
+            ("/home/x", 0, Some("/home/x")),
+            ("/home/x", 1, Some("/home")),
+            ("/home/x", 2, Some("/")),
+            ("/home/x", 3, None),
+            ("C:\\work\\sub", 2, Some("C:\\")),
+            ("C:\\work", 2, None),
+            ("\\\\server\\share\\a", 1, Some("\\\\server\\share")),
+            ("\\\\server\\share\\a", 2, None),
+        ] {
+            assert_eq!(above(path, levels).as_deref(), expected, "{path} {levels}");
         }
     }
 

@@ -126,6 +126,20 @@ pub fn log_holders(log: &str) -> String {
     format!("{SHARES}{}", encode(log))
 }
 
+/// Where it is noted which repositories directories are of.
+pub const FOLDERS: &str = "f/";
+
+/// Which repository a directory (normalised) is of.
+pub fn folder(cwd: &str) -> String {
+    format!("{FOLDERS}{:032x}", hash(cwd))
+}
+
+/// Where the list rows of a shelf begin that are of sessions in the directory of such a note: what follows [`FOLDERS`] in its
+/// key names it.
+pub fn rows_in(shelf: char, agent: Option<&str>, folder: &str) -> String {
+    format!("{}c/{folder}/", rows_of(shelf, agent))
+}
+
 /// Where it is noted what is to be removed of logs.
 pub const REMOVALS: &str = "q/";
 

@@ -20,6 +20,7 @@ mod desk;
 mod dialects;
 mod directories;
 mod files;
+mod folders;
 mod forks;
 mod full_store;
 mod identity;

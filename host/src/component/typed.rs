@@ -1,6 +1,8 @@
 //! The typed interface of an instance, call by call; [`crate::sessions`] is made of it.
 
-use super::sessions::{Checkup, ListCriteria, Mending, Page, Relocations, Session, SessionError, TranscriptPage};
+use super::sessions::{
+    Checkup, ListCriteria, Mending, NotedFolder, Page, Relocations, Session, SessionError, TranscriptPage,
+};
 use super::{Instance, storage};
 
 /// The outer result is for an instance that is lost, the inner one is the engine's answer.
@@ -103,6 +105,12 @@ impl<S: storage::Host + Send + 'static> Instance<'_, S> {
             cursor,
             dry_run,
         )
+    }
+
+    /// The directories of sessions that are of a repository.
+    pub(crate) fn folders_of(&mut self, first_commit: &str) -> Answer<Vec<NotedFolder>> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_sessions().call_folders_of(&mut self.store, first_commit)
     }
 
     /// Compares a part of the store with itself, and puts right as much as that says.

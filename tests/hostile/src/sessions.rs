@@ -2,7 +2,7 @@
 
 use crate::bindings::Component;
 use crate::bindings::exports::acp::sessions::sessions::{
-    Checkup, Guest, ListCriteria, Mending, Page, Relocations, Session, SessionError, TranscriptPage,
+    Checkup, Guest, ListCriteria, Mending, NotedFolder, Page, Relocations, Session, SessionError, TranscriptPage,
 };
 use crate::misdeed;
 
@@ -58,6 +58,10 @@ impl Guest for Component {
 
     fn move_sessions(old_cwd: String, _: String, _: u32, _: Option<String>, _: bool) -> Answer<Relocations> {
         nothing(last(Some(&old_cwd)))
+    }
+
+    fn folders_of(_: String) -> Answer<Vec<NotedFolder>> {
+        nothing("trap")
     }
 
     fn check_store(_: Mending, _: Option<String>, _: u32) -> Answer<Checkup> {

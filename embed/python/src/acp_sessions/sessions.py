@@ -62,6 +62,12 @@ class Relocations:
 
 
 @dataclass(frozen=True, slots=True)
+class NotedFolder:
+    cwd: str
+    root: str
+
+
+@dataclass(frozen=True, slots=True)
 class Update:
     cursor: str
     update: str
@@ -157,6 +163,9 @@ class Sessions:
     ) -> Relocations:
         page = self._call("move-sessions", old_cwd, new_cwd, limit, cursor, dry_run)
         return Relocations([Relocation(**_members(of)) for of in page.sessions], _members(page)["next_cursor"])
+
+    def folders_of(self, first_commit: str) -> list[NotedFolder]:
+        return [NotedFolder(of.cwd, of.root) for of in self._call("folders-of", first_commit)]
 
     def check_store(self, mending: Mending = "nothing", cursor: Optional[str] = None, limit: int = 256) -> Checkup:
         found = self._call("check-store", mending, cursor, limit)

@@ -53,6 +53,7 @@ impl LiveSession {
             result = with_id.to_json();
         }
         self.others_ended = self.have_others_ended(&opening, cx);
+        cx.push(Effect::OpenedIn(session.cwd.clone()));
         self.knows_log(cx);
         self.phase = Phase::Open { turns: Vec::new(), busy: None };
         let request = opening.request.take();
