@@ -11,7 +11,7 @@ mod usage;
 
 use std::cell::RefCell;
 
-use crate::environment::Environment;
+use crate::environment::{Environment, Repository};
 
 wit_bindgen::generate!({
     path: "../wit",
@@ -35,7 +35,7 @@ thread_local! {
     static RANDOM: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The clock and randomness imports.
+/// The imports besides the storage.
 #[derive(Debug, Clone, Copy)]
 struct HostEnvironment;
 
@@ -59,5 +59,10 @@ impl Environment for HostEnvironment {
             }
             left.pop().unwrap_or_else(wasi::random::random::get_random_u64)
         })
+    }
+
+    fn repository(&self, cwd: &str) -> Option<Repository> {
+        let acp::sessions::folders::Repository { first_commit, depth } = acp::sessions::folders::repository_of(cwd)?;
+        Some(Repository { first_commit, depth })
     }
 }

@@ -1,14 +1,29 @@
-//! The two things besides storage that the engine is lent: a clock and randomness.
+//! What the engine is lent besides storage: a clock, randomness, and what the host knows of folders.
 
 use std::cell::Cell;
 
-/// What time it is, and bytes nobody can guess.
+/// The repository whose main worktree a directory is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repository {
+    /// The hash of its first commit.
+    pub first_commit: String,
+    /// How many levels below the worktree's root the directory is.
+    pub depth: u32,
+}
+
+/// What time it is, bytes nobody can guess, and what lies where sessions are.
 pub trait Environment {
     /// Milliseconds since 1970, UTC.
     fn now(&self) -> i64;
 
     /// 64 random bits, good enough for ids.
     fn random(&self) -> u64;
+
+    /// Which repository's main worktree a directory is in. None also where that is not known yet: then it is being found
+    /// out, and may be by the time it is asked again. Nothing is known where there is no file system.
+    fn repository(&self, _cwd: &str) -> Option<Repository> {
+        None
+    }
 }
 
 impl<E: Environment + ?Sized> Environment for &E {
@@ -18,6 +33,10 @@ impl<E: Environment + ?Sized> Environment for &E {
 
     fn random(&self) -> u64 {
         (**self).random()
+    }
+
+    fn repository(&self, cwd: &str) -> Option<Repository> {
+        (**self).repository(cwd)
     }
 }
 
@@ -50,5 +69,9 @@ impl<E: Environment> Environment for Moment<E> {
 
     fn random(&self) -> u64 {
         self.environment.random()
+    }
+
+    fn repository(&self, cwd: &str) -> Option<Repository> {
+        self.environment.repository(cwd)
     }
 }

@@ -19,6 +19,7 @@
 //! | `x/<id>`, `y/<agent>/<agent's id>` | tombstones |
 //! | `l/<log>` | who shares a log, where anybody but its session does |
 //! | `q/<log>` | from which entry on a log is nobody's any more, and how far it has been removed from its end |
+//! | `f/<directory>` | which repository a directory is of, by its first commit, and how far below its root |
 //! | `d/<agent>/<agent's id>` | deletes that the agent has not confirmed yet |
 //! | `n/<agent>` | when the list of an agent was last read to its end |
 //! | `w/<connection>/<log>` | a log into which a connection records what an agent tells, while it does |

@@ -8,6 +8,7 @@ mod delete;
 mod doctor;
 mod duration;
 mod engine;
+mod left_behind;
 mod list;
 mod manual;
 mod options;
@@ -15,6 +16,7 @@ mod permissions;
 mod printable;
 mod proxy;
 mod prune;
+mod relocate;
 mod removal;
 mod serve;
 mod show;
@@ -58,6 +60,8 @@ enum Command {
     Delete(delete::Arguments),
     /// Deletes sessions that nobody has used for a while, and prints which.
     Prune(prune::Arguments),
+    /// Has sessions follow a folder that was renamed or moved, and prints which.
+    Move(relocate::Arguments),
     /// Checks the store; makes anew what can be, or writes what can be read into a new one.
     Doctor(doctor::Arguments),
     /// Prints what a shell completes this command line by.
@@ -83,6 +87,7 @@ pub fn main() -> ExitCode {
         Command::Usage(arguments) => usage::run(&arguments, &mut out),
         Command::Delete(arguments) => delete::run(&arguments, &mut out),
         Command::Prune(arguments) => prune::run(&arguments, &mut out),
+        Command::Move(arguments) => relocate::run(&arguments, &mut out),
         Command::Doctor(arguments) => doctor::run(&arguments, &mut out),
         Command::Completions(arguments) => completions::run(&arguments, &mut out),
         Command::Manual(arguments) => manual::run(&arguments),

@@ -21,7 +21,7 @@ use wasmtime_wasi::clocks::{WasiClocks, WasiClocksCtxView};
 use wasmtime_wasi::p2::bindings::{clocks, random};
 use wasmtime_wasi::random::WasiRandom;
 
-pub use self::bindings::acp::sessions::storage;
+pub use self::bindings::acp::sessions::{folders, storage};
 pub use self::bindings::exports::acp::sessions::{connection, sessions};
 pub use self::cache::Cache;
 pub use self::file::{COMPILE_WITHIN, LONGEST, LoadError};
@@ -31,6 +31,7 @@ pub use self::limits::Limits;
 use self::bindings::SessionEnginePre;
 use self::state::State;
 use self::ticker::Ticker;
+use crate::folders::Folders;
 
 /// The compiled engine, ready to be instantiated with storages of the type `S`.
 pub struct Component<S: storage::Host + Send + 'static> {
@@ -38,6 +39,7 @@ pub struct Component<S: storage::Host + Send + 'static> {
     instance_pre: SessionEnginePre<State<S>>,
     limits: Limits,
     ticker: Ticker,
+    folders: Folders,
 }
 
 impl<S: storage::Host + Send + 'static> Component<S> {
@@ -60,6 +62,7 @@ impl<S: storage::Host + Send + 'static> Component<S> {
     fn link(engine: Engine, component: &wasmtime::component::Component, limits: Limits) -> wasmtime::Result<Self> {
         let mut linker = Linker::new(&engine);
         add_to_linker(&mut linker, |state: &mut State<S>| &mut state.lent)?;
+        folders::add_to_linker::<State<S>, HasSelf<Folders>>(&mut linker, |state| &mut state.folders)?;
         // These two and no more of WASI: the engine has no business with files, sockets or standard output.
         clocks::wall_clock::add_to_linker::<State<S>, WasiClocks>(&mut linker, |state| WasiClocksCtxView {
             ctx: &mut state.clocks,
@@ -68,7 +71,13 @@ impl<S: storage::Host + Send + 'static> Component<S> {
         random::random::add_to_linker::<State<S>, WasiRandom>(&mut linker, |state| &mut state.random)?;
         let instance_pre = SessionEnginePre::new(linker.instantiate_pre(component)?)?;
         let ticker = Ticker::start(engine.clone());
-        Ok(Self { engine, instance_pre, limits, ticker })
+        Ok(Self { engine, instance_pre, limits, ticker, folders: Folders::none() })
+    }
+
+    /// Its instances know of folders what is told here. Otherwise they know nothing of any.
+    #[must_use]
+    pub fn with_folders(self, folders: Folders) -> Self {
+        Self { folders, ..self }
     }
 
     /// What each of its instances may use up.

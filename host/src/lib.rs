@@ -3,8 +3,9 @@
 //! For whoever has the lines already, an editor's extension or a server:
 //!
 //! - [`engine`]: the engine of one connection, lines in and lines out, which survives its instances' traps.
-//! - [`sessions`]: the sessions of a store without a connection: list, read, rename, archive, delete, prune, check.
+//! - [`sessions`]: the sessions of a store without a connection: list, read, rename, archive, delete, prune, move, check.
 //! - [`store`]: the storage that the program itself uses, in SQLite; any other is lent as well.
+//! - [`folders`]: what the engine may know of folders: of Git, or of whatever else knows.
 //! - [`component`]: loads and instantiates the engine, lends it a storage and bounds what it uses.
 //!
 //! For a program that stands on pipes:
@@ -41,6 +42,7 @@ pub mod component;
 pub mod downstream;
 pub mod engine;
 pub mod engine_config;
+pub mod folders;
 mod private;
 pub mod runner;
 pub mod sessions;

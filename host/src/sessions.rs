@@ -1,8 +1,8 @@
 //! The sessions of a store, without a connection: what a page, an extension or a command that looks after them is made of.
 
 use crate::component::sessions::{
-    ArchivedSessions, Checkup, ListCriteria, Mending, Page, PermissionPage, Session, SessionError, TranscriptPage,
-    TurnUsagePage, UsagePage,
+    ArchivedSessions, Checkup, ListCriteria, Mending, NotedFolder, Page, PermissionPage, Relocations, Session,
+    SessionError, TranscriptPage, TurnUsagePage, UsagePage,
 };
 use crate::component::{Component, Instance, storage};
 
@@ -55,6 +55,17 @@ pub struct Prune<'a> {
     pub idle_since: &'a str,
     /// Only those of exactly this directory.
     pub cwd: Option<&'a str>,
+    /// They are only named.
+    pub dry_run: bool,
+}
+
+/// The folder that [`Sessions::relocate`] has sessions follow.
+#[derive(Debug, Clone, Copy)]
+pub struct Relocate<'a> {
+    /// Where it was, absolute.
+    pub old: &'a str,
+    /// Where it is, absolute, and neither there nor below it.
+    pub new: &'a str,
     /// They are only named.
     pub dry_run: bool,
 }
@@ -161,6 +172,18 @@ impl<'c, S: storage::Host + Send + 'static> Sessions<'c, S> {
     pub fn prune(&mut self, which: Prune<'_>, limit: u32, cursor: Option<&str>) -> Answer<Page> {
         let Prune { idle_since, cwd, dry_run } = which;
         self.call(|instance| instance.prune_sessions(idle_since, cwd, limit, cursor, dry_run))
+    }
+
+    /// Has at most `limit` sessions follow a folder that was renamed or moved, with all below it, and returns them; to be called
+    /// again with the cursor until none comes, also after an empty page.
+    pub fn relocate(&mut self, which: Relocate<'_>, limit: u32, cursor: Option<&str>) -> Answer<Relocations> {
+        let Relocate { old, new, dry_run } = which;
+        self.call(|instance| instance.move_sessions(old, new, limit, cursor, dry_run))
+    }
+
+    /// The directories that sessions are in and that were noted to be of the repository with this first commit; 1000 at most.
+    pub fn folders_of(&mut self, first_commit: &str) -> Answer<Vec<NotedFolder>> {
+        self.call(|instance| instance.folders_of(first_commit))
     }
 
     /// Compares a part of the store, about `limit` sessions from 1 to 256, with itself, and puts right as much as `mending`

@@ -86,12 +86,14 @@ fn commands_read_it_and_those_that_change_it_say_that_it_is_not_possible() {
         let id = closed(&scene, &user, kind, left);
         let before = contents(&scene);
         let on = |command: &str, words: &[&str]| Ran::of(&user.launch(command, &scene.store()).args(words));
+        let cwd = scene.cwd();
         for (command, words, says) in [
             ("list", &[][..], id.as_str()),
             ("list", &["--search", "roof"], &id),
             ("show", &[&id], "Mend the roof"),
             ("doctor", &[], "Health:      good"),
             ("prune", &["--older-than", "0m", "--dry-run"], " would be deleted."),
+            ("move", &["--dry-run", &cwd, "/elsewhere"], "1 session would be moved."),
         ] {
             let ran = on(command, words);
             assert!(ran.code == Some(0) && ran.out.contains(says), "{kind:?}, {left:?}: {command} {words:?}: {ran:?}");
@@ -101,9 +103,12 @@ fn commands_read_it_and_those_that_change_it_say_that_it_is_not_possible() {
             open_again(&scene);
             continue;
         }
-        for (command, words) in
-            [("delete", &[id.as_str()][..]), ("prune", &["--older-than", "0m"]), ("doctor", &["--rebuild"])]
-        {
+        for (command, words) in [
+            ("delete", &[id.as_str()][..]),
+            ("prune", &["--older-than", "0m"]),
+            ("move", &[&cwd, "/elsewhere"]),
+            ("doctor", &["--rebuild"]),
+        ] {
             if command == "prune" && matches!(left, Left::Killed) {
                 // A session that was open a moment ago counts as open: there is nothing to prune.
                 continue;

@@ -8,7 +8,8 @@ use anyhow::{Context as _, Result, bail};
 use wasmparser::{Parser, Payload};
 
 /// All that the engine may import, without versions: whoever embeds it provides these and nothing else.
-const ALLOWED: [&str; 3] = ["acp:sessions/storage", "wasi:clocks/wall-clock", "wasi:random/random"];
+const ALLOWED: [&str; 4] =
+    ["acp:sessions/folders", "acp:sessions/storage", "wasi:clocks/wall-clock", "wasi:random/random"];
 
 /// Checks that the file imports exactly what the engine may import, and returns the names with their versions.
 pub(crate) fn check(path: &Path) -> Result<Vec<String>> {

@@ -45,17 +45,19 @@ const TYPED = [
   "deleteSession",
   "finishDeletes",
   "pruneSessions",
+  "moveSessions",
+  "foldersOf",
   "checkStore",
 ];
 
 /** What opens connections, by what loads the bindings here. See `index.d.ts`. */
 export function creating(load) {
   let bindings;
-  return async function createEngine({ store, settings, now = Date.now, random = fillRandom, warn, limits }) {
+  return async function createEngine({ store, settings, now = Date.now, random = fillRandom, warn, limits, folders }) {
     bindings ??= load();
     const loaded = await bindings;
     const make = () => {
-      const instance = newInstance(loaded, store, now, random);
+      const instance = newInstance(loaded, store, now, random, folders);
       return { call: (place, name, args) => instance[place][name](...args), end: () => {} };
     };
     const connection = new Connection(make, settings, warn, limits);

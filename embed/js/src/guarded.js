@@ -2,6 +2,7 @@ import { MessageChannel, Worker } from "node:worker_threads";
 
 import { Connection, EngineError, facade, fillRandom } from "./engine.js";
 import { inTurn } from "./in-turn.js";
+import { ABOUT_FOLDERS } from "./instance.js";
 import { load } from "./load.js";
 
 /** How long a call may take, in milliseconds. */
@@ -10,13 +11,13 @@ const MILLISECONDS = 60_000;
 let usual;
 
 /** Opens a connection over a store, with a deadline for each call. See `guarded.d.ts`. */
-export async function createGuardedEngine({ store, settings, now, random, warn, limits, milliseconds = MILLISECONDS, folder }) {
+export async function createGuardedEngine({ store, settings, now, random, warn, limits, folders, milliseconds = MILLISECONDS, folder }) {
   const { modules, folder: from } = await (folder ? load(folder) : (usual ??= load()));
   const instances = new Set();
   let isClosed = false;
   const make = () => {
     if (isClosed) throw new EngineError("the session engine was closed");
-    const instance = new Guarded({ modules, folder: String(from), store, now, random, milliseconds }, () => instances.delete(instance));
+    const instance = new Guarded({ modules, folder: String(from), store, now, random, folders, milliseconds }, () => instances.delete(instance));
     instances.add(instance);
     return instance;
   };
@@ -47,13 +48,15 @@ class Guarded {
   /** Why there is nothing to be called any more. */
   #ended;
 
-  constructor({ modules, folder, store, now, random, milliseconds }, ended) {
+  constructor({ modules, folder, store, now, random, folders = {}, milliseconds }, ended) {
     [this.#milliseconds, this.#forget] = [milliseconds, ended];
     const { port1: port, port2 } = new MessageChannel();
     const signal = new Int32Array(new SharedArrayBuffer(4));
-    const workerData = { modules, folder, port: port2, signal, asksNow: now !== undefined, asksRandom: random !== undefined };
+    const knows = ABOUT_FOLDERS.filter((name) => folders[name]);
+    const workerData = { modules, folder, port: port2, signal, asksNow: now !== undefined, asksRandom: random !== undefined, knows };
     this.#worker = new Worker(new URL("./thread.js", import.meta.url), { workerData, transferList: [port2] });
     const lent = { now, random: (length) => filled(random ?? fillRandom, length) };
+    for (const name of knows) lent[name] = (...args) => folders[name](...args);
     port.on("message", ({ name, args }) => {
       port.postMessage(answer(() => (lent[name] ?? store[name].bind(store))(...args)));
       Atomics.store(signal, 0, 1);

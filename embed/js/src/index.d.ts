@@ -1,10 +1,19 @@
 import type * as connection from "../bindings/types/interfaces/acp-sessions-connection.js";
+import type * as folders from "../bindings/types/interfaces/acp-sessions-folders.js";
 import type * as sessions from "../bindings/types/interfaces/acp-sessions-sessions.js";
 import type { StorageError as StorageErrorValue } from "../bindings/types/interfaces/acp-sessions-storage.js";
 import type { Store } from "./memory.js";
 
 export type { connection, sessions };
 export { MemoryStore, type Store } from "./memory.js";
+
+/**
+ * What is known of the folders that sessions are in, for whoever has a file system: the WIT tells of each in its interface `folders`. They are
+ * called in the midst of a call of the engine's, which waits for them; what is not there knows nothing.
+ */
+export interface Folders {
+  repositoryOf?(cwd: string): folders.Repository | undefined;
+}
 
 /** What an engine is opened with. */
 export interface EngineOptions {
@@ -18,6 +27,8 @@ export interface EngineOptions {
   random?: (bytes: Uint8Array) => void;
   /** Is told what went wrong that no peer can be told. */
   warn?: (text: string) => void;
+  /** What is known of folders: nothing. */
+  folders?: Folders;
   /** What an instance may use, in bytes: lines of one call (256 MiB), memos (256 MiB). */
   limits?: { output?: number; memos?: number };
 }

@@ -5,8 +5,9 @@
  * @param {object} store what the WIT calls `storage`
  * @param {() => number} now the time in milliseconds since 1970
  * @param {(bytes: Uint8Array) => void} fill fills with random bytes
+ * @param {object} folders what is known of folders, as in `EngineOptions`
  */
-export function newInstance({ instantiate, modules }, store, now, fill) {
+export function newInstance({ instantiate, modules }, store, now, fill, folders = {}) {
   const randomBytes = (length) => {
     const bytes = new Uint8Array(Number(length));
     fill(bytes);
@@ -16,6 +17,7 @@ export function newInstance({ instantiate, modules }, store, now, fill) {
   for (const name of FUNCTIONS) functions[name] = (...args) => store[name](...args);
   const interfaces = {
     "acp:sessions/storage": functions,
+    "acp:sessions/folders": { repositoryOf: (cwd) => folders.repositoryOf?.(cwd) },
     "wasi:clocks/wall-clock": {
       now() {
         const millis = Math.max(0, Math.floor(now()));
@@ -52,8 +54,12 @@ export const FUNCTIONS = [
   "commit",
 ];
 
+/** What may be known of folders. */
+export const ABOUT_FOLDERS = ["repositoryOf"];
+
 const VERSIONS = [
   ["acp:sessions/storage", "0.1.0"],
+  ["acp:sessions/folders", "0.1.0"],
   ["wasi:clocks/wall-clock", "0.2.12"],
   ["wasi:random/random", "0.2.12"],
 ];

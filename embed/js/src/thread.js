@@ -6,7 +6,7 @@ import { fillRandom } from "./engine.js";
 import { FUNCTIONS, newInstance } from "./instance.js";
 import { StorageError } from "./storage-error.js";
 
-const { modules, folder, port, signal, asksNow, asksRandom } = workerData;
+const { modules, folder, port, signal, asksNow, asksRandom, knows } = workerData;
 const { instantiate } = await import(new URL("engine.js", folder));
 
 /** Asks the other side, and waits. */
@@ -23,12 +23,13 @@ function ask(name, ...args) {
 const store = Object.fromEntries(FUNCTIONS.map((name) => [name, (...args) => ask(name, ...args)]));
 const now = asksNow ? () => ask("now") : Date.now;
 const random = asksRandom ? (bytes) => bytes.set(ask("random", bytes.length)) : fillRandom;
+const folders = Object.fromEntries(knows.map((name) => [name, (...args) => ask(name, ...args)]));
 let instance;
 
 parentPort.on("message", ({ place, name, args }) => {
   let answered;
   try {
-    instance ??= newInstance({ instantiate, modules }, store, now, random);
+    instance ??= newInstance({ instantiate, modules }, store, now, random, folders);
     answered = { value: instance[place][name](...args) };
   } catch (error) {
     answered = error?.payload ? { payload: error.payload } : { lost: String(error?.message ?? error) };

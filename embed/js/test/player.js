@@ -31,7 +31,7 @@ export function json(value) {
 /** Options are members that may be missing; the bindings leave none out where there is a `null` to be. */
 function answer(kind, value) {
   const answered = json(value);
-  const paged = ["list-sessions", "prune-sessions", "check-store", "list-usage", "read-turn-usage", "read-permissions"];
+  const paged = ["list-sessions", "prune-sessions", "move-sessions", "check-store", "list-usage", "read-turn-usage", "read-permissions"];
   if (paged.includes(kind)) answered["next-cursor"] ??= null;
   const left = (rows, names) => rows?.forEach((row) => names.forEach((name) => (row[name] ??= null)));
   left(answered?.usages, ["title", "day"]);
@@ -39,9 +39,8 @@ function answer(kind, value) {
   left(answered?.permissions, ["tool-call-id", "title", "tool-call", "answer"]);
   left(answered?.permissions?.flatMap(({ answer }) => answer ?? []), ["client"]);
   const rows = kind === "get-session" ? [answered] : (answered?.sessions ?? []);
-  for (const row of rows) {
-    for (const name of ["title", "updated-at", "agent", "meta", "matched-in", "snippet"]) row[name] ??= null;
-  }
+  const members = kind === "move-sessions" ? ["title"] : ["title", "updated-at", "agent", "meta", "matched-in", "snippet"];
+  for (const row of rows) for (const name of members) row[name] ??= null;
   return answered;
 }
 

@@ -147,6 +147,16 @@ pub enum Call {
         cursor: Option<String>,
         dry_run: bool,
     },
+    MoveSessions {
+        old_cwd: String,
+        new_cwd: String,
+        limit: u32,
+        cursor: Option<String>,
+        dry_run: bool,
+    },
+    FoldersOf {
+        first_commit: String,
+    },
     CheckStore {
         mending: String,
         cursor: Option<String>,
@@ -243,6 +253,8 @@ impl Call {
             | Self::DeleteSession { .. }
             | Self::FinishDeletes
             | Self::PruneSessions { .. }
+            | Self::MoveSessions { .. }
+            | Self::FoldersOf { .. }
             | Self::CheckStore { .. } => true,
         }
     }

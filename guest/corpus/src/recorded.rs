@@ -1,7 +1,7 @@
 //! An engine whose calls become the steps of a case.
 
 use acp_sessions_guest::engine::{Arrival, ConnectError, Engine, Output, Peer};
-use acp_sessions_guest::environment::Environment;
+use acp_sessions_guest::environment::{Environment, Repository};
 use acp_sessions_guest::storage::Storage;
 use serde_json::{Map, Value, json};
 
@@ -35,6 +35,10 @@ impl<P: Storage, E: Environment> Environment for Timed<'_, P, E> {
 
     fn random(&self) -> u64 {
         self.environment.random()
+    }
+
+    fn repository(&self, cwd: &str) -> Option<Repository> {
+        self.environment.repository(cwd)
     }
 }
 

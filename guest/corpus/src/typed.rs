@@ -8,7 +8,7 @@ use acp_sessions_guest::sessions::permissions::{
 use acp_sessions_guest::sessions::transcript::TranscriptPage;
 use acp_sessions_guest::sessions::turn_usage::{TurnUsage, TurnUsagePage};
 use acp_sessions_guest::sessions::usage::{UsagePage, UsageRow};
-use acp_sessions_guest::sessions::{delete, removal};
+use acp_sessions_guest::sessions::{delete, folders, removal};
 use acp_sessions_guest::storage::Storage;
 use acp_sessions_guest::store::{Cost, Store, Used};
 use serde::Serialize;
@@ -50,6 +50,10 @@ pub(crate) fn answer<S: Storage>(store: &Store<S>, now: i64, call: Call) -> Valu
         Call::PruneSessions { idle_since, cwd, limit, cursor, dry_run } => {
             result(panel::prune(store, &idle_since, cwd.as_deref(), limit, cursor, dry_run, now))
         }
+        Call::MoveSessions { old_cwd, new_cwd, limit, cursor, dry_run } => {
+            result(panel::relocate(store, old_cwd, new_cwd, limit, cursor, dry_run))
+        }
+        Call::FoldersOf { first_commit } => result(folders::of_repository(store, &first_commit)),
         Call::CheckStore { mending, cursor, limit } => {
             let mending = match &*mending {
                 "nothing" => Mending::Nothing,

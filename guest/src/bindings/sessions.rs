@@ -5,7 +5,9 @@ use super::storage::HostStorage;
 use super::{Component, HostEnvironment};
 use crate::environment::Environment as _;
 use crate::sessions::checkup::{self, Checkup, Finding, Mending};
+use crate::sessions::folders::{self, Folder};
 use crate::sessions::panel::{self, ArchivedSessions, ListCriteria, Page, Session, SessionError};
+use crate::sessions::relocate::{Relocation, Relocations};
 use crate::sessions::transcript::TranscriptPage;
 use crate::sessions::{delete, removal};
 use crate::store::Store;
@@ -96,6 +98,21 @@ impl wit::Guest for Component {
         Ok(panel::prune(&store(), &idle_since, cwd.as_deref(), limit, cursor, dry_run, now)?.into())
     }
 
+    fn move_sessions(
+        old_cwd: String,
+        new_cwd: String,
+        limit: u32,
+        cursor: Option<String>,
+        dry_run: bool,
+    ) -> Result<wit::Relocations, wit::SessionError> {
+        Ok(panel::relocate(&store(), old_cwd, new_cwd, limit, cursor, dry_run)?.into())
+    }
+
+    fn folders_of(first_commit: String) -> Result<Vec<wit::NotedFolder>, wit::SessionError> {
+        let folders = folders::of_repository(&store(), &first_commit).map_err(error)?;
+        Ok(folders.into_iter().map(|Folder { cwd, root }| wit::NotedFolder { cwd, root }).collect())
+    }
+
     fn check_store(
         mending: wit::Mending,
         cursor: Option<String>,
@@ -155,6 +172,19 @@ impl From<Session> for wit::Session {
             snippet: session.snippet,
             set_aside: session.set_aside,
         }
+    }
+}
+
+impl From<Relocations> for wit::Relocations {
+    fn from(page: Relocations) -> Self {
+        Self { sessions: page.sessions.into_iter().map(Into::into).collect(), next_cursor: page.next_cursor }
+    }
+}
+
+impl From<Relocation> for wit::Relocation {
+    fn from(relocation: Relocation) -> Self {
+        let Relocation { id, title, old_cwd, new_cwd, directories } = relocation;
+        Self { id, title, old_cwd, new_cwd, directories }
     }
 }
 

@@ -41,6 +41,8 @@ pub(super) enum Effect {
     Release(VecDeque<Waiting>),
     /// Serve the session's history when there is room.
     Show(Key),
+    /// A session was opened in this directory.
+    OpenedIn(String),
     /// The agent has given the id of this session to another one.
     Displaced(Key),
     /// This session is over, and with it those that its agent started on its behalf.

@@ -18,12 +18,14 @@ mod disowned;
 mod early;
 mod effects;
 mod ends;
+mod folder_notes;
 mod initialize;
 mod kept;
 mod known;
 mod list;
 mod login;
 mod new;
+mod note_folders;
 mod off;
 mod open;
 mod recover;
@@ -55,6 +57,7 @@ use crate::store::Store;
 use discover::Discovery;
 use disowned::Disowned;
 use early::Early;
+use folder_notes::FolderNotes;
 use kept::KeptSession;
 use stage::Stage;
 use times::Times;
@@ -117,6 +120,7 @@ struct Connection {
     /// The session to be marked as open once the first of its history is on its way.
     to_mark: Option<Key>,
     discovery: Discovery,
+    folders: FolderNotes,
     times: Times,
     /// When this connection's open marks were last vouched for.
     beaten: Option<i64>,
@@ -160,6 +164,7 @@ impl Connection {
             showing: VecDeque::new(),
             to_mark: None,
             discovery: Discovery::default(),
+            folders: FolderNotes::default(),
             times: Times::new(now),
             beaten: None,
             warned: false,

@@ -9,6 +9,7 @@ use super::checkup::CheckupError;
 use super::filter::Request;
 use super::list::{self, ListError};
 use super::permissions::{self, PermissionPage};
+use super::relocate::{self, Relocate, RelocateError, Relocations};
 use super::rename::{self, RenameError};
 use super::retention::{self, Prune, PruneError};
 use super::transcript::{self, TranscriptError, TranscriptPage};
@@ -163,6 +164,15 @@ impl From<UsageError> for SessionError {
     }
 }
 
+impl From<RelocateError> for SessionError {
+    fn from(error: RelocateError) -> Self {
+        match error {
+            RelocateError::Storage(error) => error.into(),
+            error => Self::invalid(&error),
+        }
+    }
+}
+
 impl From<CheckupError> for SessionError {
     fn from(error: CheckupError) -> Self {
         match error {
@@ -285,6 +295,19 @@ pub fn prune<S: Storage>(
     let cwd = cwd.map(|cwd| directory::normalise(cwd).ok_or_else(no_path)).transpose()?;
     let prune = Prune { idle_since, cwd, limit, dry_run, after: cursor };
     Ok(retention::prune(store, &prune, now)?.into())
+}
+
+/// Has some of the sessions follow a folder that was renamed or moved, or only says where they would be.
+pub fn relocate<S: Storage>(
+    store: &Store<S>,
+    old_cwd: String,
+    new_cwd: String,
+    limit: u32,
+    cursor: Option<String>,
+    dry_run: bool,
+) -> Result<Relocations, SessionError> {
+    let relocate = Relocate { old: old_cwd, new: new_cwd, limit, dry_run, after: cursor };
+    Ok(relocate::relocate(store, &relocate)?)
 }
 
 impl From<list::Page> for Page {

@@ -65,9 +65,12 @@ pub fn is_encoded(part: &str) -> bool {
     decode(part).is_some_and(|id| encode(&id) == part)
 }
 
+/// Where the records of sessions are.
+pub const SESSIONS: &str = "s/";
+
 /// A session's record.
 pub fn session(id: &str) -> String {
-    format!("s/{}", encode(id))
+    format!("{SESSIONS}{}", encode(id))
 }
 
 /// A session's state.
@@ -134,6 +137,20 @@ pub const SHARES: &str = "l/";
 /// Who shares a log.
 pub fn log_holders(log: &str) -> String {
     format!("{SHARES}{}", encode(log))
+}
+
+/// Where it is noted which repositories directories are of.
+pub const FOLDERS: &str = "f/";
+
+/// Which repository a directory (normalised) is of.
+pub fn folder(cwd: &str) -> String {
+    format!("{FOLDERS}{:032x}", hash(cwd))
+}
+
+/// Where the list rows of a shelf begin that are of sessions in the directory of such a note: what follows [`FOLDERS`] in its
+/// key names it.
+pub fn rows_in(shelf: char, agent: Option<&str>, folder: &str) -> String {
+    format!("{}c/{folder}/", rows_of(shelf, agent))
 }
 
 /// Where it is noted what is to be removed of logs.

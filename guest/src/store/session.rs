@@ -236,11 +236,9 @@ impl Session {
         self.created = created.map_or(self.created, |created| created.clamp(0, self.updated));
     }
 
-    /// It is in this directory from now on. Another spelling of where it is already is no other directory.
-    pub fn move_to(&mut self, cwd: Option<&str>) {
-        let Some(cwd) = cwd else { return };
-        let wanted = directory::normalise(cwd);
-        if wanted.is_some() && wanted != directory::normalise(&self.cwd) {
+    /// It is in this directory from now on, if that is another one.
+    pub fn move_to(&mut self, cwd: &str) {
+        if directory::is_other(cwd, &self.cwd) {
             cwd.clone_into(&mut self.cwd);
         }
     }

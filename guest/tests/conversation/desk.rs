@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use acp_sessions_corpus::{Numbers, Recorded, Recorder};
 use acp_sessions_guest::engine::{Arrival, Content, Output, Peer};
-use acp_sessions_guest::environment::Environment;
+use acp_sessions_guest::environment::{Environment, Repository};
 use acp_sessions_guest::storage::{
     self, Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Storage, StorageError, TextHit, TextPage,
     TextScope, TextTerm, Write,
@@ -29,6 +29,10 @@ pub(crate) struct World {
     pub(crate) clock_calls: Cell<u32>,
     /// How often a random number was.
     pub(crate) random_calls: Cell<u32>,
+    /// What the host knows of folders.
+    pub(crate) repositories: RefCell<BTreeMap<String, Repository>>,
+    /// How often it was asked.
+    pub(crate) folder_calls: Cell<u32>,
 }
 
 impl Default for World {
@@ -38,11 +42,18 @@ impl Default for World {
             recorder: Recorder::new("conversation"),
             clock_calls: Cell::default(),
             random_calls: Cell::default(),
+            repositories: RefCell::default(),
+            folder_calls: Cell::default(),
         }
     }
 }
 
 impl World {
+    /// One whose stories are no cases of the corpus: in those nobody knows anything of folders.
+    pub(crate) fn with_folders() -> Self {
+        Self { recorder: Recorder::off(), ..Self::default() }
+    }
+
     /// What time it is.
     pub(crate) fn time(&self) -> i64 {
         1_760_000_000_000 + self.now.get()
@@ -65,6 +76,11 @@ impl Environment for Seat<'_> {
     fn random(&self) -> u64 {
         self.world.random_calls.set(self.world.random_calls.get() + 1);
         self.numbers.draw()
+    }
+
+    fn repository(&self, cwd: &str) -> Option<Repository> {
+        self.world.folder_calls.set(self.world.folder_calls.get() + 1);
+        self.world.repositories.borrow().get(cwd).cloned()
     }
 }
 

@@ -7,6 +7,7 @@ use clap::Args;
 use clap::builder::RangedI64ValueParser;
 
 use crate::component::{Cache, Component, Limits};
+use crate::folders::Folders;
 use crate::store::Sqlite;
 
 /// Under which the options stand in the help; the limits only in the long one.
@@ -65,12 +66,13 @@ impl EngineOptions {
     /// Loads the engine.
     pub(super) fn load(&self) -> anyhow::Result<Component<Sqlite>> {
         let limits = self.limits();
-        match &self.component {
-            Some(path) => Ok(Component::from_file(path, &Cache::of_user(), limits)?),
+        let component = match &self.component {
+            Some(path) => Component::from_file(path, &Cache::of_user(), limits)?,
             None => Component::embedded(limits)
                 .map_err(anyhow::Error::from)
-                .context("the built-in session engine cannot be loaded"),
-        }
+                .context("the built-in session engine cannot be loaded")?,
+        };
+        Ok(component.with_folders(Folders::of_git()))
     }
 
     fn limits(&self) -> Limits {

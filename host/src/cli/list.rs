@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::Outcome;
 use super::engine::EngineOptions;
+use super::left_behind::Here;
 use super::printable::Out;
 use super::store::StoreOptions;
 use super::table;
@@ -62,10 +63,13 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
+    let cwd = arguments.cwd.as_deref().map(absolute).transpose()?;
+    // Where the command is run is where most look for what they miss.
+    let here = cwd.clone().or_else(|| absolute(".").ok()).map(Here::begin);
     let component = arguments.engine.load()?;
     let mut store = Sessions::of(&component, arguments.store.open_existing()?)?;
     let criteria = ListCriteria {
-        cwd: arguments.cwd.as_deref().map(absolute).transpose()?,
+        cwd,
         search: arguments.search.clone(),
         archived: match arguments.archived {
             Archived::Exclude => ArchivedSessions::Hidden,
@@ -97,6 +101,10 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
         if cursor.is_some() {
             writeln!(out, "There are more; --limit N shows them.")?;
         }
+    }
+    out.flush()?;
+    if let Some(here) = here {
+        here.tell(&mut store, &arguments.store);
     }
     Ok(ExitCode::SUCCESS)
 }

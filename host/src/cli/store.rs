@@ -1,7 +1,7 @@
 //! Which store to use.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
@@ -41,6 +41,11 @@ impl StoreOptions {
     fn named(&self) -> Option<PathBuf> {
         let by_variable = || env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
         self.store.clone().or_else(by_variable)
+    }
+
+    /// What the command line names, if it does.
+    pub(super) fn given(&self) -> Option<&Path> {
+        self.store.as_deref()
     }
 
     /// For commands that have no use for an empty store: it must be there already.

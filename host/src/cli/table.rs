@@ -7,13 +7,13 @@ use super::printable::{Form, printable, shortened};
 use crate::component::sessions::Session;
 
 /// Longer ids are cut; `--json` has them whole. Nobody types one of this length.
-const ID_WIDTH: usize = 128;
+pub(super) const ID_WIDTH: usize = 128;
 
 /// Longer titles are cut.
-const TITLE_WIDTH: usize = 60;
+pub(super) const TITLE_WIDTH: usize = 60;
 
 /// Longer folders are cut: no system has them.
-const FOLDER_WIDTH: usize = 4096;
+pub(super) const FOLDER_WIDTH: usize = 4096;
 
 /// Writes sessions as a table.
 pub(super) fn write(out: &mut impl Write, sessions: &[Session]) -> io::Result<()> {

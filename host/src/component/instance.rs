@@ -18,7 +18,7 @@ pub struct Instance<'c, S: storage::Host + Send + 'static> {
 impl<'c, S: storage::Host + Send + 'static> Instance<'c, S> {
     pub(super) fn new(component: &'c Component<S>, storage: S) -> wasmtime::Result<Self> {
         let limits = component.limits;
-        let mut store = Store::new(&component.engine, State::new(storage, limits));
+        let mut store = Store::new(&component.engine, State::new(storage, component.folders.clone(), limits));
         store.limiter(|state| &mut state.memory);
         store.set_hostcall_fuel(limits.call_bytes);
         store.set_epoch_deadline(limits.call_seconds);

@@ -7,10 +7,12 @@ use wasmtime_wasi::random::WasiRandomCtx;
 use super::Limits;
 use super::lent::Lent;
 use super::memory::Memory;
+use crate::folders::Folders;
 
 /// The data of an instance's store.
 pub(super) struct State<S> {
     pub(super) lent: Lent<S>,
+    pub(super) folders: Folders,
     pub(super) clocks: WasiClocksCtx,
     pub(super) random: WasiRandomCtx,
     pub(super) table: ResourceTable,
@@ -18,9 +20,10 @@ pub(super) struct State<S> {
 }
 
 impl<S> State<S> {
-    pub(super) fn new(storage: S, limits: Limits) -> Self {
+    pub(super) fn new(storage: S, folders: Folders, limits: Limits) -> Self {
         Self {
             lent: Lent::new(storage, limits),
+            folders,
             clocks: WasiClocksCtx::default(),
             random: WasiRandomCtx::default(),
             table: ResourceTable::new(),

@@ -1,8 +1,8 @@
 //! The typed interface of an instance, call by call; [`crate::sessions`] is made of it.
 
 use super::sessions::{
-    Checkup, ListCriteria, Mending, Page, PermissionPage, Session, SessionError, TranscriptPage, TurnUsagePage,
-    UsagePage,
+    Checkup, ListCriteria, Mending, NotedFolder, Page, PermissionPage, Relocations, Session, SessionError, TranscriptPage,
+    TurnUsagePage, UsagePage,
 };
 use super::{Instance, storage};
 
@@ -114,6 +114,32 @@ impl<S: storage::Host + Send + 'static> Instance<'_, S> {
             cursor,
             dry_run,
         )
+    }
+
+    /// Has sessions follow a folder that has moved, or says only where they would be.
+    pub(crate) fn move_sessions(
+        &mut self,
+        old_cwd: &str,
+        new_cwd: &str,
+        limit: u32,
+        cursor: Option<&str>,
+        dry_run: bool,
+    ) -> Answer<Relocations> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_sessions().call_move_sessions(
+            &mut self.store,
+            old_cwd,
+            new_cwd,
+            limit,
+            cursor,
+            dry_run,
+        )
+    }
+
+    /// The directories of sessions that are of a repository.
+    pub(crate) fn folders_of(&mut self, first_commit: &str) -> Answer<Vec<NotedFolder>> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_sessions().call_folders_of(&mut self.store, first_commit)
     }
 
     /// Compares a part of the store with itself, and puts right as much as that says.

@@ -2,8 +2,8 @@
 
 use crate::bindings::Component;
 use crate::bindings::exports::acp::sessions::sessions::{
-    Checkup, Guest, ListCriteria, Mending, Page, PermissionPage, Session, SessionError, TranscriptPage, TurnUsagePage,
-    UsagePage,
+    Checkup, Guest, ListCriteria, Mending, NotedFolder, Page, PermissionPage, Relocations, Session, SessionError,
+    TranscriptPage, TurnUsagePage, UsagePage,
 };
 use crate::misdeed;
 
@@ -67,6 +67,14 @@ impl Guest for Component {
 
     fn prune_sessions(_: String, cwd: Option<String>, _: u32, _: Option<String>, _: bool) -> Answer<Page> {
         nothing(last(cwd.as_ref()))
+    }
+
+    fn move_sessions(old_cwd: String, _: String, _: u32, _: Option<String>, _: bool) -> Answer<Relocations> {
+        nothing(last(Some(&old_cwd)))
+    }
+
+    fn folders_of(_: String) -> Answer<Vec<NotedFolder>> {
+        nothing("trap")
     }
 
     fn check_store(_: Mending, _: Option<String>, _: u32) -> Answer<Checkup> {

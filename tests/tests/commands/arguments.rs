@@ -23,6 +23,8 @@ fn what_is_not_understood_is_named() {
         (&["prune", "--older-than", "soon"], "`soon` is not a length of time"),
         (&["prune", "--older-than", "30"], "`30` is not a length of time"),
         (&["prune", "--older-than=-1d"], "`-1d` is not a length of time"),
+        (&["move", "/old"], "<NEW>"),
+        (&["move", "/old", "/new", "/other"], "/other"),
         (&["doctor", "--repair"], "--repair"),
         (&["proxy", "--list", "mine", "--", "agent"], "--list"),
         (&["proxy", "--agent-timeout", "0", "--", "agent"], "--agent-timeout"),
@@ -53,7 +55,7 @@ fn without_a_command_there_is_help() {
     let ran = run(&[]);
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
     let asked = run(&["--help"]).printed();
-    for command in ["proxy", "agent", "list", "show", "usage", "delete", "prune", "doctor"] {
+    for command in ["proxy", "agent", "list", "show", "usage", "delete", "prune", "move", "doctor"] {
         assert!(ran.complaint.contains(&format!("\n  {command} ")), "{command}: {}", ran.complaint);
         assert!(asked.contains(&format!("\n  {command} ")), "{command}: {asked}");
         assert!(run(&[command, "--help"]).printed().contains("--store <PATH>"), "{command}");

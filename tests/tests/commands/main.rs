@@ -7,6 +7,7 @@ mod doctor;
 mod foreign;
 mod hostile;
 mod list;
+mod moved;
 mod prune;
 mod run;
 mod shells;

@@ -7,8 +7,8 @@ use acp_sessions_tests::scene::Scene;
 
 use crate::run::run;
 
-const COMMANDS: [&str; 10] =
-    ["proxy", "agent", "list", "show", "usage", "delete", "prune", "doctor", "completions", "manual"];
+const COMMANDS: [&str; 11] =
+    ["proxy", "agent", "list", "show", "usage", "delete", "prune", "move", "doctor", "completions", "manual"];
 
 #[test]
 fn bash_completes_commands_and_options() {

@@ -9,13 +9,15 @@ use acp_sessions_tests::scene::Scene;
 use crate::run::{empty, on, run};
 
 /// Every command that reads a store.
-pub(crate) const COMMANDS: [&[&str]; 8] = [
+pub(crate) const COMMANDS: [&[&str]; 10] = [
     &["list"],
     &["list", "--json"],
     &["show", "some-id"],
     &["show", "--json", "some-id"],
     &["delete", "some-id"],
     &["prune", "--older-than", "1d"],
+    &["move", "/old", "/new"],
+    &["move", "--json", "--dry-run", "/old", "/new"],
     &["doctor"],
     &["doctor", "--rebuild"],
 ];
@@ -69,6 +71,9 @@ fn an_empty_store_is_no_mistake() {
         (&["list", "--json"], ""),
         (&["prune", "--older-than", "0m"], "0 sessions deleted.\n"),
         (&["prune", "--older-than", "0m", "--dry-run"], "0 sessions would be deleted.\n"),
+        (&["move", "/old", "/new"], "0 sessions moved.\n"),
+        (&["move", "/old", "/new", "--dry-run"], "0 sessions would be moved.\n"),
+        (&["move", "/old", "/new", "--json"], ""),
     ] {
         assert_eq!(on(&empty(), words).printed(), expected, "{words:?}");
     }

@@ -39,6 +39,7 @@ fn every_command_ends_with_a_sentence() {
             &["show", "--permissions", what],
             &["delete", what],
             &["prune", "--older-than", "1d", "--cwd", folder],
+            &["move", folder, "/elsewhere"],
         ] {
             let complaint = complaint(&scene, words);
             assert!(complaint.contains(why), "{words:?}: {complaint}");

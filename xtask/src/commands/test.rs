@@ -13,6 +13,7 @@ use anyhow::{Context as _, Result, anyhow};
 use serde_json::Value;
 
 use super::component::{again, web};
+use super::wasm_target::{answers, apt_get};
 use crate::workspace;
 use report::{Outcome, Report};
 
@@ -63,6 +64,9 @@ fn checks(report: &mut Report, targeted: bool, by_debian: ScopedJoinHandle<'_, O
         if !report.step("Tools of the trials", trial_tools) {
             left_out.push("torture");
         }
+        if !report.step("Git", git) {
+            left_out.push("worktrees");
+        }
         report.step("Whole-program tests", || match whole_program_tests(&left_out) {
             Ok(names) => cargo_test(&names.iter().flat_map(|name| ["--test", name]).collect::<Vec<_>>()),
             Err(error) => Outcome::Failed(error),
@@ -87,6 +91,17 @@ fn fuzz() -> Outcome {
 fn trial_tools() -> Outcome {
     let result = super::trial_tools::ensure();
     result.map_or_else(|error| Outcome::Missing(format!("{error:#}; the trials did not run")), |()| Outcome::Passed)
+}
+
+/// What the tests of worktrees and moved repositories make these with.
+fn git() -> Outcome {
+    if answers("git") {
+        return Outcome::Passed;
+    }
+    let installed = apt_get(&["update", "--quiet"])
+        .and_then(|()| apt_get(&["install", "--quiet", "--yes", "--no-install-recommends", "git"]));
+    installed
+        .map_or_else(|error| Outcome::Missing(format!("{error:#}; nothing was tried with Git")), |()| Outcome::Passed)
 }
 
 /// Installs the official clients and agents. Returns what is in the names of the tests that need the missing ones.

@@ -2,6 +2,7 @@
 
 from .engine import Engine
 from .exchange import Arrival, EngineError, Output, Peer, Refused, Step
+from .folders import Folders, Repository
 from .memory import MemoryStore
 from .sessions import ListCriteria, Session, Sessions
 from .sqlite import FileStore, OpenError
@@ -12,12 +13,14 @@ __all__ = [
     "Engine",
     "EngineError",
     "FileStore",
+    "Folders",
     "ListCriteria",
     "MemoryStore",
     "OpenError",
     "Output",
     "Peer",
     "Refused",
+    "Repository",
     "Session",
     "Sessions",
     "Step",

@@ -10,6 +10,7 @@ from typing import Any, Callable, Literal, Mapping, Optional, Sequence, Union
 from wasmtime.component import Variant
 
 from .exchange import Arrival, EngineError, Output, Peer, Refused, Step
+from .folders import Folders
 from .imports import record
 from .instance import CONNECTION, Failed, Instance, Limits, Lost
 from .load import Loaded, load, usual_cache
@@ -35,7 +36,7 @@ class Engine:
     `EngineError`, and the connection is at an end. For one thread at a time.
 
     `settings` are those of the README of the project. `now` is the time in seconds since 1970, `random` gives as many random bytes as
-    it is asked for, `warn` is told what no peer can be told. `seconds` is what a call may take, time in the store included: it
+    it is asked for, `warn` is told what no peer can be told, `folders` knows of folders what there is to be known. `seconds` is what a call may take, time in the store included: it
     is stopped within a second after that. `memory`, `output` and `memos` are what an instance may use, in bytes. `cache` is the folder
     in which the compiled engine is kept, if not the usual one; `None` compiles it once for each process. `loaded` is another engine.
 
@@ -50,6 +51,7 @@ class Engine:
         now: Callable[[], float] = time.time,
         random: Callable[[int], bytes] = os.urandom,
         warn: Callable[[str], None] = lambda text: None,
+        folders: Folders = Folders(),
         seconds: int = 60,
         memory: int = 768 * MIB,
         output: int = 256 * MIB,
@@ -59,7 +61,7 @@ class Engine:
     ) -> None:
         component = loaded or load(usual_cache() if cache == "usual" else cache)
         limits = Limits(memory, seconds)
-        self._make: Callable[[], Instance] = lambda: Instance(component, store, now, random, limits)
+        self._make: Callable[[], Instance] = lambda: Instance(component, store, now, random, limits, folders)
         self._settings = [record(name=name, value=str(value)) for name, value in settings.items()]
         self._warn = warn
         self._most_output = output

@@ -9,6 +9,7 @@ from wasmtime import Store, WasmtimeError
 from wasmtime.component import Instance as Component
 from wasmtime.component import Linker, Variant
 
+from .folders import Folders, folder_functions
 from .imports import record, storage_error, storage_functions
 from .known import known
 from .load import Loaded
@@ -49,7 +50,15 @@ class Instance:
     `now` is the time in seconds since 1970; `random` gives as many bytes as it is asked for, which nobody can guess.
     """
 
-    def __init__(self, loaded: Loaded, store: Storage, now: Now, random: RandomBytes, limits: Limits) -> None:
+    def __init__(
+        self,
+        loaded: Loaded,
+        store: Storage,
+        now: Now,
+        random: RandomBytes,
+        limits: Limits,
+        folders: Folders = Folders(),
+    ) -> None:
         self._loaded = loaded
         # A tick may come at any moment after a call has begun.
         self._ticks = limits.seconds + 1
@@ -62,6 +71,9 @@ class Instance:
         with linker.root() as root:
             with root.add_instance(f"acp:sessions/storage@{VERSION}") as interface:
                 for name, function in storage_functions(store).items():
+                    interface.add_func(name, lending.lend(function))
+            with root.add_instance(f"acp:sessions/folders@{VERSION}") as interface:
+                for name, function in folder_functions(folders).items():
                     interface.add_func(name, lending.lend(function))
             with root.add_instance("wasi:clocks/wall-clock@0.2.12") as interface:
                 interface.add_func("now", lending.lend(lambda: _datetime(now())))

@@ -46,6 +46,27 @@ class Page:
     next_cursor: Optional[str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relocation:
+    id: str
+    title: Optional[str]
+    old_cwd: str
+    new_cwd: str
+    directories: int
+
+
+@dataclass(frozen=True, slots=True)
+class Relocations:
+    sessions: list[Relocation]
+    next_cursor: Optional[str]
+
+
+@dataclass(frozen=True, slots=True)
+class NotedFolder:
+    cwd: str
+    root: str
+
+
 @dataclass(frozen=True, slots=True)
 class Update:
     cursor: str
@@ -263,6 +284,15 @@ class Sessions:
         dry_run: bool = False,
     ) -> Page:
         return _page(self._call("prune-sessions", idle_since, cwd, limit, cursor, dry_run))
+
+    def move_sessions(
+        self, old_cwd: str, new_cwd: str, limit: int = 100, cursor: Optional[str] = None, dry_run: bool = False
+    ) -> Relocations:
+        page = self._call("move-sessions", old_cwd, new_cwd, limit, cursor, dry_run)
+        return Relocations([Relocation(**_members(of)) for of in page.sessions], _members(page)["next_cursor"])
+
+    def folders_of(self, first_commit: str) -> list[NotedFolder]:
+        return [NotedFolder(of.cwd, of.root) for of in self._call("folders-of", first_commit)]
 
     def check_store(self, mending: Mending = "nothing", cursor: Optional[str] = None, limit: int = 256) -> Checkup:
         found = self._call("check-store", mending, cursor, limit)

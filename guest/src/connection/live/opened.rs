@@ -53,6 +53,7 @@ impl LiveSession {
             result = with_id.to_json();
         }
         self.others_ended = self.have_others_ended(&opening, cx);
+        cx.push(Effect::OpenedIn(session.cwd.clone()));
         self.knows_log(cx);
         self.phase = Phase::Open { turns: Vec::new(), busy: None };
         let request = opening.request.take();
@@ -239,8 +240,7 @@ impl LiveSession {
             }
             // Where only its history is wanted nobody says where it is to be.
             if opening.request.is_some() {
-                changed.directories = opening.directories();
-                changed.move_to(opening.cwd().as_deref());
+                opening.put_in_place(&mut changed);
             }
             let same = changed.agents == before.agents
                 && changed.agent == before.agent

@@ -26,7 +26,7 @@ use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::{Code, Object, RpcError};
 use crate::storage::Storage;
-use crate::store::{Known, State};
+use crate::store::{Known, Session, State, directory};
 
 /// A request to open a session, as it came.
 #[derive(Debug)]
@@ -48,6 +48,8 @@ pub(super) struct Opening {
     /// The agent's id of the session, or of the one that is forked.
     asks_as: Option<String>,
     before: Before,
+    /// The directory and the further ones that it had when it was asked for.
+    found_in: (String, Vec<String>),
     plan: VecDeque<Step>,
     current: Option<(OwnId, Step)>,
     /// When the agent last gave a sign of life.
@@ -154,14 +156,27 @@ impl Opening {
         self.put_back.mode.clone()
     }
 
+    /// Has the session where the request says. Where that is where it was when it was asked for, it stays where it has been
+    /// moved to since.
+    pub(super) fn put_in_place(&self, session: &mut Session) {
+        let (cwd, directories) = &self.found_in;
+        let wanted = self.directories();
+        if wanted != *directories {
+            session.directories = wanted;
+        }
+        if let Some(wanted) = self.cwd().filter(|wanted| directory::is_other(wanted, cwd)) {
+            session.move_to(&wanted);
+        }
+    }
+
     /// The further directories of the request.
-    pub(super) fn directories(&self) -> Vec<String> {
+    fn directories(&self) -> Vec<String> {
         let rest = Object::parse_or_empty(&self.rest);
         rest.get_some("additionalDirectories").and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
     }
 
     /// The directory of the request.
-    pub(super) fn cwd(&self) -> Option<String> {
+    fn cwd(&self) -> Option<String> {
         Object::parse_or_empty(&self.rest).get_string("cwd")
     }
 

@@ -203,6 +203,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                     self.connection.showing.push_back(key);
                 }
             }
+            Effect::OpenedIn(cwd) => self.connection.folders.opened(&cwd),
             Effect::Displaced(key) => {
                 self.with(&key, LiveSession::displaced);
             }

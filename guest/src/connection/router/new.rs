@@ -71,6 +71,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let mut opened = LiveSession::open(session.id, agent_id, state, None);
         opened.is_marked(name);
         opened.was_given(given);
+        self.connection.folders.opened(&session.cwd);
         let key = opened.key().clone();
         self.insert(opened);
         self.with(&key, |session, cx| {

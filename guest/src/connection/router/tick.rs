@@ -40,6 +40,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let is_removing = self.remove_some(now);
         let is_upgrading = self.upgrade_some();
         self.discover_some();
+        self.note_folder(now);
         if self.has_more_of_list() || is_upgrading {
             return 0;
         }

@@ -4,6 +4,7 @@ use super::fault::{Fault, Mending};
 use super::pass::{Pass, Wrong};
 use super::{BATCH, after, last_id};
 use crate::checksum;
+use crate::sessions::folders;
 use crate::storage::{Entry, Result, Storage, StorageError, Write};
 use crate::store::{Decision, Removals, State, Usage, keys};
 
@@ -59,6 +60,7 @@ impl<S: Storage> Pass<'_, S> {
                 let is_right = value.is_empty() || value.split(' ').all(|number| number.parse::<u64>().is_ok());
                 (is_right, Fault::Note, remove())
             }
+            ("f/", _) => (folders::is_note(value), Fault::Note, remove()),
             ("g/", _) if self.is_of_nobody(key, value, Fault::StateStray)? => return Ok(()),
             (keys::USAGES, _) if self.is_of_nobody(key, value, Fault::UsageStray)? => return Ok(()),
             ("g/", _) => match State::parse(value) {

@@ -108,6 +108,7 @@ impl Opening {
             wanted: asked.wanted,
             asks_as,
             before,
+            found_in: (session.cwd.clone(), session.directories.clone()),
             plan,
             current: None,
             alive: cx.now(),

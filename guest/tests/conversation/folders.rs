@@ -1,0 +1,157 @@
+//! Of which repository the folders of sessions are, as far as the host tells.
+
+use acp_sessions_corpus::Call;
+use acp_sessions_guest::environment::Repository;
+use acp_sessions_guest::storage::{Bounds, Memory, Storage as _};
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, World};
+use crate::scenes::{CWD, TOLD, ask_fork, leave, load, oblige, told};
+
+const COMMIT: &str = "348dcb1d1b532210e00035f2756ecb78eaceb666";
+
+fn knows(world: &World, cwd: &str, depth: u32) {
+    let repository = Repository { first_commit: COMMIT.to_owned(), depth };
+    world.repositories.borrow_mut().insert(cwd.to_owned(), repository);
+}
+
+fn folders(store: &Memory, world: &World, first_commit: &str) -> Value {
+    let call = Call::FoldersOf { first_commit: first_commit.to_owned() };
+    world.recorder.typed(store, world.time(), call)["ok"].clone()
+}
+
+fn notes(store: &Memory) -> Vec<String> {
+    let bounds = Bounds { limit: 100, max_bytes: u32::MAX };
+    store.scan("f/", "f/~", false, bounds).unwrap().entries.into_iter().map(|entry| entry.value).collect()
+}
+
+#[test]
+fn it_is_noted_when_a_session_is_made() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    knows(&world, CWD, 1);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    desk.new_session("s2", "/elsewhere");
+    assert_eq!(world.folder_calls.get(), 0, "nobody waits for it");
+    desk.wait(0);
+    desk.wait(100);
+    assert_eq!(folders(&store, &world, COMMIT), json!([{"cwd": CWD, "root": "/home"}]));
+    assert_eq!(folders(&store, &world, "another"), json!([]));
+}
+
+#[test]
+fn however_a_session_is_opened() {
+    type Way = fn(&mut Desk<'_>);
+    let ways: [(&str, Way); 3] = [
+        ("loaded", |desk| drop(load(desk, "s1", TOLD))),
+        ("resumed", |desk| {
+            let params = json!({"sessionId": "s1", "mcpServers": []});
+            let out = desk.client(json!({"id": "resume", "method": "session/resume", "params": params}));
+            oblige(desk, out, TOLD, "fresh");
+        }),
+        ("forked", |desk| {
+            let out = ask_fork(desk, "s1");
+            oblige(desk, out, TOLD, "fresh");
+        }),
+    ];
+    for (way, open) in ways {
+        let (store, world) = (Memory::new(), World::with_folders());
+        told(&store, &world, &json!({}));
+        knows(&world, CWD, 0);
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        open(&mut desk);
+        desk.wait(0);
+        assert_eq!(folders(&store, &world, COMMIT), json!([{"cwd": CWD, "root": CWD}]), "{way}");
+    }
+}
+
+#[test]
+fn what_takes_long_to_find_out_is_asked_for_again() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    desk.wait(0);
+    assert_eq!(world.folder_calls.get(), 1);
+    desk.wait(500);
+    assert_eq!(world.folder_calls.get(), 1);
+    desk.wait(500);
+    assert_eq!(world.folder_calls.get(), 2);
+    knows(&world, CWD, 0);
+    desk.wait(1000);
+    assert_eq!(notes(&store), [""; 0], "each time a little later");
+    desk.wait(1000);
+    assert_eq!(notes(&store), [format!("{COMMIT} 0")]);
+    // What nobody ever finds out is given up.
+    desk.new_session("s2", "/nowhere");
+    for _ in 0..600 {
+        desk.wait(1000);
+    }
+    assert_eq!(world.folder_calls.get(), 3 + 6);
+}
+
+#[test]
+fn a_clock_that_is_set_back_holds_nothing_up() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    desk.wait(0);
+    knows(&world, CWD, 0);
+    desk.wait(-3_600_000);
+    assert_eq!(notes(&store).len(), 1);
+}
+
+#[test]
+fn what_is_noted_is_not_asked_for_again() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    knows(&world, CWD, 0);
+    for id in ["s1", "s2"] {
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session(id, CWD);
+        desk.new_session(&format!("{id}-beside"), CWD);
+        for _ in 0..3 {
+            desk.wait(1000);
+        }
+        leave(desk);
+    }
+    assert_eq!(world.folder_calls.get(), 1);
+}
+
+#[test]
+fn what_is_no_hash_is_not_noted() {
+    for first_commit in ["", "a b", "a/b", "\u{1F980}", &"a".repeat(1000)] {
+        let (store, world) = (Memory::new(), World::with_folders());
+        let repository = Repository { first_commit: first_commit.to_owned(), depth: 0 };
+        world.repositories.borrow_mut().insert(CWD.to_owned(), repository);
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session("s1", CWD);
+        desk.wait(0);
+        assert_eq!(notes(&store), [""; 0], "{first_commit}");
+    }
+}
+
+#[test]
+fn a_note_tells_nothing_once_no_session_is_there() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    for cwd in ["/home/secret-x", "/home/y/z", "/"] {
+        // One that is deeper than its path is long is none.
+        knows(&world, cwd, 1);
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let id = desk.new_session(&format!("at {cwd}"), cwd);
+        desk.turn(&id, "Hello", &["Hi"]);
+        desk.wait(0);
+        leave(desk);
+    }
+    let mut told = folders(&store, &world, COMMIT).as_array().unwrap().clone();
+    told.sort_by_key(|folder| folder["cwd"].to_string());
+    let expected = [json!({"cwd": "/home/secret-x", "root": "/home"}), json!({"cwd": "/home/y/z", "root": "/home/y"})];
+    assert_eq!(told, expected);
+    let ask = |call| world.recorder.typed(&store, world.time(), call);
+    ask(Call::DeleteSession { session_id: "at /home/secret-x".to_owned() });
+    assert!(notes(&store).iter().all(|note| !note.contains("secret")));
+    let (old_cwd, new_cwd) = ("/home/y".to_owned(), "/srv".to_owned());
+    ask(Call::MoveSessions { old_cwd, new_cwd, limit: 10, cursor: None, dry_run: false });
+    assert_eq!(folders(&store, &world, COMMIT), json!([]));
+    assert_eq!(notes(&store).len(), 1, "the two are forgotten");
+    let check = |mending: &str| ask(Call::CheckStore { mending: mending.to_owned(), cursor: None, limit: 256 });
+    assert_eq!(check("nothing")["ok"]["findings"], json!([]));
+}

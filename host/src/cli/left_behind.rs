@@ -1,0 +1,93 @@
+//! Sessions of a repository that has moved: whoever lists them where it is now is told of them.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+use super::printable::{Form, printable};
+use super::store::StoreOptions;
+use crate::folders::{self, Repository};
+use crate::sessions::Sessions;
+use crate::store::Sqlite;
+
+/// How long a list waits for Git when it is printed.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Of how many places at most people are told.
+const MOST: usize = 3;
+
+/// A folder, and the repository that it is of, as soon as that is known.
+pub(super) struct Here {
+    folder: String,
+    repository: Receiver<Option<Repository>>,
+}
+
+impl Here {
+    /// Begins to find out.
+    pub(super) fn begin(folder: String) -> Self {
+        let (sender, repository) = mpsc::channel();
+        let of = folder.clone();
+        // Nobody may wait for it any more.
+        thread::spawn(move || drop(sender.send(folders::repository_of(&of))));
+        Self { folder, repository }
+    }
+
+    /// Says which sessions have stayed where the repository was, and how they are had to follow. What cannot be found out is
+    /// nobody's business: it was not asked for.
+    pub(super) fn tell(self, sessions: &mut Sessions<'_, Sqlite>, store: &StoreOptions) {
+        let Ok(Some(repository)) = self.repository.recv_timeout(PATIENCE) else { return };
+        let Ok(folders) = sessions.folders_of(&repository.first_commit) else { return };
+        let depth = usize::try_from(repository.depth).unwrap_or(usize::MAX);
+        let Some(root) = Path::new(&self.folder).ancestors().nth(depth) else { return };
+        let mut gone: Vec<&str> = folders.iter().map(|folder| folder.root.as_str()).collect();
+        gone.sort_unstable();
+        gone.dedup();
+        gone.retain(|old| Path::new(old) != root && is_gone(Path::new(old)));
+        for old in gone.into_iter().take(MOST) {
+            let mut command = "acp-sessions move".to_owned();
+            let words = [old, &root.to_string_lossy()].map(quoted);
+            let store = store.given().map(|path| format!("--store {}", quoted(&path.to_string_lossy())));
+            for word in store.into_iter().chain(words) {
+                let _ = write!(command, " {word}");
+            }
+            let told = format!("Sessions of this repository are still listed under {old}, which is gone: {command}");
+            // There is nobody else to be told.
+            let _ = writeln!(std::io::stderr(), "{}", printable(&told, Form::Line));
+        }
+    }
+}
+
+/// Whether there is no such folder. One that cannot be looked at may be there.
+fn is_gone(folder: &Path) -> bool {
+    matches!(folder.try_exists(), Ok(false))
+}
+
+/// As a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ',' | '@' | '%');
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_shell_would_take_apart_is_quoted() {
+        for (word, expected) in [
+            ("/home/x", "/home/x"),
+            ("/проекты/東京", "/проекты/東京"),
+            ("/a b", "'/a b'"),
+            ("/it's", "'/it'\\''s'"),
+            ("/$HOME;x", "'/$HOME;x'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted(word), expected);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What the engine may know of the folders that sessions are in: the import `folders`, as whoever runs the engine has it.
+//!
+//! The program has it of Git, by Git's own program: whoever has repositories has that, and a library would be much of this
+//! program (`ARCHITECTURE.md` has the figures). Each question is put by a thread of its own: nobody waits for a file system that
+//! does not answer.
+
+mod asked;
+mod git;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use crate::component::folders::Repository;
+
+use self::asked::{Asked, Terms};
+use crate::component::folders::Host;
+
+/// How long the repository of a folder is taken to stay the same: that changes hardly ever, and may take long to be found out.
+const REPOSITORY_FRESH: Duration = Duration::from_secs(600);
+
+/// Somebody who knows of folders. The engine waits for what is asked, so each call should return at once.
+pub trait Lookup: Send + Sync {
+    /// The repository whose main worktree a directory is in. None also where that is not known yet: it is asked again.
+    fn repository(&self, cwd: &str) -> Option<Repository>;
+}
+
+/// What is known of folders. Its clones know the same.
+#[derive(Clone, Default)]
+pub struct Folders(Option<Arc<dyn Lookup>>);
+
+impl Folders {
+    /// Nothing, as where there is no file system.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// What Git says of the folders of this machine, if it is there.
+    pub fn of_git() -> Self {
+        // Nobody waits for it: who wants to know asks again.
+        let repositories = Terms { fresh: REPOSITORY_FRESH, patience: Duration::ZERO };
+        Self::by(Git { repositories: Asked::new(repositories, git::repository) })
+    }
+
+    /// What somebody else knows.
+    pub fn by(lookup: impl Lookup + 'static) -> Self {
+        Self(Some(Arc::new(lookup)))
+    }
+}
+
+impl fmt::Debug for Folders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Folders::by(..)" } else { "Folders::none()" })
+    }
+}
+
+/// What Git says, kept for a while.
+struct Git {
+    repositories: Asked<Option<Repository>>,
+}
+
+impl Lookup for Git {
+    fn repository(&self, cwd: &str) -> Option<Repository> {
+        self.repositories.ask(cwd).flatten()
+    }
+}
+
+/// The repository whose main worktree a directory is in, as Git says. It may take ten seconds to find out.
+pub fn repository_of(cwd: &str) -> Option<Repository> {
+    git::repository(cwd)
+}
+
+impl Host for Folders {
+    fn repository_of(&mut self, cwd: String) -> wasmtime::Result<Option<Repository>> {
+        Ok(self.0.as_ref().and_then(|lookup| lookup.repository(&cwd)))
+    }
+}
