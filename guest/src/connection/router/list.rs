@@ -8,7 +8,7 @@ use crate::connection::router::Router;
 use crate::connection::router::waiting_lists::WaitingList;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
-use crate::sessions::list::{self, Agents, ListError, Options};
+use crate::sessions::list::{self, Agents, Effort, ListError, Options};
 use crate::settings::Settings;
 use crate::storage::Storage;
 
@@ -34,7 +34,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let agents = if self.settings.list_all { Agents::All } else { Agents::Own(agent.clone()) };
         let Settings { page_size, draft, .. } = self.settings;
         let options = Options { page_size, agents, agent: Some(agent), draft };
-        list::list(&self.store, &options, params).map_err(|error| match error {
+        let worktrees = |cwd: &str| self.environment.worktrees(cwd);
+        list::list_with(&self.store, &options, Effort::default(), &worktrees, params).map_err(|error| match error {
             ListError::Invalid { field, message } => RpcError::invalid_params(&field, message),
             ListError::Storage(error) => error.into(),
         })
