@@ -21,7 +21,7 @@ const WORKTREES_FRESH: Duration = Duration::from_secs(3);
 /// How long a call of the engine's waits for them. Git mostly takes three milliseconds.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// How long the repository of a folder is taken to stay the same: that changes hardly ever, and may take long to be found out.
-const REPOSITORY_FRESH: Duration = Duration::from_secs(600);
+const REPOSITORY_FRESH: Duration = Duration::from_mins(10);
 
 /// Somebody who knows of folders. The engine waits for what is asked, so each call should return at once.
 pub trait Lookup: Send + Sync {
