@@ -61,6 +61,10 @@ impl Environment for HostEnvironment {
         })
     }
 
+    fn worktrees(&self, cwd: &str) -> Vec<String> {
+        acp::sessions::folders::worktrees(cwd)
+    }
+
     fn repository(&self, cwd: &str) -> Option<Repository> {
         let acp::sessions::folders::Repository { first_commit, depth } = acp::sessions::folders::repository_of(cwd)?;
         Some(Repository { first_commit, depth })

@@ -19,6 +19,12 @@ pub trait Environment {
     /// 64 random bits, good enough for ids.
     fn random(&self) -> u64;
 
+    /// The directories that correspond to this one in the other worktrees of its repository; none where there is no file
+    /// system.
+    fn worktrees(&self, _cwd: &str) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Which repository's main worktree a directory is in. None also where that is not known yet: then it is being found
     /// out, and may be by the time it is asked again. Nothing is known where there is no file system.
     fn repository(&self, _cwd: &str) -> Option<Repository> {
@@ -33,6 +39,10 @@ impl<E: Environment + ?Sized> Environment for &E {
 
     fn random(&self) -> u64 {
         (**self).random()
+    }
+
+    fn worktrees(&self, cwd: &str) -> Vec<String> {
+        (**self).worktrees(cwd)
     }
 
     fn repository(&self, cwd: &str) -> Option<Repository> {
@@ -69,6 +79,10 @@ impl<E: Environment> Environment for Moment<E> {
 
     fn random(&self) -> u64 {
         self.environment.random()
+    }
+
+    fn worktrees(&self, cwd: &str) -> Vec<String> {
+        self.environment.worktrees(cwd)
     }
 
     fn repository(&self, cwd: &str) -> Option<Repository> {

@@ -16,11 +16,18 @@ pub use crate::component::folders::Repository;
 use self::asked::{Asked, Terms};
 use crate::component::folders::Host;
 
+/// How long the worktrees of a folder are taken to stay as they are.
+const WORKTREES_FRESH: Duration = Duration::from_secs(3);
+/// How long a call of the engine's waits for them. Git mostly takes three milliseconds.
+const PATIENCE: Duration = Duration::from_millis(300);
 /// How long the repository of a folder is taken to stay the same: that changes hardly ever, and may take long to be found out.
-const REPOSITORY_FRESH: Duration = Duration::from_secs(600);
+const REPOSITORY_FRESH: Duration = Duration::from_mins(10);
 
 /// Somebody who knows of folders. The engine waits for what is asked, so each call should return at once.
 pub trait Lookup: Send + Sync {
+    /// The directories that correspond to this one in the other worktrees of its repository; only those that exist.
+    fn worktrees(&self, cwd: &str) -> Vec<String>;
+
     /// The repository whose main worktree a directory is in. None also where that is not known yet: it is asked again.
     fn repository(&self, cwd: &str) -> Option<Repository>;
 }
@@ -37,9 +44,13 @@ impl Folders {
 
     /// What Git says of the folders of this machine, if it is there.
     pub fn of_git() -> Self {
+        let worktrees = Terms { fresh: WORKTREES_FRESH, patience: PATIENCE };
         // Nobody waits for it: who wants to know asks again.
         let repositories = Terms { fresh: REPOSITORY_FRESH, patience: Duration::ZERO };
-        Self::by(Git { repositories: Asked::new(repositories, git::repository) })
+        Self::by(Git {
+            worktrees: Asked::new(worktrees, git::worktrees),
+            repositories: Asked::new(repositories, git::repository),
+        })
     }
 
     /// What somebody else knows.
@@ -56,10 +67,15 @@ impl fmt::Debug for Folders {
 
 /// What Git says, kept for a while.
 struct Git {
+    worktrees: Asked<Vec<String>>,
     repositories: Asked<Option<Repository>>,
 }
 
 impl Lookup for Git {
+    fn worktrees(&self, cwd: &str) -> Vec<String> {
+        self.worktrees.ask(cwd).unwrap_or_default()
+    }
+
     fn repository(&self, cwd: &str) -> Option<Repository> {
         self.repositories.ask(cwd).flatten()
     }
@@ -71,6 +87,10 @@ pub fn repository_of(cwd: &str) -> Option<Repository> {
 }
 
 impl Host for Folders {
+    fn worktrees(&mut self, cwd: String) -> wasmtime::Result<Vec<String>> {
+        Ok(self.0.as_ref().map(|lookup| lookup.worktrees(&cwd)).unwrap_or_default())
+    }
+
     fn repository_of(&mut self, cwd: String) -> wasmtime::Result<Option<Repository>> {
         Ok(self.0.as_ref().and_then(|lookup| lookup.repository(&cwd)))
     }

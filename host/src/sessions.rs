@@ -44,6 +44,7 @@ impl Default for ListCriteria {
             search: None,
             archived: ArchivedSessions::Hidden,
             subagents: false,
+            include_worktrees: false,
         }
     }
 }

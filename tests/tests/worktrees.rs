@@ -1,7 +1,9 @@
-//! Sessions of repositories that have moved, with Git itself.
+//! Sessions of worktrees, and of repositories that have moved, with Git itself.
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use acp_sessions_tests::client::Client;
 use acp_sessions_tests::git::{git, repository};
@@ -9,6 +11,7 @@ use acp_sessions_tests::launch::{Launch, built};
 use acp_sessions_tests::ran::Ran;
 use acp_sessions_tests::scene::Scene;
 use acp_sessions_tests::until;
+use serde_json::{Value, json};
 
 fn text(path: &Path) -> &str {
     path.to_str().expect("a path that is text")
@@ -40,6 +43,118 @@ fn sessions_in(scene: &Scene, folders: &[&Path], notes: u32) -> Vec<String> {
     ids
 }
 
+/// The folders of the sessions that are listed with those of worktrees, by name: what is made within a millisecond has no order.
+fn listed(client: &mut Client, cwd: &Path) -> Vec<String> {
+    let answer = client.result("session/list", json!({"cwd": text(cwd), "includeWorktrees": true}));
+    folders_of(answer["sessions"].as_array().expect("rows"))
+}
+
+fn folders_of(rows: &[Value]) -> Vec<String> {
+    let mut folders: Vec<_> = rows.iter().map(|row| row["cwd"].as_str().expect("a folder").to_owned()).collect();
+    folders.sort();
+    folders
+}
+
+/// A repository with linked worktrees of these names, all beside each other.
+fn with_worktrees(scene: &Scene, names: &[&str]) -> Vec<PathBuf> {
+    let main = scene.file("main");
+    repository(&main);
+    let linked = names.iter().map(|name| {
+        let path = scene.file(name);
+        git(&main, &["worktree", "add", "--quiet", "--detach", text(&path)]);
+        path
+    });
+    [main.clone()].into_iter().chain(linked).collect()
+}
+
+#[test]
+fn sessions_of_corresponding_folders_are_listed_together() {
+    let scene = Scene::new();
+    let folders = with_worktrees(&scene, &["one", "two words", "gone", "bare"]);
+    fs::remove_dir_all(folders[4].join("sub")).expect("it was there");
+    let mut client = Client::ready(&scene.builtin(&[]));
+    for folder in &folders {
+        for place in [folder.clone(), folder.join("sub"), folder.join("other")] {
+            client.new_session(text(&place));
+        }
+    }
+    fs::remove_dir_all(&folders[3]).expect("it was there");
+    // A folder that is not there corresponds to none.
+    let of = |places: &[usize], below: &str| -> Vec<String> {
+        let path = |at: &usize| text(&folders[*at].join(below)).trim_end_matches('/').to_owned();
+        let mut paths: Vec<String> = places.iter().map(path).collect();
+        paths.sort();
+        paths
+    };
+    for at in [0, 1, 2] {
+        assert_eq!(listed(&mut client, &folders[at]), of(&[4, 2, 1, 0], ""), "{at}");
+        assert_eq!(listed(&mut client, &folders[at].join("sub")), of(&[2, 1, 0], "sub"), "{at}");
+    }
+    assert_eq!(listed(&mut client, &folders[0].join("other")), of(&[0], "other"));
+    assert_eq!(listed(&mut client, scene.folder()), [""; 0], "it is in no repository");
+    let only = client.result("session/list", json!({"cwd": text(&folders[0])}));
+    assert_eq!(only["sessions"].as_array().expect("rows").len(), 1);
+    assert!(client.close().success());
+    let printed = on(&scene, &["list", "--json", "--worktrees", "--cwd", text(&folders[1].join("sub"))]).printed();
+    let rows: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(folders_of(&rows), of(&[2, 1, 0], "sub"));
+}
+
+#[test]
+fn a_worktree_that_is_added_is_there_within_seconds() {
+    let scene = Scene::new();
+    let folders = with_worktrees(&scene, &[]);
+    let later = scene.file("later");
+    let mut client = Client::ready(&scene.builtin(&[]));
+    client.new_session(text(&later));
+    assert_eq!(listed(&mut client, &folders[0]), [""; 0]);
+    git(&folders[0], &["worktree", "add", "--quiet", "--detach", text(&later)]);
+    until("it is seen", || listed(&mut client, &folders[0]) == [text(&later)]);
+    assert!(client.close().success());
+}
+
+#[test]
+fn a_folder_that_is_reached_by_a_link_corresponds_to_what_is_reached_by_it() {
+    let scene = Scene::new();
+    let real = scene.file("real");
+    fs::create_dir(&real).expect("a folder");
+    let link = scene.file("link");
+    symlink(&real, &link).expect("a link");
+    repository(&real.join("main"));
+    git(&real.join("main"), &["worktree", "add", "--quiet", "--detach", text(&real.join("one"))]);
+    let mut client = Client::ready(&scene.builtin(&[]));
+    for name in ["main/sub", "one/sub"] {
+        client.new_session(text(&link.join(name)));
+    }
+    assert_eq!(
+        listed(&mut client, &link.join("main/sub")),
+        [text(&link.join("main/sub")), text(&link.join("one/sub"))]
+    );
+    assert!(client.close().success());
+}
+
+#[test]
+fn a_git_that_does_not_answer_or_is_not_there_holds_nobody_up() {
+    let scene = Scene::new();
+    let folders = with_worktrees(&scene, &["one"]);
+    let programs = scene.file("programs");
+    fs::create_dir(&programs).expect("a folder");
+    let slow = programs.join("git");
+    for script in ["#!/bin/sh\nexec sleep 60\n", "#!/bin/sh\necho nonsense\n", "#!/no/such/shell\n"] {
+        fs::write(&slow, script).expect("a file");
+        fs::set_permissions(&slow, fs::Permissions::from_mode(0o755)).expect("it can be run");
+        let path = format!("{}:/usr/bin:/bin", text(&programs));
+        let mut client = Client::ready(&scene.builtin(&[]).env("PATH", path));
+        client.new_session(text(&folders[0]));
+        let begun = Instant::now();
+        for _ in 0..20 {
+            assert!(!listed(&mut client, &folders[0]).is_empty());
+        }
+        assert!(begun.elapsed() < Duration::from_secs(10), "{script}: it took {:?}", begun.elapsed());
+        assert!(client.close().success());
+    }
+}
+
 #[test]
 fn who_lists_in_a_repository_that_has_moved_is_told_which_sessions_stayed_behind() {
     let scene = Scene::new();
@@ -53,7 +168,8 @@ fn who_lists_in_a_repository_that_has_moved_is_told_which_sessions_stayed_behind
     let told = format!("Sessions of this repository are still listed under {}, which is gone: {command}\n", text(&old));
     for folder in [new.clone(), new.join("sub")] {
         let listed = list(&folder);
-        assert_eq!((listed.out.as_str(), listed.warned()), ("", told.clone()));
+        assert_eq!(listed.out, "", "nothing is listed there yet");
+        assert_eq!(listed.warned(), told);
     }
     // It does what it says.
     assert!(
@@ -80,7 +196,7 @@ fn nobody_is_told_of_what_is_there_or_is_of_another_repository() {
     repository(&other);
     let clone = scene.file("clone");
     git(scene.folder(), &["clone", "--quiet", text(&here), text(&clone)]);
-    git(&here, &["worktree", "add", "--quiet", text(&linked)]);
+    git(&here, &["worktree", "add", "--quiet", "--detach", text(&linked)]);
     let plain = scene.file("plain");
     fs::create_dir(&plain).expect("a folder");
     sessions_in(&scene, &[&here, &other, &linked, &plain], 2);

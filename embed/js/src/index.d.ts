@@ -12,6 +12,7 @@ export { MemoryStore, type Store } from "./memory.js";
  * called in the midst of a call of the engine's, which waits for them; what is not there knows nothing.
  */
 export interface Folders {
+  worktrees?(cwd: string): string[];
   repositoryOf?(cwd: string): folders.Repository | undefined;
 }
 

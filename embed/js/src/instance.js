@@ -17,7 +17,10 @@ export function newInstance({ instantiate, modules }, store, now, fill, folders 
   for (const name of FUNCTIONS) functions[name] = (...args) => store[name](...args);
   const interfaces = {
     "acp:sessions/storage": functions,
-    "acp:sessions/folders": { repositoryOf: (cwd) => folders.repositoryOf?.(cwd) },
+    "acp:sessions/folders": {
+      worktrees: (cwd) => folders.worktrees?.(cwd) ?? [],
+      repositoryOf: (cwd) => folders.repositoryOf?.(cwd),
+    },
     "wasi:clocks/wall-clock": {
       now() {
         const millis = Math.max(0, Math.floor(now()));
@@ -55,7 +58,7 @@ export const FUNCTIONS = [
 ];
 
 /** What may be known of folders. */
-export const ABOUT_FOLDERS = ["repositoryOf"];
+export const ABOUT_FOLDERS = ["worktrees", "repositoryOf"];
 
 const VERSIONS = [
   ["acp:sessions/storage", "0.1.0"],

@@ -205,7 +205,7 @@ class Player:
 
     def _typed(self, number: Optional[int], name: str, given: dict[str, Any]) -> Any:
         if name == "list-sessions":
-            usual = {"archived": "hidden", "subagents": False}
+            usual = {"archived": "hidden", "subagents": False, "include-worktrees": False}
             names = ("cwd", "created-after", "created-before", "updated-after", "search")
             criteria = {**dict.fromkeys(names), **usual, **given["criteria"]}
             given = {**given, "criteria": record(**criteria)}

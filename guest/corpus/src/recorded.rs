@@ -37,6 +37,10 @@ impl<P: Storage, E: Environment> Environment for Timed<'_, P, E> {
         self.environment.random()
     }
 
+    fn worktrees(&self, cwd: &str) -> Vec<String> {
+        self.environment.worktrees(cwd)
+    }
+
     fn repository(&self, cwd: &str) -> Option<Repository> {
         self.environment.repository(cwd)
     }

@@ -23,7 +23,7 @@ use crate::case::Call;
 pub(crate) fn answer<S: Storage>(store: &Store<S>, now: i64, call: Call) -> Value {
     match call {
         Call::ListSessions { criteria, limit, cursor } => {
-            result(panel::list_sessions(store, &criteria, limit, cursor.as_deref()))
+            result(panel::list_sessions(store, &|_| Vec::new(), &criteria, limit, cursor.as_deref()))
         }
         Call::GetSession { session_id } => result(panel::session(store, &session_id)),
         Call::ReadTranscript { session_id, after, limit } => {

@@ -27,4 +27,4 @@ pub use refusal::{cursors_are_tied, wrong_fields_are_named};
 pub use session::{Session, Text, write};
 pub use suite::{Scale, run};
 pub use under_change::paged_under_change;
-pub use vocabulary::{AGENTS, DIRECTORIES, WORDS, Word};
+pub use vocabulary::{AGENTS, DIRECTORIES, WORDS, Word, are_worktrees, worktrees_of};

@@ -13,7 +13,7 @@ use crate::change::Change;
 use crate::lister::{Lister, Refusal};
 use crate::question;
 use crate::session::{self, Session};
-use crate::vocabulary::{AGENTS, WORDS};
+use crate::vocabulary::{AGENTS, WORDS, worktrees_of};
 
 /// The engine's own code over any storage.
 #[derive(Debug)]
@@ -137,7 +137,7 @@ impl<S: Storage> Lister for Native<S> {
     }
 
     fn list(&mut self, params: &Value) -> Result<Value, Refusal> {
-        let answer = list::list_with(&self.store, &self.options, self.effort, Some(&params.to_string()));
+        let answer = list::list_with(&self.store, &self.options, self.effort, &worktrees_of, Some(&params.to_string()));
         let refused = |error: RpcError| Refusal { code: error.code, message: error.message };
         match answer {
             Ok(page) => Ok(serde_json::from_str(&page).expect("a page is JSON")),

@@ -4,7 +4,7 @@ use chrono::{DateTime, FixedOffset, SecondsFormat};
 use serde_json::{Map, Value, json};
 
 use crate::session::{Session, Text};
-use crate::vocabulary::{DIRECTORIES, WORDS};
+use crate::vocabulary::{DIRECTORIES, WORDS, are_worktrees};
 
 /// Which of the archived sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +95,8 @@ impl Term {
 pub struct Question {
     /// Which of the [`DIRECTORIES`], and in which spelling.
     pub directory: Option<(usize, usize)>,
+    /// Whether the corresponding ones in other worktrees are meant too, where that is said.
+    pub worktrees: Option<bool>,
     /// Created later than this.
     pub created_after: Option<Bound>,
     /// Created earlier than this.
@@ -124,6 +126,7 @@ impl Question {
     pub fn plain() -> Self {
         Self {
             directory: None,
+            worktrees: None,
             created_after: None,
             created_before: None,
             updated_after: None,
@@ -147,12 +150,16 @@ impl Question {
         };
         shown
             && (self.subagents || !session.subagent)
-            && self.directory.is_none_or(|(directory, _)| session.directory.0 == directory)
+            && self.directory.is_none_or(|(directory, _)| self.means(directory, session.directory.0))
             && self.created_after.is_none_or(|bound| session.created > bound.at)
             && self.created_before.is_none_or(|bound| session.created < bound.at)
             && self.updated_after.is_none_or(|bound| session.updated > bound.at && !session.undated)
             && (self.agents() == Agents::All || session.agents.contains(&0))
             && self.search.iter().all(|term| self.place_of(term, session).is_some())
+    }
+
+    fn means(&self, directory: usize, other: usize) -> bool {
+        directory == other || (self.worktrees == Some(true) && are_worktrees(directory, other))
     }
 
     /// Where the session holds the term, as far as that can be searched.
@@ -210,6 +217,9 @@ impl Question {
         if !self.search.is_empty() {
             let terms: Vec<String> = self.search.iter().map(Term::text).collect();
             draft.insert("search".to_owned(), json!(terms.join(" ")));
+        }
+        if let Some(worktrees) = self.worktrees {
+            draft.insert("includeWorktrees".to_owned(), json!(worktrees));
         }
         if let Some(limit) = self.limit {
             draft.insert("limit".to_owned(), json!(limit));

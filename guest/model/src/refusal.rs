@@ -28,6 +28,7 @@ fn filters(question: &Question) -> impl PartialEq + use<> {
         bounds.map(|bound| bound.map(|bound| bound.at)),
         question.search.clone(),
         question.directory.map(|(directory, _)| directory),
+        question.worktrees == Some(true),
         archived,
         question.subagents,
         question.agents(),
@@ -98,6 +99,9 @@ pub fn wrong_fields_are_named(lister: &mut impl Lister) -> Result<(), TestCaseEr
     }
     for value in [json!("some"), json!(1), json!({}), json!("")] {
         wrong.push(("archived", value));
+    }
+    for value in [json!("true"), json!(1), json!([]), json!({})] {
+        wrong.push(("includeWorktrees", value));
     }
     for value in [json!(1), json!("home"), json!(""), json!("./x"), json!("C:x"), json!({})] {
         wrong.push(("cwd", value));

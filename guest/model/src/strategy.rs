@@ -128,11 +128,13 @@ pub fn question() -> impl Strategy<Value = Question> {
     let agents = prop_oneof![3 => Just(None), 1 => Just(Some(Agents::Own)), 3 => Just(Some(Agents::All))];
     let shown = (archived, any::<bool>(), agents);
     let limit = option::weighted(0.8, prop_oneof![4 => 1..6usize, 1 => Just(1000)]);
-    (option::weighted(0.3, directory()), times, search, shown, limit, any::<bool>()).prop_map(
-        |(directory, [created_after, created_before, updated_after], search, shown, limit, in_meta)| {
+    let directories = (option::weighted(0.4, directory()), option::of(any::<bool>()));
+    (directories, times, search, shown, limit, any::<bool>()).prop_map(
+        |((directory, worktrees), [created_after, created_before, updated_after], search, shown, limit, in_meta)| {
             let (archived, subagents, agents) = shown;
             Question {
                 directory,
+                worktrees,
                 created_after,
                 created_before,
                 updated_after,

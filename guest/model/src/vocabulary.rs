@@ -17,6 +17,22 @@ pub const DIRECTORIES: &[&[&str]] = &[
     &["/a b/%41"],
 ];
 
+/// Those of [`DIRECTORIES`] that correspond to each other in the worktrees of one repository.
+const WORKTREES: &[&[usize]] = &[&[1, 2, 11], &[5, 8]];
+
+/// Whether two of the [`DIRECTORIES`] do.
+pub fn are_worktrees(one: usize, other: usize) -> bool {
+    WORKTREES.iter().any(|group| group.contains(&one) && group.contains(&other))
+}
+
+/// The directories that correspond to this one, as somebody tells them who is not careful.
+pub fn worktrees_of(cwd: &str) -> Vec<String> {
+    let Some(own) = DIRECTORIES.iter().position(|spellings| spellings[0] == cwd) else { return Vec::new() };
+    let others = (0..DIRECTORIES.len()).filter(|other| are_worktrees(own, *other));
+    let spelt = others.flat_map(|other| [DIRECTORIES[other].first(), DIRECTORIES[other].last()]).flatten();
+    spelt.copied().chain(["relative", ""]).map(str::to_owned).collect()
+}
+
 /// The names of agents. Lists are of the first one's sessions where nothing else is said.
 pub const AGENTS: &[&str] = &["agent", "-", "агент/2"];
 

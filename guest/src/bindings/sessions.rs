@@ -28,7 +28,8 @@ impl wit::Guest for Component {
         limit: u32,
         cursor: Option<String>,
     ) -> Result<wit::Page, wit::SessionError> {
-        Ok(panel::list_sessions(&store(), &criteria.into(), limit, cursor.as_deref())?.into())
+        let worktrees = |cwd: &str| HostEnvironment.worktrees(cwd);
+        Ok(panel::list_sessions(&store(), &worktrees, &criteria.into(), limit, cursor.as_deref())?.into())
     }
 
     fn get_session(session_id: String) -> Result<wit::Session, wit::SessionError> {
@@ -137,6 +138,7 @@ impl From<wit::ListCriteria> for ListCriteria {
                 wit::ArchivedSessions::Only => ArchivedSessions::Only,
             },
             subagents: criteria.subagents,
+            include_worktrees: criteria.include_worktrees,
         }
     }
 }

@@ -17,6 +17,8 @@ use crate::time;
 
 /// The most rows in a page.
 pub const MOST_ROWS: u32 = 1000;
+/// The most worktrees whose sessions are listed together: each is a range of its own.
+const MOST_WORKTREES: usize = 128;
 /// The rows in a page of a request in the draft dialect.
 const DRAFT_ROWS: u32 = 50;
 
@@ -39,6 +41,8 @@ pub struct Filter {
     pub agents: Agents,
     /// Exactly this directory, normalised.
     pub cwd: Option<String>,
+    /// Those that correspond to it in other worktrees too, normalised; none where these are not asked for.
+    pub worktrees: Option<Vec<String>>,
     /// Created later than this.
     pub created_after: Option<i64>,
     /// Created earlier than this.
@@ -65,6 +69,12 @@ impl Filter {
             };
             shown && (subagents || !shelf.subagent)
         })
+    }
+
+    /// The directories to look in; none where all are looked in.
+    pub fn directories(&self) -> Vec<&str> {
+        let others = self.cwd.iter().flat_map(|_| self.worktrees.iter().flatten());
+        self.cwd.iter().chain(others).map(String::as_str).collect()
     }
 
     /// Whether a creation time is in bounds.
@@ -107,9 +117,18 @@ impl Filter {
             && self.admits_updated(session.updated)
             && self.admits_undated(session.undated)
             && self.agents.admit(session)
-            && self.cwd.as_ref().is_none_or(|cwd| directory::normalise(&session.cwd).as_ref() == Some(cwd))
+            && holds(&self.directories(), &session.cwd)
     }
 }
+
+/// Whether a session's directory is among these; among none is every one.
+pub fn holds(directories: &[impl AsRef<str>], cwd: &str) -> bool {
+    let is_in = |cwd: String| directories.iter().any(|directory| directory.as_ref() == cwd);
+    directories.is_empty() || directory::normalise(cwd).is_some_and(is_in)
+}
+
+/// What tells the directories that correspond to one in the other worktrees of its repository.
+pub type Worktrees<'a> = &'a dyn Fn(&str) -> Vec<String>;
 
 /// A `session/list`, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -220,7 +239,7 @@ impl Request {
             DRAFT_FIELDS.iter().any(|field| of.get(*field).is_some_and(|value| !value.is_null()))
         };
         let created_at = options.draft || uses(&members.root);
-        let asks = ["limit", "archived"].iter().any(|field| members.get(field).is_some());
+        let asks = ["limit", "archived", "includeWorktrees"].iter().any(|field| members.get(field).is_some());
         let extended = options.extended || created_at || asks;
         let default_limit = if created_at || uses(&members.meta) { DRAFT_ROWS } else { options.page_size };
         let cwd = match members.string("cwd")? {
@@ -236,11 +255,17 @@ impl Request {
             Some(Value::Bool(subagents)) => *subagents,
             Some(_) => return Err(ListError::invalid("subagents", "must be true or false")),
         };
+        let worktrees = match members.get("includeWorktrees") {
+            None | Some(Value::Bool(false)) => None,
+            Some(Value::Bool(true)) => Some(Vec::new()),
+            Some(_) => return Err(ListError::invalid("includeWorktrees", "must be true or false")),
+        };
         let agents = members.agents(options)?;
         let search = members.string("search")?.map(Query::parse).transpose();
         let filter = Filter {
             agents,
             cwd,
+            worktrees,
             created_after: members.time("createdAfter")?,
             created_before: members.time("createdBefore")?,
             updated_after: members.time("updatedAfter")?,
@@ -251,5 +276,15 @@ impl Request {
         let limit = members.limit()?.unwrap_or(default_limit);
         let cursor = members.string("cursor")?.map(str::to_owned);
         Ok(Self { filter, limit, cursor, view: View { created_at, extended } })
+    }
+
+    /// Finds out which directories are meant, where worktrees are asked for.
+    pub fn find(&mut self, worktrees: Worktrees<'_>) {
+        let Filter { cwd: Some(cwd), worktrees: Some(found), .. } = &mut self.filter else { return };
+        *found = worktrees(cwd).iter().filter_map(|path| directory::normalise(path)).collect();
+        found.sort_unstable();
+        found.dedup();
+        found.retain(|path| path != cwd);
+        found.truncate(MOST_WORKTREES);
     }
 }

@@ -17,7 +17,7 @@ mod options;
 mod places;
 
 use super::cursor::Cursor;
-use super::filter::Request;
+use super::filter::{Request, Worktrees};
 use crate::storage::Storage;
 use crate::store::Store;
 use gather::Gather;
@@ -36,19 +36,21 @@ pub struct Page {
     pub next_cursor: Option<String>,
 }
 
-/// Answers the params of a `session/list` with the JSON of its result.
+/// Answers the params of a `session/list` with the JSON of its result, where no folder has worktrees.
 pub fn list<S: Storage>(store: &Store<S>, options: &Options, params: Option<&str>) -> Result<String, ListError> {
-    list_with(store, options, Effort::default(), params)
+    list_with(store, options, Effort::default(), &|_| Vec::new(), params)
 }
 
-/// The same with another effort.
+/// The same with another effort, and with these worktrees.
 pub fn list_with<S: Storage>(
     store: &Store<S>,
     options: &Options,
     effort: Effort,
+    worktrees: Worktrees<'_>,
     params: Option<&str>,
 ) -> Result<String, ListError> {
-    let request = Request::read_for(params, options)?;
+    let mut request = Request::read_for(params, options)?;
+    request.find(worktrees);
     let page = page_with(store, &request, effort)?;
     let size = page.rows.iter().map(|row| row.len() + 1).sum::<usize>();
     let mut result = String::with_capacity(size + 128);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::archive;
 use super::checkup::CheckupError;
-use super::filter::Request;
+use super::filter::{Request, Worktrees};
 use super::list::{self, ListError};
 use super::permissions::{self, PermissionPage};
 use super::relocate::{self, Relocate, RelocateError, Relocations};
@@ -61,6 +61,9 @@ pub struct ListCriteria {
     /// With the sessions that other sessions started.
     #[serde(skip_serializing_if = "is_default")]
     pub subagents: bool,
+    /// With those of the corresponding directories in other worktrees.
+    #[serde(skip_serializing_if = "is_default")]
+    pub include_worktrees: bool,
 }
 
 /// A session, as a list shows it.
@@ -185,6 +188,7 @@ impl From<CheckupError> for SessionError {
 /// The last prompted first, or active where no prompt is known of; at most `limit` sessions, from 1 to 1000.
 pub fn list_sessions<S: Storage>(
     store: &Store<S>,
+    worktrees: Worktrees<'_>,
     criteria: &ListCriteria,
     limit: u32,
     cursor: Option<&str>,
@@ -199,6 +203,7 @@ pub fn list_sessions<S: Storage>(
         "cwd": criteria.cwd,
         "cursor": cursor,
         "archived": archived,
+        "includeWorktrees": criteria.include_worktrees,
         "_meta": { "acp-sessions": {
             "createdAfter": criteria.created_after,
             "createdBefore": criteria.created_before,
@@ -208,7 +213,8 @@ pub fn list_sessions<S: Storage>(
             "limit": limit,
         } },
     });
-    let request = Request::read(Some(&params.to_string()), limit)?;
+    let mut request = Request::read(Some(&params.to_string()), limit)?;
+    request.find(worktrees);
     Ok(list::page(store, &request)?.into())
 }
 

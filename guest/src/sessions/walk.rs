@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::filter::{Agents, Filter};
+use super::filter::{self, Agents, Filter};
 use super::upgrade;
 use crate::storage::{Bounds, Entry, Result, Storage};
-use crate::store::{Layout, Roster, Row, RowHead, Shelf, Span, Store, directory, keys};
+use crate::store::{Layout, Roster, Row, RowHead, Shelf, Span, Store, keys};
 use crate::time;
 
 /// How many bytes of rows are read at a time over all ranges, and from each at least; so with rows.
@@ -18,7 +18,7 @@ const LEAST_ROWS: u32 = 16;
 pub struct Walk {
     ranges: Vec<Range>,
     agents: Agents,
-    cwd: Option<String>,
+    directories: Vec<String>,
 }
 
 /// How much is read of a range at a time: of one, all that is wanted; of each of several at first its share, then more
@@ -163,25 +163,30 @@ impl Walk {
             Agents::All => roster.row_sets().collect(),
         };
         let shelves: Vec<Shelf> = filter.shelves().collect();
-        let cwd = filter.cwd.as_deref();
+        let directories = filter.directories();
+        let places: Vec<Option<&str>> = match &directories[..] {
+            [] => vec![None],
+            directories => directories.iter().copied().map(Some).collect(),
+        };
         let is_older = store.layout()? != Layout::Present;
-        let created_before = filter.created_before.filter(|_| cwd.is_none() && !is_older);
+        let created_before = filter.created_before.filter(|_| directories.is_empty() && !is_older);
         let spans = created_before.map_or(0, |_| Span::all().count());
         // What was active after a time may have been prompted long before it.
         let has_tails = filter.updated_after.is_some();
-        let ranges_of_set = spans.max(1) + usize::from(has_tails);
-        let batches = Batches::of(shelves.len() * (sets.len() * ranges_of_set + usize::from(is_older)), batch);
+        let in_each = sets.len() * (spans.max(1) + usize::from(has_tails)) + usize::from(is_older);
+        let batches = Batches::of(shelves.len() * places.len() * in_each, batch);
         let from = |earliest| move |prefix, kind, until| Range::new(prefix, kind, (earliest, until), behind, batches);
         let range = from(filter.earliest_without_tail());
         let mut ranges = Vec::new();
-        for shelf in shelves {
+        let of_tails = shelves.iter().filter(|_| has_tails).flat_map(|shelf| sets.iter().map(|agent| (*shelf, *agent)));
+        for (shelf, agent) in of_tails {
+            let tails = keys::rows_with_long_tails(shelf.letter(), agent);
+            ranges.push(from(filter.earliest())(tails, Kind::Rows, None));
+        }
+        for (shelf, cwd) in shelves.iter().flat_map(|shelf| places.iter().map(move |cwd| (*shelf, *cwd))) {
             let letter = shelf.letter();
             for agent in &sets {
                 let rows = keys::rows(letter, *agent, cwd);
-                if has_tails {
-                    let tails = keys::rows_with_long_tails(letter, *agent);
-                    ranges.push(from(filter.earliest())(tails, Kind::Rows, None));
-                }
                 let Some(before) = created_before else {
                     ranges.push(range(rows, Kind::Rows, None));
                     continue;
@@ -196,7 +201,8 @@ impl Walk {
                 ranges.push(range(keys::older_rows(letter, cwd), Kind::Older(shelf), None));
             }
         }
-        Ok(Self { ranges, agents: filter.agents.clone(), cwd: filter.cwd.clone() })
+        let directories = directories.into_iter().map(str::to_owned).collect();
+        Ok(Self { ranges, agents: filter.agents.clone(), directories })
     }
 
     /// The next row.
@@ -232,8 +238,10 @@ impl Walk {
         struct Info {
             cwd: String,
         }
-        let Some(cwd) = &self.cwd else { return true };
+        if self.directories.is_empty() {
+            return true;
+        }
         let info = found.row().and_then(|row| serde_json::from_str::<Info>(row.json).ok());
-        info.is_some_and(|info| directory::normalise(&info.cwd).as_ref() == Some(cwd))
+        info.is_some_and(|info| filter::holds(&self.directories, &info.cwd))
     }
 }

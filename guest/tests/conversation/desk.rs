@@ -30,6 +30,7 @@ pub(crate) struct World {
     /// How often a random number was.
     pub(crate) random_calls: Cell<u32>,
     /// What the host knows of folders.
+    pub(crate) worktrees: RefCell<BTreeMap<String, Vec<String>>>,
     pub(crate) repositories: RefCell<BTreeMap<String, Repository>>,
     /// How often it was asked.
     pub(crate) folder_calls: Cell<u32>,
@@ -42,6 +43,7 @@ impl Default for World {
             recorder: Recorder::new("conversation"),
             clock_calls: Cell::default(),
             random_calls: Cell::default(),
+            worktrees: RefCell::default(),
             repositories: RefCell::default(),
             folder_calls: Cell::default(),
         }
@@ -76,6 +78,11 @@ impl Environment for Seat<'_> {
     fn random(&self) -> u64 {
         self.world.random_calls.set(self.world.random_calls.get() + 1);
         self.numbers.draw()
+    }
+
+    fn worktrees(&self, cwd: &str) -> Vec<String> {
+        self.world.folder_calls.set(self.world.folder_calls.get() + 1);
+        self.world.worktrees.borrow().get(cwd).cloned().unwrap_or_default()
     }
 
     fn repository(&self, cwd: &str) -> Option<Repository> {

@@ -1,4 +1,4 @@
-//! Of which repository the folders of sessions are, as far as the host tells.
+//! What the host tells of the folders of sessions: their worktrees, and of which repository they are.
 
 use acp_sessions_corpus::Call;
 use acp_sessions_guest::environment::Repository;
@@ -154,4 +154,111 @@ fn a_note_tells_nothing_once_no_session_is_there() {
     assert_eq!(notes(&store).len(), 1, "the two are forgotten");
     let check = |mending: &str| ask(Call::CheckStore { mending: mending.to_owned(), cursor: None, limit: 256 });
     assert_eq!(check("nothing")["ok"]["findings"], json!([]));
+}
+
+/// Sessions in three worktrees and beside them, a second apart.
+fn in_worktrees<'a>(store: &'a Memory, world: &'a World) -> Desk<'a> {
+    let worktrees = ["/wt/one/sub/", "/wt/two/sub", CWD, "/wt/one/sub"].map(str::to_owned);
+    world.worktrees.borrow_mut().insert(CWD.to_owned(), worktrees.to_vec());
+    let mut desk = Desk::ready(store, world, &json!({}));
+    for (id, cwd) in [
+        ("s1", CWD),
+        ("s2", "/wt/one/sub"),
+        ("s3", "/wt/two/sub/"),
+        ("s4", "/wt/one"),
+        ("s5", CWD),
+        ("s6", "/wt/one/./sub"),
+    ] {
+        desk.new_session(id, cwd);
+        desk.turn(id, id, &["Yes"]);
+        desk.wait(1000);
+    }
+    world.folder_calls.set(0);
+    desk
+}
+
+/// The ids and directories that a list shows, page by page.
+fn pages(desk: &mut Desk<'_>, params: &Value) -> Vec<Vec<(String, String)>> {
+    let (mut pages, mut params) = (Vec::new(), params.clone());
+    loop {
+        let answer = desk.ask("session/list", params.clone());
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let rows = answer["result"]["sessions"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        pages.push(rows.iter().map(|row| (text(&row["sessionId"]), text(&row["cwd"]))).collect());
+        let Some(cursor) = answer["result"].get("nextCursor") else { return pages };
+        params["cursor"] = cursor.clone();
+    }
+}
+
+#[test]
+fn worktrees_are_listed_together_in_one_order_each_row_with_its_own_directory() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    let mut desk = in_worktrees(&store, &world);
+    let all = [("s6", "/wt/one/./sub"), ("s5", CWD), ("s3", "/wt/two/sub/"), ("s2", "/wt/one/sub"), ("s1", CWD)];
+    let all = all.map(|(id, cwd)| (id.to_owned(), cwd.to_owned()));
+    for params in [
+        json!({"cwd": CWD, "includeWorktrees": true}),
+        json!({"cwd": "/home/./x/", "_meta": {"acp-sessions": {"includeWorktrees": true}}}),
+    ] {
+        assert_eq!(pages(&mut desk, &params).concat(), all, "{params}");
+    }
+    for limit in 1..6 {
+        let paged = pages(&mut desk, &json!({"cwd": CWD, "includeWorktrees": true, "limit": limit}));
+        assert!(paged.iter().all(|page| !page.is_empty() && page.len() <= limit), "{paged:?}");
+        assert_eq!(paged.concat(), all, "{limit}");
+    }
+    let found = pages(&mut desk, &json!({"cwd": CWD, "includeWorktrees": true, "search": "s2"}));
+    assert_eq!(found.concat(), all[3..4]);
+}
+
+#[test]
+fn without_being_asked_for_them_nobody_looks_for_worktrees() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    let mut desk = in_worktrees(&store, &world);
+    for asked in [None, Some(json!(null)), Some(json!(false))] {
+        let mut params = json!({ "cwd": CWD });
+        if let Some(asked) = asked {
+            params["includeWorktrees"] = asked;
+        }
+        assert_eq!(pages(&mut desk, &params).concat().len(), 2, "{params}");
+    }
+    // All directories are listed already.
+    assert_eq!(pages(&mut desk, &json!({"includeWorktrees": true})).concat().len(), 6);
+    assert_eq!(world.folder_calls.get(), 0);
+    assert_eq!(pages(&mut desk, &json!({"cwd": "/wt/one", "includeWorktrees": true})).concat().len(), 1);
+    assert_eq!(world.folder_calls.get(), 1);
+}
+
+#[test]
+fn a_cursor_holds_for_one_value_and_a_wrong_one_is_refused() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    let mut desk = in_worktrees(&store, &world);
+    for params in [json!({"limit": 1}), json!({"limit": 1, "cwd": CWD})] {
+        for (asked, other) in [(true, json!(false)), (true, json!(null)), (false, json!(true))] {
+            let mut params = params.clone();
+            params["includeWorktrees"] = json!(asked);
+            params["cursor"] = desk.ask("session/list", params.clone())["result"]["nextCursor"].clone();
+            assert!(desk.ask("session/list", params.clone())["result"].is_object());
+            params["includeWorktrees"] = other;
+            let refused = &desk.ask("session/list", params.clone())["error"];
+            assert_eq!(refused["code"], -32602, "{params}");
+            assert!(refused["message"].as_str().unwrap().contains("`cursor`"), "{refused}");
+        }
+    }
+    for wrong in [json!("true"), json!(1), json!([]), json!({})] {
+        let refused = &desk.ask("session/list", json!({"cwd": CWD, "includeWorktrees": wrong}))["error"];
+        assert_eq!(refused["code"], -32602, "{wrong}");
+        assert!(refused["message"].as_str().unwrap().contains("`includeWorktrees`"), "{refused}");
+    }
+}
+
+#[test]
+fn a_cursor_outlives_the_worktrees_that_it_was_made_with() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    let mut desk = in_worktrees(&store, &world);
+    let mut params = json!({"cwd": CWD, "includeWorktrees": true, "limit": 2});
+    params["cursor"] = desk.ask("session/list", params.clone())["result"]["nextCursor"].clone();
+    world.worktrees.borrow_mut().insert(CWD.to_owned(), vec!["/wt/one/sub".to_owned()]);
+    let ids: Vec<String> = pages(&mut desk, &params).concat().into_iter().map(|(id, _)| id).collect();
+    assert_eq!(ids, ["s2", "s1"]);
 }

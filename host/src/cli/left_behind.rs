@@ -29,8 +29,12 @@ impl Here {
     pub(super) fn begin(folder: String) -> Self {
         let (sender, repository) = mpsc::channel();
         let of = folder.clone();
-        // Nobody may wait for it any more.
-        thread::spawn(move || drop(sender.send(folders::repository_of(&of))));
+        let asking = move || {
+            // Nobody may wait for it any more.
+            let _ = sender.send(folders::repository_of(&of));
+        };
+        // Without a thread it is not found out.
+        let _ = thread::Builder::new().name("git".to_owned()).spawn(asking);
         Self { folder, repository }
     }
 

@@ -41,6 +41,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR")]
     cwd: Option<String>,
 
+    /// With --cwd, also sessions of the corresponding folders in the other worktrees of its Git repository
+    #[arg(long, requires = "cwd")]
+    worktrees: bool,
+
     /// Only sessions that hold all these words, or "this phrase", in their title or conversation
     #[arg(long, value_name = "WORDS")]
     search: Option<String>,
@@ -77,6 +81,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
             Archived::Only => ArchivedSessions::Only,
         },
         subagents: arguments.subagents,
+        include_worktrees: arguments.worktrees,
         ..ListCriteria::default()
     };
     let mut sessions = Vec::new();

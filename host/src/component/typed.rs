@@ -1,8 +1,8 @@
 //! The typed interface of an instance, call by call; [`crate::sessions`] is made of it.
 
 use super::sessions::{
-    Checkup, ListCriteria, Mending, NotedFolder, Page, PermissionPage, Relocations, Session, SessionError, TranscriptPage,
-    TurnUsagePage, UsagePage,
+    Checkup, ListCriteria, Mending, NotedFolder, Page, PermissionPage, Relocations, Session, SessionError,
+    TranscriptPage, TurnUsagePage, UsagePage,
 };
 use super::{Instance, storage};
 

@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    const LONG: Duration = Duration::from_secs(60);
+    const LONG: Duration = Duration::from_mins(1);
 
     #[test]
     fn an_answer_is_waited_for_and_holds_for_a_while() {

@@ -1,7 +1,7 @@
 //! What Git's own program says.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -61,6 +61,68 @@ fn said_by(child: &mut Child) -> Option<String> {
     receiver.recv_timeout(WITHIN).ok().flatten()
 }
 
+/// A worktree as Git lists it.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Worktree {
+    path: PathBuf,
+    /// It has no files, or Git takes it for gone.
+    is_none: bool,
+}
+
+/// What `git worktree list --porcelain` says.
+fn parse(list: &str) -> Vec<Worktree> {
+    let mut worktrees: Vec<Worktree> = Vec::new();
+    for line in list.lines() {
+        let (name, value) = line.split_once(' ').unwrap_or((line, ""));
+        match (name, worktrees.last_mut()) {
+            ("worktree", _) => worktrees.push(Worktree { path: value.into(), is_none: false }),
+            ("bare" | "prunable", Some(worktree)) => worktree.is_none = true,
+            _ => {}
+        }
+    }
+    worktrees
+}
+
+/// The directories that correspond to this one in the other worktrees of its repository.
+pub(super) fn worktrees(cwd: &str) -> Vec<String> {
+    corresponding(cwd).unwrap_or_default()
+}
+
+fn corresponding(cwd: &str) -> Option<Vec<String>> {
+    let cwd = Path::new(cwd);
+    let real = cwd.canonicalize().ok()?;
+    let worktrees = parse(&git(&real, &["worktree", "list", "--porcelain"])?);
+    // A worktree may lie in another one.
+    let own = worktrees.iter().filter(|worktree| real.starts_with(&worktree.path));
+    let own = own.max_by_key(|worktree| worktree.path.components().count())?;
+    let place = real.strip_prefix(&own.path).ok()?;
+    let mut found = Vec::new();
+    for other in worktrees.iter().filter(|other| other.path != own.path && !other.is_none) {
+        let directory = other.path.join(place);
+        // What only has its name is no worktree any more.
+        if !other.path.join(".git").exists() || !directory.is_dir() {
+            continue;
+        }
+        found.extend(as_spelt(&directory, cwd, &real));
+        found.push(directory);
+    }
+    Some(found.into_iter().filter_map(|directory| directory.into_os_string().into_string().ok()).collect())
+}
+
+/// A directory as it is reached by the links that lead to another one, whose real path is known too: sessions go by the path that
+/// their clients have. None where it would be the same, or is another one.
+fn as_spelt(directory: &Path, cwd: &Path, real: &Path) -> Option<PathBuf> {
+    let same = cwd.components().rev().zip(real.components().rev()).take_while(|(a, b)| a == b).count();
+    let without = |path: &Path| -> PathBuf {
+        let parts: Vec<Component<'_>> = path.components().collect();
+        parts[..parts.len() - same].iter().collect()
+    };
+    let rest = directory.strip_prefix(without(real)).ok()?;
+    let spelt = without(cwd).join(rest);
+    let is_same = spelt != directory && spelt.canonicalize().ok()? == directory.canonicalize().ok()?;
+    is_same.then_some(spelt)
+}
+
 /// The repository whose main worktree a directory is in. What is in a linked one is not said to be: those come and go.
 pub(super) fn repository(cwd: &str) -> Option<Repository> {
     let cwd = Path::new(cwd);
@@ -76,4 +138,27 @@ pub(super) fn repository(cwd: &str) -> Option<Repository> {
     let first = git(cwd, &["rev-list", "--first-parent", "--max-parents=0", "HEAD"])?;
     let depth = u32::try_from(Path::new(prefix).components().count()).ok()?;
     Some(Repository { first_commit: first.lines().next()?.to_owned(), depth })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worktrees_are_read_as_git_lists_them() {
+        let list = "worktree /repo\nHEAD 1\nbranch refs/heads/main\n\nworktree /a b\nHEAD 2\ndetached\nlocked a reason\n\n\
+            worktree /gone\nHEAD 3\ndetached\nprunable gitdir file points to non-existent location\n\n";
+        let worktree = |path: &str, is_none| Worktree { path: path.into(), is_none };
+        assert_eq!(parse(list), [worktree("/repo", false), worktree("/a b", false), worktree("/gone", true)]);
+        assert_eq!(parse("worktree /bare.git\nbare\n\n"), [worktree("/bare.git", true)]);
+        assert_eq!(parse(""), []);
+        assert_eq!(parse("bare\nHEAD 1\n"), []);
+    }
+
+    #[test]
+    fn what_is_no_folder_here_has_none() {
+        for folder in ["", "relative", "C:\\work", "/no/such/folder", "/dev/null"] {
+            assert_eq!((worktrees(folder), repository(folder)), (vec![], None), "{folder}");
+        }
+    }
 }

@@ -135,7 +135,9 @@ impl<S: Host + Send + 'static> Player<'_, S> {
             "receive" | "pull" if arguments["client-room"].is_null() => arguments["client-room"] = u32::MAX.into(),
             "list-sessions" => {
                 let criteria = &mut arguments["criteria"];
-                for (name, usual) in [("archived", json!("hidden")), ("subagents", json!(false))] {
+                let usual =
+                    [("archived", json!("hidden")), ("subagents", json!(false)), ("include-worktrees", json!(false))];
+                for (name, usual) in usual {
                     if criteria[name].is_null() {
                         criteria[name] = usual;
                     }

@@ -75,6 +75,10 @@ impl Runtime {
             results[0] = Val::Option(None);
             Ok(())
         })?;
+        folders.func_new("worktrees", |_, _, _, results| {
+            results[0] = Val::List(Vec::new());
+            Ok(())
+        })?;
         linker.instantiate_pre(&self.component)
     }
 }

@@ -44,6 +44,7 @@ const engine: Engine = await createEngine({
   now: Date.now,
   random: (bytes) => bytes.fill(1),
   warn: (text) => void text.length,
+  folders: { worktrees: (cwd) => [cwd], repositoryOf: (cwd) => ({ firstCommit: cwd, depth: 1 }) },
   limits: { output: 1 << 20 },
 });
 
@@ -58,7 +59,7 @@ const flags: boolean[] = [more, held, full];
 const wait: number | undefined = engine.idle();
 engine.peerClosed("agent");
 engine.agentRestarted("exit status: 1");
-const page = engine.sessions.listSessions({ archived: "hidden", subagents: false, search: "words" }, 50, undefined);
+const page = engine.sessions.listSessions({ archived: "hidden", subagents: false, includeWorktrees: false, search: "words" }, 50, undefined);
 const titles: Array<string | undefined> = page.sessions.map(({ title }) => title);
 const renamed: string = engine.sessions.renameSession("s", "Title");
 void [flags, wait, titles, renamed, page.nextCursor, EngineError];

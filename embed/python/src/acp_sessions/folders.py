@@ -22,6 +22,9 @@ class Folders:
     engine's, which waits for them.
     """
 
+    def worktrees(self, cwd: str) -> list[str]:
+        return []
+
     def repository_of(self, cwd: str) -> Optional[Repository]:
         return None
 
@@ -33,4 +36,4 @@ def folder_functions(folders: Folders) -> dict[str, Callable[..., Any]]:
         known = folders.repository_of(cwd)
         return None if known is None else record(first_commit=known.first_commit, depth=known.depth)
 
-    return {"repository-of": repository_of}
+    return {"worktrees": lambda cwd: folders.worktrees(cwd), "repository-of": repository_of}

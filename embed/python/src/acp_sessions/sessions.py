@@ -23,6 +23,7 @@ class ListCriteria:
     search: Optional[str] = None
     archived: Literal["hidden", "shown", "only"] = "hidden"
     subagents: bool = False
+    include_worktrees: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

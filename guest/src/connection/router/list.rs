@@ -8,7 +8,7 @@ use crate::connection::router::Router;
 use crate::connection::router::waiting_lists::WaitingList;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
-use crate::sessions::list::{self, Agents, ListError, Options};
+use crate::sessions::list::{self, Agents, Effort, ListError, Options};
 use crate::settings::Settings;
 use crate::storage::Storage;
 
@@ -35,7 +35,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let Settings { page_size, draft, .. } = self.settings;
         let extended = self.connection.asked.knows_list_extensions();
         let options = Options { page_size, agents, agent: Some(agent), draft, extended };
-        list::list(&self.store, &options, params).map_err(|error| match error {
+        let worktrees = |cwd: &str| self.environment.worktrees(cwd);
+        list::list_with(&self.store, &options, Effort::default(), &worktrees, params).map_err(|error| match error {
             ListError::Invalid { field, message } => RpcError::invalid_params(&field, message),
             ListError::Storage(error) => error.into(),
         })

@@ -22,7 +22,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         match self.environment.repository(&cwd) {
             Some(repository) => drop(folders::note(&self.store, &cwd, &repository)),
             None if wait <= LAST => {
-                self.connection.folders.waiting.push_back(Waiting { cwd, due: now + wait, wait: wait * 2 })
+                self.connection.folders.waiting.push_back(Waiting { cwd, due: now + wait, wait: wait * 2 });
             }
             None => {}
         }

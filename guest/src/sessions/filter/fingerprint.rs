@@ -12,7 +12,8 @@ impl Filter {
     /// A number that differs for different filters, for cursors.
     pub fn fingerprint(&self) -> u64 {
         // Taken apart, so that a field that is added does not get forgotten here.
-        let Self { agents, cwd, created_after, created_before, updated_after, search, archived, subagents } = self;
+        let Self { agents, cwd, worktrees, created_after, created_before, updated_after, search, archived, subagents } =
+            self;
         let mut print = Fingerprint::default();
         match agents {
             Agents::All => print.number(0),
@@ -37,6 +38,10 @@ impl Filter {
             Archived::Only => 2,
         });
         print.number((*subagents).into());
+        // Which they are may change while a list is read. Without them it is as it was before there were any.
+        if worktrees.is_some() {
+            print.number(1);
+        }
         print.0.finish()
     }
 }
@@ -103,6 +108,8 @@ mod tests {
             Filter { archived: Archived::Include, ..any() },
             Filter { archived: Archived::Only, ..any() },
             Filter { subagents: true, ..any() },
+            Filter { worktrees: Some(Vec::new()), ..any() },
+            Filter { cwd: Some("/b".to_owned()), worktrees: Some(Vec::new()), ..any() },
             searching(&[]),
             searching(&[(&["a"], false)]),
             searching(&[(&["a"], true)]),
