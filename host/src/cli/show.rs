@@ -126,10 +126,6 @@ mod tests {
         let say =
             |kind: &str, text: &str| json!({ "sessionUpdate": kind, "content": { "type": "text", "text": text } });
         let mut out = Vec::new();
-        if arguments.permissions {
-            permissions::write(&mut sessions, &arguments.id, arguments.json, out)?;
-            return Ok(ExitCode::SUCCESS);
-        }
         let mut reader = Reader::default();
         for update in [
             say("user_message_chunk", "Hello\x1b[31m"),

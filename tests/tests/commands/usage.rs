@@ -19,14 +19,18 @@ fn spent(sums: &[&[&str]]) -> (Scene, Vec<String>) {
         .iter()
         .map(|sums| {
             let id = client.new_session(&scene.cwd());
-            sums.iter().for_each(|sum| drop(client.prompt(&id, &format!("spend {sum}"))));
+            for sum in *sums {
+                client.prompt(&id, &format!("spend {sum}"));
+            }
             id
         })
         .collect();
     assert!(client.close().success());
     // Another window loads them all, and is told again what they have cost.
     let mut client = Client::ready(&launch);
-    ids.iter().for_each(|id| drop(client.load(id, &scene.cwd())));
+    for id in &ids {
+        client.load(id, &scene.cwd());
+    }
     assert!(client.close().success());
     (scene, ids)
 }
@@ -41,7 +45,9 @@ fn what_was_used_is_summed_up_to_the_last_digit() {
             "costs": [{"amount": amount, "currency": "USD"}]})
     };
     let with = |mut sums: Value, names: Value| {
-        names.as_object().expect("an object").iter().for_each(|(name, value)| sums[name] = value.clone());
+        for (name, value) in names.as_object().expect("an object") {
+            sums[name] = value.clone();
+        }
         sums
     };
     let all = || sums("0.6", 4);
