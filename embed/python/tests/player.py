@@ -27,6 +27,13 @@ def case_of(value: Any) -> tuple[str, Any]:
     return (value, None) if isinstance(value, str) else next(iter(value.items()))
 
 
+def outcome(payload: Any) -> Any:
+    """What was answered to a permission request: the bindings leave out what the kind of the payload tells."""
+    if payload is None:
+        return "cancelled"
+    return {"failed": payload} if isinstance(payload, str) else {"selected": to_json(payload)}
+
+
 def to_json(value: Any) -> Any:
     """A value of the bindings as a case has it."""
     if isinstance(value, list):
@@ -34,7 +41,8 @@ def to_json(value: Any) -> Any:
     if isinstance(value, Variant):
         return value.tag if value.payload is None else {value.tag: to_json(value.payload)}
     if isinstance(value, Record):
-        return {name: to_json(member) for name, member in vars(value).items()}
+        members = {name: to_json(member) for name, member in vars(value).items()}
+        return {**members, "outcome": outcome(value.outcome)} if "outcome" in members else members
     return value
 
 

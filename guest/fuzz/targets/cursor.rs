@@ -32,8 +32,8 @@ fn made_of(data: &[u8]) -> Option<(Cursor, u16)> {
     let place = if id.is_empty() {
         Place::Changed { revision: number }
     } else {
-        let updated = i64::try_from(number % time::LAST.unsigned_abs()).ok()?;
-        Place::Row { updated, id: String::from_utf8_lossy(id).into_owned() }
+        let recency = i64::try_from(number % time::LAST.unsigned_abs()).ok()?;
+        Place::Row { recency, id: String::from_utf8_lossy(id).into_owned() }
     };
     let cursor = Cursor { filter: u64::from_le_bytes(*filter), started: u64::from_le_bytes(*started), place };
     Some((cursor, u16::from_le_bytes(*at)))

@@ -67,9 +67,10 @@ impl<'a> Row<'a> {
             (false, true) => 'q',
         };
         let date = if session.is_plain() { date.to_ascii_uppercase() } else { date };
-        let between = match extension.len() {
-            0 => String::new(),
-            length => format!("{:015} {length:06} {extension}", session.updated),
+        let between = if extension.is_empty() {
+            String::new()
+        } else {
+            format!("{:015} {:06} {extension}", session.updated, extension.len())
         };
         format!("{:015} {:016} {date} {between}{}", session.created, session.revision, info(session, LARGEST))
     }
@@ -124,7 +125,7 @@ impl RowHead {
         let created = text.get(..CREATED)?.parse().ok()?;
         let revision = text.get(CREATED + 1..CREATED + 1 + REVISION)?.parse().ok()?;
         let letter = text.get(CREATED + 1 + REVISION..JSON)?.strip_prefix(' ')?.strip_suffix(' ')?;
-        let (undated, has_time) = match letter {
+        let (undated, is_extended) = match letter {
             "d" | "D" => (false, false),
             "u" | "U" => (true, false),
             "p" | "P" => (false, true),
@@ -132,8 +133,8 @@ impl RowHead {
             _ => return None,
         };
         let updated = match text.get(JSON..BEHIND_UPDATED) {
-            Some(updated) if has_time => Some(updated.strip_suffix(' ')?.parse().ok()?),
-            None if has_time => return None,
+            Some(time) if is_extended => Some(time.strip_suffix(' ')?.parse().ok()?),
+            None if is_extended => return None,
             _ => None,
         };
         let plain = letter.chars().all(char::is_uppercase);
@@ -186,7 +187,7 @@ fn root(session: &Session) -> Value {
 fn extension(session: &Session) -> String {
     let mut members = String::new();
     let mut add = |name: &str, value: String| {
-        members.push_str(&format!(",\"{name}\":{value}"));
+        members.extend([",\"", name, "\":", &value]);
     };
     if session.prompted.is_some() {
         add("lastPromptAt", json!(time::format(session.recency())).to_string());

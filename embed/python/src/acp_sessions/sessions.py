@@ -215,7 +215,9 @@ def _permission(asked: Any) -> Permission:
 
 
 def _answer(answer: Any) -> PermissionAnswer:
-    outcome, payload = answer.outcome.tag, answer.outcome.payload
+    # The bindings leave out what the kind of the payload tells.
+    payload = answer.outcome
+    outcome = "cancelled" if payload is None else "failed" if isinstance(payload, str) else "selected"
     return PermissionAnswer(
         answered_at=_members(answer)["answered_at"],
         client=answer.client,

@@ -34,7 +34,7 @@ impl<S: Storage> Gather<'_, S> {
         // between the two does it pay to look who holds it.
         match find::few_by_whole_words(self.store, query, rare)? {
             Few::Sessions(ids) => {
-                let places = self.places(ids, behind)?;
+                let places = self.places(&ids, behind)?;
                 return self.matching_of(query, &places);
             }
             Few::Unsupported => return self.walked(query, behind),
@@ -48,7 +48,7 @@ impl<S: Storage> Gather<'_, S> {
         let Few::Sessions(ids) = find::few(self.store, query, few)? else {
             return self.walked(query, Some(reached.behind()));
         };
-        let places = self.places(ids, Some(reached.behind()))?;
+        let places = self.places(&ids, Some(reached.behind()))?;
         self.matching_of(query, &places)?;
         let behind = Some(keys::row_place(reached.recency, &reached.id));
         self.store.remember(Remembered { list, behind, places });
@@ -73,7 +73,7 @@ impl<S: Storage> Gather<'_, S> {
     }
 
     /// Places and ids of those of the sessions that stand behind a row, in the list's order. The list may not show them all.
-    fn places(&self, ids: Vec<String>, behind: Option<(i64, &str)>) -> Result<Vec<(String, String)>> {
+    fn places(&self, ids: &[String], behind: Option<(i64, &str)>) -> Result<Vec<(String, String)>> {
         let behind = behind.map(|(recency, id)| keys::row_place(recency, id));
         let mut places = places(self.store, ids)?;
         places.retain(|(_, placed)| placed.revision <= self.started && placed.recency >= self.filter.earliest());
