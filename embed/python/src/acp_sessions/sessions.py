@@ -217,6 +217,7 @@ def _permission(asked: Any) -> Permission:
 def _answer(answer: Any) -> PermissionAnswer:
     # The bindings leave out what the kind of the payload tells.
     payload = answer.outcome
+    outcome: Literal["selected", "cancelled", "failed"]
     outcome = "cancelled" if payload is None else "failed" if isinstance(payload, str) else "selected"
     return PermissionAnswer(
         answered_at=_members(answer)["answered_at"],
