@@ -78,12 +78,11 @@ impl<'a> Row<'a> {
     /// Reads a stored row; `None` where it is damaged.
     pub fn parse(text: &'a str) -> Option<Self> {
         let head = RowHead::parse(text)?;
-        let (extension, json) = match head.updated {
-            None => ("", text.get(JSON..)?),
-            Some(_) => {
-                let (length, rest) = text.get(BEHIND_UPDATED..)?.split_at_checked(LENGTH + 1)?;
-                rest.split_at_checked(length.strip_suffix(' ')?.parse().ok()?)?
-            }
+        let (extension, json) = if head.updated.is_none() {
+            ("", text.get(JSON..)?)
+        } else {
+            let (length, rest) = text.get(BEHIND_UPDATED..)?.split_at_checked(LENGTH + 1)?;
+            rest.split_at_checked(length.strip_suffix(' ')?.parse().ok()?)?
         };
         (json.starts_with("{\"sessionId\":") && json.ends_with("}}}")).then_some(Self { head, extension, json })
     }
@@ -132,13 +131,13 @@ impl RowHead {
             "q" | "Q" => (true, true),
             _ => return None,
         };
-        let updated = match text.get(JSON..BEHIND_UPDATED) {
+        let active = match text.get(JSON..BEHIND_UPDATED) {
             Some(time) if is_extended => Some(time.strip_suffix(' ')?.parse().ok()?),
             None if is_extended => return None,
             _ => None,
         };
         let plain = letter.chars().all(char::is_uppercase);
-        Some(Self { created, revision, updated, undated, plain })
+        Some(Self { created, revision, updated: active, undated, plain })
     }
 }
 

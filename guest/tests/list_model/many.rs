@@ -15,7 +15,7 @@ fn session(nth: usize) -> Session {
         directory: (nth % 7, 0),
         created: at,
         updated: at,
-        prompted: (nth % 3 > 0).then_some(at),
+        prompted: (!nth.is_multiple_of(3)).then_some(at),
         undated: false,
         title: vec![(nth % 5, 0)],
         ornament: String::new(),
