@@ -96,6 +96,18 @@ fn requests_of_the_agent_are_judged_too() {
 }
 
 #[test]
+fn the_members_of_list_extensions_are_for_those_who_asked_for_them_and_are_what_they_should_be() {
+    let row =
+        |cost: Value| json!({"sessionId": "s", "cwd": "/x", "lastPromptAt": "2026-01-01T00:00:00Z", "cost": cost});
+    let right = row(json!({"amount": 0.5, "currency": "USD"}));
+    assert!(!list_with(&json!({"cwd": "/x"}), &right).is_empty());
+    for params in [json!({"archived": "all"}), json!({"_meta": {"acp-sessions": {"limit": 5}}})] {
+        assert_eq!(list_with(&params, &right), [""; 0], "{params}");
+        assert!(!list_with(&params, &row(json!(5))).is_empty(), "{params}");
+    }
+}
+
+#[test]
 fn created_at_at_the_root_is_for_those_who_used_the_draft() {
     let row = json!({"sessionId": "s", "cwd": "/x", "createdAt": "2026-01-01T00:00:00Z"});
     assert!(!list_with(&json!({"cwd": "/x"}), &row).is_empty());

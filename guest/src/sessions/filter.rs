@@ -148,7 +148,7 @@ pub struct Request {
 pub struct View {
     /// `createdAt` at their root, as the draft had it that preceded the stable protocol.
     pub created_at: bool,
-    /// `archived`, and the members of the draft of list extensions.
+    /// The members of the draft of list extensions.
     pub extended: bool,
 }
 

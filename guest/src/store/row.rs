@@ -1,7 +1,6 @@
 //! The list row: what a page shows of a session, ready to send, kept in the index itself.
 
 use std::cmp::Reverse;
-use std::ops::Range;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -17,9 +16,8 @@ const LARGEST: usize = 64 * 1024;
 /// extensions, the letter is `p`, or `q` without a date, and before the JSON stand `<updated, 15 digits> <their length, 6
 /// digits> <they>`.
 ///
-/// The JSON begins with `{"sessionId":`, has `archived` right before `_meta`, and ends with the members of
-/// `_meta["acp-sessions"]` and three closing braces, so that members can be added at the root and in there, and taken out,
-/// without parsing.
+/// The JSON begins with `{"sessionId":`, has nothing but strings before its `_meta`, and ends with the members of
+/// `_meta["acp-sessions"]` and three closing braces, so that members can be added at the root and in there without parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row<'a> {
     /// What it begins with.
@@ -49,7 +47,6 @@ const CREATED: usize = 15;
 const REVISION: usize = 16;
 const UPDATED: usize = 15;
 const LENGTH: usize = 6;
-const ARCHIVED: &str = ",\"archived\":";
 const META: &str = ",\"_meta\":";
 /// Where the JSON begins, or what is before it.
 const JSON: usize = CREATED + 1 + REVISION + 1 + 1 + 1;
@@ -87,28 +84,14 @@ impl<'a> Row<'a> {
         (json.starts_with("{\"sessionId\":") && json.ends_with("}}}")).then_some(Self { head, extension, json })
     }
 
-    /// `SessionInfo` as the stable protocol has it.
-    pub fn stable(self) -> String {
-        let mut json = self.json.to_owned();
-        if let Some(archived) = self.archived() {
-            json.replace_range(archived, "");
-        }
-        json
-    }
-
-    /// The same with `archived` and what the draft of list extensions adds.
+    /// `SessionInfo` with what the draft of list extensions adds.
     pub fn extended(self) -> String {
         let mut json = self.json.to_owned();
-        if let Some(archived) = self.archived() {
-            json.insert_str(archived.end, self.extension);
+        // Before it are nothing but strings, in which quotes are escaped.
+        if let Some(end) = json.find(META) {
+            json.insert_str(end, self.extension);
         }
         json
-    }
-
-    /// Where `archived` stands. Before it are nothing but strings, in which quotes are escaped.
-    fn archived(self) -> Option<Range<usize>> {
-        let start = self.json.find(ARCHIVED)?;
-        Some(start..start + self.json[start..].find(META)?)
     }
 }
 

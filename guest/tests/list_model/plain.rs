@@ -118,8 +118,8 @@ fn rows_show_what_the_protocol_has_and_more_only_to_who_asks_for_it() {
         Ok(Decision::put(session))
     });
     changed.expect("a change");
-    let stable = ["sessionId", "cwd", "title", "updatedAt", "_meta"];
-    let extended = ["archived", "lastPromptAt", "model", "forkedFrom", "lastTurnEndedAt"];
+    let stable = ["sessionId", "cwd", "title", "updatedAt", "archived", "_meta"];
+    let extended = ["lastPromptAt", "model", "forkedFrom", "lastTurnEndedAt"];
     let options = |extended| Options { page_size: 100, agents: Agents::All, agent: None, draft: false, extended };
     for (options, params, is_extended) in [
         (options(false), json!({}), false),
@@ -131,11 +131,13 @@ fn rows_show_what_the_protocol_has_and_more_only_to_who_asks_for_it() {
         (options(true), json!({}), true),
     ] {
         let mut row = row(&store, &options, &params, "a");
+        // Whoever offers to archive has to say so in every row.
+        assert_eq!(row["archived"], false);
         assert_eq!(row["title"], "\",\"archived\":true,\"_meta\":{");
         if is_extended {
             let shown = extended.map(|member| row[member].take());
             let (prompted, ended) = ("1970-01-01T00:00:06.000Z", "1970-01-01T00:00:07.000Z");
-            assert_eq!(json!(shown), json!([false, prompted, "a \"model\"", "b", ended]), "{params}");
+            assert_eq!(json!(shown), json!([prompted, "a \"model\"", "b", ended]), "{params}");
         }
         let members: Vec<&String> = row.as_object().expect("a row").keys().collect();
         let expected: Vec<&str> = stable.into_iter().chain(extended.into_iter().filter(|_| is_extended)).collect();

@@ -34,11 +34,42 @@ impl Role {
 /// The fields of the draft that came before `session/list` was stable. Whoever sends one knows `createdAt` in a row.
 const DRAFT_FIELDS: [&str; 5] = ["createdAfter", "createdBefore", "updatedAfter", "limit", "search"];
 
+/// The fields of the draft of list extensions, and of the archive's. Whoever sends one, there or under the layer's own
+/// metadata, knows the members that the former adds to a row.
+const EXTENDING_FIELDS: [&str; 2] = ["archived", "includeWorktrees"];
+
+/// These members: what they are is told in the draft, which no schema has yet.
+const EXTENSION: [(&str, fn(&Value) -> bool); 5] = [
+    ("lastPromptAt", Value::is_string),
+    ("lastTurnEndedAt", Value::is_string),
+    ("model", Value::is_string),
+    ("forkedFrom", Value::is_string),
+    ("cost", |cost| cost["amount"].is_number() && cost["currency"].is_string()),
+];
+
+/// Which drafts a request used.
+#[derive(Debug, Clone, Copy, Default)]
+struct Dialect {
+    draft: bool,
+    extensions: bool,
+}
+
+impl Dialect {
+    fn of(params: &Value) -> Self {
+        let own = &params["_meta"]["acp-sessions"];
+        let has = |of: &Value, fields: &[&str]| fields.iter().any(|field| of.get(field).is_some());
+        let draft = has(params, &DRAFT_FIELDS);
+        let extensions =
+            draft || own.get("limit").is_some() || [params, own].iter().any(|of| has(of, &EXTENDING_FIELDS));
+        Self { draft, extensions }
+    }
+}
+
 /// The judge of one peer in one conversation.
 pub struct Checker {
     role: Role,
-    /// What the peer was asked and has not answered: by id, the method and whether it used the draft's fields.
-    asked: HashMap<String, (String, bool)>,
+    /// What the peer was asked and has not answered: by id, the method and the drafts whose fields it used.
+    asked: HashMap<String, (String, Dialect)>,
 }
 
 impl Checker {
@@ -50,8 +81,7 @@ impl Checker {
     /// Something was said to the peer.
     pub fn heard(&mut self, message: &Value) {
         if let (Some(method), Some(id)) = (message["method"].as_str(), message.get("id")) {
-            let draft = DRAFT_FIELDS.iter().any(|field| message["params"].get(field).is_some());
-            self.asked.insert(id.to_string(), (method.to_owned(), draft));
+            self.asked.insert(id.to_string(), (method.to_owned(), Dialect::of(&message["params"])));
         }
     }
 
@@ -78,19 +108,28 @@ impl Checker {
         } else if let Some(result) = message.get("result") {
             match self.asked.remove(&message["id"].to_string()) {
                 None => found.push("the response to a request that nobody made".into()),
-                Some((method, draft)) => found.extend(self.result_violations(&method, draft, result)),
+                Some((method, dialect)) => found.extend(self.result_violations(&method, dialect, result)),
             }
         }
         found
     }
 
-    fn result_violations(&self, method: &str, draft: bool, result: &Value) -> Vec<String> {
+    fn result_violations(&self, method: &str, dialect: Dialect, result: &Value) -> Vec<String> {
         let schema = Schema::official();
         // Methods that are no longer, or not, in the protocol may be answered with anything.
         let Some(definition) = schema.definition(self.role.side(), method, Shape::Response) else { return Vec::new() };
         let mut found = schema.violations(definition, result);
-        if draft {
+        if dialect.draft {
             found.retain(|violation| !(violation.starts_with("/sessions/") && violation.contains("/createdAt:")));
+        }
+        if dialect.extensions {
+            for (name, is_right) in EXTENSION {
+                let rows = result["sessions"].as_array().into_iter().flatten();
+                if rows.filter_map(|row| row.get(name)).all(is_right) {
+                    let member = format!("/{name}: no schema knows this key");
+                    found.retain(|violation| !(violation.starts_with("/sessions/") && violation.ends_with(&member)));
+                }
+            }
         }
         found
     }

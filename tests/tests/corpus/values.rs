@@ -40,6 +40,7 @@ pub(crate) fn to_json(value: &Val) -> Value {
     match value {
         Val::Bool(value) => (*value).into(),
         Val::U32(value) => (*value).into(),
+        Val::U64(value) => (*value).into(),
         Val::String(value) | Val::Enum(value) | Val::Variant(value, None) => value.as_str().into(),
         Val::List(values) => values.iter().map(to_json).collect(),
         Val::Record(fields) => fields.iter().map(|(name, value)| (name.clone(), to_json(value))).collect(),

@@ -203,7 +203,7 @@ impl<'a, S: Storage> Gather<'a, S> {
 
 /// A row as sent: with where it matched, and with what the client asked for.
 fn shown(row: Row<'_>, found: Option<&Match>, view: View) -> String {
-    let mut json = if view.extended { row.extended() } else { row.stable() };
+    let mut json = if view.extended { row.extended() } else { row.json.to_owned() };
     if let Some(found) = found {
         let found = json!({ "in": found.place, "snippet": found.snippet });
         json.truncate(json.len() - 3);

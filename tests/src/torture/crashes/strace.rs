@@ -42,7 +42,8 @@ pub(super) fn read(text: &str) -> Result<Vec<Call>, Unreadable> {
         let unreadable = || Unreadable(line.chars().take(200).collect());
         let (thread, rest) = line.split_once(' ').ok_or_else(unreadable)?;
         let rest = rest.trim_start();
-        if rest.starts_with("+++") || rest.starts_with("---") {
+        // Of a thread that ended before strace had asked what it was at, it says no more than that.
+        if rest.starts_with("+++") || rest.starts_with("---") || rest.starts_with("???(") {
             continue;
         }
         if let Some(start) = rest.strip_suffix(" <unfinished ...>") {
