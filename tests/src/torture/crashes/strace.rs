@@ -139,6 +139,7 @@ mod tests {
     fn what_failed_has_not_happened_and_what_was_cut_off_is_refused() {
         assert_eq!(names("1 write(3<\\x61>, \"\\x00\", 1) = -1 EAGAIN (Resource temporarily unavailable)\n"), [""; 0]);
         assert_eq!(names("1 +++ exited with 0 +++\n1 --- SIGTERM {si_signo=SIGTERM} ---\n"), [""; 0]);
+        assert_eq!(names("1 ???( <detached ...>\n"), [""; 0]);
         assert!(read("1 write(3<\\x61>, \"\\x00\"..., 7) = 7\n").is_err());
         assert!(read("what is this\n").is_err());
     }
