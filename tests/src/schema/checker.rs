@@ -38,8 +38,11 @@ const DRAFT_FIELDS: [&str; 5] = ["createdAfter", "createdBefore", "updatedAfter"
 /// metadata, knows the members that the former adds to a row.
 const EXTENDING_FIELDS: [&str; 2] = ["archived", "includeWorktrees"];
 
+/// A member by its name, and whether a value can be its.
+type Member = (&'static str, fn(&Value) -> bool);
+
 /// These members: what they are is told in the draft, which no schema has yet.
-const EXTENSION: [(&str, fn(&Value) -> bool); 5] = [
+const EXTENSION: [Member; 5] = [
     ("lastPromptAt", Value::is_string),
     ("lastTurnEndedAt", Value::is_string),
     ("model", Value::is_string),
