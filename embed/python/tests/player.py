@@ -41,8 +41,7 @@ def to_json(value: Any) -> Any:
     if isinstance(value, Variant):
         return value.tag if value.payload is None else {value.tag: to_json(value.payload)}
     if isinstance(value, Record):
-        members = {name: to_json(member) for name, member in vars(value).items()}
-        return {**members, "outcome": outcome(value.outcome)} if "outcome" in members else members
+        return {name: outcome(member) if name == "outcome" else to_json(member) for name, member in vars(value).items()}
     return value
 
 
