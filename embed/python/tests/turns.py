@@ -44,6 +44,16 @@ class Turns:
         answered = self._answer(asked, {"stopReason": "end_turn"})
         assert any(said.get("id") == "p" and "result" in said for said in answered), answered
 
+    def permit(self, session: str, answer: dict[str, Any]) -> None:
+        """A turn in which the agent asks for permission, and is answered so: with a `result` or an `error`."""
+        prompt = [{"type": "text", "text": "May it?"}]
+        asked = self._say("client", id="p", method="session/prompt", params={"sessionId": session, "prompt": prompt})
+        option = {"optionId": "y", "name": "Yes", "kind": "allow_once"}
+        question = {"sessionId": session, "toolCall": {"toolCallId": "c"}, "options": [option]}
+        self._say("agent", id="q", method="session/request_permission", params=question)
+        self._say("client", id="q", **answer)
+        self._answer(asked, {"stopReason": "end_turn"})
+
     def delete(self, session: str) -> None:
         answered = self._say("client", id="d", method="session/delete", params={"sessionId": session})
         assert any(said.get("id") == "d" and "result" in said for said in answered), answered
