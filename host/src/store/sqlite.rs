@@ -11,6 +11,7 @@ mod logs;
 mod maintenance;
 mod mend;
 mod open;
+mod owner_names;
 mod patience;
 mod phrase;
 mod place;
@@ -45,6 +46,7 @@ pub use self::error::{Error, OpenError};
 pub use self::maintenance::{Damaged, Fault, Health, fault_of_journal};
 pub use self::salvage::{Salvage, Salvaged};
 
+use self::owner_names::OwnerNames;
 use self::place::Place;
 
 /// An open store.
@@ -59,6 +61,7 @@ pub struct Sqlite {
     gives_way: bool,
     /// When it failed to clean its file.
     cleaning_failed: Option<Instant>,
+    owner_names: OwnerNames,
 }
 
 impl Sqlite {

@@ -38,7 +38,13 @@ impl Host for Sqlite {
     }
 
     fn search_text(&mut self, term: TextTerm, after: Option<TextHit>, limit: u32) -> Answer<Vec<TextHit>> {
-        answer(self.read(|connection| text::search(connection, &term, after.as_ref(), limit)))
+        let mut names = std::mem::take(&mut self.owner_names);
+        let found = self.read(|connection| {
+            names.begin(connection)?;
+            text::search(connection, &mut names, &term, after.as_ref(), limit)
+        });
+        self.owner_names = names;
+        answer(found)
     }
 
     fn find_text(&mut self, term: TextTerm, scopes: Vec<TextScope>) -> Answer<Vec<Option<u32>>> {

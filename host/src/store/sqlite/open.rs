@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
 
 use super::kind::{self, Kind};
+use super::owner_names::OwnerNames;
 use super::patience::Patience;
 use super::place::{self, Place};
 use super::schema::{self, Version};
@@ -53,6 +54,7 @@ fn sqlite(builder: &Builder, connection: Connection, place: Option<Place>) -> Sq
         patience: Patience::new(builder.busy_for, Instant::now()),
         gives_way: builder.gives_way,
         cleaning_failed: None,
+        owner_names: OwnerNames::default(),
     }
 }
 

@@ -4,6 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::bounded::{Bounds, take_bounded};
 use super::error::{Error, Result};
+use super::owner_names::OwnerNames;
 use super::phrase::{self, Phrase};
 use super::readable::{Table, readable};
 use crate::component::storage::{TextCut, TextHit, TextPage, TextPart, TextScope, TextTerm};
@@ -42,6 +43,7 @@ fn create_owner(connection: &Connection, name: &str) -> Result<i64> {
 /// Where the term is, the newest owner first and within an owner the last part first, below `after`.
 pub(super) fn search(
     connection: &Connection,
+    names: &mut OwnerNames,
     term: &TextTerm,
     after: Option<&TextHit>,
     limit: u32,
@@ -52,7 +54,6 @@ pub(super) fn search(
         Some(hit) => find_owner(connection, &hit.owner)?.map_or(0, |owner| row_of(owner, hit.part)),
         None => i64::MAX,
     };
-    let mut names = connection.prepare_cached("SELECT name FROM owners WHERE id = ?1")?;
     let mut statement =
         connection.prepare_cached("SELECT rowid FROM texts WHERE texts MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC")?;
     let mut rows = statement.query(params![query, below])?;
@@ -70,7 +71,7 @@ pub(super) fn search(
         let name = match (last == Some(owner), hits.last()) {
             (true, Some(hit)) => hit.owner.clone(),
             // What is nobody's is no hit.
-            _ => match names.query_row([owner], |row| row.get(0)).optional()? {
+            _ => match names.of(connection, owner)? {
                 Some(name) => name,
                 None => continue,
             },
