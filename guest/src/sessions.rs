@@ -3,6 +3,7 @@
 
 pub mod adopt;
 pub mod archive;
+pub mod changes;
 pub mod checkup;
 pub mod create;
 pub mod cursor;

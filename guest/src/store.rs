@@ -15,6 +15,7 @@
 //! | `k` | which store this is: a random number |
 //! | `r` | the revision: one number, raised for every session that a commit changes |
 //! | `t/<revision>/<id>` | each session under the revision that last changed it |
+//! | `z/<revision>/<id>` | where a session was, under the revision that deleted it or put it elsewhere; the last of them |
 //! | `a/<agent>/<agent's id>` | which session an agent knows by this id |
 //! | `x/<id>`, `y/<agent>/<agent's id>` | tombstones |
 //! | `l/<log>` | who shares a log, where anybody but its session does |
@@ -39,8 +40,10 @@
 //! created before a time stands behind that time and the span, and most of what stands there was. So a list of what was
 //! created before a time is read from as many ranges as there are spans, and costs its page too.
 
+mod activity;
 mod change;
 mod cost;
+mod departure;
 mod derived;
 pub mod directory;
 mod draft;
@@ -69,8 +72,10 @@ mod usage;
 
 use std::cell::{Cell, Ref, RefCell};
 
+pub use activity::ActivityState;
 pub use change::{Change, Changed, Decision};
 pub use cost::{Amount, Cost, Costs};
+pub use departure::Departure;
 pub use derived::derived;
 pub use draft::Draft;
 pub use holders::Holders;
@@ -82,7 +87,7 @@ pub use remembered::Remembered;
 pub use removals::Removals;
 use revision::parse_revision;
 pub use roster::Roster;
-pub use row::{Row, RowHead, whole_info};
+pub use row::{Row, RowHead, whole_row};
 pub use segment::Segment;
 pub use session::{Origin, Session};
 pub use shelf::Shelf;

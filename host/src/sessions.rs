@@ -1,7 +1,7 @@
 //! The sessions of a store, without a connection: what a page, an extension or a command that looks after them is made of.
 
 use crate::component::sessions::{
-    ArchivedSessions, Checkup, ListCriteria, Mending, NotedFolder, Page, PermissionPage, Relocations, Session,
+    ArchivedSessions, Changes, Checkup, ListCriteria, Mending, NotedFolder, Page, PermissionPage, Relocations, Session,
     SessionError, TranscriptPage, TurnUsagePage, UsagePage,
 };
 use crate::component::{Component, Instance, storage};
@@ -110,6 +110,12 @@ impl<'c, S: storage::Host + Send + 'static> Sessions<'c, S> {
     /// page before. A search may end a page early, or without any session, but not without a cursor where there is more.
     pub fn list(&mut self, criteria: &ListCriteria, limit: u32, cursor: Option<&str>) -> Answer<Page> {
         self.call(|instance| instance.list_sessions(criteria, limit, cursor))
+    }
+
+    /// What has changed in a list since a position; without one nothing, and the position to go on from, which is to be had
+    /// before the first page is read. To be asked again at once where there is more, and once a second otherwise.
+    pub fn changes_since(&mut self, criteria: &ListCriteria, position: Option<&str>) -> Answer<Changes> {
+        self.call(|instance| instance.changes_since(criteria, position))
     }
 
     /// One session, with all of its metadata.

@@ -34,6 +34,7 @@ export class Refused extends Error {
 /** The functions of the typed interface. */
 const TYPED = [
   "listSessions",
+  "changesSince",
   "getSession",
   "readTranscript",
   "readSetAside",

@@ -15,6 +15,7 @@ const MOST_AGAIN = 3;
 /** The functions of the typed interface that only read. */
 const READING = [
   "listSessions",
+  "changesSince",
   "getSession",
   "readTranscript",
   "readSetAside",

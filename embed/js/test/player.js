@@ -39,7 +39,10 @@ function answer(kind, value) {
   left(answered?.permissions, ["tool-call-id", "title", "tool-call", "answer"]);
   left(answered?.permissions?.flatMap(({ answer }) => answer ?? []), ["client"]);
   const rows = kind === "get-session" ? [answered] : (answered?.sessions ?? []);
-  const members = kind === "move-sessions" ? ["title"] : ["title", "updated-at", "agent", "meta", "matched-in", "snippet"];
+  const members = kind === "move-sessions" ? ["title"] : [
+    "title", "updated-at", "last-prompt-at", "last-turn-ended-at", "model", "forked-from", "state", "cost", "agent", "meta",
+    "matched-in", "snippet",
+  ];
   for (const row of rows) for (const name of members) row[name] ??= null;
   return answered;
 }

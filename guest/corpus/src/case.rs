@@ -101,6 +101,10 @@ pub enum Call {
         limit: u32,
         cursor: Option<String>,
     },
+    ChangesSince {
+        criteria: ListCriteria,
+        position: Option<String>,
+    },
     GetSession {
         session_id: String,
     },
@@ -242,6 +246,7 @@ impl Call {
             | Self::AgentRestarted { .. }
             | Self::Commit { .. } => false,
             Self::ListSessions { .. }
+            | Self::ChangesSince { .. }
             | Self::GetSession { .. }
             | Self::ReadTranscript { .. }
             | Self::ReadSetAside { .. }

@@ -8,7 +8,7 @@ use acp_sessions_guest::store::{Decision, Session, Store, Title};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
-const OPTIONS: Options = Options { page_size: 2, agents: Agents::All, agent: None, draft: false, extended: true };
+const OPTIONS: Options = Options { page_size: 2, agents: Agents::All, agent: None, draft: false, extended: true, now: 0 };
 
 fuzz_target!(|data: &[u8]| {
     thread_local!(static STORE: Store<Memory> = store());

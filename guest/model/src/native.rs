@@ -28,7 +28,7 @@ impl<S: Storage> Native<S> {
     /// Over a storage that can search texts.
     pub fn new(storage: S) -> Self {
         let own = Agents::Own(AGENTS[0].to_owned());
-        let options = Options { page_size: 100, agents: own, agent: None, draft: false, extended: true };
+        let options = Options { page_size: 100, agents: own, agent: None, draft: false, extended: true, now: 0 };
         Self { store: Store::new(storage), options, effort: Effort::default(), searches_conversations: true }
     }
 
@@ -46,6 +46,7 @@ impl<S: Storage> Native<S> {
             agent: Some(AGENTS[0].to_owned()),
             draft: false,
             extended: true,
+            now: 0,
         };
         self
     }

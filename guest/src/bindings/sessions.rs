@@ -6,11 +6,11 @@ use super::{Component, HostEnvironment};
 use crate::environment::Environment as _;
 use crate::sessions::checkup::{self, Checkup, Finding, Mending};
 use crate::sessions::folders::{self, Folder};
-use crate::sessions::panel::{self, ArchivedSessions, ListCriteria, Page, Session, SessionError};
+use crate::sessions::panel::{self, ArchivedSessions, Changes, ListCriteria, Page, Session, SessionError};
 use crate::sessions::relocate::{Relocation, Relocations};
 use crate::sessions::transcript::TranscriptPage;
 use crate::sessions::{delete, removal};
-use crate::store::Store;
+use crate::store::{ActivityState, Store};
 
 /// The store for the operations that need no connection.
 fn store() -> Store<HostStorage> {
@@ -29,11 +29,20 @@ impl wit::Guest for Component {
         cursor: Option<String>,
     ) -> Result<wit::Page, wit::SessionError> {
         let worktrees = |cwd: &str| HostEnvironment.worktrees(cwd);
-        Ok(panel::list_sessions(&store(), &worktrees, &criteria.into(), limit, cursor.as_deref())?.into())
+        Ok(panel::list_sessions(&store(), &worktrees, &criteria.into(), limit, cursor.as_deref(), HostEnvironment.now())?.into())
+    }
+
+    fn changes_since(
+        criteria: wit::ListCriteria,
+        position: Option<String>,
+    ) -> Result<wit::Changes, wit::SessionError> {
+        let worktrees = |cwd: &str| HostEnvironment.worktrees(cwd);
+        let (criteria, now) = (criteria.into(), HostEnvironment.now());
+        Ok(panel::changes_since(&store(), &worktrees, &criteria, position.as_deref(), now)?.into())
     }
 
     fn get_session(session_id: String) -> Result<wit::Session, wit::SessionError> {
-        Ok(panel::session(&store(), &session_id)?.into())
+        Ok(panel::session(&store(), &session_id, HostEnvironment.now())?.into())
     }
 
     fn read_transcript(
@@ -167,6 +176,16 @@ impl From<Session> for wit::Session {
             title: session.title,
             created_at: session.created_at,
             updated_at: session.updated_at,
+            last_prompt_at: session.last_prompt_at,
+            last_turn_ended_at: session.last_turn_ended_at,
+            model: session.model,
+            forked_from: session.forked_from,
+            state: session.state.map(|state| match state {
+                ActivityState::Idle => wit::SessionState::Idle,
+                ActivityState::Running => wit::SessionState::Running,
+                ActivityState::RequiresAction => wit::SessionState::RequiresAction,
+            }),
+            cost: session.cost.as_ref().map(Into::into),
             archived: session.archived,
             agent: session.agent,
             meta: session.meta,
@@ -174,6 +193,13 @@ impl From<Session> for wit::Session {
             snippet: session.snippet,
             set_aside: session.set_aside,
         }
+    }
+}
+
+impl From<Changes> for wit::Changes {
+    fn from(changes: Changes) -> Self {
+        let Changes { sessions, removed, position, more, read_again } = changes;
+        Self { sessions: sessions.into_iter().map(Into::into).collect(), removed, position, more, read_again }
     }
 }
 

@@ -47,6 +47,11 @@ impl AskedFor {
         self.list_changed
     }
 
+    /// Whether it wants to be told, without rows, which lists are not what they were.
+    pub(super) fn wants_list_hints(self) -> bool {
+        self.list_changed
+    }
+
     /// Whether updates of this `sessionUpdate` are shown to it when they are replayed.
     pub(super) fn admits(self, update: &str) -> bool {
         match update {

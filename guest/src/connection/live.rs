@@ -90,6 +90,8 @@ pub(super) struct LiveSession {
     copy: AgentsCopy,
     /// All turns in the log that are not its own have ended.
     others_ended: bool,
+    /// How many of the agent's questions its user has not answered, of the turn under way.
+    questions: u32,
     /// Tool calls of the turn under way that have not ended.
     calls: OpenCalls,
     /// Keeps the layer's own words out of what is shown as the user's.
@@ -222,6 +224,7 @@ impl LiveSession {
             untold: None,
             copy: AgentsCopy::Known,
             others_ended: false,
+            questions: 0,
             calls: OpenCalls::default(),
             hush: own_words::Stream::default(),
             quote: Quote::default(),

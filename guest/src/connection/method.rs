@@ -12,6 +12,8 @@ pub(super) enum Method {
     Resume,
     Fork,
     List,
+    Subscribe,
+    Unsubscribe,
     Delete,
     Close,
     Archive,
@@ -27,7 +29,7 @@ pub(super) enum Method {
 }
 
 /// Name, method, whether it waits while the session opens, whether it waits while the session closes.
-const TABLE: [(&str, Method, bool, bool); 18] = [
+const TABLE: [(&str, Method, bool, bool); 20] = [
     ("initialize", Method::Initialize, false, false),
     ("authenticate", Method::Authenticate, false, false),
     ("logout", Method::Logout, false, false),
@@ -36,6 +38,8 @@ const TABLE: [(&str, Method, bool, bool); 18] = [
     ("session/resume", Method::Resume, true, true),
     ("session/fork", Method::Fork, true, true),
     ("session/list", Method::List, false, false),
+    ("session/list/subscribe", Method::Subscribe, false, false),
+    ("session/list/unsubscribe", Method::Unsubscribe, false, false),
     ("session/delete", Method::Delete, false, false),
     ("session/close", Method::Close, false, false),
     ("session/archive", Method::Archive, false, false),

@@ -18,6 +18,7 @@ mod disowned;
 mod early;
 mod effects;
 mod ends;
+mod follow;
 mod folder_notes;
 mod initialize;
 mod kept;
@@ -35,6 +36,8 @@ mod saving;
 mod show;
 mod stage;
 mod subagent;
+mod subscribe;
+mod subscriptions;
 mod tick;
 mod times;
 mod update;
@@ -60,6 +63,7 @@ use early::Early;
 use folder_notes::FolderNotes;
 use kept::KeptSession;
 use stage::Stage;
+use subscriptions::Subscriptions;
 use times::Times;
 
 /// All of one connection: what is remembered of it, and what it works with.
@@ -120,6 +124,8 @@ struct Connection {
     /// The session to be marked as open once the first of its history is on its way.
     to_mark: Option<Key>,
     discovery: Discovery,
+    /// Which lists the client follows.
+    subscriptions: Subscriptions,
     folders: FolderNotes,
     times: Times,
     /// When this connection's open marks were last vouched for.
@@ -164,6 +170,7 @@ impl Connection {
             showing: VecDeque::new(),
             to_mark: None,
             discovery: Discovery::default(),
+            subscriptions: Subscriptions::default(),
             folders: FolderNotes::default(),
             times: Times::new(now),
             beaten: None,

@@ -150,6 +150,8 @@ pub struct View {
     pub created_at: bool,
     /// The members of the draft of list extensions.
     pub extended: bool,
+    /// The present; see [`Options::now`].
+    pub now: i64,
 }
 
 /// The request's members, the root before `_meta["acp-sessions"]`.
@@ -223,8 +225,8 @@ const DRAFT_FIELDS: [&str; 5] = ["createdAfter", "createdBefore", "updatedAfter"
 impl Request {
     /// Reads the params of a request of somebody who has no agent: all sessions, in pages of `page_size` rows if the
     /// request is a plain one.
-    pub fn read(params: Option<&str>, page_size: u32) -> Result<Self, ListError> {
-        let options = Options { page_size, agents: Agents::All, agent: None, draft: false, extended: true };
+    pub fn read(params: Option<&str>, page_size: u32, now: i64) -> Result<Self, ListError> {
+        let options = Options { page_size, agents: Agents::All, agent: None, draft: false, extended: true, now };
         Self::read_for(params, &options)
     }
 
@@ -275,7 +277,8 @@ impl Request {
         };
         let limit = members.limit()?.unwrap_or(default_limit);
         let cursor = members.string("cursor")?.map(str::to_owned);
-        Ok(Self { filter, limit, cursor, view: View { created_at, extended } })
+        let view = View { created_at, extended, now: options.now };
+        Ok(Self { filter, limit, cursor, view })
     }
 
     /// Finds out which directories are meant, where worktrees are asked for.

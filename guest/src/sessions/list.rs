@@ -17,7 +17,8 @@ mod options;
 mod places;
 
 use super::cursor::Cursor;
-use super::filter::{Request, Worktrees};
+use super::changes::Changed;
+use super::filter::{Request, View, Worktrees};
 use crate::storage::Storage;
 use crate::store::Store;
 use gather::Gather;
@@ -51,7 +52,12 @@ pub fn list_with<S: Storage>(
 ) -> Result<String, ListError> {
     let mut request = Request::read_for(params, options)?;
     request.find(worktrees);
-    let page = page_with(store, &request, effort)?;
+    answer(store, &request, effort)
+}
+
+/// The JSON of the result of a request.
+pub fn answer<S: Storage>(store: &Store<S>, request: &Request, effort: Effort) -> Result<String, ListError> {
+    let page = page_with(store, request, effort)?;
     let size = page.rows.iter().map(|row| row.len() + 1).sum::<usize>();
     let mut result = String::with_capacity(size + 128);
     result.push_str("{\"sessions\":[");
@@ -69,6 +75,11 @@ pub fn list_with<S: Storage>(
     }
     result.push('}');
     Ok(result)
+}
+
+/// The row of a session as it is now, a `SessionInfo` as JSON; none where its record makes none.
+pub fn row(changed: &Changed, view: View) -> Option<String> {
+    gather::row_of(&changed.session, changed.state, view)
 }
 
 /// One page.

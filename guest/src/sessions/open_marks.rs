@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::storage::{Bounds, Durability, Entry, Expectation, Result, Storage, StorageError, Write};
-use crate::store::{Store, keys};
+use crate::store::{ActivityState, Store, keys};
 
 /// How long a heartbeat is to be believed, in milliseconds: what a caller adds to the present for [`beat`].
 pub const BELIEVED_FOR: i64 = 15_000;
@@ -16,6 +16,12 @@ pub const BEAT_EVERY: i64 = 5_000;
 /// A heartbeat that says to believe it for longer than this was given by a clock that has been set back since, or is
 /// wrong.
 const LONGEST_BELIEF: i64 = 60_000;
+/// For how much of that what is being done in a session is taken to be so: twice as long as a heartbeat takes to be renewed.
+const STATE_BELIEVED_FOR: i64 = 10_000;
+/// Where the marks are.
+const OPEN_MARKS: &str = "o/";
+/// Of how many marks it is looked at what they say of their sessions' state: of more nothing is said.
+const MOST_MARKS: u32 = 4096;
 /// What a heartbeat has been over for when its record and its marks are removed: a computer that was asleep may still
 /// renew it.
 const KEPT_FOR: i64 = 3_600_000;
@@ -24,6 +30,15 @@ const BATCH: Bounds = Bounds { limit: 256, max_bytes: 64 * 1024 };
 /// Up to how many connections one can be sure of at once. There are as many as windows, and what is over is cleaned.
 const MOST_CONNECTIONS: usize = 2048;
 const ATTEMPTS: usize = 1000;
+
+/// What is being done in sessions, by their ids.
+pub type States = BTreeMap<String, ActivityState>;
+
+/// What is being done in one session; see [`states`].
+pub fn state<S: Storage>(store: &Store<S>, id: &str, now: i64) -> Result<Option<ActivityState>> {
+    let fresh = marks_of(store, id)?.into_iter().filter(|mark| mark.is_fresh(now));
+    Ok(fresh.filter_map(|mark| read_mark(&mark.value)?.1).max())
+}
 
 /// What a heartbeat came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,23 +58,61 @@ pub struct Written {
     pub arrivals: u32,
 }
 
-/// The mark that this connection has the session open.
-pub fn mark(id: &str, connection: &str) -> Write {
-    Write::Put { key: keys::open_mark(id, connection), value: String::new() }
+/// The mark that this connection has the session open, and is doing this in it.
+pub fn mark(id: &str, connection: &str, state: ActivityState) -> Write {
+    Write::Put { key: keys::open_mark(id, connection), value: state.letter().to_owned() }
 }
 
 /// The same with how far it has written.
-pub fn mark_written(id: &str, connection: &str, written: Written) -> Write {
-    let value = format!("{} {}", written.times, written.arrivals);
+pub fn mark_written(id: &str, connection: &str, written: Written, state: ActivityState) -> Write {
+    let value = format!("{} {} {}", written.times, written.arrivals, state.letter());
     Write::Put { key: keys::open_mark(id, connection), value }
+}
+
+/// What a mark says: how far its connection has written, if it has, and what it is doing; earlier versions did not say.
+pub(super) fn read_mark(value: &str) -> Option<(Option<Written>, Option<ActivityState>)> {
+    let (rest, state) = match value.rsplit_once(' ').unwrap_or(("", value)) {
+        (rest, last) if ActivityState::of_letter(last).is_some() => (rest, ActivityState::of_letter(last)),
+        _ => (value, None),
+    };
+    if rest.is_empty() {
+        return Some((None, state));
+    }
+    let (times, arrivals) = rest.split_once(' ')?;
+    Some((Some(Written { times: times.parse().ok()?, arrivals: arrivals.parse().ok()? }), state))
 }
 
 /// How far a connection has written, as its mark says.
 pub fn written<S: Storage>(store: &Store<S>, id: &str, connection: &str) -> Result<Written> {
     let mark = store.record(keys::open_mark(id, connection))?;
-    let read = mark.as_deref().and_then(|mark| mark.split_once(' '));
-    let read = read.and_then(|(times, arrivals)| Some((times.parse().ok()?, arrivals.parse().ok()?)));
-    Ok(read.map(|(times, arrivals)| Written { times, arrivals }).unwrap_or_default())
+    let (written, _) = mark.as_deref().and_then(read_mark).unwrap_or_default();
+    Ok(written.unwrap_or_default())
+}
+
+/// What is being done in the sessions that are open anywhere, as far as their connections have just said that they are
+/// there.
+pub fn states<S: Storage>(store: &Store<S>, now: i64) -> Result<States> {
+    let (mut start, end) = (OPEN_MARKS.to_owned(), keys::range_end(OPEN_MARKS));
+    let mut states = States::new();
+    let mut heard = BTreeMap::new();
+    for _ in 0..MOST_MARKS / BATCH.limit {
+        let page = store.storage().scan(&start, &end, false, BATCH)?;
+        start = page.entries.last().map(|entry| after(&entry.key, OPEN_MARKS)).unwrap_or_default();
+        for mark in read_marks(store, page.entries, &mut heard)? {
+            let state = read_mark(&mark.value).and_then(|(_, state)| state);
+            let id = mark.key[OPEN_MARKS.len()..].split_once('/').and_then(|(id, _)| keys::decode(id));
+            if let (Some(state), Some(id)) = (state, id)
+                && mark.is_fresh(now)
+            {
+                let known = states.entry(id).or_insert(state);
+                *known = (*known).max(state);
+            }
+        }
+        if !page.more {
+            break;
+        }
+    }
+    Ok(states)
 }
 
 /// The connection has the session open no more.
@@ -158,7 +211,7 @@ pub(super) struct Cleaned {
 /// Removes marks whose connection has been silent for long or has left, of up to `limit` behind this key.
 pub(super) fn clean_marks<S: Storage>(store: &Store<S>, behind: &str, now: i64, limit: u32) -> Result<Cleaned> {
     let bounds = Bounds { limit, ..BATCH };
-    let page = store.storage().scan(&after(behind, "o/"), &keys::range_end("o/"), false, bounds)?;
+    let page = store.storage().scan(&after(behind, OPEN_MARKS), &keys::range_end(OPEN_MARKS), false, bounds)?;
     let marks = with_heartbeats(store, page.entries)?;
     let cleaned =
         Cleaned { looked: marks.len(), last: marks.last().filter(|_| page.more).map(|mark| mark.key.clone()) };
@@ -211,6 +264,11 @@ impl Mark {
         let until = self.heartbeat.as_deref().and_then(|until| until.parse::<i64>().ok());
         until.is_some_and(|until| now < until && until - now <= LONGEST_BELIEF)
     }
+
+    /// Whether its connection has just said that it is there.
+    fn is_fresh(&self, now: i64) -> bool {
+        self.is_believed(now.saturating_add(BELIEVED_FOR - STATE_BELIEVED_FOR))
+    }
 }
 
 /// Whether a heartbeat has been over for so long, or is so far ahead, that nobody can be renewing it.
@@ -224,20 +282,30 @@ fn marks_of<S: Storage>(store: &Store<S>, id: &str) -> Result<Vec<Mark>> {
 }
 
 fn with_heartbeats<S: Storage>(store: &Store<S>, marks: Vec<Entry>) -> Result<Vec<Mark>> {
-    if marks.is_empty() {
-        return Ok(Vec::new());
-    }
+    read_marks(store, marks, &mut BTreeMap::new())
+}
+
+/// Marks with their connections' heartbeats. What was heard of connections before is not read again.
+fn read_marks<S: Storage>(
+    store: &Store<S>,
+    marks: Vec<Entry>,
+    heard: &mut BTreeMap<String, Option<String>>,
+) -> Result<Vec<Mark>> {
     let connection = |mark: &Entry| mark.key.rsplit_once('/').and_then(|(_, name)| keys::decode(name));
     let connections: Vec<String> = marks.iter().map(|mark| connection(mark).unwrap_or_default()).collect();
-    let read: Vec<String> = connections.iter().map(|connection| keys::heartbeat(connection)).collect();
-    let heartbeats = store.storage().get(&read)?;
-    let with = |((mark, connection), heartbeat): ((Entry, String), Option<String>)| Mark {
+    let unheard: BTreeSet<&String> = connections.iter().filter(|connection| !heard.contains_key(*connection)).collect();
+    if !unheard.is_empty() {
+        let read: Vec<String> = unheard.iter().map(|connection| keys::heartbeat(connection)).collect();
+        let heartbeats = store.storage().get(&read)?;
+        heard.extend(unheard.into_iter().cloned().zip(heartbeats));
+    }
+    let with = |(mark, connection): (Entry, String)| Mark {
+        heartbeat: heard.get(&connection).cloned().flatten(),
         key: mark.key,
         value: mark.value,
         connection,
-        heartbeat,
     };
-    Ok(marks.into_iter().zip(connections).zip(heartbeats).map(with).collect())
+    Ok(marks.into_iter().zip(connections).map(with).collect())
 }
 
 /// All records that begin like this; no more than a few over `most`.

@@ -1,13 +1,15 @@
 //! What somebody does to sessions who has no connection: a panel of an editor, a program. The `sessions` interface of
 //! `wit/world.wit` in the types of this crate; limits and the form of times are told there.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::archive;
+use super::changes::{Follower, Look, News, Scope, Step};
 use super::checkup::CheckupError;
 use super::filter::{Request, Worktrees};
 use super::list::{self, ListError};
+use super::open_marks;
 use super::permissions::{self, PermissionPage};
 use super::relocate::{self, Relocate, RelocateError, Relocations};
 use super::rename::{self, RenameError};
@@ -15,8 +17,9 @@ use super::retention::{self, Prune, PruneError};
 use super::transcript::{self, TranscriptError, TranscriptPage};
 use super::turn_usage::{self, TurnUsagePage};
 use super::usage::{self, UsageError, UsagePage};
+use crate::rpc::Object;
 use crate::storage::{Storage, StorageError};
-use crate::store::{Store, directory, whole_info};
+use crate::store::{ActivityState, Cost, Store, directory, whole_row};
 use crate::time;
 
 /// What a list does with archived sessions.
@@ -80,6 +83,20 @@ pub struct Session {
     pub created_at: String,
     /// Its last activity; none where the agent took it back.
     pub updated_at: Option<String>,
+    /// When its user last prompted it.
+    pub last_prompt_at: Option<String>,
+    /// When its last turn ended.
+    pub last_turn_ended_at: Option<String>,
+    /// The model of its last turn.
+    pub model: Option<String>,
+    /// The session that it was forked from.
+    pub forked_from: Option<String>,
+    /// What is being done in it, if anybody knows.
+    #[serde(serialize_with = "state_name")]
+    pub state: Option<ActivityState>,
+    /// What it has cost.
+    #[serde(serialize_with = "cost_members")]
+    pub cost: Option<Cost>,
     /// Whether it is put away.
     pub archived: bool,
     /// The agent it is with.
@@ -102,6 +119,33 @@ pub struct Page {
     pub sessions: Vec<Session>,
     /// For the next page; none at the end.
     pub next_cursor: Option<String>,
+}
+
+/// What has changed in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Changes {
+    /// Each as it is now.
+    pub sessions: Vec<Session>,
+    /// Those that are not in the list any more.
+    pub removed: Vec<String>,
+    /// To go on from.
+    pub position: String,
+    /// Whether there is more at once.
+    pub more: bool,
+    /// The list is to be read anew.
+    pub read_again: bool,
+}
+
+/// By the name that the WIT has.
+fn state_name<S: Serializer>(state: &Option<ActivityState>, to: S) -> Result<S::Ok, S::Error> {
+    state.map(|state| state.name().replace('_', "-")).serialize(to)
+}
+
+/// With the amount as text, exactly.
+fn cost_members<S: Serializer>(cost: &Option<Cost>, to: S) -> Result<S::Ok, S::Error> {
+    let members = |cost: &Cost| json!({ "amount": cost.amount.to_string(), "currency": cost.currency });
+    cost.as_ref().map(members).serialize(to)
 }
 
 /// Why something was not done.
@@ -192,13 +236,25 @@ pub fn list_sessions<S: Storage>(
     criteria: &ListCriteria,
     limit: u32,
     cursor: Option<&str>,
+    now: i64,
 ) -> Result<Page, SessionError> {
+    let request = request(worktrees, criteria, limit, cursor, now)?;
+    Ok(list::page(store, &request)?.into())
+}
+
+/// The one reader of requests serves here too, so that both ways in mean the same.
+fn request(
+    worktrees: Worktrees<'_>,
+    criteria: &ListCriteria,
+    limit: u32,
+    cursor: Option<&str>,
+    now: i64,
+) -> Result<Request, SessionError> {
     let archived = match criteria.archived {
         ArchivedSessions::Hidden => "exclude",
         ArchivedSessions::Shown => "include",
         ArchivedSessions::Only => "only",
     };
-    // The one reader of requests serves here too, so that both ways in mean the same.
     let params = json!({
         "cwd": criteria.cwd,
         "cursor": cursor,
@@ -213,15 +269,42 @@ pub fn list_sessions<S: Storage>(
             "limit": limit,
         } },
     });
-    let mut request = Request::read(Some(&params.to_string()), limit)?;
+    let mut request = Request::read(Some(&params.to_string()), limit, now)?;
     request.find(worktrees);
-    Ok(list::page(store, &request)?.into())
+    Ok(request)
+}
+
+/// What has changed in a list since a position.
+pub fn changes_since<S: Storage>(
+    store: &Store<S>,
+    worktrees: Worktrees<'_>,
+    criteria: &ListCriteria,
+    position: Option<&str>,
+    now: i64,
+) -> Result<Changes, SessionError> {
+    let scope = Scope::of(&request(worktrees, criteria, 1, None, now)?)?;
+    let told = |follower: &Follower, step: Step, read_again: bool| {
+        let News { rows, removed } = scope.news(&step);
+        let sessions = rows.iter().map(|row| Session::of_row(row)).collect();
+        let more = !step.is_over && !read_again;
+        Changes { sessions, removed, position: follower.to_text(), more, read_again }
+    };
+    let over = || Step { is_over: true, ..Step::default() };
+    let Some(position) = position else { return Ok(told(&Follower::begin(store, now)?, over(), false)) };
+    let no_place = || SessionError::invalid(&"`position` is damaged, or of another version: begin without one");
+    let mut follower = Follower::read_from(position).ok_or_else(no_place)?;
+    if !follower.is_looking() && follower.look(store, now)? == Look::TooFarBehind {
+        return Ok(told(&follower, over(), true));
+    }
+    let step = follower.step(store, now)?;
+    Ok(told(&follower, step, false))
 }
 
 /// One session, with all of its metadata.
-pub fn session<S: Storage>(store: &Store<S>, id: &str) -> Result<Session, SessionError> {
+pub fn session<S: Storage>(store: &Store<S>, id: &str, now: i64) -> Result<Session, SessionError> {
     let session = store.session(id)?.ok_or_else(|| SessionError::NotFound(id.to_owned()))?;
-    Ok(Session::of_row(&whole_info(&session)))
+    let state = open_marks::state(store, id, now)?;
+    Ok(Session::of_row(&whole_row(&session, state)))
 }
 
 /// About `limit` updates after a cursor.
@@ -326,6 +409,8 @@ impl From<list::Page> for Page {
 impl Session {
     /// Of a list row, member by member.
     fn of_row(row: &str) -> Self {
+        // The amount of a cost keeps all of its digits only as it stands.
+        let json = Object::parse_or_empty(row);
         let row: Value = serde_json::from_str(row).unwrap_or_default();
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let mut meta = row["_meta"].as_object().cloned().unwrap_or_default();
@@ -336,6 +421,12 @@ impl Session {
             title: text(&row["title"]),
             created_at: text(&own["createdAt"]).unwrap_or_default(),
             updated_at: text(&row["updatedAt"]),
+            last_prompt_at: text(&row["lastPromptAt"]),
+            last_turn_ended_at: text(&row["lastTurnEndedAt"]),
+            model: text(&row["model"]),
+            forked_from: text(&row["forkedFrom"]),
+            state: row["state"].as_str().and_then(ActivityState::of_name),
+            cost: json.get("cost").and_then(|cost| serde_json::from_str(cost).ok()),
             archived: row["archived"].as_bool().unwrap_or_default(),
             agent: text(&own["agent"]),
             meta: (!meta.is_empty()).then(|| Value::Object(meta).to_string()),

@@ -8,7 +8,7 @@ mod rule;
 
 pub use prune::{Prune, PruneError, prune};
 
-use super::open_marks;
+use super::{changes, open_marks};
 use crate::storage::{Bounds, Result, Storage};
 use crate::store::{Store, keys};
 use idle::{BATCH_BYTES, old_rows};
@@ -74,12 +74,13 @@ enum Stage {
     #[default]
     Marks,
     Heartbeats,
+    Departures,
     Empty,
     Idle,
 }
 
 impl Stage {
-    const ALL: [Self; 4] = [Self::Marks, Self::Heartbeats, Self::Empty, Self::Idle];
+    const ALL: [Self; 5] = [Self::Marks, Self::Heartbeats, Self::Departures, Self::Empty, Self::Idle];
 
     fn next(self) -> Option<Self> {
         Self::ALL.into_iter().skip_while(|stage| *stage != self).nth(1)
@@ -90,6 +91,7 @@ impl Stage {
         match self {
             Self::Marks => "m:",
             Self::Heartbeats => "h:",
+            Self::Departures => "d:",
             Self::Empty => "e:",
             Self::Idle => "i:",
         }
@@ -130,6 +132,7 @@ fn step<S: Storage>(store: &Store<S>, policy: &Policy, now: i64, place: &Place, 
     let cleaned = match place.stage {
         Stage::Marks => open_marks::clean_marks(store, &place.behind, now, look)?,
         Stage::Heartbeats => open_marks::clean_heartbeats(store, &place.behind, now, look)?,
+        Stage::Departures => changes::forget_departures(store, &place.behind, look)?,
         Stage::Empty => {
             let Some(since) = policy.unprompted_since else { return Ok(Step::default()) };
             let bounds = Bounds { limit: look, max_bytes: BATCH_BYTES };

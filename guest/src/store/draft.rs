@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::latest::Latest;
 use super::revision::parse_revision;
-use super::{Layout, Roster, Session, Store, derived, keys};
+use super::{Departure, Layout, Roster, Session, Store, derived, keys};
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
 
 /// How often a change is tried. Somebody wins every round, so this many losses mean a broken store.
@@ -159,6 +159,8 @@ impl<'a, S: Storage> Draft<'a, S> {
             let Some(known) = self.sessions.get_mut(id) else { continue };
             revision += 1;
             if let After::Changed(session) = &mut known.after {
+                let before = known.before.as_ref().filter(|before| before.is_shown_as(session));
+                session.shown = before.map(Session::shown_revision);
                 session.revision = revision;
                 if known.before.is_none() {
                     session.born = revision;
@@ -167,6 +169,7 @@ impl<'a, S: Storage> Draft<'a, S> {
             self.expected.push(Expectation { key: keys::session(id), value: known.record.take() });
             self.expected.push(Expectation { key: keys::tombstone(id), value: known.tombstone.take() });
             sessions.extend(derived(known.before.as_ref(), known.after()));
+            sessions.extend(Departure::write(known.before.as_ref(), known.after(), revision));
         }
         let revision = revision.to_string();
         self.writes.push(Write::Put { key: keys::REVISION.to_owned(), value: revision.clone() });

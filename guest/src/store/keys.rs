@@ -203,8 +203,25 @@ pub fn changed(revision: u64, id: &str) -> String {
 
 /// Revision and session of such a key.
 pub fn changed_place(key: &str) -> Option<(u64, String)> {
-    let (revision, id) = key.strip_prefix(CHANGES)?.split_once('/')?;
+    place_of(key.strip_prefix(CHANGES)?)
+}
+
+fn place_of(place: &str) -> Option<(u64, String)> {
+    let (revision, id) = place.split_once('/')?;
     Some((revision.parse().ok()?, decode(id)?))
+}
+
+/// Where it stands which sessions were deleted or put elsewhere.
+pub const DEPARTURES: &str = "z/";
+
+/// A session that was deleted or put elsewhere with this revision.
+pub fn departed(revision: u64, id: &str) -> String {
+    format!("{DEPARTURES}{revision:016}/{}", encode(id))
+}
+
+/// Revision and session of such a key.
+pub fn departed_place(key: &str) -> Option<(u64, String)> {
+    place_of(key.strip_prefix(DEPARTURES)?)
 }
 
 /// A session that never got a prompt.
@@ -268,6 +285,11 @@ fn hash(text: &str) -> u128 {
     let mut hasher = SipHasher13::new();
     hasher.write(text.as_bytes());
     hasher.finish128().as_u128()
+}
+
+/// A name or normalised directory where only whether it is the same matters.
+pub fn name_hash(text: &str) -> String {
+    format!("{:032x}", hash(text))
 }
 
 /// Where in a range of rows a session stands.

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use super::activity::ActivityState;
 use super::session::{Origin, Session};
 use crate::time;
 
@@ -84,14 +85,10 @@ impl<'a> Row<'a> {
         (json.starts_with("{\"sessionId\":") && json.ends_with("}}}")).then_some(Self { head, extension, json })
     }
 
-    /// `SessionInfo` with what the draft of list extensions adds.
-    pub fn extended(self) -> String {
-        let mut json = self.json.to_owned();
-        // Before it are nothing but strings, in which quotes are escaped.
-        if let Some(end) = json.find(META) {
-            json.insert_str(end, self.extension);
-        }
-        json
+    /// `SessionInfo` with what the draft of list extensions adds, and with what is being done in the session, if anybody
+    /// knows.
+    pub fn extended(self, state: Option<ActivityState>) -> String {
+        with_members(self.json, self.extension, state)
     }
 }
 
@@ -124,9 +121,21 @@ impl RowHead {
     }
 }
 
-/// `SessionInfo` with all of the session's metadata, however much that is.
-pub fn whole_info(session: &Session) -> String {
-    info(session, usize::MAX)
+/// `SessionInfo` with all of the session's metadata, however much that is, with what the draft of list extensions adds, and
+/// with what is being done in it.
+pub fn whole_row(session: &Session, state: Option<ActivityState>) -> String {
+    with_members(&info(session, usize::MAX), &extension(session), state)
+}
+
+/// `SessionInfo` with these members, and with what is being done in the session, if anybody knows.
+fn with_members(info: &str, members: &str, state: Option<ActivityState>) -> String {
+    // Before it are nothing but strings, in which quotes are escaped.
+    let Some(end) = info.find(META) else { return info.to_owned() };
+    let (root, meta) = info.split_at(end);
+    match state {
+        None => [root, members, meta].concat(),
+        Some(state) => [root, members, ",\"state\":\"", state.name(), "\"", meta].concat(),
+    }
 }
 
 /// `SessionInfo`. What of the metadata would make it larger than `largest` is left out and named, the largest first.
@@ -302,7 +311,7 @@ mod tests {
             assert_eq!(names, kept, "{meta:?}");
             let said = row["_meta"]["acp-sessions"].get("omitted").map(|names| names.as_array().unwrap().clone());
             assert_eq!(said, omitted.map(|names| names.into_iter().map(|name| json!(name)).collect()), "{meta:?}");
-            let whole: Value = serde_json::from_str(&whole_info(&session)).unwrap();
+            let whole: Value = serde_json::from_str(&whole_row(&session, None)).unwrap();
             let length = |(name, length): &(&str, usize)| {
                 *name == "acp-sessions" || whole["_meta"][name].as_str().unwrap().len() == *length
             };
@@ -318,7 +327,7 @@ mod tests {
     fn a_row_is_never_larger_than_it_may_be_and_wastes_no_room() {
         for length in (LARGEST - 200..LARGEST).chain([2 * LARGEST]) {
             let session = with_meta(&[("a", 5), ("b", length)]);
-            let (row, whole) = (shown(&session).to_string(), whole_info(&session));
+            let (row, whole) = (shown(&session).to_string(), whole_row(&session, None));
             assert!(row.len() <= LARGEST);
             assert_eq!(row == whole, whole.len() <= LARGEST);
         }

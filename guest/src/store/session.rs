@@ -55,6 +55,9 @@ pub struct Session {
     /// The revision that last changed it; see [`super::Store::revision`].
     #[serde(default)]
     pub revision: u64,
+    /// The revision that last changed what lists show of it, its last activity aside, where later ones did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<u64>,
     /// The revision that created it.
     #[serde(default)]
     pub born: u64,
@@ -125,6 +128,7 @@ impl Session {
             forked_from: None,
             undated: false,
             revision: 0,
+            shown: None,
             born: 0,
             title: Title::None,
             meta: BTreeMap::new(),
@@ -261,6 +265,32 @@ impl Session {
     /// it.
     pub fn recency(&self) -> i64 {
         recency(self.created, self.updated, self.prompted)
+    }
+
+    /// The revision that last changed what lists show of it, its last activity aside.
+    pub fn shown_revision(&self) -> u64 {
+        self.shown.unwrap_or(self.revision)
+    }
+
+    /// Whether lists show the same of both, their last activity aside.
+    pub fn is_shown_as(&self, other: &Self) -> bool {
+        let metas = |session: &Self| session.meta.iter().map(|(key, value)| (key.clone(), value.get().to_owned())).collect::<Vec<_>>();
+        let prompted = |session: &Self| session.prompted.map(|_| session.recency());
+        prompted(self) == prompted(other)
+            && self.turn_ended == other.turn_ended
+            && self.model == other.model
+            && self.cost == other.cost
+            && self.archived == other.archived
+            && self.title.text() == other.title.text()
+            && self.cwd == other.cwd
+            && self.directories == other.directories
+            && self.forked_from == other.forked_from
+            && self.agent == other.agent
+            && self.agents.keys().eq(other.agents.keys())
+            && (self.parent == other.parent && self.origin == other.origin && self.created == other.created)
+            && self.undated == other.undated
+            && self.set_aside() == other.set_aside()
+            && metas(self) == metas(other)
     }
 
     /// Whether it never got a prompt, here, at its agent or where it was forked from. What another session's agent

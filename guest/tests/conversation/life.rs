@@ -29,7 +29,8 @@ fn the_layer_adds_its_capabilities_and_keeps_the_agents() {
     let result = desk.initialize(&json!({"promptCapabilities": {"image": true}, "custom": {"x": 1}, "sessionCapabilities": {"additionalDirectories": {}}}));
     let capabilities = &result["agentCapabilities"];
     assert_eq!(capabilities["loadSession"], true);
-    for marker in ["list", "delete", "resume", "close", "fork", "additionalDirectories"] {
+    assert!(capabilities["sessionCapabilities"]["list"].is_object());
+    for marker in ["delete", "resume", "close", "fork", "additionalDirectories"] {
         assert_eq!(capabilities["sessionCapabilities"][marker], json!({}), "{marker}");
     }
     assert_eq!(capabilities["promptCapabilities"]["image"], true);

@@ -21,6 +21,7 @@ mod dialects;
 mod directories;
 mod files;
 mod folders;
+mod following;
 mod forks;
 mod full_store;
 mod identity;

@@ -126,7 +126,7 @@ pub(crate) fn found<S: Storage>(store: &Store<S>, word: &str) -> Vec<String> {
     let params = json!({"_meta": {"acp-sessions": {"search": word, "subagents": true, "archived": "include"}}});
     let page = list::list(
         store,
-        &list::Options { page_size: 1000, agents: list::Agents::All, agent: None, draft: false, extended: true },
+        &list::Options { page_size: 1000, agents: list::Agents::All, agent: None, draft: false, extended: true, now: 0 },
         Some(&params.to_string()),
     )
     .unwrap();

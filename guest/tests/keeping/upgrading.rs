@@ -49,7 +49,7 @@ fn filled(count: i64) -> Memory {
 
 /// The ids of a whole list, page by page.
 fn listed<S: Storage>(store: &Store<S>, agents: &Agents, params: &Value, page_size: u32) -> Vec<String> {
-    let options = Options { page_size, agents: agents.clone(), agent: None, draft: false, extended: true };
+    let options = Options { page_size, agents: agents.clone(), agent: None, draft: false, extended: true, now: 0 };
     let (mut ids, mut params) = (Vec::new(), params.clone());
     loop {
         let page: Value = serde_json::from_str(&list(store, &options, Some(&params.to_string())).unwrap()).unwrap();

@@ -115,7 +115,7 @@ fn page(store: &Store<Counting>, agents: Agents) -> (usize, usize, Vec<String>) 
     let counting = store.storage();
     counting.calls.set(0);
     counting.read.set(0);
-    let page = list::list(store, &Options { page_size: 10, agents, agent: None, draft: false, extended: true }, None)
+    let page = list::list(store, &Options { page_size: 10, agents, agent: None, draft: false, extended: true, now: 0 }, None)
         .expect("a page");
     let page: Value = serde_json::from_str(&page).expect("JSON");
     let rows = page["sessions"].as_array().expect("rows");
@@ -144,7 +144,7 @@ fn asked(store: &Store<Counting>, params: &Value) -> (Cost, Vec<String>, Value) 
         count.set(0);
     }
     let options =
-        Options { page_size: 10, agents: Agents::Own("a".to_owned()), agent: None, draft: false, extended: true };
+        Options { page_size: 10, agents: Agents::Own("a".to_owned()), agent: None, draft: false, extended: true, now: 0 };
     let page: Value = serde_json::from_str(&list::list(store, &options, Some(&params.to_string())).unwrap()).unwrap();
     let ids = page["sessions"].as_array().unwrap().iter().map(|row| row["sessionId"].as_str().unwrap().to_owned());
     let cost = Cost {

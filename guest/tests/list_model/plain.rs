@@ -24,7 +24,7 @@ fn store() -> Store<Memory> {
 }
 
 fn ids(store: &Store<Memory>, params: &Value) -> (String, Option<String>) {
-    let options = Options { page_size: 100, agents: Agents::All, agent: None, draft: false, extended: true };
+    let options = Options { page_size: 100, agents: Agents::All, agent: None, draft: false, extended: true, now: 0 };
     ids_for(store, &options, params).expect("a page")
 }
 
@@ -120,7 +120,7 @@ fn rows_show_what_the_protocol_has_and_more_only_to_who_asks_for_it() {
     changed.expect("a change");
     let stable = ["sessionId", "cwd", "title", "updatedAt", "archived", "_meta"];
     let extended = ["lastPromptAt", "model", "forkedFrom", "lastTurnEndedAt"];
-    let options = |extended| Options { page_size: 100, agents: Agents::All, agent: None, draft: false, extended };
+    let options = |extended| Options { page_size: 100, agents: Agents::All, agent: None, draft: false, extended, now: 0 };
     for (options, params, is_extended) in [
         (options(false), json!({}), false),
         (options(false), json!({"cwd": "/x"}), false),
@@ -185,7 +185,7 @@ fn in_the_draft_dialect_every_list_is_a_drafts() {
         (false, json!({}), 64, false),
         (false, json!({"createdAfter": "1970-01-01T00:00:00.001Z"}), 50, true),
     ] {
-        let options = Options { page_size: 100, agents: Agents::All, agent: None, draft, extended: true };
+        let options = Options { page_size: 100, agents: Agents::All, agent: None, draft, extended: true, now: 0 };
         let page = list::list(&store, &options, Some(&params.to_string())).expect("a page");
         let page: Value = serde_json::from_str(&page).expect("JSON");
         let sessions = page["sessions"].as_array().expect("rows");
@@ -197,7 +197,7 @@ fn in_the_draft_dialect_every_list_is_a_drafts() {
 #[test]
 fn every_time_in_a_row_has_three_decimals() {
     let store = store();
-    let options = Options { page_size: 100, agents: Agents::All, agent: None, draft: true, extended: true };
+    let options = Options { page_size: 100, agents: Agents::All, agent: None, draft: true, extended: true, now: 0 };
     let page: Value = serde_json::from_str(&list::list(&store, &options, None).expect("a page")).expect("JSON");
     for row in page["sessions"].as_array().expect("rows") {
         for time in [&row["createdAt"], &row["updatedAt"], &row["_meta"]["acp-sessions"]["createdAt"]] {
@@ -236,10 +236,10 @@ fn a_list_is_of_one_agents_sessions_or_of_all() {
         (Agents::All, Some("y"), json!({}), "dbac"),
         (Agents::All, Some("y"), asked("own"), "bc"),
     ] {
-        let options = Options { page_size: 100, agents, agent: agent.map(str::to_owned), draft: false, extended: true };
+        let options = Options { page_size: 100, agents, agent: agent.map(str::to_owned), draft: false, extended: true, now: 0 };
         assert_eq!(ids_for(&store, &options, &params), Ok((expected.to_owned(), None)), "{options:?} {params}");
     }
-    let nobodys = Options { page_size: 1, agents: Agents::All, agent: None, draft: false, extended: true };
+    let nobodys = Options { page_size: 1, agents: Agents::All, agent: None, draft: false, extended: true, now: 0 };
     let refusal = ids_for(&store, &nobodys, &asked("own")).expect_err("nobody's own list");
     assert!(matches!(refusal, ListError::Invalid { field, .. } if field == "agents"));
     // A cursor goes on in the list it came from, and in no other agent's.
@@ -304,7 +304,7 @@ fn a_search_without_a_letter_finds_nothing_whatever_changes() {
     let store = store();
     assert_eq!(ids(&store, &json!({"search": "!!"})), (String::new(), None));
     // As if another process had changed a session since the list's first page.
-    let request = Request::read(Some(r#"{"search":"!!"}"#), 100).expect("a request");
+    let request = Request::read(Some(r#"{"search":"!!"}"#), 100, 0).expect("a request");
     let place = Place::Changed { revision: 0 };
     let cursor = Cursor { filter: request.filter.fingerprint(), started: u64::MAX, place };
     assert_eq!(ids(&store, &json!({"search": "!!", "cursor": cursor.encode()})), (String::new(), None));

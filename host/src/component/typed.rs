@@ -1,7 +1,7 @@
 //! The typed interface of an instance, call by call; [`crate::sessions`] is made of it.
 
 use super::sessions::{
-    Checkup, ListCriteria, Mending, NotedFolder, Page, PermissionPage, Relocations, Session, SessionError,
+    Changes, Checkup, ListCriteria, Mending, NotedFolder, Page, PermissionPage, Relocations, Session, SessionError,
     TranscriptPage, TurnUsagePage, UsagePage,
 };
 use super::{Instance, storage};
@@ -14,6 +14,12 @@ impl<S: storage::Host + Send + 'static> Instance<'_, S> {
     pub(crate) fn list_sessions(&mut self, criteria: &ListCriteria, limit: u32, cursor: Option<&str>) -> Answer<Page> {
         let _running = self.begin_call();
         self.exports.acp_sessions_sessions().call_list_sessions(&mut self.store, criteria, limit, cursor)
+    }
+
+    /// What has changed in a list.
+    pub(crate) fn changes_since(&mut self, criteria: &ListCriteria, position: Option<&str>) -> Answer<Changes> {
+        let _running = self.begin_call();
+        self.exports.acp_sessions_sessions().call_changes_since(&mut self.store, criteria, position)
     }
 
     /// One session.

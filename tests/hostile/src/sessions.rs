@@ -2,7 +2,7 @@
 
 use crate::bindings::Component;
 use crate::bindings::exports::acp::sessions::sessions::{
-    Checkup, Guest, ListCriteria, Mending, NotedFolder, Page, PermissionPage, Relocations, Session, SessionError,
+    Changes, Checkup, Guest, ListCriteria, Mending, NotedFolder, Page, PermissionPage, Relocations, Session, SessionError,
     TranscriptPage, TurnUsagePage, UsagePage,
 };
 use crate::misdeed;
@@ -23,6 +23,10 @@ fn last(folder: Option<&String>) -> &str {
 impl Guest for Component {
     fn list_sessions(criteria: ListCriteria, _: u32, _: Option<String>) -> Answer<Page> {
         nothing(criteria.search.as_deref().unwrap_or_default())
+    }
+
+    fn changes_since(_: ListCriteria, position: Option<String>) -> Answer<Changes> {
+        nothing(position.as_deref().unwrap_or("trap"))
     }
 
     fn get_session(id: String) -> Answer<Session> {

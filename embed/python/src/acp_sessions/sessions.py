@@ -33,6 +33,12 @@ class Session:
     title: Optional[str]
     created_at: str
     updated_at: Optional[str]
+    last_prompt_at: Optional[str]
+    last_turn_ended_at: Optional[str]
+    model: Optional[str]
+    forked_from: Optional[str]
+    state: Optional[Literal["idle", "running", "requires-action"]]
+    cost: Optional[Cost]
     archived: bool
     agent: Optional[str]
     meta: Optional[str]
@@ -45,6 +51,15 @@ class Session:
 class Page:
     sessions: list[Session]
     next_cursor: Optional[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    sessions: list[Session]
+    removed: list[str]
+    position: str
+    more: bool
+    read_again: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,9 +204,18 @@ def _members(of: Any) -> dict[str, Any]:
     return {name.replace("-", "_"): value for name, value in vars(of).items()}
 
 
+def _given(criteria: ListCriteria) -> Any:
+    return record(**{name: getattr(criteria, name) for name in ListCriteria.__slots__})
+
+
 def _page(page: Any) -> Page:
     members = _members(page)
-    return Page([Session(**_members(session)) for session in page.sessions], members["next_cursor"])
+    return Page([_session(session) for session in page.sessions], members["next_cursor"])
+
+
+def _session(session: Any) -> Session:
+    cost = session.cost
+    return Session(**{**_members(session), "cost": cost and Cost(cost.amount, cost.currency)})
 
 
 def _transcript(page: Any) -> TranscriptPage:
@@ -241,11 +265,14 @@ class Sessions:
     def list_sessions(
         self, criteria: ListCriteria = ListCriteria(), limit: int = 50, cursor: Optional[str] = None
     ) -> Page:
-        given = {name: getattr(criteria, name) for name in ListCriteria.__slots__}
-        return _page(self._call("list-sessions", record(**given), limit, cursor))
+        return _page(self._call("list-sessions", _given(criteria), limit, cursor))
+
+    def changes_since(self, criteria: ListCriteria = ListCriteria(), position: Optional[str] = None) -> Changes:
+        changes = self._call("changes-since", _given(criteria), position)
+        return Changes(**{**_members(changes), "sessions": [_session(session) for session in changes.sessions]})
 
     def get_session(self, session_id: str) -> Session:
-        return Session(**_members(self._call("get-session", session_id)))
+        return _session(self._call("get-session", session_id))
 
     def read_transcript(self, session_id: str, after: Optional[str] = None, limit: int = 100) -> TranscriptPage:
         return _transcript(self._call("read-transcript", session_id, after, limit))

@@ -267,7 +267,7 @@ impl LiveSession {
     /// Writes that the session is open here, if that is not written yet.
     pub(in crate::connection) fn mark<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let Some(id) = self.key.id().filter(|_| self.marked.is_none()) else { return };
-        let mark = open_marks::mark(id, cx.connection);
+        let mark = open_marks::mark(id, cx.connection, self.activity_state());
         // A mark is believed for as long as its connection is, so that is said first.
         match cx.beat().and_then(|()| cx.store.commit(&[], vec![mark], Durability::Relaxed)) {
             Ok(()) => self.marked = Some(cx.connection.to_owned()),

@@ -2,15 +2,35 @@
 
 use serde_json::json;
 
-use super::LiveSession;
+use super::{LiveSession, Phase};
+use crate::connection::cx::Cx;
+use crate::environment::Environment;
 use crate::rpc::{Object, Outcome};
+use crate::storage::Storage;
+use crate::store::ActivityState;
 use crate::transcript::Kind;
 
 impl LiveSession {
-    /// The agent asks for permission; `params` without the session's id.
-    pub(in crate::connection) fn permission_asked(&mut self, now: i64, params: &str) {
+    /// The agent asks for permission; `params` without the session's id. Lists say at once that its user is waited for.
+    pub(in crate::connection) fn permission_asked<S: Storage, E: Environment>(
+        &mut self,
+        params: &str,
+        cx: &mut Cx<'_, S, E>,
+    ) {
         if self.is_open() {
-            self.recorder.push(Kind::PermissionAsked, now, params);
+            self.recorder.push(Kind::PermissionAsked, cx.now(), params);
+            self.questions += 1;
+            self.write_if_due(cx, false);
+        }
+    }
+
+    /// What is being done in it.
+    pub(super) fn activity_state(&self) -> ActivityState {
+        match &self.phase {
+            Phase::Open { turns, .. } if !turns.is_empty() && self.questions > 0 => ActivityState::RequiresAction,
+            Phase::Open { turns, .. } if !turns.is_empty() => ActivityState::Running,
+            Phase::Closing(closing) if !closing.turns.is_empty() => ActivityState::Running,
+            _ => ActivityState::Idle,
         }
     }
 
@@ -22,6 +42,7 @@ impl LiveSession {
         tool_call: Option<&str>,
         client: Option<&str>,
     ) {
+        self.questions = self.questions.saturating_sub(1);
         if !self.is_open() && !self.is_closing() {
             return;
         }

@@ -11,7 +11,7 @@ use crate::rpc::RpcError;
 use crate::sessions::delete;
 use crate::sessions::open_marks::{self, Written};
 use crate::storage::{Durability, Storage, StorageError, Write};
-use crate::store::{Changed, Decision, Session, Title, keys};
+use crate::store::{ActivityState, Changed, Decision, Session, Title, keys};
 use crate::transcript::{Flushed, LogEnd, Piece};
 
 impl LiveSession {
@@ -176,10 +176,10 @@ impl LiveSession {
         }
         self.mark(cx);
         loop {
-            let (marked, times) = (self.marked.as_deref(), *cx.writes + 1);
+            let (marked, times, state) = (self.marked.as_deref(), *cx.writes + 1, self.activity_state());
             let note = |arrivals| {
                 let arrivals = u32::try_from(arrivals).unwrap_or(u32::MAX);
-                mark_of_write(id, marked, Written { times, arrivals })
+                mark_of_write(id, marked, Written { times, arrivals }, state)
             };
             match self.recorder.write_piece(cx.store, durability, cx.before, note)? {
                 Piece::Last => return Ok(Flushed::Written),
@@ -196,7 +196,8 @@ impl LiveSession {
             return None;
         }
         self.mark(cx);
-        mark_of_write(id, self.marked.as_deref(), Written { times: *cx.writes + 1, arrivals: cx.arrivals })
+        let written = Written { times: *cx.writes + 1, arrivals: cx.arrivals };
+        mark_of_write(id, self.marked.as_deref(), written, self.activity_state())
     }
 
     /// Something was written. With a note, it was one of the connection's writes to logs.
@@ -242,9 +243,9 @@ impl LiveSession {
     }
 }
 
-/// The open mark of a session, if a connection has set it, with what the connection has written.
-fn mark_of_write(id: &str, marked: Option<&str>, written: Written) -> Option<Write> {
-    marked.map(|connection| open_marks::mark_written(id, connection, written))
+/// The open mark of a session, if a connection has set it, with what the connection has written and is doing.
+fn mark_of_write(id: &str, marked: Option<&str>, written: Written, state: ActivityState) -> Option<Write> {
+    marked.map(|connection| open_marks::mark_written(id, connection, written, state))
 }
 
 /// Whose activity it is.

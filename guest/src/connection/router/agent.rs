@@ -190,7 +190,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             let mut rest = asked.clone();
             rest.remove("sessionId");
             let rest = rest.to_json();
-            self.with(&key, |session, cx| session.permission_asked(cx.now(), &rest));
+            self.with(&key, |session, cx| session.permission_asked(&rest, cx));
             self.connection.requests.of_agent.insert(known_as, Some(Permission::read(key, &asked)));
         } else {
             self.connection.requests.of_agent.insert(known_as, None);

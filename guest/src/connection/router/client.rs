@@ -182,6 +182,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Method::Resume => self.resume(request, &read()?),
             Method::Fork => self.fork(request, &read()?),
             Method::List => self.list(request, params),
+            Method::Subscribe => self.subscribe(request, params),
+            Method::Unsubscribe => self.unsubscribe(request, &read()?),
             Method::Delete => self.close(request, &read()?, Then::Delete),
             Method::Close => self.close(request, &read()?, Then::Nothing),
             Method::Archive => self.close(request, &read()?, Then::Archive),

@@ -22,6 +22,9 @@ use super::stage::{Order, Stage};
 /// What the layer answers, whatever the agent can do.
 const ADDED: [&str; 8] = ["list", "delete", "resume", "close", "fork", "archive", "status", "title"];
 
+/// What it answers of lists beside that (draft: session list extensions).
+const ADDED_TO_LIST: [&str; 3] = ["limit", "changes", "subscribe"];
+
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Whether nothing has come yet.
     pub(crate) fn is_new(&self) -> bool {
@@ -141,6 +144,12 @@ fn with_layer(result: &Object<'_>, settings: &Settings, store: Option<&str>) -> 
             session.set(marker, "{}");
         }
     }
+    let mut list = Object::parse_or_empty(session.get("list").unwrap_or("{}"));
+    for marker in ADDED_TO_LIST {
+        list.set(marker, "{}");
+    }
+    let list = list.to_json();
+    session.set("list", list);
     let of_old = capabilities.get("session").filter(|_| settings.prefer_load).and_then(Object::parse);
     let of_old = of_old.map(|mut session| {
         session.remove("resume");

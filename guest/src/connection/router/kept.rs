@@ -24,6 +24,8 @@ pub(super) enum Kept<'a> {
     Session(&'a str),
     /// What an open session was opened with; apart, because it does not change and may be long.
     Given(&'a str),
+    /// A list that the client follows, by the subscription's id.
+    Subscription(&'a str),
     /// A request of the client's that is open.
     Request(ClientRequest),
     /// What the agent was asked to open, by the id of the request to it.
@@ -45,6 +47,7 @@ impl<'a> Kept<'a> {
             Self::Login => "login".to_owned(),
             Self::Session(id) => format!("s/{id}"),
             Self::Given(id) => format!("g/{id}"),
+            Self::Subscription(id) => format!("l/{id}"),
             Self::Request(request) => format!("q/{}", request.id().as_json()),
             Self::Step(id) => format!("o/{}", id.as_json()),
         }
@@ -61,6 +64,7 @@ impl<'a> Kept<'a> {
             _ => match key.split_once('/')? {
                 ("s", id) => Self::Session(id),
                 ("g", id) => Self::Given(id),
+                ("l", id) => Self::Subscription(id),
                 ("q", id) => Self::Request(ClientRequest::new(Id::parse(id)?)),
                 ("o", id) => Self::Step(Id::parse(id)?),
                 _ => return None,
@@ -99,6 +103,7 @@ mod tests {
             Kept::Login,
             Kept::Session("a/b"),
             Kept::Given("a/b"),
+            Kept::Subscription("a/b"),
             Kept::Request(ClientRequest::new(id())),
             Kept::Step(id()),
         ];

@@ -12,7 +12,7 @@ use crate::environment::Environment;
 use crate::rpc::{self, Code, Object, Outcome, RpcError};
 use crate::sessions::{create, open_marks};
 use crate::storage::{Durability, Storage, Write};
-use crate::store::{Session, State, keys};
+use crate::store::{ActivityState, Session, State, keys};
 
 impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn new_session(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
@@ -59,7 +59,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let name = self.connection.name.clone();
         self.cx().beat()?;
         let session = create::create_with(&self.store, &self.environment, &session, Durability::Durable, |id| {
-            Ok(vec![Write::Put { key: keys::state(id), value: text.clone() }, open_marks::mark(id, &name)])
+            Ok(vec![Write::Put { key: keys::state(id), value: text.clone() }, open_marks::mark(id, &name, ActivityState::Idle)])
         })?;
         let handled = if session.id == agent_id {
             Handled::Pass

@@ -25,6 +25,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     pub(crate) fn carry_on(&mut self, kept: Vec<(String, String)>, lost: Vec<Arrival>) {
         let mut orphans = Vec::new();
         let (mut sessions, mut given) = (Vec::new(), BTreeMap::<_, String>::new());
+        let mut subscriptions = Vec::new();
         let mut restarted = None;
         for (key, value) in kept {
             match Kept::read(&key) {
@@ -42,6 +43,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 Some(Kept::Given(session)) => {
                     given.insert(session.to_owned(), value);
                 }
+                Some(Kept::Subscription(id)) => subscriptions.push((id.to_owned(), value)),
                 Some(Kept::Step(id)) => {
                     if let Ok(stale) = serde_json::from_str(&value) {
                         self.connection.requests.stale.insert(id, stale);
@@ -70,6 +72,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         if let Some(memo) = restarted {
             self.take_up_restart(memo);
+        }
+        for (id, params) in subscriptions {
+            self.subscribe_again(&id, &params);
         }
         let error = RpcError::new(Code::InternalError, "Internal error: the request was lost; please try again");
         for request in orphans {

@@ -41,12 +41,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let is_upgrading = self.upgrade_some();
         self.discover_some();
         self.note_folder(now);
+        let changes = self.tell_changes(now);
         if self.has_more_of_list() || is_upgrading {
             return 0;
         }
         let is_due = self.connection.sessions.values().any(|session| session.is_due(now));
         let next = if is_due { self.settings.flush_ms } else { 1000 };
         let next = if is_removing { next.min(REMOVE_AGAIN) } else { next };
+        let next = changes.map_or(next, |changes| next.min(changes));
         self.connection.discovery.patience(now).map_or(next, |patience| patience.min(next))
     }
 
@@ -90,6 +92,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             if !self.is_saving_put_off() {
                 self.beat();
             }
+            self.tell_changes(self.now());
             return;
         }
         let full = self.connection.sessions.iter().filter(|(_, session)| session.is_full());

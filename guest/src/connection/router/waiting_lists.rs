@@ -5,11 +5,21 @@ use std::collections::VecDeque;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::load::Share;
 
+/// What a list is asked for with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// A page of it.
+    Page,
+    /// Its first page, and what changes from then on.
+    Subscription,
+}
+
 /// A list that is not answered yet.
 #[derive(Debug)]
 pub(super) struct WaitingList {
     pub(super) request: ClientRequest,
     pub(super) params: Option<String>,
+    pub(super) answer: Answer,
     pub(super) since: i64,
     pub(super) _share: Share,
 }

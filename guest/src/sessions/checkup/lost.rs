@@ -24,7 +24,7 @@ impl<S: Storage> Pass<'_, S> {
             if is_deleted || !is_lost || !tells_of(&entry, &id) {
                 continue;
             }
-            if let Some(row) = Row::parse(&entry.value).and_then(|row| restored::of_row(&row.extended())) {
+            if let Some(row) = Row::parse(&entry.value).and_then(|row| restored::of_row(&row.extended(None))) {
                 self.restore(&id, record, Some(row))?;
             }
         }

@@ -4,9 +4,9 @@ use super::fault::{Fault, Mending};
 use super::pass::{Pass, Wrong};
 use super::{BATCH, after, last_id};
 use crate::checksum;
-use crate::sessions::folders;
+use crate::sessions::{folders, open_marks};
 use crate::storage::{Entry, Result, Storage, StorageError, Write};
-use crate::store::{Decision, Removals, State, Usage, keys};
+use crate::store::{Decision, Departure, Removals, State, Usage, keys};
 
 /// The records beside those of sessions and indexes stand in these ranges.
 const RANGES: [(&str, &str); 6] =
@@ -56,10 +56,8 @@ impl<S: Storage> Pass<'_, S> {
             ("c/" | "d/" | "n/", _) => (is_number, Fault::Note, remove()),
             // Whatever stands there, it says that the session is deleted.
             ("x/" | "y/" | "w/", _) => (is_number, Fault::Note, put("0")),
-            ("o/", _) => {
-                let is_right = value.is_empty() || value.split(' ').all(|number| number.parse::<u64>().is_ok());
-                (is_right, Fault::Note, remove())
-            }
+            ("o/", _) => (open_marks::read_mark(value).is_some(), Fault::Note, remove()),
+            (keys::DEPARTURES, _) => (Departure::parse(value).is_some(), Fault::Note, remove()),
             ("f/", _) => (folders::is_note(value), Fault::Note, remove()),
             ("g/", _) if self.is_of_nobody(key, value, Fault::StateStray)? => return Ok(()),
             (keys::USAGES, _) if self.is_of_nobody(key, value, Fault::UsageStray)? => return Ok(()),

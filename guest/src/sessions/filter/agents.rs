@@ -13,6 +13,14 @@ pub enum Agents {
 }
 
 impl Agents {
+    /// The agent whose they are; none where they are all agents'.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Own(agent) => Some(agent),
+            Self::All => None,
+        }
+    }
+
     /// Whether a session is one of theirs.
     pub fn admit(&self, session: &Session) -> bool {
         match self {

@@ -9,9 +9,10 @@ use crate::search::query::Query;
 use crate::sessions::cursor::Place;
 use crate::sessions::filter::{Filter, Request, View};
 use crate::sessions::list::Effort;
+use crate::sessions::open_marks::{self, States};
 use crate::sessions::walk::{self, Found, Walk};
 use crate::storage::{Bounds, Result, Storage, StorageError};
-use crate::store::{Row, RowHead, Session, Store, keys};
+use crate::store::{ActivityState, Row, RowHead, Session, Store, keys};
 
 /// How many records are read at a time: they may be large, and few are shown.
 const READ_AT_ONCE: u32 = 32;
@@ -35,6 +36,8 @@ pub(super) struct Gather<'a, S> {
     is_walked: bool,
     /// Whether only titles and metadata can be searched.
     headings_only: bool,
+    /// What is being done in sessions, where rows show it; read with the first of them.
+    states: Option<States>,
 }
 
 impl<'a, S: Storage> Gather<'a, S> {
@@ -52,6 +55,7 @@ impl<'a, S: Storage> Gather<'a, S> {
             cut: None,
             is_walked: false,
             headings_only: false,
+            states: None,
         }
     }
 
@@ -91,9 +95,23 @@ impl<'a, S: Storage> Gather<'a, S> {
         self.rows.len() >= self.wanted || (self.rows.len() > 1 && self.bytes > MOST_BYTES)
     }
 
-    fn push(&mut self, place: Place, row: String) {
-        self.bytes += row.len() + 1;
-        self.rows.push((place, row));
+    /// Adds a row, with where it matched.
+    fn push(&mut self, place: Place, row: Row<'_>, id: &str, found: Option<&Match>) -> Result<()> {
+        let json = shown(row, self.state(id)?, found, self.view);
+        self.bytes += json.len() + 1;
+        self.rows.push((place, json));
+        Ok(())
+    }
+
+    /// What is being done in a session, if rows show it and anybody knows.
+    fn state(&mut self, id: &str) -> Result<Option<ActivityState>> {
+        if !self.view.extended {
+            return Ok(None);
+        }
+        if self.states.is_none() {
+            self.states = Some(open_marks::states(self.store, self.view.now)?);
+        }
+        Ok(self.states.as_ref().and_then(|states| states.get(id).copied()))
     }
 
     /// Rows straight from the index.
@@ -116,7 +134,7 @@ impl<'a, S: Storage> Gather<'a, S> {
             for found in &batch {
                 let Some((recency, id)) = found.place().filter(|_| !self.is_full()) else { continue };
                 let Some(row) = found.row().filter(|row| self.admits(&row.head, recency)) else { continue };
-                self.push(Place::Row { recency, id }, shown(row, None, self.view));
+                self.push(Place::Row { recency, id: id.clone() }, row, &id, None)?;
             }
         }
         Ok(())
@@ -136,10 +154,10 @@ impl<'a, S: Storage> Gather<'a, S> {
     fn push_session(&mut self, session: &Session, place: Place, hit: Option<(&Query, &Hit)>) -> Result<()> {
         let found = hit.map(|(query, hit)| find::describe(self.store, query, session, hit)).transpose()?;
         let text = Row::text(session);
-        if let Some(row) = Row::parse(&text) {
-            self.push(place, shown(row, found.as_ref(), self.view));
+        match Row::parse(&text) {
+            Some(row) => self.push(place, row, &session.id, found.as_ref()),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// The sessions that were there when the first page was read and have changed since.
@@ -201,9 +219,14 @@ impl<'a, S: Storage> Gather<'a, S> {
     }
 }
 
+/// The row of a session that is as this record has it; none where that cannot be.
+pub(super) fn row_of(session: &Session, state: Option<ActivityState>, view: View) -> Option<String> {
+    Some(shown(Row::parse(&Row::text(session))?, state, None, view))
+}
+
 /// A row as sent: with where it matched, and with what the client asked for.
-fn shown(row: Row<'_>, found: Option<&Match>, view: View) -> String {
-    let mut json = if view.extended { row.extended() } else { row.json.to_owned() };
+fn shown(row: Row<'_>, state: Option<ActivityState>, found: Option<&Match>, view: View) -> String {
+    let mut json = if view.extended { row.extended(state) } else { row.json.to_owned() };
     if let Some(found) = found {
         let found = json!({ "in": found.place, "snippet": found.snippet });
         json.truncate(json.len() - 3);

@@ -15,4 +15,6 @@ pub struct Options {
     pub draft: bool,
     /// Whether rows show what the draft of list extensions adds, whatever the request asks for.
     pub extended: bool,
+    /// The present, in milliseconds since 1970: who has said when that it is there tells what is being done in sessions.
+    pub now: i64,
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Gather, READ_AT_ONCE, shown};
+use super::{Gather, READ_AT_ONCE};
 use crate::search::find::{self, Few, Hit, Tried};
 use crate::search::query::Query;
 use crate::sessions::cursor::Place;
@@ -174,7 +174,7 @@ impl<S: Storage> Gather<'_, S> {
                 (None, Hit::Entry { log, seq }) => {
                     let Some(row) = of.found.row().filter(|row| self.admits(&row.head, of.recency)) else { continue };
                     let found = find::describe_entry(self.store, query, log, *seq)?;
-                    self.push(place, shown(row, Some(&found), self.view));
+                    self.push(place, row, &of.id, Some(&found))?;
                 }
                 (None, Hit::Heading) => {}
             }

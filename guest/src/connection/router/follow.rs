@@ -1,0 +1,99 @@
+//! Telling the client what changes in lists that it follows: `session/list/changes`, `session/list/resync` and
+//! `session/list_changed` (draft: session list extensions). It is looked once a second, and only where anybody follows.
+
+use serde_json::json;
+
+use crate::connection::router::Router;
+use crate::environment::Environment;
+use crate::rpc;
+use crate::sessions::changes::{Look, News};
+use crate::storage::{Result, Storage};
+
+/// How long after a look the next one is, in milliseconds: no session's change is told more often.
+const LOOK_EVERY: i64 = 1000;
+/// The most bytes of rows on a line of more than one.
+const MOST_BYTES: usize = (1024 - 16) * 1024;
+
+impl<S: Storage, E: Environment> Router<S, E> {
+    /// Tells some of what has changed, if it is time to. Returns in how many milliseconds it is to be called again; none
+    /// where nobody follows. A client that does not read is told nothing: what it is told is as things are then.
+    pub(super) fn tell_changes(&mut self, now: i64) -> Option<u32> {
+        self.connection.subscriptions.forget_old_watches(now);
+        let of = &self.connection.subscriptions;
+        if of.is_idle() {
+            return None;
+        }
+        let wait = of.next_look - now;
+        if !of.is_looking && (1..=LOOK_EVERY).contains(&wait) {
+            return Some(u32::try_from(wait).unwrap_or_default());
+        }
+        if self.is_out_of_room() {
+            return Some(u32::try_from(LOOK_EVERY).unwrap_or_default());
+        }
+        let is_over = self.tell_some(now).unwrap_or_else(|error| {
+            if !std::mem::replace(&mut self.connection.subscriptions.warned, true) {
+                self.warn(format!("what changes in lists cannot be told for now: {error}"));
+            }
+            true
+        });
+        let of = &mut self.connection.subscriptions;
+        of.is_looking = !is_over;
+        of.next_look = now + LOOK_EVERY;
+        Some(if is_over { u32::try_from(LOOK_EVERY).unwrap_or_default() } else { 0 })
+    }
+
+    /// Tells some of what a look finds; says whether that was all.
+    fn tell_some(&mut self, now: i64) -> Result<bool> {
+        let of = &mut self.connection.subscriptions;
+        let Some(follower) = &mut of.follower else { return Ok(true) };
+        if !of.is_looking && follower.look(&self.store, now)? == Look::TooFarBehind {
+            let ids: Vec<String> = of.by_id.keys().cloned().collect();
+            of.note_hints(|_| true);
+            ids.iter().for_each(|id| self.tell_to_read_again(id));
+            self.tell_hints();
+            return Ok(true);
+        }
+        of.is_looking = true;
+        let step = follower.step(&self.store, now)?;
+        of.warned = false;
+        let news: Vec<_> = of.by_id.iter().map(|(id, scope)| (id.clone(), scope.news(&step))).collect();
+        step.departed.iter().for_each(|gone| of.note_hints(|scope| scope.lacks(gone)));
+        step.changed.iter().for_each(|changed| of.note_hints(|scope| scope.has(changed)));
+        for (id, news) in news {
+            self.tell(&id, news);
+        }
+        if step.is_over {
+            self.tell_hints();
+        }
+        Ok(step.is_over)
+    }
+
+    /// Tells a subscription what is news to it, on as few lines as have room for it.
+    fn tell(&mut self, id: &str, news: News) {
+        let News { rows, mut removed } = news;
+        let mut rows = rows.into_iter().peekable();
+        while rows.peek().is_some() || !removed.is_empty() {
+            let mut line = String::new();
+            while let Some(row) = rows.next_if(|row| line.is_empty() || line.len() + row.len() < MOST_BYTES) {
+                line.push_str(if line.is_empty() { "" } else { "," });
+                line.push_str(&row);
+            }
+            let removed = json!(std::mem::take(&mut removed));
+            let params = format!("{{\"subscriptionId\":{},\"sessions\":[{line}],\"removed\":{removed}}}", json!(id));
+            self.send_client(rpc::notification("session/list/changes", &params));
+        }
+    }
+
+    /// Not every change can be told to a subscription.
+    pub(super) fn tell_to_read_again(&mut self, id: &str) {
+        let params = json!({ "subscriptionId": id }).to_string();
+        self.send_client(rpc::notification("session/list/resync", &params));
+    }
+
+    /// Says which lists are not what they were.
+    fn tell_hints(&mut self) {
+        for cwd in std::mem::take(&mut self.connection.subscriptions.hints) {
+            self.send_client(rpc::notification("session/list_changed", &json!({ "cwd": cwd }).to_string()));
+        }
+    }
+}

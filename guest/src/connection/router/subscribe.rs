@@ -1,0 +1,80 @@
+//! `session/list/subscribe` and `session/list/unsubscribe` (draft: session list extensions).
+
+use serde_json::json;
+
+use super::kept::Kept;
+use super::subscriptions::MOST_SUBSCRIPTIONS;
+use super::waiting_lists::Answer;
+use crate::connection::client_request::ClientRequest;
+use crate::connection::handled::{Handled, Handling};
+use crate::connection::params::Params;
+use crate::connection::router::Router;
+use crate::environment::Environment;
+use crate::rpc::RpcError;
+use crate::sessions::changes::{Follower, Scope};
+use crate::sessions::filter::Request;
+use crate::sessions::list::{self, Effort};
+use crate::storage::Storage;
+
+impl<S: Storage, E: Environment> Router<S, E> {
+    pub(super) fn subscribe(&mut self, request: &ClientRequest, params: Option<&str>) -> Handling {
+        self.answer_list(request, params, Answer::Subscription)
+    }
+
+    /// Begins a subscription, and answers with the first page. What changes from before the page was read is told.
+    pub(super) fn subscribed(&mut self, params: Option<&str>) -> Result<String, RpcError> {
+        if self.connection.subscriptions.by_id.len() >= MOST_SUBSCRIPTIONS {
+            let message = format!("would be one of more than {MOST_SUBSCRIPTIONS}: end another one before");
+            return Err(RpcError::invalid_params("params", message));
+        }
+        let wanted = self.list_request(params)?;
+        let scope = Scope::of(&wanted)?;
+        self.follow_lists()?;
+        let page = list::answer(&self.store, &wanted, Effort::default())?;
+        let id = format!("list_{:016x}", self.environment.random());
+        self.connection.subscriptions.by_id.insert(id.clone(), scope);
+        self.outputs.push_back(Kept::Subscription(&id).with(Some(params.unwrap_or("{}").to_owned())));
+        Ok(format!("{{\"subscriptionId\":{},{}", json!(id), &page[1..]))
+    }
+
+    /// Follows what changes from now on, if nobody has yet.
+    fn follow_lists(&mut self) -> Result<(), RpcError> {
+        if self.connection.subscriptions.follower.is_none() {
+            let now = self.now();
+            self.connection.subscriptions.follower = Some(Follower::begin(&self.store, now)?);
+            self.connection.subscriptions.next_look = now;
+        }
+        Ok(())
+    }
+
+    pub(super) fn unsubscribe(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
+        let id = params.string("subscriptionId")?;
+        if self.connection.subscriptions.by_id.remove(&id).is_none() {
+            return Err(RpcError::invalid_params("subscriptionId", "is none of this connection's subscriptions"));
+        }
+        self.outputs.push_back(Kept::Subscription(&id).with(None));
+        self.finish(request, Ok("{}".to_owned()));
+        Ok(Handled::Done)
+    }
+
+    /// A subscription of a lost instance goes on. What has changed meanwhile is not known.
+    pub(super) fn subscribe_again(&mut self, id: &str, params: &str) {
+        let scope = self.list_request(Some(params)).ok().and_then(|wanted| Scope::of(&wanted).ok());
+        let Some(scope) = scope.filter(|_| self.follow_lists().is_ok()) else {
+            self.outputs.push_back(Kept::Subscription(id).with(None));
+            return;
+        };
+        self.connection.subscriptions.by_id.insert(id.to_owned(), scope);
+        self.tell_to_read_again(id);
+    }
+
+    /// The client has asked for the first page of a list of a directory: it is told when that is not so any more.
+    pub(super) fn watch_list(&mut self, request: &Request, cwd: Option<String>) {
+        let (Some(cwd), true) = (cwd, self.connection.asked.wants_list_hints()) else { return };
+        // Where it cannot be followed no hint comes, which hints may do.
+        let Some(scope) = Scope::of(request).ok().filter(|_| self.follow_lists().is_ok()) else { return };
+        let now = self.now();
+        let has_worktrees = request.filter.worktrees.is_some();
+        self.connection.subscriptions.watch(&cwd, has_worktrees, scope, now);
+    }
+}

@@ -1,0 +1,69 @@
+//! Who follows which lists: by subscriptions, which are given what changes, and by watches, of which only a hint comes
+//! (draft: session list extensions).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::sessions::changes::{Follower, Scope};
+
+/// How many subscriptions a connection may have.
+pub(super) const MOST_SUBSCRIPTIONS: usize = 128;
+/// How many lists are watched for hints: the ones that were asked for last.
+const MOST_WATCHES: usize = 64;
+/// For how long, in milliseconds, as the draft has it.
+const WATCHED_FOR: i64 = 600_000;
+
+/// A list whose first page was asked for.
+#[derive(Debug)]
+struct Watch {
+    scope: Scope,
+    until: i64,
+}
+
+/// All of them, and how far they have been followed: all of a connection's together.
+#[derive(Debug, Default)]
+pub(super) struct Subscriptions {
+    pub(super) by_id: BTreeMap<String, Scope>,
+    /// By the directory, as the client calls it, and whether worktrees are listed with it.
+    watches: BTreeMap<(String, bool), Watch>,
+    /// None where nobody follows anything.
+    pub(super) follower: Option<Follower>,
+    /// A look is under way.
+    pub(super) is_looking: bool,
+    /// When to look next.
+    pub(super) next_look: i64,
+    /// The directories of watched lists that are not what they were, to be told when the look is over.
+    pub(super) hints: BTreeSet<String>,
+    /// The host was told that it cannot be followed.
+    pub(super) warned: bool,
+}
+
+impl Subscriptions {
+    /// Whether nobody follows anything.
+    pub(super) fn is_idle(&self) -> bool {
+        self.by_id.is_empty() && self.watches.is_empty()
+    }
+
+    /// The client has asked for the first page of the list of a directory.
+    pub(super) fn watch(&mut self, cwd: &str, has_worktrees: bool, scope: Scope, now: i64) {
+        self.watches.insert((cwd.to_owned(), has_worktrees), Watch { scope, until: now + WATCHED_FOR });
+        if self.watches.len() > MOST_WATCHES {
+            let first = self.watches.iter().min_by_key(|(_, watch)| watch.until).map(|(key, _)| key.clone());
+            first.map(|key| self.watches.remove(&key));
+        }
+    }
+
+    /// Nobody waits any more for hints that were asked for long ago, by a clock that may have been set back since.
+    pub(super) fn forget_old_watches(&mut self, now: i64) {
+        self.watches.retain(|_, watch| (now..=now + WATCHED_FOR).contains(&watch.until));
+        if self.is_idle() && self.follower.is_some() {
+            *self = Self::default();
+        }
+    }
+
+    /// Something concerns these lists: those that are watched, where no subscription tells more, are not what they were.
+    pub(super) fn note_hints(&mut self, concerns: impl Fn(&Scope) -> bool) {
+        let concerned = self.watches.iter().filter(|(_, watch)| concerns(&watch.scope));
+        let unsubscribed = concerned.filter(|(_, watch)| !self.by_id.values().any(|scope| scope.covers(&watch.scope)));
+        self.hints.extend(unsubscribed.map(|((cwd, _), _)| cwd.clone()));
+    }
+}

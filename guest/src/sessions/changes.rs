@@ -1,0 +1,265 @@
+//! What has changed in lists since somebody last looked (draft: session list extensions, `session/list/changes`).
+//!
+//! Nobody notes who follows: each session stands in the index under the revision that last changed it, and where one was
+//! that is gone stands under the revision with which it left. Whoever follows knows up to which revision it has read, and
+//! what was being done in sessions by then, of which open marks tell and no revision.
+
+mod scope;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use scope::{News, Scope};
+
+use super::open_marks::{self, Cleaned, States};
+use crate::storage::{Bounds, Durability, Result, Storage, StorageError, Write};
+use crate::store::{ActivityState, Departure, Session, Store, keys};
+
+/// Whoever is further behind reads the list anew: that costs a page, and to read on would cost the changes. Departures from
+/// before are not kept.
+pub const MOST_BEHIND: u64 = 65_536;
+/// How much of the index is read at a time.
+const READ_AT_ONCE: Bounds = Bounds { limit: 256, max_bytes: 64 * 1024 };
+/// How many records are read at a time: they may be large.
+const RECORDS_AT_ONCE: usize = 32;
+/// A step gives no more bytes of records than this, but for what comes with the last of them.
+const MOST_BYTES: usize = 512 * 1024;
+
+/// A session that is there, as it is now.
+#[derive(Debug)]
+pub struct Changed {
+    /// Its record.
+    pub session: Session,
+    /// What is being done in it, if anybody knows.
+    pub state: Option<ActivityState>,
+}
+
+/// A session that is not there any more, or is elsewhere now.
+#[derive(Debug)]
+pub struct Departed {
+    /// Its id.
+    pub id: String,
+    /// Where it was.
+    pub from: Departure,
+    /// As it is now, if it is there.
+    pub now: Option<Session>,
+}
+
+/// A part of what has changed.
+#[derive(Debug, Default)]
+pub struct Step {
+    /// What may have left lists.
+    pub departed: Vec<Departed>,
+    /// What is to be shown anew.
+    pub changed: Vec<Changed>,
+    /// All that the look was for has been given.
+    pub is_over: bool,
+}
+
+/// What a look finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// Perhaps something: [`Follower::step`] gives it.
+    Begun,
+    /// So much has changed, or the store was put back to an earlier state of it, that the list is to be read anew. Whatever
+    /// changes from now on is given again.
+    TooFarBehind,
+}
+
+/// How far somebody has followed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Follower {
+    /// Where the look before this one began: a session that changed then, and again while it was under way, is met by
+    /// this one.
+    before: u64,
+    /// Where this look began.
+    began: u64,
+    /// All up to here has been read.
+    reached: u64,
+    /// Where this look ends.
+    until: u64,
+    /// What was being done in sessions, as was given.
+    states: States,
+    /// What was given in this look and the one before, by the revision that had changed what is shown of it.
+    given: BTreeMap<String, u64>,
+    given_before: BTreeMap<String, u64>,
+}
+
+impl Follower {
+    /// Follows from now on.
+    pub fn begin<S: Storage>(store: &Store<S>, now: i64) -> Result<Self> {
+        let revision = store.revision()?;
+        let states = open_marks::states(store, now)?;
+        Ok(Self { before: revision, began: revision, reached: revision, until: revision, states, ..Self::default() })
+    }
+
+    /// Looks whether anything has changed. The one before must be over.
+    pub fn look<S: Storage>(&mut self, store: &Store<S>, now: i64) -> Result<Look> {
+        let revision = store.revision()?;
+        if revision < self.reached || revision - self.reached > MOST_BEHIND {
+            *self = Self::begin(store, now)?;
+            return Ok(Look::TooFarBehind);
+        }
+        (self.before, self.began, self.until) = (self.began, self.reached, revision);
+        self.given_before = std::mem::take(&mut self.given);
+        Ok(Look::Begun)
+    }
+
+    /// Gives some of what the look has found. What changes meanwhile is found by the next one.
+    pub fn step<S: Storage>(&mut self, store: &Store<S>, now: i64) -> Result<Step> {
+        let mut step = Step::default();
+        let states = open_marks::states(store, now)?;
+        if self.reached < self.until {
+            let (changed, reached) = self.entries(store, keys::CHANGES, self.until)?;
+            let (departed, reached) = self.entries(store, keys::DEPARTURES, reached)?;
+            let changed: Vec<_> = changed.iter().filter_map(|(key, _)| keys::changed_place(key)).collect();
+            let departed = departed.iter().filter_map(|(key, value)| {
+                let (revision, id) = keys::departed_place(key)?;
+                Some((revision, id, Departure::parse(value)?))
+            });
+            let departed = departed.collect::<Vec<_>>();
+            self.read(store, changed.into_iter().filter(|(revision, _)| *revision <= reached), reached, &states, &mut step)?;
+            for (_, id, from) in departed.into_iter().filter(|(revision, ..)| *revision <= self.reached) {
+                let now = sessions(store, std::iter::once(&id))?.pop();
+                step.departed.push(Departed { id, from, now });
+            }
+        }
+        if self.reached >= self.until {
+            self.changed_states(store, &states, &mut step)?;
+            step.is_over = true;
+        }
+        Ok(step)
+    }
+
+    /// The entries that come next in such an index, up to a revision; and up to where these are all.
+    fn entries<S: Storage>(&self, store: &Store<S>, prefix: &str, until: u64) -> Result<(Vec<(String, String)>, u64)> {
+        let start = format!("{prefix}{:016}", self.reached + 1);
+        let end = format!("{prefix}{:016}", until + 1);
+        let page = store.storage().scan(&start, &end, false, READ_AT_ONCE)?;
+        let revision_of = |key: &str| key.strip_prefix(prefix)?.split_once('/')?.0.parse().ok();
+        let last = page.entries.last().filter(|_| page.more).and_then(|entry| revision_of(&entry.key));
+        let entries = page.entries.into_iter().map(|entry| (entry.key, entry.value)).collect();
+        Ok((entries, last.unwrap_or(until)))
+    }
+
+    /// Reads these sessions as far as a step goes, and notes how far that was: to `reached`, or the last that was read.
+    fn read<S: Storage>(
+        &mut self,
+        store: &Store<S>,
+        changed: impl Iterator<Item = (u64, String)>,
+        reached: u64,
+        states: &States,
+        step: &mut Step,
+    ) -> Result<()> {
+        let changed: Vec<_> = changed.collect();
+        for some in changed.chunks(RECORDS_AT_ONCE) {
+            for session in sessions(store, some.iter().map(|(_, id)| id))? {
+                let shown = session.shown_revision();
+                let is_given = |given: &BTreeMap<String, u64>| given.get(&session.id) == Some(&shown);
+                if shown > self.before && !is_given(&self.given_before) && !is_given(&self.given) {
+                    self.give(session, states, step);
+                }
+            }
+            let bytes: usize = step.changed.iter().map(|changed| size_of(&changed.session)).sum();
+            if bytes > MOST_BYTES
+                && let Some((revision, _)) = some.last()
+            {
+                self.reached = *revision;
+                return Ok(());
+            }
+        }
+        self.reached = reached;
+        Ok(())
+    }
+
+    /// Those in which something else is being done than was given, of those that this look has not given yet.
+    fn changed_states<S: Storage>(&mut self, store: &Store<S>, states: &States, step: &mut Step) -> Result<()> {
+        let known: BTreeSet<&String> = states.keys().chain(self.states.keys()).collect();
+        let is_changed = |id: &&String| states.get(*id) != self.states.get(*id) && !self.given.contains_key(*id);
+        let ids: Vec<String> = known.into_iter().filter(is_changed).cloned().collect();
+        for some in ids.chunks(RECORDS_AT_ONCE) {
+            for session in sessions(store, some.iter())? {
+                self.give(session, states, step);
+            }
+            // Of one that is not there nobody needs to be told.
+            some.iter().for_each(|id| self.note_state(id, states.get(id).copied()));
+        }
+        Ok(())
+    }
+
+    fn note_state(&mut self, id: &str, state: Option<ActivityState>) {
+        match state {
+            Some(state) => self.states.insert(id.to_owned(), state),
+            None => self.states.remove(id),
+        };
+    }
+
+    fn give(&mut self, session: Session, states: &States, step: &mut Step) {
+        let state = states.get(&session.id).copied();
+        self.note_state(&session.id, state);
+        self.given.insert(session.id.clone(), session.shown_revision());
+        step.changed.push(Changed { session, state });
+    }
+
+    /// What [`Self::read_from`] reads. What was given is not in it: it may be given again.
+    pub fn to_text(&self) -> String {
+        let mut text = format!("{}.{}.{}.{}", self.before, self.began, self.reached, self.until);
+        for (id, state) in &self.states {
+            text.extend(["/", &keys::encode(id), "=", state.letter()]);
+        }
+        text
+    }
+
+    /// Goes on from there; `None` for what is no such place.
+    pub fn read_from(text: &str) -> Option<Self> {
+        let mut parts = text.split('/');
+        let revisions: Vec<u64> = parts.next()?.split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+        let [before, began, reached, until] = revisions[..] else { return None };
+        let state = |part: &str| {
+            let (id, letter) = part.split_once('=')?;
+            Some((keys::decode(id)?, ActivityState::of_letter(letter)?))
+        };
+        let states = parts.map(state).collect::<Option<States>>()?;
+        let is_place = before <= began && began <= reached && reached <= until && until < u64::MAX - 1;
+        is_place.then(|| Self { before, began, reached, until, states, ..Self::default() })
+    }
+
+    /// Whether a look is under way.
+    pub fn is_looking(&self) -> bool {
+        self.reached < self.until
+    }
+}
+
+/// Removes departures that nobody can be told of any more, of up to `limit` behind this key.
+pub(super) fn forget_departures<S: Storage>(store: &Store<S>, behind: &str, limit: u32) -> Result<Cleaned> {
+    let kept = store.revision()?.saturating_sub(MOST_BEHIND);
+    let start = if behind.is_empty() { keys::DEPARTURES.to_owned() } else { format!("{behind}\u{0}") };
+    let bounds = Bounds { limit, ..READ_AT_ONCE };
+    let page = store.storage().scan(&start, &keys::departed(kept, ""), false, bounds)?;
+    let last = page.entries.last().filter(|_| page.more).map(|entry| entry.key.clone());
+    let cleaned = Cleaned { looked: page.entries.len(), last };
+    if cleaned.looked > 0 {
+        let writes = page.entries.into_iter().map(|entry| Write::Remove { key: entry.key });
+        store.commit(&[], writes.collect(), Durability::Relaxed)?;
+    }
+    Ok(cleaned)
+}
+
+/// About how large a session's row is.
+fn size_of(session: &Session) -> usize {
+    let meta: usize = session.meta.iter().map(|(key, value)| key.len() + value.get().len()).sum();
+    512 + meta + session.title.text().map_or(0, str::len) + session.cwd.len() + session.id.len()
+}
+
+/// Those of these sessions that are there. What cannot be read is not shown by lists either.
+fn sessions<'i, S: Storage>(store: &Store<S>, ids: impl Iterator<Item = &'i String>) -> Result<Vec<Session>> {
+    let keys: Vec<String> = ids.map(|id| keys::session(id)).collect();
+    let mut sessions = Vec::with_capacity(keys.len());
+    for text in store.storage().get(&keys)?.iter().flatten() {
+        match Session::parse(text) {
+            Ok(session) => sessions.push(session),
+            Err(StorageError::Corrupt(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(sessions)
+}

@@ -1,0 +1,74 @@
+//! Which list somebody follows, and what of all that has changed is news there.
+
+use super::{Changed, Departed, Step};
+use crate::sessions::filter::{Archived, Filter, Request, View};
+use crate::sessions::list::{self, ListError};
+
+/// A list of sessions, whether they are archived or not: who follows it leaves out for itself what it does not show.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    filter: Filter,
+    view: View,
+}
+
+/// What somebody who follows a list is to be told.
+#[derive(Debug, Default)]
+pub struct News {
+    /// The rows that are new or have changed, each a `SessionInfo` as JSON.
+    pub rows: Vec<String>,
+    /// The ids of those that are not in the list any more.
+    pub removed: Vec<String>,
+}
+
+impl Scope {
+    /// What a request lists. Not every list can be followed: a session may come and go by its words or times with nobody
+    /// noting it.
+    pub fn of(request: &Request) -> Result<Self, ListError> {
+        let Request { filter, cursor, view, .. } = request;
+        if cursor.is_some() {
+            return Err(ListError::invalid("cursor", "is for later pages: a list is followed from the first one on"));
+        }
+        for (field, is_asked) in [
+            ("search", filter.search.is_some()),
+            ("createdAfter", filter.created_after.is_some()),
+            ("createdBefore", filter.created_before.is_some()),
+            ("updatedAfter", filter.updated_after.is_some()),
+            ("subagents", filter.subagents),
+        ] {
+            if is_asked {
+                return Err(ListError::invalid(field, "is for single pages: such a list cannot be followed"));
+            }
+        }
+        let filter = Filter { archived: Archived::Include, ..filter.clone() };
+        Ok(Self { filter, view: View { extended: true, ..*view } })
+    }
+
+    /// Whether a change is one of this list.
+    pub fn has(&self, changed: &Changed) -> bool {
+        self.filter.admits(&changed.session)
+    }
+
+    /// Whether a session that was in this list has left it.
+    pub fn lacks(&self, gone: &Departed) -> bool {
+        gone.from.was_among(&self.filter.directories(), self.filter.agents.name())
+            && !gone.now.as_ref().is_some_and(|now| self.filter.admits(now))
+    }
+
+    /// Whether all that the other lists is in this one.
+    pub fn covers(&self, other: &Self) -> bool {
+        let (own, others) = (self.filter.directories(), other.filter.directories());
+        let has_all = !others.is_empty() && others.iter().all(|directory| own.contains(directory));
+        let has_agents = self.filter.agents.name().is_none() || self.filter.agents == other.filter.agents;
+        has_agents && (own.is_empty() || has_all)
+    }
+
+    /// What of a step is news here.
+    pub fn news(&self, step: &Step) -> News {
+        let changed = step.changed.iter().filter(|changed| self.has(changed));
+        let removed = step.departed.iter().filter(|gone| self.lacks(gone));
+        News {
+            rows: changed.filter_map(|changed| list::row(changed, self.view)).collect(),
+            removed: removed.map(|gone| gone.id.clone()).collect(),
+        }
+    }
+}

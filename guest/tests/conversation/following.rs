@@ -1,0 +1,480 @@
+//! Lists that are followed: what is being done in sessions, subscriptions and hints (draft: session list extensions).
+
+use acp_sessions_corpus::Call;
+use acp_sessions_guest::sessions::changes::MOST_BEHIND;
+use acp_sessions_guest::sessions::panel::ListCriteria;
+use acp_sessions_guest::storage::{Bounds, Durability, Memory, Storage, Write};
+use acp_sessions_guest::store::keys;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Faulty, Out, World, update};
+use crate::scenes::{CWD, LONG, answers, ask_fork, ask_prompt, leave, load, met, oblige};
+
+/// A change in one window is told in another within this time, in milliseconds.
+const SOON: i64 = 1000;
+const ELSEWHERE: &str = "/home/y";
+
+fn loads() -> Value {
+    json!({"loadSession": true, "sessionCapabilities": {"fork": {}, "close": {}}})
+}
+
+fn window<'a, S: Storage>(store: &'a S, world: &'a World) -> Desk<'a, S> {
+    Desk::ready(store, world, &loads())
+}
+
+/// A window of a client that wants hints.
+fn hinted<'a>(store: &'a Memory, world: &'a World) -> Desk<'a> {
+    met(store, world, &json!({"session": {"listChanged": {}}}), &loads())
+}
+
+/// The rows of a list with what the draft adds.
+fn rows<S: Storage>(desk: &mut Desk<'_, S>) -> Vec<Value> {
+    rows_of(desk, json!({"archived": "all"}))
+}
+
+fn rows_of<S: Storage>(desk: &mut Desk<'_, S>, params: Value) -> Vec<Value> {
+    let answer = desk.ask("session/list", params);
+    answer["result"]["sessions"].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
+}
+
+/// What a list says is being done in a session.
+fn state<S: Storage>(desk: &mut Desk<'_, S>, id: &str) -> Value {
+    let row = rows(desk).into_iter().find(|row| row["sessionId"] == id);
+    row.unwrap_or_else(|| panic!("{id} is not listed"))["state"].clone()
+}
+
+/// Subscribes; the subscription's id and the first page.
+fn subscribe<S: Storage>(desk: &mut Desk<'_, S>, params: Value) -> (String, Vec<Value>) {
+    let answer = desk.ask("session/list/subscribe", params);
+    let id = answer["result"]["subscriptionId"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    (id.to_owned(), answer["result"]["sessions"].as_array().unwrap().clone())
+}
+
+/// What a subscription was told: the rows, and the ids of what is gone.
+fn told(out: &Out, subscription: &str) -> (Vec<Value>, Vec<String>) {
+    let (mut rows, mut removed) = (Vec::new(), Vec::new());
+    for message in notified(out, "session/list/changes") {
+        if message["subscriptionId"] == subscription {
+            rows.extend(message["sessions"].as_array().unwrap().clone());
+            let ids = message["removed"].as_array().unwrap();
+            removed.extend(ids.iter().map(|id| id.as_str().unwrap().to_owned()));
+        }
+    }
+    (rows, removed)
+}
+
+/// The params of the client's notifications of a method.
+fn notified(out: &Out, method: &str) -> Vec<Value> {
+    out.client.iter().filter(|message| message["method"] == method).map(|message| message["params"].clone()).collect()
+}
+
+/// One member of each of these rows, by session.
+fn members(rows: &[Value], member: &str) -> Vec<(String, Value)> {
+    rows.iter().map(|row| (row["sessionId"].as_str().unwrap().to_owned(), row[member].clone())).collect()
+}
+
+fn one(id: &str, value: impl Into<Value>) -> Vec<(String, Value)> {
+    vec![(id.to_owned(), value.into())]
+}
+
+fn ask_permission<S: Storage>(desk: &mut Desk<'_, S>) {
+    let options = json!([{"optionId": "y", "name": "Yes", "kind": "allow_once"}]);
+    let params = json!({"sessionId": "s1", "toolCall": {"toolCallId": "c"}, "options": options});
+    desk.agent(json!({"id": "may", "method": "session/request_permission", "params": params}));
+}
+
+fn permit<S: Storage>(desk: &mut Desk<'_, S>) {
+    desk.client(json!({"id": "may", "result": {"outcome": {"outcome": "selected", "optionId": "y"}}}));
+}
+
+#[test]
+fn the_layer_says_that_its_lists_can_be_followed() {
+    let (store, world) = (Memory::new(), World::default());
+    for theirs in [json!({}), json!({"sessionCapabilities": {"list": {"of": "theirs"}}})] {
+        let answer = Desk::open(&store, &world, &[]).initialize(&theirs);
+        let list = &answer["agentCapabilities"]["sessionCapabilities"]["list"];
+        for marker in ["limit", "changes", "subscribe"] {
+            assert_eq!(list[marker], json!({}), "{theirs}");
+        }
+        assert_eq!(list["of"], theirs["sessionCapabilities"]["list"]["of"]);
+    }
+}
+
+#[test]
+fn rows_say_what_is_being_done_in_sessions_in_whichever_window() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = window(&store, &world);
+    first.new_session("s1", CWD);
+    let mut second = window(&store, &world);
+    let both = |first: &mut Desk<'_>, second: &mut Desk<'_>| (state(first, "s1"), state(second, "s1"));
+    let are = |state: &str| (json!(state), json!(state));
+    assert_eq!(both(&mut first, &mut second), are("idle"));
+    ask_prompt(&mut first, "turn", "s1", "Go");
+    assert_eq!(both(&mut first, &mut second), are("running"));
+    ask_permission(&mut first);
+    assert_eq!(both(&mut first, &mut second), are("requires_action"));
+    permit(&mut first);
+    first.wait(LONG);
+    assert_eq!(both(&mut first, &mut second), are("running"));
+    first.agent(answers("turn"));
+    assert_eq!(both(&mut first, &mut second), are("idle"));
+    leave(first);
+    assert_eq!(state(&mut second, "s1"), Value::Null);
+}
+
+#[test]
+fn a_question_that_is_not_answered_ends_with_its_turn() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = window(&store, &world);
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    ask_permission(&mut desk);
+    desk.agent(answers("turn"));
+    assert_eq!(state(&mut desk, "s1"), "idle");
+    ask_prompt(&mut desk, "turn", "s1", "On");
+    assert_eq!(state(&mut desk, "s1"), "running");
+}
+
+#[test]
+fn a_window_that_was_killed_says_nothing_any_more_within_seconds() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = window(&store, &world);
+    first.new_session("s1", CWD);
+    ask_prompt(&mut first, "turn", "s1", "Go");
+    let mut second = window(&store, &world);
+    let (subscription, _) = subscribe(&mut second, json!({}));
+    drop(first);
+    for _ in 0..4 {
+        let out = second.wait(2000);
+        assert_eq!(told(&out, &subscription).0, Vec::<Value>::new());
+        assert_eq!(state(&mut second, "s1"), "running");
+    }
+    let mut rows = Vec::new();
+    for _ in 0..3 {
+        rows.extend(told(&second.wait(1000), &subscription).0);
+    }
+    assert_eq!(members(&rows, "state"), one("s1", Value::Null));
+    assert_eq!(state(&mut second, "s1"), Value::Null);
+}
+
+#[test]
+fn of_two_windows_in_one_session_the_one_that_does_something_counts() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = window(&store, &world);
+    first.new_session("s1", CWD);
+    first.turn("s1", "Hi", &["Ho"]);
+    let mut second = window(&store, &world);
+    load(&mut second, "s1", &[("Hi", "Ho")]).answer("load");
+    ask_prompt(&mut first, "turn", "s1", "Go");
+    assert_eq!(state(&mut second, "s1"), "running");
+    second.wait(LONG);
+    assert_eq!(state(&mut first, "s1"), "running");
+}
+
+#[test]
+fn a_client_that_knows_nothing_of_it_is_shown_nothing_of_it() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = window(&store, &world);
+    desk.new_session("s1", CWD);
+    let answer = desk.ask("session/list", json!({}));
+    assert_eq!(answer["result"]["sessions"][0].get("state"), None);
+    assert!(notified(&desk.wait(SOON), "session/list/changes").is_empty());
+}
+
+#[test]
+fn what_happens_in_one_window_is_told_in_another_by_whole_rows() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut second = window(&store, &world);
+    let (subscription, page) = subscribe(&mut second, json!({"cwd": CWD, "limit": 5}));
+    assert_eq!(page, Vec::<Value>::new());
+    let mut first = window(&store, &world);
+    first.new_session("s1", CWD);
+    first.new_session("s2", ELSEWHERE);
+    let (rows_told, removed) = told(&second.wait(SOON), &subscription);
+    assert_eq!((members(&rows_told, "state"), removed), (one("s1", "idle"), vec![]));
+    ask_prompt(&mut first, "turn", "s1", "Fix the roof");
+    let (rows_told, _) = told(&second.wait(SOON), &subscription);
+    assert_eq!(members(&rows_told, "state"), one("s1", "running"));
+    ask_permission(&mut first);
+    assert_eq!(members(&told(&second.wait(SOON), &subscription).0, "state"), one("s1", "requires_action"));
+    permit(&mut first);
+    first.agent(update("s1", json!({"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": {"amount": 0.5, "currency": "USD"}})));
+    first.agent(answers("turn"));
+    let (rows_told, _) = told(&second.wait(SOON), &subscription);
+    let fresh = rows_of(&mut second, json!({"cwd": CWD, "limit": 5}));
+    assert_eq!(rows_told, fresh);
+    assert_eq!((&fresh[0]["title"], &fresh[0]["cost"]["amount"]), (&json!("Fix the roof"), &json!(0.5)));
+    assert!(fresh[0]["lastTurnEndedAt"].is_string() && fresh[0]["lastPromptAt"].is_string());
+    assert_eq!(told(&second.wait(SOON), &subscription), (vec![], vec![]));
+}
+
+#[test]
+fn archiving_forking_and_renaming_are_changes_and_deleting_removes() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = window(&store, &world);
+    first.new_session("s1", CWD);
+    first.turn("s1", "Hi", &["Ho"]);
+    let mut second = window(&store, &world);
+    let (subscription, _) = subscribe(&mut second, json!({"archived": "unarchived"}));
+    first.ask("session/set_title", json!({"sessionId": "s1", "title": "The roof"}));
+    assert_eq!(members(&told(&second.wait(SOON), &subscription).0, "title"), one("s1", "The roof"));
+    let out = ask_fork(&mut first, "s1");
+    oblige(&mut first, out, &[], "s2").answer("fork");
+    assert_eq!(members(&told(&second.wait(SOON), &subscription).0, "forkedFrom"), one("s2", "s1"));
+    let out = first.client(json!({"id": "away", "method": "session/archive", "params": {"sessionId": "s1"}}));
+    oblige(&mut first, out, &[], "").answer("away");
+    let (rows_told, removed) = told(&second.wait(SOON), &subscription);
+    assert_eq!((members(&rows_told, "archived"), removed), (one("s1", true), vec![]));
+    let out = first.client(json!({"id": "gone", "method": "session/delete", "params": {"sessionId": "s2"}}));
+    oblige(&mut first, out, &[], "").answer("gone");
+    let (rows_told, removed) = told(&second.wait(SOON), &subscription);
+    assert_eq!((rows_told, removed), (vec![], vec!["s2".to_owned()]));
+}
+
+#[test]
+fn a_session_whose_folder_has_moved_leaves_one_list_and_comes_to_another() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = window(&store, &world);
+    first.new_session("s1", CWD);
+    let mut second = window(&store, &world);
+    let [here, there, all] = [json!({"cwd": CWD}), json!({"cwd": ELSEWHERE}), json!({})].map(|params| subscribe(&mut second, params).0);
+    let call = Call::MoveSessions {
+        old_cwd: CWD.to_owned(),
+        new_cwd: ELSEWHERE.to_owned(),
+        limit: 10,
+        cursor: None,
+        dry_run: false,
+    };
+    world.recorder.typed(&store, world.time(), call);
+    let out = second.wait(SOON);
+    assert_eq!(told(&out, &here), (vec![], vec!["s1".to_owned()]));
+    for subscription in [&there, &all] {
+        let (rows_told, removed) = told(&out, subscription);
+        assert_eq!((members(&rows_told, "cwd"), removed), (one("s1", ELSEWHERE), vec![]));
+    }
+}
+
+#[test]
+fn activity_alone_is_no_change_and_comes_with_the_next() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = window(&store, &world);
+    first.new_session("s1", CWD);
+    let mut second = window(&store, &world);
+    let (subscription, _) = subscribe(&mut second, json!({}));
+    let later = "2026-01-01T00:00:00.000Z";
+    first.agent(update("s1", json!({"sessionUpdate": "session_info_update", "updatedAt": later})));
+    first.wait(LONG);
+    assert_eq!(rows(&mut second)[0]["updatedAt"], later);
+    for _ in 0..3 {
+        assert_eq!(told(&second.wait(SOON), &subscription), (vec![], vec![]));
+    }
+    first.agent(update("s1", json!({"sessionUpdate": "session_info_update", "title": "The roof"})));
+    first.wait(LONG);
+    let (rows_told, _) = told(&second.wait(SOON), &subscription);
+    assert_eq!(rows_told, rows(&mut second));
+}
+
+#[test]
+fn a_session_that_keeps_changing_is_told_of_once_a_second() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = window(&store, &world);
+    first.new_session("s1", CWD);
+    let mut second = window(&store, &world);
+    let (subscription, _) = subscribe(&mut second, json!({}));
+    let mut told_at = Vec::new();
+    for nth in 0..60 {
+        first.turn("s1", &format!("Prompt {nth}"), &["Ho"]);
+        let (rows_told, _) = told(&second.wait(100), &subscription);
+        assert!(rows_told.len() <= 1);
+        told_at.extend(rows_told.iter().map(|_| world.now.get()));
+    }
+    assert!(told_at.windows(2).all(|pair| pair[1] - pair[0] >= 1000), "{told_at:?}");
+    assert!(told_at.len() >= 5, "{told_at:?}");
+}
+
+#[test]
+fn a_list_is_followed_until_its_subscription_ends() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = window(&store, &world);
+    let (kept, ended) = (subscribe(&mut desk, json!({})).0, subscribe(&mut desk, json!({})).0);
+    assert_ne!(kept, ended);
+    let end = json!({"subscriptionId": ended});
+    assert_eq!(desk.ask("session/list/unsubscribe", end.clone())["result"], json!({}));
+    assert_eq!(desk.ask("session/list/unsubscribe", end)["error"]["code"], -32602);
+    desk.new_session("s1", CWD);
+    let out = desk.wait(SOON);
+    assert_eq!((told(&out, &kept).0.len(), told(&out, &ended).0.len()), (1, 0));
+}
+
+#[test]
+fn what_cannot_be_followed_is_refused_by_its_name() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = window(&store, &world);
+    for (params, field) in [
+        (json!({"cursor": "x"}), "cursor"),
+        (json!({"search": "roof"}), "search"),
+        (json!({"createdAfter": "2026-01-01"}), "createdAfter"),
+        (json!({"_meta": {"acp-sessions": {"updatedAfter": "2026-01-01"}}}), "updatedAfter"),
+        (json!({"_meta": {"acp-sessions": {"subagents": true}}}), "subagents"),
+        (json!({"limit": 0}), "limit"),
+        (json!({"includeWorktrees": 1}), "includeWorktrees"),
+        (json!({"archived": "perhaps"}), "archived"),
+        (json!({"cwd": "relative"}), "cwd"),
+    ] {
+        let error = &desk.ask("session/list/subscribe", params.clone())["error"];
+        assert_eq!((error["code"].as_i64(), error["data"]["field"].as_str()), (Some(-32602), Some(field)), "{params}");
+    }
+    for nth in 0..=128 {
+        let answer = desk.ask("session/list/subscribe", json!({}));
+        assert_eq!(answer["error"]["code"].as_i64(), (nth == 128).then_some(-32602), "{nth}");
+    }
+}
+
+#[test]
+fn whoever_is_too_far_behind_is_told_to_read_the_list_again() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = window(&store, &world);
+    let (subscription, _) = subscribe(&mut desk, json!({}));
+    let revision = |number: u64| Write::Put { key: keys::REVISION.to_owned(), value: number.to_string() };
+    // What others have changed meanwhile, and a store that was put back.
+    for number in [MOST_BEHIND + 2, 1] {
+        store.commit(&[], vec![revision(number)], Durability::Relaxed).unwrap();
+        let out = desk.wait(SOON);
+        assert_eq!(notified(&out, "session/list/resync"), [json!({"subscriptionId": subscription})]);
+        assert!(notified(&desk.wait(SOON), "session/list/resync").is_empty());
+    }
+    desk.new_session("s1", CWD);
+    assert_eq!(told(&desk.wait(SOON), &subscription).0.len(), 1);
+}
+
+#[test]
+fn a_subscription_outlives_the_instance_that_began_it() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = window(&store, &world);
+    let (subscription, _) = subscribe(&mut desk, json!({"cwd": CWD}));
+    let mut other = window(&store, &world);
+    other.new_session("s1", CWD);
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+    assert_eq!(notified(&desk.pull(), "session/list/resync"), [json!({"subscriptionId": subscription})]);
+    other.turn("s1", "Hi", &["Ho"]);
+    assert_eq!(members(&told(&desk.wait(SOON), &subscription).0, "title"), one("s1", "Hi"));
+    desk.ask("session/list/unsubscribe", json!({"subscriptionId": subscription}));
+    assert!(desk.memos.keys().all(|key| !key.starts_with("l/")), "{:?}", desk.memos);
+}
+
+#[test]
+fn a_store_that_cannot_be_read_for_a_while_costs_no_change() {
+    let (store, world) = (Faulty::default(), World::default());
+    let mut desk = window(&store, &world);
+    let (subscription, _) = subscribe(&mut desk, json!({}));
+    desk.new_session("s1", CWD);
+    store.is_unreadable.set(true);
+    assert_eq!(told(&desk.wait(SOON), &subscription), (vec![], vec![]));
+    store.is_unreadable.set(false);
+    assert_eq!(told(&desk.wait(SOON), &subscription).0.len(), 1);
+}
+
+#[test]
+fn a_list_that_was_read_is_hinted_at_when_it_is_not_what_it_was() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = window(&store, &world);
+    let mut second = hinted(&store, &world);
+    second.ask("session/list", json!({"cwd": CWD}));
+    let hints = |out: &Out| notified(out, "session/list_changed");
+    first.new_session("s1", CWD);
+    first.new_session("s2", CWD);
+    first.new_session("s3", ELSEWHERE);
+    assert_eq!(hints(&second.wait(SOON)), [json!({"cwd": CWD})]);
+    assert!(hints(&second.wait(SOON)).is_empty());
+    let out = first.client(json!({"id": "gone", "method": "session/delete", "params": {"sessionId": "s2"}}));
+    oblige(&mut first, out, &[], "").answer("gone");
+    assert_eq!(hints(&second.wait(SOON)), [json!({"cwd": CWD})]);
+    // Whoever follows it knows better what has changed.
+    let (subscription, _) = subscribe(&mut second, json!({}));
+    first.turn("s1", "Hi", &["Ho"]);
+    let out = second.wait(SOON);
+    assert_eq!((hints(&out).len(), told(&out, &subscription).0.len()), (0, 1));
+    second.ask("session/list/unsubscribe", json!({"subscriptionId": subscription}));
+    first.turn("s1", "Hi", &["Ho"]);
+    assert_eq!(hints(&second.wait(SOON)).len(), 1);
+    // For ten minutes, and not for ever.
+    for _ in 0..11 {
+        second.wait(60_000);
+        first.wait(0);
+    }
+    first.turn("s1", "Hi", &["Ho"]);
+    assert!(hints(&second.wait(SOON)).is_empty());
+}
+
+#[test]
+fn whoever_did_not_ask_for_hints_is_given_none() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = window(&store, &world);
+    desk.ask("session/list", json!({"cwd": CWD}));
+    desk.new_session("s1", CWD);
+    assert!(notified(&desk.wait(SOON), "session/list_changed").is_empty());
+}
+
+fn changes<S: Storage>(store: &S, world: &World, criteria: &ListCriteria, position: Option<&str>) -> Value {
+    let call = Call::ChangesSince { criteria: criteria.clone(), position: position.map(str::to_owned) };
+    world.recorder.typed(store, world.time(), call)
+}
+
+#[test]
+fn a_panel_without_a_connection_asks_what_has_changed_since() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = window(&store, &world);
+    desk.new_session("s1", CWD);
+    let here = ListCriteria { cwd: Some(CWD.to_owned()), ..ListCriteria::default() };
+    let begun = changes(&store, &world, &here, None);
+    assert_eq!((&begun["ok"]["sessions"], &begun["ok"]["more"]), (&json!([]), &json!(false)));
+    let position = begun["ok"]["position"].as_str().unwrap().to_owned();
+    desk.new_session("s2", ELSEWHERE);
+    ask_prompt(&mut desk, "turn", "s1", "Fix the roof");
+    let next = changes(&store, &world, &here, Some(&position));
+    let session = &next["ok"]["sessions"][0];
+    assert_eq!((&session["id"], &session["state"]), (&json!("s1"), &json!("running")));
+    assert_eq!(next["ok"]["sessions"].as_array().unwrap().len(), 1);
+    let position = next["ok"]["position"].as_str().unwrap().to_owned();
+    let mut out = desk.client(json!({"id": "gone", "method": "session/delete", "params": {"sessionId": "s1"}}));
+    out.extend(desk.agent(answers("turn")));
+    oblige(&mut desk, out, &[], "").answer("gone");
+    let last = changes(&store, &world, &here, Some(&position));
+    assert_eq!((&last["ok"]["sessions"], &last["ok"]["removed"]), (&json!([]), &json!(["s1"])));
+    for (criteria, position) in [
+        (&here, "5.4.3.2"),
+        (&here, "a place"),
+        (&ListCriteria { search: Some("roof".to_owned()), ..ListCriteria::default() }, "0.0.0.0"),
+    ] {
+        assert!(changes(&store, &world, criteria, Some(position))["error"]["invalid"].is_string(), "{position}");
+    }
+    let far = "0.0.0.0/s1=r";
+    store
+        .commit(
+            &[],
+            vec![Write::Put { key: keys::REVISION.to_owned(), value: (MOST_BEHIND + 9).to_string() }],
+            Durability::Relaxed,
+        )
+        .unwrap();
+    assert_eq!(changes(&store, &world, &here, Some(far))["ok"]["read-again"], true);
+}
+
+#[test]
+fn what_departed_long_ago_is_forgotten() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = window(&store, &world);
+    for id in ["s1", "s2"] {
+        desk.new_session(id, CWD);
+        let out = desk.client(json!({"id": id, "method": "session/delete", "params": {"sessionId": id}}));
+        oblige(&mut desk, out, &[], "").answer(id);
+    }
+    let departures = || {
+        let bounds = Bounds { limit: 10, max_bytes: 10_000 };
+        store.scan(keys::DEPARTURES, &keys::range_end(keys::DEPARTURES), false, bounds).unwrap().entries.len()
+    };
+    assert_eq!(departures(), 2);
+    let revision = Write::Put { key: keys::REVISION.to_owned(), value: (MOST_BEHIND + 3).to_string() };
+    store.commit(&[], vec![revision], Durability::Relaxed).unwrap();
+    desk.wait(11_000);
+    assert_eq!(departures(), 1);
+}
