@@ -29,13 +29,18 @@ impl wit::Guest for Component {
         cursor: Option<String>,
     ) -> Result<wit::Page, wit::SessionError> {
         let worktrees = |cwd: &str| HostEnvironment.worktrees(cwd);
-        Ok(panel::list_sessions(&store(), &worktrees, &criteria.into(), limit, cursor.as_deref(), HostEnvironment.now())?.into())
+        Ok(panel::list_sessions(
+            &store(),
+            &worktrees,
+            &criteria.into(),
+            limit,
+            cursor.as_deref(),
+            HostEnvironment.now(),
+        )?
+        .into())
     }
 
-    fn changes_since(
-        criteria: wit::ListCriteria,
-        position: Option<String>,
-    ) -> Result<wit::Changes, wit::SessionError> {
+    fn changes_since(criteria: wit::ListCriteria, position: Option<String>) -> Result<wit::Changes, wit::SessionError> {
         let worktrees = |cwd: &str| HostEnvironment.worktrees(cwd);
         let (criteria, now) = (criteria.into(), HostEnvironment.now());
         Ok(panel::changes_since(&store(), &worktrees, &criteria, position.as_deref(), now)?.into())

@@ -17,8 +17,10 @@ use crate::store::{ActivityState, Departure, Session, Store, keys};
 /// Whoever is further behind reads the list anew: that costs a page, and to read on would cost the changes. Departures from
 /// before are not kept.
 pub const MOST_BEHIND: u64 = 65_536;
-/// How much of the index is read at a time.
-const READ_AT_ONCE: Bounds = Bounds { limit: 256, max_bytes: 64 * 1024 };
+/// Of how many changes a step is that shall hold nobody up.
+pub const STEP: u32 = 256;
+/// How many bytes of the index are read at a time.
+const READ_AT_ONCE: u32 = 64 * 1024;
 /// How many records are read at a time: they may be large.
 const RECORDS_AT_ONCE: usize = 32;
 /// A step gives no more bytes of records than this, but for what comes with the last of them.
@@ -104,20 +106,26 @@ impl Follower {
         Ok(Look::Begun)
     }
 
-    /// Gives some of what the look has found. What changes meanwhile is found by the next one.
-    pub fn step<S: Storage>(&mut self, store: &Store<S>, now: i64) -> Result<Step> {
+    /// Gives some of what the look has found, of at most so many changes. What changes meanwhile is found by the next one.
+    pub fn step<S: Storage>(&mut self, store: &Store<S>, now: i64, most: u32) -> Result<Step> {
         let mut step = Step::default();
         let states = open_marks::states(store, now)?;
         if self.reached < self.until {
-            let (changed, reached) = self.entries(store, keys::CHANGES, self.until)?;
-            let (departed, reached) = self.entries(store, keys::DEPARTURES, reached)?;
+            let (changed, reached) = self.entries(store, keys::CHANGES, self.until, most)?;
+            let (departed, reached) = self.entries(store, keys::DEPARTURES, reached, most)?;
             let changed: Vec<_> = changed.iter().filter_map(|(key, _)| keys::changed_place(key)).collect();
             let departed = departed.iter().filter_map(|(key, value)| {
                 let (revision, id) = keys::departed_place(key)?;
                 Some((revision, id, Departure::parse(value)?))
             });
             let departed = departed.collect::<Vec<_>>();
-            self.read(store, changed.into_iter().filter(|(revision, _)| *revision <= reached), reached, &states, &mut step)?;
+            self.read(
+                store,
+                changed.into_iter().filter(|(revision, _)| *revision <= reached),
+                reached,
+                &states,
+                &mut step,
+            )?;
             for (_, id, from) in departed.into_iter().filter(|(revision, ..)| *revision <= self.reached) {
                 let now = sessions(store, std::iter::once(&id))?.pop();
                 step.departed.push(Departed { id, from, now });
@@ -131,10 +139,17 @@ impl Follower {
     }
 
     /// The entries that come next in such an index, up to a revision; and up to where these are all.
-    fn entries<S: Storage>(&self, store: &Store<S>, prefix: &str, until: u64) -> Result<(Vec<(String, String)>, u64)> {
+    fn entries<S: Storage>(
+        &self,
+        store: &Store<S>,
+        prefix: &str,
+        until: u64,
+        most: u32,
+    ) -> Result<(Vec<(String, String)>, u64)> {
         let start = format!("{prefix}{:016}", self.reached + 1);
         let end = format!("{prefix}{:016}", until + 1);
-        let page = store.storage().scan(&start, &end, false, READ_AT_ONCE)?;
+        let bounds = Bounds { limit: most, max_bytes: READ_AT_ONCE };
+        let page = store.storage().scan(&start, &end, false, bounds)?;
         let revision_of = |key: &str| key.strip_prefix(prefix)?.split_once('/')?.0.parse().ok();
         let last = page.entries.last().filter(|_| page.more).and_then(|entry| revision_of(&entry.key));
         let entries = page.entries.into_iter().map(|entry| (entry.key, entry.value)).collect();
@@ -233,7 +248,7 @@ impl Follower {
 pub(super) fn forget_departures<S: Storage>(store: &Store<S>, behind: &str, limit: u32) -> Result<Cleaned> {
     let kept = store.revision()?.saturating_sub(MOST_BEHIND);
     let start = if behind.is_empty() { keys::DEPARTURES.to_owned() } else { format!("{behind}\u{0}") };
-    let bounds = Bounds { limit, ..READ_AT_ONCE };
+    let bounds = Bounds { limit, max_bytes: READ_AT_ONCE };
     let page = store.storage().scan(&start, &keys::departed(kept, ""), false, bounds)?;
     let last = page.entries.last().filter(|_| page.more).map(|entry| entry.key.clone());
     let cleaned = Cleaned { looked: page.entries.len(), last };

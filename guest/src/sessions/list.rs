@@ -16,8 +16,8 @@ mod gather;
 mod options;
 mod places;
 
-use super::cursor::Cursor;
 use super::changes::Changed;
+use super::cursor::Cursor;
 use super::filter::{Request, View, Worktrees};
 use crate::storage::Storage;
 use crate::store::Store;

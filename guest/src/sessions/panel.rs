@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::archive;
-use super::changes::{Follower, Look, News, Scope, Step};
+use super::changes::{Follower, Look, News, STEP, Scope, Step};
 use super::checkup::CheckupError;
 use super::filter::{Request, Worktrees};
 use super::list::{self, ListError};
@@ -296,7 +296,7 @@ pub fn changes_since<S: Storage>(
     if !follower.is_looking() && follower.look(store, now)? == Look::TooFarBehind {
         return Ok(told(&follower, over(), true));
     }
-    let step = follower.step(store, now)?;
+    let step = follower.step(store, now, STEP)?;
     Ok(told(&follower, step, false))
 }
 

@@ -274,7 +274,9 @@ impl Session {
 
     /// Whether lists show the same of both, their last activity aside.
     pub fn is_shown_as(&self, other: &Self) -> bool {
-        let metas = |session: &Self| session.meta.iter().map(|(key, value)| (key.clone(), value.get().to_owned())).collect::<Vec<_>>();
+        let metas = |session: &Self| {
+            session.meta.iter().map(|(key, value)| (key.clone(), value.get().to_owned())).collect::<Vec<_>>()
+        };
         let prompted = |session: &Self| session.prompted.map(|_| session.recency());
         prompted(self) == prompted(other)
             && self.turn_ended == other.turn_ended

@@ -198,7 +198,10 @@ fn what_happens_in_one_window_is_told_in_another_by_whole_rows() {
     ask_permission(&mut first);
     assert_eq!(members(&told(&second.wait(SOON), &subscription).0, "state"), one("s1", "requires_action"));
     permit(&mut first);
-    first.agent(update("s1", json!({"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": {"amount": 0.5, "currency": "USD"}})));
+    first.agent(update(
+        "s1",
+        json!({"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": {"amount": 0.5, "currency": "USD"}}),
+    ));
     first.agent(answers("turn"));
     let (rows_told, _) = told(&second.wait(SOON), &subscription);
     let fresh = rows_of(&mut second, json!({"cwd": CWD, "limit": 5}));
@@ -237,7 +240,8 @@ fn a_session_whose_folder_has_moved_leaves_one_list_and_comes_to_another() {
     let mut first = window(&store, &world);
     first.new_session("s1", CWD);
     let mut second = window(&store, &world);
-    let [here, there, all] = [json!({"cwd": CWD}), json!({"cwd": ELSEWHERE}), json!({})].map(|params| subscribe(&mut second, params).0);
+    let [here, there, all] =
+        [json!({"cwd": CWD}), json!({"cwd": ELSEWHERE}), json!({})].map(|params| subscribe(&mut second, params).0);
     let call = Call::MoveSessions {
         old_cwd: CWD.to_owned(),
         new_cwd: ELSEWHERE.to_owned(),

@@ -118,7 +118,8 @@ fn a_list_that_is_paged_through_meanwhile_has_each_session_once() {
         for changes_at in 1..6 {
             let store = Store::new(Memory::new());
             take_in_all(&store, &rows(&ids, "One"));
-            let options = Options { page_size: size, agents: Agents::All, agent: None, draft: false, extended: true, now: 0 };
+            let options =
+                Options { page_size: size, agents: Agents::All, agent: None, draft: false, extended: true, now: 0 };
             let (mut params, mut seen, mut pages) = (json!({}), Vec::new(), 0);
             loop {
                 let page = list::list(&store, &options, Some(&params.to_string())).unwrap();

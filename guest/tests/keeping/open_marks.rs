@@ -1,11 +1,12 @@
 //! Whether a session is open.
 
 use acp_sessions_guest::sessions::open_marks::{
-    BEAT_EVERY, BELIEVED_FOR, Beat, beat, is_open, is_open_elsewhere, leave, unmark,
+    BEAT_EVERY, BELIEVED_FOR, Beat, States, Written, beat, is_open, is_open_elsewhere, leave, state, states, unmark,
+    written,
 };
 use acp_sessions_guest::sessions::retention::{Policy, sweep};
-use acp_sessions_guest::storage::{Durability, Memory};
-use acp_sessions_guest::store::{Store, keys};
+use acp_sessions_guest::storage::{Durability, Memory, Write};
+use acp_sessions_guest::store::{ActivityState, Store, keys};
 
 use crate::shop::{HOUR, NOW, open};
 
@@ -28,6 +29,37 @@ fn a_mark_is_believed_for_as_long_as_its_connection_beats() {
     assert!(!is_open(&store, "b", NOW).unwrap());
     beat(&store, "one", NOW + 2 * BELIEVED_FOR).unwrap();
     assert!(is_open(&store, "a", NOW + BELIEVED_FOR).unwrap());
+}
+
+#[test]
+fn a_mark_says_what_is_being_done_as_long_as_its_connection_has_just_beaten() {
+    let store = Store::new(Memory::new());
+    let put = |id: &str, connection: &str, value: &str| {
+        beat(&store, connection, NOW + BELIEVED_FOR).unwrap();
+        let mark = Write::Put { key: keys::open_mark(id, connection), value: value.to_owned() };
+        store.commit(&[], vec![mark], Durability::Relaxed).unwrap();
+    };
+    use ActivityState::{Idle, Running};
+    for (id, connection, value) in [
+        ("a", "one", "i"),
+        ("a", "two", "7 1 r"),
+        ("b", "one", "0 0 i"),
+        // Of an earlier version, which did not say.
+        ("c", "one", ""),
+        ("d", "one", "3 1"),
+    ] {
+        put(id, connection, value);
+    }
+    let expected: States = [("a", Running), ("b", Idle)].map(|(id, state)| (id.to_owned(), state)).into();
+    for (now, expected) in [(NOW, &expected), (NOW + 9_999, &expected), (NOW + 10_000, &States::new())] {
+        assert_eq!(states(&store, now).unwrap(), *expected, "{now}");
+        for id in ["a", "b", "c", "d", "e"] {
+            assert_eq!(state(&store, id, now).unwrap(), expected.get(id).copied(), "{id} {now}");
+        }
+    }
+    assert_eq!(written(&store, "a", "two").unwrap(), Written { times: 7, arrivals: 1 });
+    assert_eq!(written(&store, "d", "one").unwrap(), Written { times: 3, arrivals: 1 });
+    assert_eq!(written(&store, "a", "one").unwrap(), Written::default());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use acp_sessions_guest::sessions::checkup::{Checkup, Finding, Mending, check};
 use acp_sessions_guest::sessions::fork::{Fork, fork};
 use acp_sessions_guest::sessions::{list, open_marks, removal};
 use acp_sessions_guest::storage::{Bounds, Durability, Storage, Write};
-use acp_sessions_guest::store::{Decision, Session, Store, keys};
+use acp_sessions_guest::store::{ActivityState, Decision, Session, Store, keys};
 use acp_sessions_guest::transcript::{Entry, Kind, Progress, Replay, Start};
 use serde_json::json;
 
@@ -126,7 +126,14 @@ pub(crate) fn found<S: Storage>(store: &Store<S>, word: &str) -> Vec<String> {
     let params = json!({"_meta": {"acp-sessions": {"search": word, "subagents": true, "archived": "include"}}});
     let page = list::list(
         store,
-        &list::Options { page_size: 1000, agents: list::Agents::All, agent: None, draft: false, extended: true, now: 0 },
+        &list::Options {
+            page_size: 1000,
+            agents: list::Agents::All,
+            agent: None,
+            draft: false,
+            extended: true,
+            now: 0,
+        },
         Some(&params.to_string()),
     )
     .unwrap();
@@ -140,7 +147,7 @@ pub(crate) fn found<S: Storage>(store: &Store<S>, word: &str) -> Vec<String> {
 /// The connection is there and has the session open.
 pub(crate) fn open<S: Storage>(store: &Store<S>, id: &str, connection: &str, now: i64) {
     open_marks::beat(store, connection, now + open_marks::BELIEVED_FOR).unwrap();
-    store.commit(&[], vec![open_marks::mark(id, connection)], Durability::Relaxed).unwrap();
+    store.commit(&[], vec![open_marks::mark(id, connection, ActivityState::Idle)], Durability::Relaxed).unwrap();
 }
 
 /// A checkup to its end, with what is done after each of its parts.

@@ -5,7 +5,8 @@ use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Decision, Session, Store, Title};
 use serde_json::{Value, json};
 
-const OPTIONS: Options = Options { page_size: 100, agents: Agents::All, agent: None, draft: false, extended: true, now: 0 };
+const OPTIONS: Options =
+    Options { page_size: 100, agents: Agents::All, agent: None, draft: false, extended: true, now: 0 };
 const MEBIBYTE: usize = 1024 * 1024;
 
 fn store(sessions: impl Iterator<Item = Session>) -> Store<Memory> {

@@ -110,12 +110,12 @@ fn store(sessions: usize) -> Store<Counting> {
     store
 }
 
-/// How many calls and entries a page of ten costs, and its rows.
-fn page(store: &Store<Counting>, agents: Agents) -> (usize, usize, Vec<String>) {
+/// How many calls and entries a page of ten costs, and its rows; `extended`: with what the draft of list extensions adds.
+fn page(store: &Store<Counting>, agents: Agents, extended: bool) -> (usize, usize, Vec<String>) {
     let counting = store.storage();
     counting.calls.set(0);
     counting.read.set(0);
-    let page = list::list(store, &Options { page_size: 10, agents, agent: None, draft: false, extended: true, now: 0 }, None)
+    let page = list::list(store, &Options { page_size: 10, agents, agent: None, draft: false, extended, now: 0 }, None)
         .expect("a page");
     let page: Value = serde_json::from_str(&page).expect("JSON");
     let rows = page["sessions"].as_array().expect("rows");
@@ -127,10 +127,16 @@ fn page(store: &Store<Counting>, agents: Agents) -> (usize, usize, Vec<String>) 
 fn a_page_costs_the_page_and_not_the_store() {
     for sessions in [1_000, 5_000] {
         let store = store(sessions);
-        let (calls, read, ids) = page(&store, Agents::Own(agent(3)));
         let expected: Vec<String> = (0..10).map(|nth| format!("s{:05}", sessions - 7 - nth * 10)).collect();
-        assert_eq!((calls, read, ids), (2, 11, expected), "the revision, and one scan of ready rows");
-        let (calls, read, ids) = page(&store, Agents::All);
+        let (calls, read, ids) = page(&store, Agents::Own(agent(3)), false);
+        assert_eq!((calls, read, &ids), (2, 11, &expected), "the revision, and one scan of ready rows");
+        let (calls, read, ids) = page(&store, Agents::Own(agent(3)), true);
+        assert_eq!(
+            (calls, read, ids),
+            (3, 11, expected),
+            "and one of the open marks, where rows say what is being done"
+        );
+        let (calls, read, ids) = page(&store, Agents::All, false);
         let expected: Vec<String> = (0..10).map(|nth| format!("s{:05}", sessions - 1 - nth)).collect();
         assert_eq!((calls, ids), (2 + 10, expected), "the revision, the agents' names, and one scan each");
         assert!(read <= 10 * 11, "{read} entries for ten rows");
@@ -143,8 +149,14 @@ fn asked(store: &Store<Counting>, params: &Value) -> (Cost, Vec<String>, Value) 
     for count in [&counting.calls, &counting.read, &counting.tried, &counting.hits, &counting.asked] {
         count.set(0);
     }
-    let options =
-        Options { page_size: 10, agents: Agents::Own("a".to_owned()), agent: None, draft: false, extended: true, now: 0 };
+    let options = Options {
+        page_size: 10,
+        agents: Agents::Own("a".to_owned()),
+        agent: None,
+        draft: false,
+        extended: true,
+        now: 0,
+    };
     let page: Value = serde_json::from_str(&list::list(store, &options, Some(&params.to_string())).unwrap()).unwrap();
     let ids = page["sessions"].as_array().unwrap().iter().map(|row| row["sessionId"].as_str().unwrap().to_owned());
     let cost = Cost {
@@ -335,7 +347,7 @@ fn a_session_leaves_no_row_behind_when_its_agents_change_or_it_goes() {
 #[test]
 fn a_rebuild_writes_rows_and_names_from_the_records() {
     let store = store(50);
-    let before = page(&store, Agents::All);
+    let before = page(&store, Agents::All, false);
     let bounds = Bounds { limit: 1000, max_bytes: 1 << 20 };
     let rows = store.storage().scan("i/", &keys::range_end("i/"), false, bounds).expect("rows").entries;
     let mut damage: Vec<Write> = rows.iter().map(|row| Write::Remove { key: row.key.clone() }).collect();
@@ -346,7 +358,7 @@ fn a_rebuild_writes_rows_and_names_from_the_records() {
         damage.push(Write::Put { key, value: rows[0].value.clone() });
     }
     store.commit(&[], damage, Durability::Relaxed).expect("a commit");
-    assert_eq!(page(&store, Agents::All).2, Vec::<String>::new());
+    assert_eq!(page(&store, Agents::All, false).2, Vec::<String>::new());
     let mut cursor = None;
     for round in 0.. {
         assert!(round < 20, "the rebuild does not end");
@@ -355,7 +367,7 @@ fn a_rebuild_writes_rows_and_names_from_the_records() {
             break;
         }
     }
-    assert_eq!(page(&store, Agents::All), before);
+    assert_eq!(page(&store, Agents::All, false), before);
     let mended = store.storage().scan("i/", &keys::range_end("i/"), false, bounds).expect("rows").entries;
     let keys = |rows: &[acp_sessions_guest::storage::Entry]| rows.iter().map(|row| row.key.clone()).collect::<Vec<_>>();
     assert_eq!(keys(&mended), keys(&rows));

@@ -2,6 +2,7 @@
 
 mod bytes;
 mod cost;
+mod following;
 mod many;
 mod plain;
 

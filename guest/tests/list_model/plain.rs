@@ -120,7 +120,8 @@ fn rows_show_what_the_protocol_has_and_more_only_to_who_asks_for_it() {
     changed.expect("a change");
     let stable = ["sessionId", "cwd", "title", "updatedAt", "archived", "_meta"];
     let extended = ["lastPromptAt", "model", "forkedFrom", "lastTurnEndedAt"];
-    let options = |extended| Options { page_size: 100, agents: Agents::All, agent: None, draft: false, extended, now: 0 };
+    let options =
+        |extended| Options { page_size: 100, agents: Agents::All, agent: None, draft: false, extended, now: 0 };
     for (options, params, is_extended) in [
         (options(false), json!({}), false),
         (options(false), json!({"cwd": "/x"}), false),
@@ -236,7 +237,8 @@ fn a_list_is_of_one_agents_sessions_or_of_all() {
         (Agents::All, Some("y"), json!({}), "dbac"),
         (Agents::All, Some("y"), asked("own"), "bc"),
     ] {
-        let options = Options { page_size: 100, agents, agent: agent.map(str::to_owned), draft: false, extended: true, now: 0 };
+        let options =
+            Options { page_size: 100, agents, agent: agent.map(str::to_owned), draft: false, extended: true, now: 0 };
         assert_eq!(ids_for(&store, &options, &params), Ok((expected.to_owned(), None)), "{options:?} {params}");
     }
     let nobodys = Options { page_size: 1, agents: Agents::All, agent: None, draft: false, extended: true, now: 0 };

@@ -13,7 +13,7 @@ use super::left_behind::Here;
 use super::printable::Out;
 use super::store::StoreOptions;
 use super::table;
-use crate::component::sessions::{ArchivedSessions, ListCriteria, Session};
+use crate::component::sessions::{self, ArchivedSessions, ListCriteria, Session, SessionState};
 use crate::sessions::Sessions;
 
 /// The most that the engine returns at once.
@@ -129,6 +129,12 @@ struct Row<'s> {
     title: Option<&'s str>,
     created_at: &'s str,
     updated_at: Option<&'s str>,
+    last_prompt_at: Option<&'s str>,
+    last_turn_ended_at: Option<&'s str>,
+    model: Option<&'s str>,
+    forked_from: Option<&'s str>,
+    state: Option<&'s str>,
+    cost: Option<Cost<'s>>,
     archived: bool,
     agent: Option<&'s str>,
     snippet: Option<&'s str>,
@@ -139,6 +145,29 @@ struct Row<'s> {
     meta: Option<&'s RawValue>,
 }
 
+/// What a session has cost.
+#[derive(Serialize)]
+struct Cost<'s> {
+    /// With all of its digits.
+    amount: &'s RawValue,
+    currency: &'s str,
+}
+
+impl<'s> Cost<'s> {
+    fn of(cost: &'s sessions::Cost) -> serde_json::Result<Self> {
+        Ok(Self { amount: serde_json::from_str(&cost.amount)?, currency: &cost.currency })
+    }
+}
+
+/// What is being done in a session, as the protocol's draft of list extensions calls it.
+fn state_name(state: SessionState) -> &'static str {
+    match state {
+        SessionState::Idle => "idle",
+        SessionState::Running => "running",
+        SessionState::RequiresAction => "requires_action",
+    }
+}
+
 fn to_json(session: &Session) -> anyhow::Result<String> {
     Ok(serde_json::to_string(&Row {
         session_id: &session.id,
@@ -146,6 +175,12 @@ fn to_json(session: &Session) -> anyhow::Result<String> {
         title: session.title.as_deref(),
         created_at: &session.created_at,
         updated_at: session.updated_at.as_deref(),
+        last_prompt_at: session.last_prompt_at.as_deref(),
+        last_turn_ended_at: session.last_turn_ended_at.as_deref(),
+        model: session.model.as_deref(),
+        forked_from: session.forked_from.as_deref(),
+        state: session.state.map(state_name),
+        cost: session.cost.as_ref().map(Cost::of).transpose()?,
         archived: session.archived,
         agent: session.agent.as_deref(),
         snippet: session.snippet.as_deref(),

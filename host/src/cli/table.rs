@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::printable::{Form, printable, shortened};
-use crate::component::sessions::Session;
+use crate::component::sessions::{Session, SessionState};
 
 /// Longer ids are cut; `--json` has them whole. Nobody types one of this length.
 pub(super) const ID_WIDTH: usize = 128;
@@ -22,7 +22,7 @@ pub(super) fn write(out: &mut impl Write, sessions: &[Session]) -> io::Result<()
     for session in sessions {
         let (id, title, folder) = (id(session), title(session), folder(session));
         let updated = session.updated_at.as_deref().map_or_else(|| "-".into(), seconds);
-        let mark = if session.archived { " (archived)" } else { "" };
+        let mark = mark(session);
         writeln!(out, "{id:<id_width$}  {updated:<20}  {title:<TITLE_WIDTH$}  {folder}{mark}")?;
         if let Some(snippet) = &session.snippet {
             let is_aside = session.matched_in.as_deref() == Some("setAside");
@@ -31,6 +31,17 @@ pub(super) fn write(out: &mut impl Write, sessions: &[Session]) -> io::Result<()
         }
     }
     Ok(())
+}
+
+/// What is to be said of a session besides: whether it is put away, and what is being done in it.
+fn mark(session: &Session) -> String {
+    let state = session.state.and_then(|state| match state {
+        SessionState::Idle => None,
+        SessionState::Running => Some("running"),
+        SessionState::RequiresAction => Some("waits for you"),
+    });
+    let marks: Vec<&str> = session.archived.then_some("archived").into_iter().chain(state).collect();
+    if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) }
 }
 
 /// A session's id on a line.
@@ -72,7 +83,7 @@ mod tests {
             last_turn_ended_at: None,
             model: None,
             forked_from: None,
-            state: None,
+            state: Some(SessionState::RequiresAction),
             cost: None,
             archived: true,
             agent: None,
@@ -86,7 +97,7 @@ mod tests {
         let text = String::from_utf8(out).expect("text");
         let row = text.lines().nth(1).expect("a row");
         assert!(row.starts_with("s1  2026-01-02T03:04:05Z  a�[31m ä"), "{row}");
-        assert!(row.ends_with("…  /work (archived)"), "{row}");
+        assert!(row.ends_with("…  /work (archived, waits for you)"), "{row}");
         assert_eq!(text.lines().nth(2), Some("    … a snippet (set aside)"));
     }
 }

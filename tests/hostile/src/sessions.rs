@@ -2,8 +2,8 @@
 
 use crate::bindings::Component;
 use crate::bindings::exports::acp::sessions::sessions::{
-    Changes, Checkup, Guest, ListCriteria, Mending, NotedFolder, Page, PermissionPage, Relocations, Session, SessionError,
-    TranscriptPage, TurnUsagePage, UsagePage,
+    Changes, Checkup, Guest, ListCriteria, Mending, NotedFolder, Page, PermissionPage, Relocations, Session,
+    SessionError, TranscriptPage, TurnUsagePage, UsagePage,
 };
 use crate::misdeed;
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc;
-use crate::sessions::changes::{Look, News};
+use crate::sessions::changes::{Look, News, STEP};
 use crate::storage::{Result, Storage};
 
 /// How long after a look the next one is, in milliseconds: no session's change is told more often.
@@ -54,7 +54,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return Ok(true);
         }
         of.is_looking = true;
-        let step = follower.step(&self.store, now)?;
+        let step = follower.step(&self.store, now, STEP)?;
         of.warned = false;
         let news: Vec<_> = of.by_id.iter().map(|(id, scope)| (id.clone(), scope.news(&step))).collect();
         step.departed.iter().for_each(|gone| of.note_hints(|scope| scope.lacks(gone)));

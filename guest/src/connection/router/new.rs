@@ -59,7 +59,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let name = self.connection.name.clone();
         self.cx().beat()?;
         let session = create::create_with(&self.store, &self.environment, &session, Durability::Durable, |id| {
-            Ok(vec![Write::Put { key: keys::state(id), value: text.clone() }, open_marks::mark(id, &name, ActivityState::Idle)])
+            Ok(vec![
+                Write::Put { key: keys::state(id), value: text.clone() },
+                open_marks::mark(id, &name, ActivityState::Idle),
+            ])
         })?;
         let handled = if session.id == agent_id {
             Handled::Pass

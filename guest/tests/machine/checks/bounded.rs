@@ -12,7 +12,7 @@ const FEW: usize = 4;
 
 /// Records that may outlive all sessions: the revision, the agents' names, which store it is, tombstones, deletes to be done, what is known of agents' lists
 /// and of connections.
-const LASTING: [&str; 11] = ["r", "v", "i", "c", "k", "x/", "y/", "d/", "n/", "o/", "c/"];
+const LASTING: [&str; 12] = ["r", "v", "i", "c", "k", "x/", "y/", "z/", "d/", "n/", "o/", "c/"];
 
 /// The memos of a connection on which nothing is open.
 pub(crate) fn memos(memos: &BTreeMap<String, String>) -> Vec<Broke> {

@@ -1,7 +1,7 @@
 //! What the list shows agrees with the record, the log and the agent.
 
 use acp_sessions_guest::storage::{Memory, Storage};
-use acp_sessions_guest::store::{Row, Session, Store};
+use acp_sessions_guest::store::{ActivityState, Row, Session, Store, keys};
 use acp_sessions_guest::time;
 use acp_sessions_guest::transcript::{Entry, Kind as EntryKind};
 use serde_json::Value;
@@ -26,8 +26,14 @@ pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke>
         }
         let record = store.session(id).ok().flatten();
         let text = record.as_ref().map(Row::text);
-        let expected =
-            text.as_deref().and_then(Row::parse).and_then(|row| serde_json::from_str::<Value>(&row.extended()).ok());
+        let state = row["state"].as_str().and_then(ActivityState::of_name);
+        let expected = text
+            .as_deref()
+            .and_then(Row::parse)
+            .and_then(|row| serde_json::from_str::<Value>(&row.extended(state)).ok());
+        if state.is_some() && !is_marked(memory, id) {
+            broken.push(Broke::new("state", format!("nobody has it open, and the row is {row}")));
+        }
         if expected.as_ref() != Some(row) {
             broken.push(Broke::new("list", format!("the row {row} is not that of the record, {expected:?}")));
         }
@@ -68,6 +74,12 @@ pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke>
         }
     }
     broken
+}
+
+/// Whether some connection has said that it has the session open.
+fn is_marked(memory: &Memory, id: &str) -> bool {
+    let marks = keys::open_marks(id);
+    memory.scan(&marks, &keys::range_end(&marks), false, ALL).is_ok_and(|page| !page.entries.is_empty())
 }
 
 /// When the agent has last ended a turn in a session's own log. One that was cut off is ended when somebody finds it so.
