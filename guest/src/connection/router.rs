@@ -5,6 +5,7 @@
 //! the store, the clock and what is to be sent.
 
 mod agent;
+mod agents_states;
 mod archive;
 mod attach;
 mod calls;
@@ -57,6 +58,7 @@ use super::requests::{OwnIds, Requests};
 use crate::exchange::Output;
 use crate::settings::Settings;
 use crate::store::Store;
+use agents_states::AgentsStates;
 use discover::Discovery;
 use disowned::Disowned;
 use early::Early;
@@ -124,6 +126,7 @@ struct Connection {
     /// The session to be marked as open once the first of its history is on its way.
     to_mark: Option<Key>,
     discovery: Discovery,
+    agents_states: AgentsStates,
     /// Which lists the client follows.
     subscriptions: Subscriptions,
     folders: FolderNotes,
@@ -170,6 +173,7 @@ impl Connection {
             showing: VecDeque::new(),
             to_mark: None,
             discovery: Discovery::default(),
+            agents_states: AgentsStates::default(),
             subscriptions: Subscriptions::default(),
             folders: FolderNotes::default(),
             times: Times::new(now),

@@ -87,18 +87,19 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Follows from now on.
-    pub fn begin<S: Storage>(store: &Store<S>, now: i64) -> Result<Self> {
+    /// Follows from now on; `known`: what somebody knows better of what is being done in sessions than their open marks.
+    pub fn begin<S: Storage>(store: &Store<S>, now: i64, known: &States) -> Result<Self> {
         let revision = store.revision()?;
-        let states = open_marks::states(store, now)?;
+        let mut states = open_marks::states(store, now)?;
+        states.extend(known.clone());
         Ok(Self { before: revision, began: revision, reached: revision, until: revision, states, ..Self::default() })
     }
 
     /// Looks whether anything has changed. The one before must be over.
-    pub fn look<S: Storage>(&mut self, store: &Store<S>, now: i64) -> Result<Look> {
+    pub fn look<S: Storage>(&mut self, store: &Store<S>, now: i64, known: &States) -> Result<Look> {
         let revision = store.revision()?;
         if revision < self.reached || revision - self.reached > MOST_BEHIND {
-            *self = Self::begin(store, now)?;
+            *self = Self::begin(store, now, known)?;
             return Ok(Look::TooFarBehind);
         }
         (self.before, self.began, self.until) = (self.began, self.reached, revision);
@@ -107,9 +108,10 @@ impl Follower {
     }
 
     /// Gives some of what the look has found, of at most so many changes. What changes meanwhile is found by the next one.
-    pub fn step<S: Storage>(&mut self, store: &Store<S>, now: i64, most: u32) -> Result<Step> {
+    pub fn step<S: Storage>(&mut self, store: &Store<S>, now: i64, known: &States, most: u32) -> Result<Step> {
         let mut step = Step::default();
-        let states = open_marks::states(store, now)?;
+        let mut states = open_marks::states(store, now)?;
+        states.extend(known.clone());
         if self.reached < self.until {
             let (changed, reached) = self.entries(store, keys::CHANGES, self.until, most)?;
             let (departed, reached) = self.entries(store, keys::DEPARTURES, reached, most)?;
@@ -196,7 +198,9 @@ impl Follower {
                 self.give(session, states, step);
             }
             // Of one that is not there nobody needs to be told.
-            some.iter().for_each(|id| self.note_state(id, states.get(id).copied()));
+            for id in some {
+                self.note_state(id, states.get(id).copied());
+            }
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ pub use agents::Agents;
 use serde_json::Value;
 
 use super::list::{ListError, Options};
+use super::open_marks::States;
 use crate::rpc;
 use crate::search::query::Query;
 use crate::store::{LONG_TAIL, RowHead, Session, Shelf, directory};
@@ -141,6 +142,8 @@ pub struct Request {
     pub cursor: Option<String>,
     /// What rows show beside what the stable protocol has.
     pub view: View,
+    /// What is being done in sessions as somebody knows better than their open marks.
+    pub known_states: States,
 }
 
 /// What rows show beside what the stable protocol has.
@@ -278,7 +281,7 @@ impl Request {
         let limit = members.limit()?.unwrap_or(default_limit);
         let cursor = members.string("cursor")?.map(str::to_owned);
         let view = View { created_at, extended, now: options.now };
-        Ok(Self { filter, limit, cursor, view })
+        Ok(Self { filter, limit, cursor, view, known_states: States::new() })
     }
 
     /// Finds out which directories are meant, where worktrees are asked for.

@@ -9,7 +9,7 @@ use super::changes::{Follower, Look, News, STEP, Scope, Step};
 use super::checkup::CheckupError;
 use super::filter::{Request, Worktrees};
 use super::list::{self, ListError};
-use super::open_marks;
+use super::open_marks::{self, States};
 use super::permissions::{self, PermissionPage};
 use super::relocate::{self, Relocate, RelocateError, Relocations};
 use super::rename::{self, RenameError};
@@ -138,11 +138,13 @@ pub struct Changes {
 }
 
 /// By the name that the WIT has.
+#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]
 fn state_name<S: Serializer>(state: &Option<ActivityState>, to: S) -> Result<S::Ok, S::Error> {
     state.map(|state| state.name().replace('_', "-")).serialize(to)
 }
 
 /// With the amount as text, exactly.
+#[expect(clippy::ref_option, reason = "it is what serde asks with")]
 fn cost_members<S: Serializer>(cost: &Option<Cost>, to: S) -> Result<S::Ok, S::Error> {
     let members = |cost: &Cost| json!({ "amount": cost.amount.to_string(), "currency": cost.currency });
     cost.as_ref().map(members).serialize(to)
@@ -289,14 +291,15 @@ pub fn changes_since<S: Storage>(
         let more = !step.is_over && !read_again;
         Changes { sessions, removed, position: follower.to_text(), more, read_again }
     };
+    let nobody = States::new();
     let over = || Step { is_over: true, ..Step::default() };
-    let Some(position) = position else { return Ok(told(&Follower::begin(store, now)?, over(), false)) };
+    let Some(position) = position else { return Ok(told(&Follower::begin(store, now, &nobody)?, over(), false)) };
     let no_place = || SessionError::invalid(&"`position` is damaged, or of another version: begin without one");
     let mut follower = Follower::read_from(position).ok_or_else(no_place)?;
-    if !follower.is_looking() && follower.look(store, now)? == Look::TooFarBehind {
+    if !follower.is_looking() && follower.look(store, now, &nobody)? == Look::TooFarBehind {
         return Ok(told(&follower, over(), true));
     }
-    let step = follower.step(store, now, STEP)?;
+    let step = follower.step(store, now, &nobody, STEP)?;
     Ok(told(&follower, step, false))
 }
 

@@ -8,7 +8,7 @@ use acp_sessions_guest::store::keys;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, update};
-use crate::scenes::{CWD, LONG, answers, ask_fork, ask_prompt, leave, load, met, oblige};
+use crate::scenes::{CWD, LONG, answers, ask_fork, ask_load, ask_prompt, leave, listing, load, met, oblige, row};
 
 /// A change in one window is told in another within this time, in milliseconds.
 const SOON: i64 = 1000;
@@ -169,6 +169,57 @@ fn of_two_windows_in_one_session_the_one_that_does_something_counts() {
     assert_eq!(state(&mut second, "s1"), "running");
     second.wait(LONG);
     assert_eq!(state(&mut first, "s1"), "running");
+}
+
+#[test]
+fn what_the_agents_own_list_says_counts_before_what_the_layer_knows_of_other_windows() {
+    let (store, world) = (Memory::new(), World::default());
+    let stated = |id: &str, state: &str| {
+        let mut row = row(id, "Theirs", "2025-10-01T00:00:00.000Z");
+        row["state"] = state.into();
+        row
+    };
+    let listed = |desk: &mut Desk<'_>, out: &Out, rows: &[Value]| {
+        desk.reply(&out.request("session/list"), json!({"sessions": rows}));
+        desk.wait(0)
+    };
+    let mut desk = listing(&store, &world, "a", &json!({}), &[stated("theirs", "running"), stated("other", "idle")]);
+    assert_eq!((state(&mut desk, "theirs"), state(&mut desk, "other")), (json!("running"), json!("idle")));
+    let (subscription, page) = subscribe(&mut desk, json!({}));
+    assert_eq!(members(&page, "state"), [("theirs".to_owned(), json!("running")), ("other".to_owned(), json!("idle"))]);
+    // It is asked again while somebody looks.
+    let mut out = Out::default();
+    while out.asked("session/list").is_none() {
+        out = desk.wait(SOON);
+        assert_eq!(told(&out, &subscription), (vec![], vec![]));
+    }
+    listed(&mut desk, &out, &[stated("theirs", "requires_action"), stated("other", "idle")]);
+    assert_eq!(members(&told(&desk.wait(SOON), &subscription).0, "state"), one("theirs", "requires_action"));
+    // Of what is open here nobody knows better.
+    let out = ask_load(&mut desk, "load", "theirs");
+    oblige(&mut desk, out, &[("Hi", "Ho")], "fresh").answer("load");
+    desk.wait(LONG);
+    assert_eq!(state(&mut desk, "theirs"), "idle");
+    // What it does not say again is not so any more.
+    let (mut rows_told, mut asked) = (Vec::new(), 0);
+    for _ in 0..40 {
+        let out = desk.wait(SOON);
+        rows_told.extend(told(&out, &subscription).0);
+        if out.asked("session/list").is_some() {
+            asked += 1;
+            listed(
+                &mut desk,
+                &out,
+                &[
+                    row("theirs", "Theirs", "2025-10-01T00:00:00.000Z"),
+                    row("other", "Theirs", "2025-10-01T00:00:00.000Z"),
+                ],
+            );
+        }
+    }
+    assert!((2..=4).contains(&asked), "{asked}");
+    let other: Vec<Value> = rows_told.into_iter().filter(|row| row["sessionId"] == "other").collect();
+    assert_eq!(members(&other, "state"), one("other", Value::Null));
 }
 
 #[test]

@@ -39,7 +39,6 @@ fn a_mark_says_what_is_being_done_as_long_as_its_connection_has_just_beaten() {
         let mark = Write::Put { key: keys::open_mark(id, connection), value: value.to_owned() };
         store.commit(&[], vec![mark], Durability::Relaxed).unwrap();
     };
-    use ActivityState::{Idle, Running};
     for (id, connection, value) in [
         ("a", "one", "i"),
         ("a", "two", "7 1 r"),
@@ -50,7 +49,8 @@ fn a_mark_says_what_is_being_done_as_long_as_its_connection_has_just_beaten() {
     ] {
         put(id, connection, value);
     }
-    let expected: States = [("a", Running), ("b", Idle)].map(|(id, state)| (id.to_owned(), state)).into();
+    let expected: States =
+        [("a", ActivityState::Running), ("b", ActivityState::Idle)].map(|(id, state)| (id.to_owned(), state)).into();
     for (now, expected) in [(NOW, &expected), (NOW + 9_999, &expected), (NOW + 10_000, &States::new())] {
         assert_eq!(states(&store, now).unwrap(), *expected, "{now}");
         for id in ["a", "b", "c", "d", "e"] {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use acp_sessions_guest::sessions::changes::{Follower, Look, Scope, Step};
 use acp_sessions_guest::sessions::filter::Request;
 use acp_sessions_guest::sessions::list::{self, Agents, Options};
+use acp_sessions_guest::sessions::open_marks::States;
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_model::{
     AGENTS, Archived, Change, Intent, Lister as _, Model, Native, Question, Session, strategy, worktrees_of,
@@ -43,9 +44,9 @@ impl Screen {
     /// The rows without the times of last activity, which alone are no change.
     fn at_rest(&self) -> BTreeMap<String, Value> {
         let mut rows = self.rows.clone();
-        rows.values_mut().for_each(|row| {
+        for row in rows.values_mut() {
             row.as_object_mut().expect("a row").remove("updatedAt");
-        });
+        }
         rows
     }
 }
@@ -56,14 +57,14 @@ fn options() -> Options {
 }
 
 /// A question as one that can be followed.
-fn followed(question: Question) -> Question {
+fn followed(question: &Question) -> Question {
     Question {
         created_after: None,
         created_before: None,
         updated_after: None,
         search: Vec::new(),
         subagents: false,
-        ..question
+        ..question.clone()
     }
 }
 
@@ -103,30 +104,40 @@ struct Client<'q> {
     follower: Follower,
     is_looking: bool,
     screen: Screen,
-    /// The page to be read next; none at the end.
-    page: Option<Option<String>>,
+    next: Next,
+}
+
+/// Which page is to be read next.
+enum Next {
+    First,
+    Behind(String),
+    Nothing,
 }
 
 impl<'q> Client<'q> {
     fn begin(native: &Native<Memory>, question: &'q Question) -> Self {
         let scope = Scope::of(&request(question, None)).expect("a list that can be followed");
-        let follower = Follower::begin(native.store(), NOW).expect("a place to begin at");
-        Self { question, scope, follower, is_looking: false, screen: Screen::default(), page: Some(None) }
+        let follower = Follower::begin(native.store(), NOW, &States::new()).expect("a place to begin at");
+        Self { question, scope, follower, is_looking: false, screen: Screen::default(), next: Next::First }
     }
 
     fn read_page(&mut self, native: &Native<Memory>) {
-        let Some(cursor) = self.page.take() else { return };
-        let page = list::page(native.store(), &request(self.question, cursor.as_deref())).expect("a page");
+        let cursor = match &self.next {
+            Next::First => None,
+            Next::Behind(cursor) => Some(cursor.as_str()),
+            Next::Nothing => return,
+        };
+        let page = list::page(native.store(), &request(self.question, cursor)).expect("a page");
         page.rows.iter().for_each(|row| self.screen.show(row));
-        self.page = page.next_cursor.map(Some);
+        self.next = page.next_cursor.map_or(Next::Nothing, Next::Behind);
     }
 
     /// Is told of so many changes, and perhaps begins a look.
     fn follow(&mut self, native: &Native<Memory>, most: u32) {
         if !self.is_looking {
-            assert_eq!(self.follower.look(native.store(), NOW).expect("a look"), Look::Begun);
+            assert_eq!(self.follower.look(native.store(), NOW, &States::new()).expect("a look"), Look::Begun);
         }
-        let step = self.follower.step(native.store(), NOW, most).expect("a step");
+        let step = self.follower.step(native.store(), NOW, &States::new(), most).expect("a step");
         self.is_looking = !step.is_over;
         self.screen.apply(&self.scope, &step, |is_archived| shows(self.question, is_archived));
     }
@@ -137,7 +148,7 @@ impl<'q> Client<'q> {
     }
 
     fn is_at_rest(&self) -> bool {
-        self.page.is_none() && !self.is_looking
+        matches!(self.next, Next::Nothing) && !self.is_looking
     }
 }
 
@@ -205,6 +216,6 @@ proptest! {
         moments in proptest::collection::vec(moment(), 8),
     ) {
         let history: Vec<_> = history.into_iter().zip(moments).collect();
-        follow(sessions, &followed(question), &history)?;
+        follow(sessions, &followed(&question), &history)?;
     }
 }

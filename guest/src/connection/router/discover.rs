@@ -77,6 +77,11 @@ impl Discovery {
         self.was_read || matches!(self.phase, Phase::Sifting(_) | Phase::Done)
     }
 
+    /// It had been read before it was begun again.
+    pub(super) fn has_been_read(&mut self) {
+        self.was_read = true;
+    }
+
     /// Whether a list would lack what the agent is about to tell.
     pub(super) fn is_worth_waiting_for(&self) -> bool {
         self.phase == Phase::Reading && !self.was_complete && !matches!(self.trouble, Trouble::Paused { .. })

@@ -30,6 +30,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if self.is_out_of_room() {
             return Some(u32::try_from(LOOK_EVERY).unwrap_or_default());
         }
+        self.refresh_agents_states();
         let is_over = self.tell_some(now).unwrap_or_else(|error| {
             if !std::mem::replace(&mut self.connection.subscriptions.warned, true) {
                 self.warn(format!("what changes in lists cannot be told for now: {error}"));
@@ -44,21 +45,28 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Tells some of what a look finds; says whether that was all.
     fn tell_some(&mut self, now: i64) -> Result<bool> {
+        let known = self.agents_states();
         let of = &mut self.connection.subscriptions;
         let Some(follower) = &mut of.follower else { return Ok(true) };
-        if !of.is_looking && follower.look(&self.store, now)? == Look::TooFarBehind {
+        if !of.is_looking && follower.look(&self.store, now, &known)? == Look::TooFarBehind {
             let ids: Vec<String> = of.by_id.keys().cloned().collect();
             of.note_hints(|_| true);
-            ids.iter().for_each(|id| self.tell_to_read_again(id));
+            for id in &ids {
+                self.tell_to_read_again(id);
+            }
             self.tell_hints();
             return Ok(true);
         }
         of.is_looking = true;
-        let step = follower.step(&self.store, now, STEP)?;
+        let step = follower.step(&self.store, now, &known, STEP)?;
         of.warned = false;
         let news: Vec<_> = of.by_id.iter().map(|(id, scope)| (id.clone(), scope.news(&step))).collect();
-        step.departed.iter().for_each(|gone| of.note_hints(|scope| scope.lacks(gone)));
-        step.changed.iter().for_each(|changed| of.note_hints(|scope| scope.has(changed)));
+        for gone in &step.departed {
+            of.note_hints(|scope| scope.lacks(gone));
+        }
+        for changed in &step.changed {
+            of.note_hints(|scope| scope.has(changed));
+        }
         for (id, news) in news {
             self.tell(&id, news);
         }

@@ -23,6 +23,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if let Ok(read) = Params::read(params) {
             self.list_with(read.meta_for_agent().as_deref());
         }
+        self.refresh_agents_states();
         if self.connection.discovery.is_worth_waiting_for() {
             let params = params.map(str::to_owned);
             let share = self.connection.load.share(params.as_ref().map_or(0, String::len));
@@ -46,7 +47,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// Reads the params of a list.
-    pub(super) fn list_request(&self, params: Option<&str>) -> Result<Request, RpcError> {
+    pub(super) fn list_request(&mut self, params: Option<&str>) -> Result<Request, RpcError> {
         let agent = self.connection.agent.name.clone();
         let agents = if self.settings.list_all { Agents::All } else { Agents::Own(agent.clone()) };
         let Settings { page_size, draft, .. } = self.settings;
@@ -54,6 +55,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let options = Options { page_size, agents, agent: Some(agent), draft, extended, now: self.now() };
         let mut request = Request::read_for(params, &options)?;
         request.find(&|cwd: &str| self.environment.worktrees(cwd));
+        request.known_states = self.agents_states();
         Ok(request)
     }
 

@@ -27,7 +27,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
             let message = format!("would be one of more than {MOST_SUBSCRIPTIONS}: end another one before");
             return Err(RpcError::invalid_params("params", message));
         }
-        let wanted = self.list_request(params)?;
+        let mut wanted = self.list_request(params)?;
+        // Whoever subscribes knows the draft.
+        wanted.view.extended = true;
         let scope = Scope::of(&wanted)?;
         self.follow_lists()?;
         let page = list::answer(&self.store, &wanted, Effort::default())?;
@@ -40,8 +42,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Follows what changes from now on, if nobody has yet.
     fn follow_lists(&mut self) -> Result<(), RpcError> {
         if self.connection.subscriptions.follower.is_none() {
-            let now = self.now();
-            self.connection.subscriptions.follower = Some(Follower::begin(&self.store, now)?);
+            let (now, known) = (self.now(), self.agents_states());
+            self.connection.subscriptions.follower = Some(Follower::begin(&self.store, now, &known)?);
             self.connection.subscriptions.next_look = now;
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::rpc::Object;
 use crate::sessions::info;
-use crate::store::directory;
+use crate::store::{ActivityState, directory};
 use crate::time;
 use crate::transcript::own_words;
 
@@ -26,6 +26,8 @@ pub struct Row {
     pub turn_ended: Option<i64>,
     /// The model of its last turn.
     pub model: Option<String>,
+    /// What is being done in it.
+    pub state: Option<ActivityState>,
     /// When it was created, where the agent says so: as the draft had it, or as a layer in front of it does.
     pub created: Option<i64>,
     /// The further directories, if the row says which: an agent that leaves them out says nothing of them.
@@ -58,6 +60,7 @@ impl Row {
             prompted: time("lastPromptAt"),
             turn_ended: time("lastTurnEndedAt"),
             model: row.get_string("model").filter(|model| model.len() <= LONGEST_MODEL),
+            state: row.get_string("state").and_then(|state| ActivityState::of_name(&state)),
             created: created.and_then(|text| time::parse(&text)),
             directories,
             archived: row.get_some("archived").and_then(|json| serde_json::from_str(json).ok()),

@@ -38,6 +38,7 @@ pub(super) struct Gather<'a, S> {
     headings_only: bool,
     /// What is being done in sessions, where rows show it; read with the first of them.
     states: Option<States>,
+    known_states: &'a States,
 }
 
 impl<'a, S: Storage> Gather<'a, S> {
@@ -56,6 +57,7 @@ impl<'a, S: Storage> Gather<'a, S> {
             is_walked: false,
             headings_only: false,
             states: None,
+            known_states: &request.known_states,
         }
     }
 
@@ -109,7 +111,9 @@ impl<'a, S: Storage> Gather<'a, S> {
             return Ok(None);
         }
         if self.states.is_none() {
-            self.states = Some(open_marks::states(self.store, self.view.now)?);
+            let mut states = open_marks::states(self.store, self.view.now)?;
+            states.extend(self.known_states.clone());
+            self.states = Some(states);
         }
         Ok(self.states.as_ref().and_then(|states| states.get(id).copied()))
     }

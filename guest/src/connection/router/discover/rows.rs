@@ -85,6 +85,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if let Trouble::Paused { .. } = self.connection.discovery.trouble {
             self.connection.discovery.trouble = Trouble::Told;
         }
+        let taken = found.len();
+        self.note_agents_states(rows.iter().take(taken))?;
         self.follow(rows.into_iter().zip(found));
         Ok(())
     }
