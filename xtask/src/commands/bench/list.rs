@@ -1,5 +1,6 @@
 //! Lists of stores of a thousand to a million sessions, against a bare query and a bare echo.
 
+mod followed;
 mod kinds;
 mod measure;
 mod peer;

@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
 use super::super::figures::{median, millis, rounded};
+use super::followed::{self, Followed};
 use super::kinds;
 use super::peer::{Peer, request};
 use crate::workspace;
@@ -26,6 +27,8 @@ pub(super) struct Figures {
     pub(super) pages: Vec<(String, Duration)>,
     /// All pages, one after another.
     pub(super) full: Duration,
+    /// What it costs to follow lists.
+    pub(super) followed: Followed,
     /// The most memory of the program, in KiB.
     pub(super) memory: Option<u64>,
 }
@@ -39,11 +42,15 @@ impl Figures {
     pub(super) fn to_json(&self) -> Value {
         let pages: serde_json::Map<String, Value> =
             self.pages.iter().map(|(name, took)| (name.clone(), json!(rounded_up(*took)))).collect();
+        let followed = self.followed.figures();
+        let followed: serde_json::Map<String, Value> =
+            followed.into_iter().map(|(name, took)| (name, json!(rounded_up(took)))).collect();
         json!({
             "query_ms": rounded_up(self.query),
             "echo_ms": rounded_up(self.echo),
             "pages_ms": pages,
             "full_ms": rounded(millis(self.full)),
+            "followed_ms": followed,
             "memory_kib": self.memory,
         })
     }
@@ -84,8 +91,9 @@ pub(super) fn measure(store: &Path, runs: u32) -> Result<Figures> {
     let memory = program.peak_memory();
     program.stop()?;
     floor.stop()?;
+    let followed = followed::measure(store, runs)?;
     let pages = kinds.iter().zip(&mut times).map(|(kind, times)| (kind.name.clone(), median(times))).collect();
-    Ok(Figures { query: median(&mut queries), echo: median(&mut echoes), pages, full: whole.took, memory })
+    Ok(Figures { query: median(&mut queries), echo: median(&mut echoes), pages, full: whole.took, followed, memory })
 }
 
 /// A list that was paged through.

@@ -27,13 +27,29 @@ impl Peer {
 
     /// Sends a line; how long its answer took.
     pub(super) fn time(&mut self, line: &str) -> Result<Duration> {
-        self.answer.clear();
         let start = Instant::now();
         self.stdin.write_all(line.as_bytes()).context("the program does not read")?;
+        self.read()?;
+        Ok(start.elapsed())
+    }
+
+    /// Reads the next line, which is then the last answer.
+    pub(super) fn read(&mut self) -> Result<()> {
+        self.answer.clear();
         self.stdout.read_line(&mut self.answer).context("the program does not write")?;
-        let took = start.elapsed();
         ensure!(!self.answer.is_empty(), "the program has ended");
-        Ok(took)
+        Ok(())
+    }
+
+    /// How long its threads have been running; zero on systems without `/proc`.
+    pub(super) fn processor_time(&self) -> Result<Duration> {
+        let Ok(threads) = fs::read_dir(format!("/proc/{}/task", self.child.id())) else { return Ok(Duration::ZERO) };
+        let mut nanoseconds = 0;
+        for thread in threads {
+            let text = fs::read_to_string(thread?.path().join("schedstat")).unwrap_or_default();
+            nanoseconds += text.split(' ').next().and_then(|first| first.parse::<u64>().ok()).unwrap_or(0);
+        }
+        Ok(Duration::from_nanos(nanoseconds))
     }
 
     /// The last answer.

@@ -26,6 +26,10 @@ pub(super) fn print(runs: u32, columns: &[(u64, Figures)]) {
         optional(name, &|_, page| format!("{:.3}", millis(page)));
     }
     row("all pages", &|figures| figures.full);
+    let followed = columns.first().map(|(_, figures)| figures.followed.figures().map(|(name, _)| name));
+    for (at, name) in followed.iter().flatten().enumerate() {
+        row(name, &|figures| figures.followed.figures()[at].1);
+    }
     let of = |part: Duration, whole: Duration| format!("{:.2}", part.as_secs_f64() / whole.as_secs_f64());
     let floor = |figures: &Figures| figures.query + figures.echo;
     if let Some((smallest, base)) = columns.first() {
@@ -45,5 +49,5 @@ pub(super) fn print(runs: u32, columns: &[(u64, Figures)]) {
 fn line(name: &str, cells: impl Iterator<Item = String>, columns: &[(u64, Figures)]) {
     let cells: Vec<String> = cells.map(|cell| format!("{cell:>12}")).collect();
     debug_assert_eq!(cells.len(), columns.len());
-    println!("{name:<36}{}", cells.concat());
+    println!("{name:<50}{}", cells.concat());
 }
