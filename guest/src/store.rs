@@ -139,7 +139,7 @@ impl<S: Storage> Store<S> {
     }
 
     /// What [`Remembered::rest`] is left of a list, if it is known.
-    pub fn remembered(&self, list: (u64, u64), behind: &str) -> Option<Ref<'_, [(String, String)]>> {
+    pub fn remembered(&self, list: (u64, u64), behind: (i64, &str)) -> Option<Ref<'_, [(i64, String)]>> {
         Ref::filter_map(self.remembered.borrow(), |known| known.as_ref()?.rest(list, behind)).ok()
     }
 

@@ -78,6 +78,8 @@ pub(crate) struct Router<S, E> {
     outputs: VecDeque<Output>,
     /// How many bytes of them are for the client.
     answered: usize,
+    /// The client takes what it is told, as the host has last said.
+    client_has_room: bool,
     /// It is a proxy in a chain that a conductor keeps, and has its agent from there.
     in_chain: bool,
 }

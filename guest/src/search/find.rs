@@ -1,6 +1,6 @@
 //! Finding the sessions that a query matches.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::parts::Parts;
 use super::query::Query;
@@ -95,49 +95,65 @@ fn few_by<S: Storage>(store: &Store<S>, query: &Query, most: usize, halves: Halv
     if query.terms.is_empty() {
         return Ok(Few::Sessions(Vec::new()));
     }
-    let mut few: Option<BTreeSet<String>> = None;
+    let mut few: Option<Vec<String>> = None;
     let mut removals = Removals::read(store)?;
     for term in &query.terms {
         // To know who else holds it is worth no more than to try those that are left.
         let most = few.as_ref().map_or(most, |few| most.min(few.len().max(BATCHES.0 as usize)));
         let holding = match owners(store, term, most, halves, &mut removals) {
-            Ok(Some(owners)) => sessions_of(store, &owners)?,
+            Ok(Some(owners)) => sessions_of(store, owners)?,
             Ok(None) => continue,
             Err(StorageError::Unsupported) => return Ok(Few::Unsupported),
             Err(error) => return Err(error),
         };
         few = Some(match few {
             None => holding,
-            Some(few) => few.intersection(&holding).cloned().collect(),
+            Some(mut few) => {
+                few.retain(|id| holding.binary_search(id).is_ok());
+                few
+            }
         });
     }
-    Ok(few.map_or(Few::Many, |few| Few::Sessions(few.into_iter().collect())))
+    Ok(few.map_or(Few::Many, Few::Sessions))
 }
 
-/// The sessions whose texts are these owners'.
-fn sessions_of<S: Storage>(store: &Store<S>, owners: &[String]) -> Result<BTreeSet<String>> {
-    let owners: Vec<Owner<'_>> = owners.iter().filter_map(|owner| Owner::of_name(owner)).collect();
-    let mut ids: BTreeSet<String> = owners.iter().map(|owner| owner.id().to_owned()).collect();
-    let logs = owners.iter().filter(|owner| matches!(owner, Owner::Log(_)));
-    let shared: Vec<String> = logs.map(|owner| keys::log_holders(owner.id())).collect();
-    for holders in shares(store, &shared)? {
-        ids.extend(Holders::parse(Some(&holders))?.holders.into_keys());
+/// The sessions whose texts are these owners', each once and in the order of their ids.
+fn sessions_of<S: Storage>(store: &Store<S>, owners: Vec<String>) -> Result<Vec<String>> {
+    let mut shared = Vec::new();
+    for holders in shares(store, &owners)? {
+        shared.extend(Holders::parse(Some(&holders))?.holders.into_keys());
     }
+    let id_of = |owner: String| Owner::of_name(&owner).map(|of| of.id().len()).map(|length| last(owner, length));
+    let mut ids: Vec<String> = owners.into_iter().filter_map(id_of).chain(shared).collect();
+    ids.sort_unstable();
+    ids.dedup();
     Ok(ids)
 }
 
-/// Those of the records of who shares a log that there are.
-fn shares<S: Storage>(store: &Store<S>, keys: &[String]) -> Result<Vec<String>> {
+/// The last bytes of a text, in its own memory: there may be thousands.
+fn last(mut text: String, length: usize) -> String {
+    text.drain(..text.len() - length);
+    text
+}
+
+/// Those of the records of who shares one of these owners' logs that there are.
+fn shares<S: Storage>(store: &Store<S>, owners: &[String]) -> Result<Vec<String>> {
+    let logs = || owners.iter().filter_map(|owner| Owner::of_name(owner)).filter(|of| matches!(of, Owner::Log(_)));
     // Few logs are shared. Where one look shows all that are, there is no need to ask for so many that are not.
-    if keys.len() > SHARES.limit as usize / 4 {
+    if owners.len() > SHARES.limit as usize / 4 {
         let page = store.storage().scan(keys::SHARES, &keys::range_end(keys::SHARES), false, SHARES)?;
         if !page.more {
-            let wanted: BTreeSet<&String> = keys.iter().collect();
-            let entries = page.entries.into_iter().filter(|entry| wanted.contains(&entry.key));
-            return Ok(entries.map(|entry| entry.value).collect());
+            let shared: BTreeMap<String, String> =
+                page.entries.into_iter().map(|entry| (entry.key, entry.value)).collect();
+            if shared.is_empty() {
+                return Ok(Vec::new());
+            }
+            let wanted: BTreeSet<String> = logs().map(|log| keys::log_holders(log.id())).collect();
+            return Ok(shared.into_iter().filter(|(key, _)| wanted.contains(key)).map(|(_, value)| value).collect());
         }
     }
-    Ok(store.storage().get(keys)?.into_iter().flatten().collect())
+    let keys: Vec<String> = logs().map(|log| keys::log_holders(log.id())).collect();
+    Ok(store.storage().get(&keys)?.into_iter().flatten().collect())
 }
 
 /// Whose texts hold the term; `None` if more than `most` do.
@@ -148,11 +164,10 @@ fn owners<S: Storage>(
     halves: Halves,
     removals: &mut Removals,
 ) -> Result<Option<Vec<String>>> {
-    // A whole word is found at once, while all that begins like it may have to be gathered first. A common word is
-    // mostly typed to its end, and then this is all there is to do.
-    if term.prefix {
+    // A whole word is found at once, while all that begins like it may have to be gathered first.
+    if term.prefix && halves == Halves::Left {
         let whole = owners_of(store, &TextTerm { prefix: false, ..term.clone() }, most, removals)?;
-        if whole.is_none_or(|owners| owners.is_empty() && halves == Halves::Left) {
+        if whole.is_none_or(|owners| owners.is_empty()) {
             return Ok(None);
         }
     }

@@ -17,6 +17,8 @@ use crate::store::{ActivityState, Departure, Session, Store, keys};
 /// Whoever is further behind reads the list anew: that costs a page, and to read on would cost the changes. Departures from
 /// before are not kept.
 pub const MOST_BEHIND: u64 = 65_536;
+/// Behind every revision there will be.
+const LAST: u64 = 9_999_999_999_999_998;
 /// Of how many changes a step is that shall hold nobody up.
 pub const STEP: u32 = 256;
 /// How many bytes of the index are read at a time.
@@ -70,15 +72,10 @@ pub enum Look {
 /// How far somebody has followed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Follower {
-    /// Where the look before this one began: a session that changed then, and again while it was under way, is met by
-    /// this one.
-    before: u64,
-    /// Where this look began.
+    /// All that changed up to here has been given: where the look began that is under way, or the next one will.
     began: u64,
-    /// All up to here has been read.
+    /// All that stands in the indexes up to here has been read.
     reached: u64,
-    /// Where this look ends.
-    until: u64,
     /// What was being done in sessions, as was given.
     states: States,
     /// What was given in this look and the one before, by the revision that had changed what is shown of it.
@@ -92,7 +89,7 @@ impl Follower {
         let revision = store.revision()?;
         let mut states = open_marks::states(store, now)?;
         states.extend(known.clone());
-        Ok(Self { before: revision, began: revision, reached: revision, until: revision, states, ..Self::default() })
+        Ok(Self { began: revision, reached: revision, states, ..Self::default() })
     }
 
     /// Looks whether anything has changed. The one before must be over.
@@ -102,52 +99,56 @@ impl Follower {
             *self = Self::begin(store, now, known)?;
             return Ok(Look::TooFarBehind);
         }
-        (self.before, self.began, self.until) = (self.began, self.reached, revision);
         self.given_before = std::mem::take(&mut self.given);
         Ok(Look::Begun)
     }
 
-    /// Gives some of what the look has found, of at most so many changes. What changes meanwhile is found by the next one.
+    /// Gives some of what the look has found, of at most so many changes.
+    ///
+    /// A session that changes again meanwhile moves on in the index, past what has been read of it. So a look is over when
+    /// nothing stands behind that, and all that is read until then is compared with where the look began.
     pub fn step<S: Storage>(&mut self, store: &Store<S>, now: i64, known: &States, most: u32) -> Result<Step> {
         let mut step = Step::default();
         let mut states = open_marks::states(store, now)?;
         states.extend(known.clone());
-        if self.reached < self.until {
-            let (changed, reached) = self.entries(store, keys::CHANGES, self.until, most)?;
-            let (departed, reached) = self.entries(store, keys::DEPARTURES, reached, most)?;
+        // What has this revision or an earlier one stands in the indexes that are read now.
+        let present = store.revision()?;
+        let mut is_at_end = true;
+        if present > self.reached {
+            let (changed, rest) = self.entries(store, keys::CHANGES, LAST, most)?;
+            let (departed, rest) = self
+                .entries(store, keys::DEPARTURES, rest.unwrap_or(LAST), most)
+                .map(|(of, more)| (of, more.or(rest)))?;
             let changed: Vec<_> = changed.iter().filter_map(|(key, _)| keys::changed_place(key)).collect();
-            let departed = departed.iter().filter_map(|(key, value)| {
+            let last = changed.last().map_or(0, |(revision, _)| *revision);
+            let until = rest.unwrap_or_else(|| present.max(last));
+            is_at_end = self.read(store, &changed, until, &states, &mut step)? && rest.is_none();
+            for (revision, id, from) in departed.iter().filter_map(|(key, value)| {
                 let (revision, id) = keys::departed_place(key)?;
                 Some((revision, id, Departure::parse(value)?))
-            });
-            let departed = departed.collect::<Vec<_>>();
-            self.read(
-                store,
-                changed.into_iter().filter(|(revision, _)| *revision <= reached),
-                reached,
-                &states,
-                &mut step,
-            )?;
-            for (_, id, from) in departed.into_iter().filter(|(revision, ..)| *revision <= self.reached) {
-                let now = sessions(store, std::iter::once(&id))?.pop();
-                step.departed.push(Departed { id, from, now });
+            }) {
+                if is_at_end || revision <= self.reached {
+                    let now = sessions(store, std::iter::once(&id))?.pop();
+                    step.departed.push(Departed { id, from, now });
+                }
             }
         }
-        if self.reached >= self.until {
+        if is_at_end {
             self.changed_states(store, &states, &mut step)?;
+            self.began = self.reached;
             step.is_over = true;
         }
         Ok(step)
     }
 
-    /// The entries that come next in such an index, up to a revision; and up to where these are all.
+    /// The entries that come next in such an index, up to a revision; and up to where these are all, unless no more follow.
     fn entries<S: Storage>(
         &self,
         store: &Store<S>,
         prefix: &str,
         until: u64,
         most: u32,
-    ) -> Result<(Vec<(String, String)>, u64)> {
+    ) -> Result<(Vec<(String, String)>, Option<u64>)> {
         let start = format!("{prefix}{:016}", self.reached + 1);
         let end = format!("{prefix}{:016}", until + 1);
         let bounds = Bounds { limit: most, max_bytes: READ_AT_ONCE };
@@ -155,37 +156,40 @@ impl Follower {
         let revision_of = |key: &str| key.strip_prefix(prefix)?.split_once('/')?.0.parse().ok();
         let last = page.entries.last().filter(|_| page.more).and_then(|entry| revision_of(&entry.key));
         let entries = page.entries.into_iter().map(|entry| (entry.key, entry.value)).collect();
-        Ok((entries, last.unwrap_or(until)))
+        Ok((entries, last))
     }
 
-    /// Reads these sessions as far as a step goes, and notes how far that was: to `reached`, or the last that was read.
+    /// Reads those of these sessions that stand up to a revision, as far as a step goes, and notes how far that was; says
+    /// whether that was all.
     fn read<S: Storage>(
         &mut self,
         store: &Store<S>,
-        changed: impl Iterator<Item = (u64, String)>,
-        reached: u64,
+        changed: &[(u64, String)],
+        until: u64,
         states: &States,
         step: &mut Step,
-    ) -> Result<()> {
-        let changed: Vec<_> = changed.collect();
-        for some in changed.chunks(RECORDS_AT_ONCE) {
+    ) -> Result<bool> {
+        let end = changed.partition_point(|(revision, _)| *revision <= until);
+        for (nth, some) in changed[..end].chunks(RECORDS_AT_ONCE).enumerate() {
             for session in sessions(store, some.iter().map(|(_, id)| id))? {
                 let shown = session.shown_revision();
                 let is_given = |given: &BTreeMap<String, u64>| given.get(&session.id) == Some(&shown);
-                if shown > self.before && !is_given(&self.given_before) && !is_given(&self.given) {
+                if shown > self.began && !is_given(&self.given_before) && !is_given(&self.given) {
                     self.give(session, states, step);
                 }
             }
             let bytes: usize = step.changed.iter().map(|changed| size_of(&changed.session)).sum();
+            let is_last = (nth + 1) * RECORDS_AT_ONCE >= end;
             if bytes > MOST_BYTES
+                && !is_last
                 && let Some((revision, _)) = some.last()
             {
                 self.reached = *revision;
-                return Ok(());
+                return Ok(false);
             }
         }
-        self.reached = reached;
-        Ok(())
+        self.reached = until;
+        Ok(true)
     }
 
     /// Those in which something else is being done than was given, of those that this look has not given yet.
@@ -221,7 +225,7 @@ impl Follower {
 
     /// What [`Self::read_from`] reads. What was given is not in it: it may be given again.
     pub fn to_text(&self) -> String {
-        let mut text = format!("{}.{}.{}.{}", self.before, self.began, self.reached, self.until);
+        let mut text = format!("{}.{}", self.began, self.reached);
         for (id, state) in &self.states {
             text.extend(["/", &keys::encode(id), "=", state.letter()]);
         }
@@ -231,20 +235,19 @@ impl Follower {
     /// Goes on from there; `None` for what is no such place.
     pub fn read_from(text: &str) -> Option<Self> {
         let mut parts = text.split('/');
-        let revisions: Vec<u64> = parts.next()?.split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;
-        let [before, began, reached, until] = revisions[..] else { return None };
+        let (began, reached) = parts.next()?.split_once('.')?;
+        let (began, reached) = (began.parse().ok()?, reached.parse().ok()?);
         let state = |part: &str| {
             let (id, letter) = part.split_once('=')?;
             Some((keys::decode(id)?, ActivityState::of_letter(letter)?))
         };
         let states = parts.map(state).collect::<Option<States>>()?;
-        let is_place = before <= began && began <= reached && reached <= until && until < u64::MAX - 1;
-        is_place.then(|| Self { before, began, reached, until, states, ..Self::default() })
+        (began <= reached && reached < LAST).then(|| Self { began, reached, states, ..Self::default() })
     }
 
     /// Whether a look is under way.
     pub fn is_looking(&self) -> bool {
-        self.reached < self.until
+        self.began < self.reached
     }
 }
 

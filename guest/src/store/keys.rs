@@ -1,5 +1,6 @@
 //! The layout of keys. Everything in them is ASCII: ids and names in other scripts are percent-encoded.
 
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 use std::hash::Hasher as _;
 
@@ -33,14 +34,22 @@ pub fn range_end(prefix: &str) -> String {
 /// An id as a part of a key: no separators, ASCII, one to one, and sorted like nothing in particular.
 pub fn encode(id: &str) -> String {
     let mut encoded = String::with_capacity(id.len());
-    for byte in id.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') {
-            encoded.push(char::from(byte));
-        } else {
+    let mut rest = id;
+    // Most ids have nothing to be encoded, and each key has one.
+    while let Some((at, found)) = rest.char_indices().find(|(_, c)| !stands_for_itself(*c)) {
+        encoded.push_str(&rest[..at]);
+        let end = at + found.len_utf8();
+        for byte in rest[at..end].bytes() {
             let _ = write!(encoded, "%{byte:02X}");
         }
+        rest = &rest[end..];
     }
+    encoded.push_str(rest);
     encoded
+}
+
+fn stands_for_itself(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
 }
 
 /// The id that was encoded; `None` for what cannot be read as one.
@@ -292,6 +301,11 @@ pub fn name_hash(text: &str) -> String {
     format!("{:032x}", hash(text))
 }
 
+/// Which of two sessions stands later in a range of rows, by recency and id: as [`row_place`] has them.
+pub fn compare_places(a: (i64, &str), b: (i64, &str)) -> Ordering {
+    a.0.cmp(&b.0).then_with(|| encode(a.1).cmp(&encode(b.1)))
+}
+
 /// Where in a range of rows a session stands.
 pub fn row_place(recency: i64, id: &str) -> String {
     format!("{recency:015}/{}", encode(id))
@@ -309,6 +323,17 @@ mod tests {
         }
         assert_eq!(decode("%4"), None);
         assert_eq!(decode("%zz"), None);
+    }
+
+    #[test]
+    fn places_are_compared_as_their_keys_are() {
+        let places = [(0, "a"), (5, "a/b"), (5, "a"), (5, "a-b"), (5, "é"), (7, ""), (10, "a")];
+        for a in places {
+            for b in places {
+                let keys = [a, b].map(|(recency, id)| row_place(recency, id));
+                assert_eq!(compare_places(a, b), keys[0].cmp(&keys[1]), "{a:?} {b:?}");
+            }
+        }
     }
 
     #[test]

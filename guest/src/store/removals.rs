@@ -46,6 +46,9 @@ impl Removals {
 
     /// From which part on these texts are nobody's, if any are.
     pub fn start(&self, owner: &str) -> Option<u32> {
+        if self.known.is_empty() {
+            return None;
+        }
         key_of(owner).and_then(|key| self.known.get(&key).copied())
     }
 }

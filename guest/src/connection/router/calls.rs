@@ -25,7 +25,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let in_chain = kept.iter().any(|(key, _)| Kept::read(key) == Some(Kept::Chain));
         let outputs = VecDeque::new();
         let store = Store::new(storage);
-        let mut engine = Self { store, environment, settings, connection, outputs, answered: 0, in_chain };
+        let (answered, client_has_room) = (0, true);
+        let mut engine =
+            Self { store, environment, settings, connection, outputs, answered, client_has_room, in_chain };
         engine.carry_on(kept, lost);
         Ok(engine)
     }
@@ -64,6 +66,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.drain_queue();
         self.connection.arrivals_are_over();
         self.answered = 0;
+        self.client_has_room = client_room > 0;
         let outputs = self.outputs.drain(..);
         if self.in_chain { outputs.map(chain::leave).collect() } else { outputs.collect() }
     }

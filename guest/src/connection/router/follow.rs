@@ -27,7 +27,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if !of.is_looking && (1..=LOOK_EVERY).contains(&wait) {
             return Some(u32::try_from(wait).unwrap_or_default());
         }
-        if self.is_out_of_room() {
+        if self.is_out_of_room() || !self.client_has_room {
             return Some(u32::try_from(LOOK_EVERY).unwrap_or_default());
         }
         self.refresh_agents_states();

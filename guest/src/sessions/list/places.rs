@@ -12,7 +12,7 @@ const LOOKED_THROUGH: Bounds = Bounds { limit: 512, max_bytes: 64 * 1024 };
 
 /// Where those of these sessions stand that are there; their ids are sorted. Of a session that changes meanwhile this may be
 /// where it stood or where it stands.
-pub(super) fn places<S: Storage>(store: &Store<S>, ids: &[String]) -> Result<Vec<(String, Placed)>> {
+pub(super) fn places<S: Storage>(store: &Store<S>, ids: Vec<String>) -> Result<Vec<(String, Placed)>> {
     let mut kept = store.take_places();
     // The changes of an earlier layout stand nowhere.
     if store.layout()? != Layout::Present || !forget_changed(store, &mut kept)? {
@@ -29,7 +29,8 @@ pub(super) fn places<S: Storage>(store: &Store<S>, ids: &[String]) -> Result<Vec
         }
     }
     kept.learn(read, |id| ids.binary_search_by(|wanted| wanted.as_str().cmp(id)).is_ok());
-    let places = ids.iter().filter_map(|id| Some((id.clone(), *kept.known.get(id)?))).collect();
+    let placed = ids.into_iter().map(|id| (kept.known.get(&id).copied(), id));
+    let places = placed.filter_map(|(placed, id)| Some((id, placed?))).collect();
     if !kept.is_too_large() {
         store.keep_places(kept);
     }

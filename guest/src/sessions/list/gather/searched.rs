@@ -26,7 +26,7 @@ impl<S: Storage> Gather<'_, S> {
         }
         let Effort { rare, tried_first, near, few, .. } = self.effort;
         let list = (self.filter.fingerprint(), self.started);
-        let known = behind.and_then(|(recency, id)| self.store.remembered(list, &keys::row_place(recency, id)));
+        let known = behind.and_then(|behind| self.store.remembered(list, behind));
         if let Some(places) = known {
             return self.matching_of(query, &places);
         }
@@ -34,7 +34,7 @@ impl<S: Storage> Gather<'_, S> {
         // between the two does it pay to look who holds it.
         match find::few_by_whole_words(self.store, query, rare)? {
             Few::Sessions(ids) => {
-                let places = self.places(&ids, behind)?;
+                let places = self.places(ids, behind)?;
                 return self.matching_of(query, &places);
             }
             Few::Unsupported => return self.walked(query, behind),
@@ -48,9 +48,9 @@ impl<S: Storage> Gather<'_, S> {
         let Few::Sessions(ids) = find::few(self.store, query, few)? else {
             return self.walked(query, Some(reached.behind()));
         };
-        let places = self.places(&ids, Some(reached.behind()))?;
+        let places = self.places(ids, Some(reached.behind()))?;
         self.matching_of(query, &places)?;
-        let behind = Some(keys::row_place(reached.recency, &reached.id));
+        let behind = Some((reached.recency, reached.id));
         self.store.remember(Remembered { list, behind, places });
         Ok(())
     }
@@ -72,19 +72,23 @@ impl<S: Storage> Gather<'_, S> {
         Ok(())
     }
 
-    /// Places and ids of those of the sessions that stand behind a row, in the list's order. The list may not show them all.
-    fn places(&self, ids: &[String], behind: Option<(i64, &str)>) -> Result<Vec<(String, String)>> {
-        let behind = behind.map(|(recency, id)| keys::row_place(recency, id));
+    /// Recency and ids of those of the sessions that stand behind a row, in the list's order. The list may not show them all.
+    fn places(&self, ids: Vec<String>, behind: Option<(i64, &str)>) -> Result<Vec<(i64, String)>> {
+        let compare = |a: (i64, &str), b: (i64, &str)| keys::compare_places(a, b);
         let mut places = places(self.store, ids)?;
-        places.retain(|(_, placed)| placed.revision <= self.started && placed.recency >= self.filter.earliest());
-        let found = places.into_iter().map(|(id, placed)| (keys::row_place(placed.recency, &id), id));
-        let mut places: Vec<_> = found.filter(|(place, _)| behind.as_ref().is_none_or(|from| place < from)).collect();
-        places.sort_unstable_by(|a, b| b.cmp(a));
+        places.retain(|(id, placed)| {
+            let stands_behind = |from| compare((placed.recency, id), from).is_lt();
+            placed.revision <= self.started
+                && placed.recency >= self.filter.earliest()
+                && behind.is_none_or(stands_behind)
+        });
+        let mut places: Vec<_> = places.into_iter().map(|(id, placed)| (placed.recency, id)).collect();
+        places.sort_unstable_by(|a, b| compare((b.0, &b.1), (a.0, &a.1)));
         Ok(places)
     }
 
     /// Those of these that match, as many as the page takes.
-    fn matching_of(&mut self, query: &Query, places: &[(String, String)]) -> Result<()> {
+    fn matching_of(&mut self, query: &Query, places: &[(i64, String)]) -> Result<()> {
         for batch in places.chunks(READ_AT_ONCE as usize) {
             if self.is_full() {
                 break;
