@@ -84,23 +84,22 @@ impl Followed {
     /// Takes in what is told until the list is the one that is read afresh, but for when its sessions were last active.
     /// Nothing must be done to it any more.
     pub fn settle(&mut self, client: &mut Client) {
+        let differences = self.settled(client);
+        assert!(differences.is_empty(), "nothing came for {PATIENCE:?}, and it is not the list:\n{differences:#?}");
+    }
+
+    /// The same; returns what is still not as in the list when nothing comes any more.
+    pub fn settled(&mut self, client: &mut Client) -> Vec<String> {
         loop {
             let fresh = self.fresh(client);
             let differences = self.differences(&fresh);
-            if differences.is_empty() {
-                return;
+            if differences.is_empty() || !client.hear(PATIENCE) {
+                return differences;
             }
-            assert!(client.hear(PATIENCE), "nothing came for {PATIENCE:?}, and it is not the list:\n{differences:#?}");
         }
     }
 
-    /// What is not as in the list that is read afresh. Takes in what is told.
-    pub fn compare(&mut self, client: &mut Client) -> Vec<String> {
-        let fresh = self.fresh(client);
-        self.differences(&fresh)
-    }
-
-    /// Takes in whatever is told for as long.
+    /// Takes in what is told, for as long if nothing comes.
     pub fn listen(&mut self, client: &mut Client, patience: Duration) {
         client.hear(patience);
         self.apply(client);

@@ -121,8 +121,9 @@ fn told(capabilities: &Value, method: &str, params: &Value) -> Vec<String> {
     for (id, method, params, result) in [
         (1, "initialize", hello, json!({"protocolVersion": 1})),
         (2, "session/list/subscribe", json!({}), json!({"subscriptionId": "list", "sessions": []})),
-        (3, "session/list/subscribe", json!({}), json!({"subscriptionId": "ended", "sessions": []})),
-        (4, "session/list/unsubscribe", json!({"subscriptionId": "ended"}), json!({})),
+        (3, "session/list/subscribe", json!({"limit": 5}), json!({"subscriptionId": "draft", "sessions": []})),
+        (4, "session/list/subscribe", json!({}), json!({"subscriptionId": "ended", "sessions": []})),
+        (5, "session/list/unsubscribe", json!({"subscriptionId": "ended"}), json!({})),
     ] {
         checker.heard(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         assert_eq!(checker.violations(&json!({"jsonrpc": "2.0", "id": id, "result": result})), [""; 0], "{method}");
@@ -134,9 +135,13 @@ fn told(capabilities: &Value, method: &str, params: &Value) -> Vec<String> {
 fn what_followers_of_lists_are_told_is_what_they_asked_for_and_what_it_should_be() {
     let (hinted, other) = (json!({"listChanged": {}}), json!({}));
     let row = json!({"sessionId": "s", "cwd": "/x", "state": "running", "lastTurnEndedAt": "2026-01-01T00:00:00Z"});
-    let changes = |rows: Value, removed: Value| json!({"subscriptionId": "list", "sessions": rows, "removed": removed});
+    let born = json!({"sessionId": "s", "cwd": "/x", "createdAt": "2026-01-01T00:00:00Z"});
+    let of =
+        |id: &str, rows: Value, removed: Value| json!({"subscriptionId": id, "sessions": rows, "removed": removed});
+    let changes = |rows: Value, removed: Value| of("list", rows, removed);
     for (capabilities, method, params) in [
         (&other, "session/list/changes", changes(json!([row]), json!(["s"]))),
+        (&other, "session/list/changes", of("draft", json!([born]), json!([]))),
         (&other, "session/list/resync", json!({"subscriptionId": "list"})),
         (&hinted, "session/list_changed", json!({"cwd": "/x"})),
     ] {
@@ -151,6 +156,7 @@ fn what_followers_of_lists_are_told_is_what_they_asked_for_and_what_it_should_be
         (&other, "session/list/resync", json!({"subscriptionId": "list", "why": "far behind"})),
         (&other, "session/list/changes", json!({"subscriptionId": "list", "sessions": [row]})),
         (&other, "session/list/changes", changes(json!([row]), json!([1]))),
+        (&other, "session/list/changes", changes(json!([born]), json!([]))),
         (&other, "session/list/changes", changes(json!([{"sessionId": "s"}]), json!([]))),
         (&other, "session/list/changes", changes(json!([{"sessionId": "s", "cwd": "/x", "state": "busy"}]), json!([]))),
         (&other, "session/list/changes", changes(json!([{"sessionId": "s", "cwd": "/x", "turns": 1}]), json!([]))),

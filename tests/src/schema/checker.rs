@@ -1,6 +1,6 @@
 //! Follows one side of a conversation and judges each message it says.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use serde_json::Value;
 
@@ -54,6 +54,13 @@ impl Dialect {
             draft || own.get("limit").is_some() || [params, own].iter().any(|of| has(of, &EXTENDING_FIELDS));
         Self { draft, extensions }
     }
+
+    /// Takes out what is no violation for those who know it.
+    fn admit(self, found: &mut Vec<String>) {
+        if self.draft {
+            found.retain(|violation| !(violation.starts_with("/sessions/") && violation.contains("/createdAt:")));
+        }
+    }
 }
 
 /// What the peer was asked and has not answered.
@@ -70,8 +77,8 @@ pub struct Checker {
     role: Role,
     /// By id.
     asked: HashMap<String, Asked>,
-    /// The subscriptions that it has begun and not ended.
-    subscriptions: HashSet<String>,
+    /// The subscriptions that it has begun and not ended, with the drafts whose fields they were asked for with.
+    subscriptions: HashMap<String, Dialect>,
     /// The other side has asked for hints.
     wants_hints: bool,
 }
@@ -79,7 +86,7 @@ pub struct Checker {
 impl Checker {
     /// Judges a peer in this role.
     pub fn new(role: Role) -> Self {
-        Self { role, asked: HashMap::new(), subscriptions: HashSet::new(), wants_hints: false }
+        Self { role, asked: HashMap::new(), subscriptions: HashMap::new(), wants_hints: false }
     }
 
     /// Something was said to the peer.
@@ -114,6 +121,8 @@ impl Checker {
                 None => found.push(format!("{method}: no such method on that side")),
             }
             found.extend(self.unasked(method, &message["params"]));
+            let subscription = message["params"]["subscriptionId"].as_str().and_then(|id| self.subscriptions.get(id));
+            subscription.unwrap_or(&Dialect::default()).admit(&mut found);
         } else if let Some(error) = message.get("error") {
             self.asked.remove(&message["id"].to_string());
             found.extend(schema.violations("Error", error));
@@ -138,18 +147,16 @@ impl Checker {
         // Methods that are no longer, or not, in the protocol may be answered with anything.
         let Some(definition) = definition else { return Vec::new() };
         let mut found = schema.violations(definition, result);
-        if asked.dialect.draft {
-            found.retain(|violation| !(violation.starts_with("/sessions/") && violation.contains("/createdAt:")));
-        }
+        asked.dialect.admit(&mut found);
         found
     }
 
     /// Keeps in mind which subscriptions there are.
     fn note_subscription(&mut self, asked: &Asked, result: &Value) {
         match (asked.method.as_str(), result["subscriptionId"].as_str(), &asked.subscription) {
-            ("session/list/subscribe", Some(begun), _) => self.subscriptions.insert(begun.to_owned()),
+            ("session/list/subscribe", Some(begun), _) => self.subscriptions.insert(begun.to_owned(), asked.dialect),
             ("session/list/unsubscribe", _, Some(ended)) => self.subscriptions.remove(ended),
-            _ => false,
+            _ => None,
         };
     }
 
@@ -157,7 +164,7 @@ impl Checker {
     fn unasked(&self, method: &str, params: &Value) -> Option<String> {
         let is_asked = match (method, params["subscriptionId"].as_str()) {
             ("session/list_changed", _) => self.wants_hints,
-            ("session/list/changes" | "session/list/resync", Some(id)) => self.subscriptions.contains(id),
+            ("session/list/changes" | "session/list/resync", Some(id)) => self.subscriptions.contains_key(id),
             _ => true,
         };
         (!is_asked).then(|| format!("{method}: nobody has asked for it"))

@@ -1,9 +1,9 @@
 //! Lists that are followed, as clients of several programs on one store see it (draft: session list extensions).
 
+mod burst;
 mod elsewhere;
 mod hints;
 mod killed;
-mod typescript;
 
 use std::path::Path;
 
