@@ -67,7 +67,7 @@ enum Trial {
         #[arg(long, default_value_t = 4)]
         followers: usize,
         /// How much each of the former does
-        #[arg(long, default_value_t = 1000)]
+        #[arg(long, default_value_t = 2000)]
         deeds: usize,
     },
 }

@@ -29,6 +29,8 @@ pub struct Options {
 
 /// How long somebody who follows waits for a line before he looks whether the others are still at work.
 const MOMENT: Duration = Duration::from_millis(20);
+/// What is refused with these words says nothing against anybody: many are at one store.
+const TOO_BUSY: &str = "another process kept it locked for too long";
 /// One time of so many he ends his subscription and begins another.
 const BEGIN_ANEW: usize = 60;
 
@@ -41,13 +43,13 @@ pub fn run(options: Options) -> Report {
     let seeds: Vec<u64> = (0..options.writers + options.followers).map(|_| chance.number()).collect();
     let (of_writers, of_followers) = seeds.split_at(options.writers);
     let mut report = Report::default();
-    let (mut done, mut heard) = (Vec::new(), Heard::default());
+    let (mut done, mut refused, mut heard) = (Vec::new(), 0, Heard::default());
     thread::scope(|scope| {
         let (scene, writing) = (&scene, &writing);
         let followers: Vec<_> = of_followers
             .iter()
             .enumerate()
-            .map(|(nth, seed)| scope.spawn(move || follow(scene, writing, scope_of(scene, nth), Chance::new(*seed))))
+            .map(|(nth, seed)| scope.spawn(move || follow(scene, writing, &scope_of(scene, nth), Chance::new(*seed))))
             .collect();
         let writers: Vec<_> = of_writers
             .iter()
@@ -63,7 +65,10 @@ pub fn run(options: Options) -> Report {
             .collect();
         for writer in writers {
             match writer.join() {
-                Ok(deeds) => done.extend(deeds),
+                Ok((deeds, times)) => {
+                    done.extend(deeds);
+                    refused += times;
+                }
                 Err(panic) => report.findings.push(format!("a writer: {}", panicked(panic.as_ref()))),
             }
         }
@@ -78,7 +83,7 @@ pub fn run(options: Options) -> Report {
     let took = began.elapsed();
     report.lines.push(format!("seed {seed}, {writers} writers, {followers} followers, {took:.0?} in all"));
     let count = |deed: Deed| format!("{deed:?} {}", done.iter().filter(|other| **other == deed).count());
-    report.lines.push(DEEDS.map(count).join(", "));
+    report.lines.push(format!("{}; {refused} refused", DEEDS.map(count).join(", ")));
     let Heard { lines, resyncs, begun, rows, findings } = heard;
     report.lines.push(format!(
         "{lines} lines of changes, {resyncs} times to be read anew, {begun} subscriptions, {rows} rows in the end"
@@ -144,7 +149,7 @@ fn scope_of(scene: &Scene, nth: usize) -> Value {
 }
 
 /// Follows a list until nobody is at work any more, and then until it is what is listed.
-fn follow(scene: &Scene, writing: &AtomicUsize, params: Value, mut chance: Chance) -> Heard {
+fn follow(scene: &Scene, writing: &AtomicUsize, params: &Value, mut chance: Chance) -> Heard {
     let mut client = Client::ready(&scene.builtin(&[]));
     let mut heard = Heard::default();
     let mut list = Followed::begin(&mut client, params.clone());
@@ -188,6 +193,7 @@ struct Writer<'s> {
     places: [String; 2],
     own: Vec<Own>,
     titles: u64,
+    refused: usize,
 }
 
 /// A session and what must be done before it can be prompted.
@@ -206,20 +212,20 @@ impl Own {
 impl<'s> Writer<'s> {
     fn new(scene: &'s Scene, nth: usize, chance: Chance) -> Self {
         let client = Client::ready(&scene.builtin(&[]));
-        Self { scene, client, chance, places: places(scene, nth), own: Vec::new(), titles: 0 }
+        Self { scene, client, chance, places: places(scene, nth), own: Vec::new(), titles: 0, refused: 0 }
     }
 
-    /// Does so much, and ends. Returns what it was.
-    fn work(mut self, deeds: usize) -> Vec<Deed> {
+    /// Does so much, and ends. Returns what it was, and how often it was refused.
+    fn work(mut self, deeds: usize) -> (Vec<Deed>, usize) {
         let mut done = Vec::new();
         while done.len() < deeds {
             done.extend(self.act());
         }
         assert!(self.client.close().success());
-        done
+        (done, self.refused)
     }
 
-    /// Does something, if it can be done.
+    /// Does something, if it can be done. What was refused may have been done or not: nobody has it in hand any more.
     fn act(&mut self) -> Option<Deed> {
         let deed = match self.chance.below(40) {
             _ if self.own.is_empty() => Deed::Create,
@@ -232,57 +238,78 @@ impl<'s> Writer<'s> {
             34..39 => Deed::Delete,
             _ => Deed::Move,
         };
-        let at = self.chance.below(self.own.len().max(1));
         match deed {
             Deed::Create => {
-                let id = self.client.new_session(&self.places[0]);
-                self.own.push(Own::open(id));
-            }
-            Deed::Prompt => self.prompt(at)?,
-            Deed::Rename => {
-                self.titles += 1;
-                let params = json!({"sessionId": self.own[at].id, "title": format!("{NUMBERED}{}", self.titles)});
-                self.client.result("session/set_title", params);
-            }
-            Deed::Archive => {
-                self.client.result("session/archive", json!({"sessionId": self.own[at].id}));
-                (self.own[at].is_archived, self.own[at].is_open) = (true, false);
-            }
-            Deed::Unarchive => {
-                let own = self.own.iter_mut().find(|own| own.is_archived)?;
-                self.client.result("session/unarchive", json!({"sessionId": own.id}));
-                own.is_archived = false;
-            }
-            Deed::Fork => {
-                let place = self.place(&self.own[at].id);
-                let fork = self.client.result("session/fork", place)["sessionId"].take();
-                self.own.push(Own::open(fork.as_str().expect("an id").to_owned()));
-            }
-            Deed::Delete => {
-                let own = self.own.swap_remove(at);
-                self.client.result("session/delete", json!({"sessionId": own.id}));
+                let made = self.ask("session/new", json!({"cwd": self.places[0], "mcpServers": []}))?;
+                self.own.push(Own::open(made));
             }
             Deed::Move => {
-                let [from, to] = &self.places;
-                command::run(self.scene, &["move", from, to]).expect("it is done");
+                let [from, to] = self.places.clone();
+                // Where others were at the store for too long, some of it may have been done.
+                while let Err(complaint) = command::run(self.scene, &["move", &from, &to]) {
+                    assert!(complaint.contains(TOO_BUSY), "{complaint}");
+                }
                 self.places.swap(0, 1);
+            }
+            _ => {
+                let at = self.chance.below(self.own.len());
+                let own = self.own.swap_remove(at);
+                let kept = self.change(deed, own)?;
+                self.own.extend(kept);
             }
         }
         Some(deed)
     }
 
-    fn prompt(&mut self, at: usize) -> Option<()> {
-        if self.own[at].is_archived {
-            return None;
+    /// Does something to a session; returns what there is of it then.
+    fn change(&mut self, deed: Deed, mut own: Own) -> Option<Vec<Own>> {
+        let this = json!({"sessionId": own.id});
+        match deed {
+            Deed::Prompt if !own.is_archived => {
+                if !own.is_open {
+                    self.ask("session/load", self.place(&own.id))?;
+                    own.is_open = true;
+                }
+                let prompt = json!([{"type": "text", "text": self.chance.word()}]);
+                self.ask("session/prompt", json!({"sessionId": own.id, "prompt": prompt}))?;
+            }
+            Deed::Rename => {
+                self.titles += 1;
+                let title = format!("{NUMBERED}{}", self.titles);
+                self.ask("session/set_title", json!({"sessionId": own.id, "title": title}))?;
+            }
+            Deed::Archive => {
+                self.ask("session/archive", this)?;
+                (own.is_archived, own.is_open) = (true, false);
+            }
+            Deed::Unarchive => {
+                self.ask("session/unarchive", this)?;
+                own.is_archived = false;
+            }
+            Deed::Fork => {
+                let fork = self.ask("session/fork", self.place(&own.id))?;
+                return Some(vec![own, Own::open(fork)]);
+            }
+            Deed::Delete => {
+                self.ask("session/delete", this)?;
+                return Some(Vec::new());
+            }
+            Deed::Create | Deed::Move | Deed::Prompt => {}
         }
-        let id = self.own[at].id.clone();
-        if !self.own[at].is_open {
-            self.client.load(&id, &self.places[0]);
-            self.own[at].is_open = true;
+        Some(vec![own])
+    }
+
+    /// Asks for something and waits for its answer; returns the id of the session that was made, if one was. None where
+    /// others were at the store for too long.
+    fn ask(&mut self, method: &str, params: Value) -> Option<String> {
+        match self.client.request(method, params) {
+            Ok(result) => Some(result["sessionId"].as_str().unwrap_or_default().to_owned()),
+            Err(error) => {
+                assert!(error.names(TOO_BUSY), "{method}: {error:?}");
+                self.refused += 1;
+                None
+            }
         }
-        let word = self.chance.word();
-        self.client.prompt(&id, &word);
-        Some(())
     }
 
     fn place(&self, session: &str) -> Value {
