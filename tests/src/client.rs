@@ -4,6 +4,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "params are written where they are used")]
 
 mod exchange;
+mod notified;
 mod sessions;
 
 use std::collections::VecDeque;
@@ -36,6 +37,9 @@ pub struct Client {
     /// Notifications, and requests of the agent, in the order they came.
     inbox: VecDeque<Value>,
     permission: &'static str,
+    /// Requests for permission wait for [`Self::answer_held`].
+    holds: bool,
+    held: Vec<Value>,
 }
 
 impl Client {
@@ -63,6 +67,8 @@ impl Client {
             responses: Vec::new(),
             inbox: VecDeque::new(),
             permission: "yes",
+            holds: false,
+            held: Vec::new(),
         }
     }
 
@@ -85,6 +91,19 @@ impl Client {
         self.permission = option;
     }
 
+    /// Lets the agent wait when it asks for permission from now on.
+    pub fn hold_permissions(&mut self) {
+        self.holds = true;
+    }
+
+    /// Answers what was held.
+    pub fn answer_held(&mut self) {
+        self.holds = false;
+        for message in std::mem::take(&mut self.held) {
+            self.send(&exchange::answer(&message["id"], &message, self.permission));
+        }
+    }
+
     /// The program's process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
@@ -97,8 +116,14 @@ impl Client {
 
     /// Sends `initialize` and returns its result.
     pub fn initialize(&mut self) -> Value {
+        self.initialize_with(json!({}))
+    }
+
+    /// The same with these capabilities that concern sessions.
+    pub fn initialize_with(&mut self, session: Value) -> Value {
         let params = json!({"protocolVersion": 1,
-            "clientCapabilities": {"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": false},
+            "clientCapabilities":
+                {"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": false, "session": session},
             "clientInfo": {"name": "raw-client", "version": "1.0.0"}});
         self.result("initialize", params)
     }
@@ -230,7 +255,9 @@ impl Client {
             self.responses.push(message);
             return;
         }
-        if let Some(id) = message.get("id") {
+        if self.holds && message["method"] == "session/request_permission" {
+            self.held.push(message.clone());
+        } else if let Some(id) = message.get("id") {
             let answer = exchange::answer(id, &message, self.permission);
             // The input may be closed already.
             if self.stdin.is_some() {

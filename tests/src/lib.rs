@@ -7,6 +7,7 @@ pub mod agent;
 pub mod client;
 pub mod clients;
 pub mod engines;
+pub mod followed;
 pub mod git;
 pub mod launch;
 pub mod model_stub;

@@ -5,6 +5,7 @@
 //! looked for separately.
 
 mod checker;
+mod draft;
 mod keys;
 
 use std::collections::HashMap;
@@ -27,7 +28,7 @@ pub enum Shape {
     Notification,
 }
 
-/// The definitions of `schema.unstable.json`, found by method.
+/// The definitions of `schema.unstable.json` and of the draft of list extensions, found by method.
 pub struct Schema {
     definitions: Value,
     by_method: HashMap<(String, String, Shape), String>,
@@ -49,7 +50,8 @@ impl Schema {
 
     fn parse(text: &str) -> Self {
         let mut root: Value = serde_json::from_str(text).expect("the official schema is JSON");
-        let definitions = root["$defs"].take();
+        let mut definitions = root["$defs"].take();
+        draft::extend(definitions.as_object_mut().expect("definitions"));
         let mut by_method = HashMap::new();
         for (name, definition) in definitions.as_object().expect("definitions") {
             let (Some(method), Some(side)) = (definition["x-method"].as_str(), definition["x-side"].as_str()) else {

@@ -6,6 +6,7 @@ pub mod chance;
 mod command;
 pub mod crashes;
 pub mod deletes;
+pub mod follow;
 pub mod hosts;
 
 use std::fmt;
@@ -29,4 +30,10 @@ impl fmt::Display for Report {
         }
         write!(formatter, "  {} found", self.findings.len())
     }
+}
+
+/// What a thread has panicked with.
+fn panicked(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic").to_owned()
 }

@@ -113,3 +113,71 @@ fn created_at_at_the_root_is_for_those_who_used_the_draft() {
     assert!(!list_with(&json!({"cwd": "/x"}), &row).is_empty());
     assert_eq!(list_with(&json!({"limit": 5}), &row), [""; 0]);
 }
+
+/// What is said to a client with these capabilities, the last of which is judged, once it has subscribed as `list`.
+fn told(capabilities: &Value, method: &str, params: &Value) -> Vec<String> {
+    let mut checker = Checker::new(Role::Agent);
+    let hello = json!({"protocolVersion": 1, "clientCapabilities": {"session": capabilities}});
+    for (id, method, params, result) in [
+        (1, "initialize", hello, json!({"protocolVersion": 1})),
+        (2, "session/list/subscribe", json!({}), json!({"subscriptionId": "list", "sessions": []})),
+        (3, "session/list/subscribe", json!({"limit": 5}), json!({"subscriptionId": "draft", "sessions": []})),
+        (4, "session/list/subscribe", json!({}), json!({"subscriptionId": "ended", "sessions": []})),
+        (5, "session/list/unsubscribe", json!({"subscriptionId": "ended"}), json!({})),
+    ] {
+        checker.heard(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        assert_eq!(checker.violations(&json!({"jsonrpc": "2.0", "id": id, "result": result})), [""; 0], "{method}");
+    }
+    checker.violations(&json!({"jsonrpc": "2.0", "method": method, "params": params}))
+}
+
+#[test]
+fn what_followers_of_lists_are_told_is_what_they_asked_for_and_what_it_should_be() {
+    let (hinted, other) = (json!({"listChanged": {}}), json!({}));
+    let row = json!({"sessionId": "s", "cwd": "/x", "state": "running", "lastTurnEndedAt": "2026-01-01T00:00:00Z"});
+    let born = json!({"sessionId": "s", "cwd": "/x", "createdAt": "2026-01-01T00:00:00Z"});
+    let of =
+        |id: &str, rows: Value, removed: Value| json!({"subscriptionId": id, "sessions": rows, "removed": removed});
+    let changes = |rows: Value, removed: Value| of("list", rows, removed);
+    for (capabilities, method, params) in [
+        (&other, "session/list/changes", changes(json!([row]), json!(["s"]))),
+        (&other, "session/list/changes", of("draft", json!([born]), json!([]))),
+        (&other, "session/list/resync", json!({"subscriptionId": "list"})),
+        (&hinted, "session/list_changed", json!({"cwd": "/x"})),
+    ] {
+        assert_eq!(told(capabilities, method, &params), [""; 0], "{method} {params}");
+    }
+    for (capabilities, method, params) in [
+        (&other, "session/list_changed", json!({"cwd": "/x"})),
+        (&hinted, "session/list_changed", json!({})),
+        (&hinted, "session/list_changed", json!({"cwd": "/x", "session": "s"})),
+        (&other, "session/list/resync", json!({"subscriptionId": "another"})),
+        (&other, "session/list/resync", json!({"subscriptionId": "ended"})),
+        (&other, "session/list/resync", json!({"subscriptionId": "list", "why": "far behind"})),
+        (&other, "session/list/changes", json!({"subscriptionId": "list", "sessions": [row]})),
+        (&other, "session/list/changes", changes(json!([row]), json!([1]))),
+        (&other, "session/list/changes", changes(json!([born]), json!([]))),
+        (&other, "session/list/changes", changes(json!([{"sessionId": "s"}]), json!([]))),
+        (&other, "session/list/changes", changes(json!([{"sessionId": "s", "cwd": "/x", "state": "busy"}]), json!([]))),
+        (&other, "session/list/changes", changes(json!([{"sessionId": "s", "cwd": "/x", "turns": 1}]), json!([]))),
+    ] {
+        assert!(!told(capabilities, method, &params).is_empty(), "{method} {params} passed");
+    }
+}
+
+#[test]
+fn the_results_of_subscribing_and_of_its_end_are_judged() {
+    for (method, result, is_right) in [
+        ("session/list/subscribe", json!({"subscriptionId": "list", "sessions": [], "nextCursor": "n"}), true),
+        ("session/list/subscribe", json!({"sessions": []}), false),
+        ("session/list/subscribe", json!({"subscriptionId": "list"}), false),
+        ("session/list/subscribe", json!({"subscriptionId": "list", "sessions": [], "total": 1}), false),
+        ("session/list/unsubscribe", json!({}), true),
+        ("session/list/unsubscribe", json!({"sessions": []}), false),
+        ("session/list/unsubscribe", Value::Null, false),
+    ] {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {}});
+        let found = violations(&request, &json!({"jsonrpc": "2.0", "id": 1, "result": result}));
+        assert_eq!(found.is_empty(), is_right, "{method} {result}: {found:?}");
+    }
+}

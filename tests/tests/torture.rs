@@ -1,6 +1,6 @@
 //! The trials of `cargo xtask torture`, in their short form.
 
-use acp_sessions_tests::torture::{agents, crashes, deletes, hosts};
+use acp_sessions_tests::torture::{agents, crashes, deletes, follow, hosts};
 
 #[test]
 fn what_is_deleted_beside_busy_processes_is_gone_from_every_file() {
@@ -29,5 +29,11 @@ fn a_program_that_did_not_sync_would_be_found() {
 #[test]
 fn what_programs_have_answered_that_are_killed_is_there_once() {
     let report = hosts::run(hosts::Options { seed: 7, processes: 4, kills: 50 });
+    assert!(report.findings.is_empty(), "{report}");
+}
+
+#[test]
+fn lists_that_are_followed_while_others_write_are_right_in_the_end() {
+    let report = follow::run(follow::Options { seed: 7, writers: 3, followers: 2, deeds: 60 });
     assert!(report.findings.is_empty(), "{report}");
 }

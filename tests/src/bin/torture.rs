@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use acp_sessions_tests::torture::{agents, crashes, deletes, hosts};
+use acp_sessions_tests::torture::{agents, crashes, deletes, follow, hosts};
 use clap::Parser;
 
 #[derive(Debug, Parser)]
@@ -55,6 +55,21 @@ enum Trial {
         #[arg(long, default_value_t = 1000)]
         kills: usize,
     },
+    /// Lists that are followed while others write: in the end they are what is listed, and no row came late
+    Follow {
+        /// What chance begins with
+        #[arg(long)]
+        seed: u64,
+        /// How many programs change things
+        #[arg(long, default_value_t = 8)]
+        writers: usize,
+        /// How many follow lists
+        #[arg(long, default_value_t = 4)]
+        followers: usize,
+        /// How much each of the former does
+        #[arg(long, default_value_t = 2000)]
+        deeds: usize,
+    },
 }
 
 fn main() -> ExitCode {
@@ -67,6 +82,9 @@ fn main() -> ExitCode {
             crashes::run(crashes::Options { seed, crashes, has_syncs: !without_syncs })
         }
         Trial::Hosts { seed, processes, kills } => hosts::run(hosts::Options { seed, processes, kills }),
+        Trial::Follow { seed, writers, followers, deeds } => {
+            follow::run(follow::Options { seed, writers, followers, deeds })
+        }
     };
     println!("{report}");
     if report.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }

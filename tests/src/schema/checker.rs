@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{Schema, Shape};
+use super::{Schema, Shape, draft};
 
 /// The part a peer plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,18 +38,6 @@ const DRAFT_FIELDS: [&str; 5] = ["createdAfter", "createdBefore", "updatedAfter"
 /// metadata, knows the members that the former adds to a row.
 const EXTENDING_FIELDS: [&str; 2] = ["archived", "includeWorktrees"];
 
-/// A member by its name, and whether a value can be its.
-type Member = (&'static str, fn(&Value) -> bool);
-
-/// These members: what they are is told in the draft, which no schema has yet.
-const EXTENSION: [Member; 5] = [
-    ("lastPromptAt", Value::is_string),
-    ("lastTurnEndedAt", Value::is_string),
-    ("model", Value::is_string),
-    ("forkedFrom", Value::is_string),
-    ("cost", |cost| cost["amount"].is_number() && cost["currency"].is_string()),
-];
-
 /// Which drafts a request used.
 #[derive(Debug, Clone, Copy, Default)]
 struct Dialect {
@@ -66,25 +54,52 @@ impl Dialect {
             draft || own.get("limit").is_some() || [params, own].iter().any(|of| has(of, &EXTENDING_FIELDS));
         Self { draft, extensions }
     }
+
+    /// Takes out what is no violation for those who know it.
+    fn admit(self, found: &mut Vec<String>) {
+        if self.draft {
+            found.retain(|violation| !(violation.starts_with("/sessions/") && violation.contains("/createdAt:")));
+        }
+    }
+}
+
+/// What the peer was asked and has not answered.
+#[derive(Debug)]
+struct Asked {
+    method: String,
+    dialect: Dialect,
+    /// The subscription that it names, if it does.
+    subscription: Option<String>,
 }
 
 /// The judge of one peer in one conversation.
 pub struct Checker {
     role: Role,
-    /// What the peer was asked and has not answered: by id, the method and the drafts whose fields it used.
-    asked: HashMap<String, (String, Dialect)>,
+    /// By id.
+    asked: HashMap<String, Asked>,
+    /// The subscriptions that it has begun and not ended, with the drafts whose fields they were asked for with.
+    subscriptions: HashMap<String, Dialect>,
+    /// The other side has asked for hints.
+    wants_hints: bool,
 }
 
 impl Checker {
     /// Judges a peer in this role.
     pub fn new(role: Role) -> Self {
-        Self { role, asked: HashMap::new() }
+        Self { role, asked: HashMap::new(), subscriptions: HashMap::new(), wants_hints: false }
     }
 
     /// Something was said to the peer.
     pub fn heard(&mut self, message: &Value) {
         if let (Some(method), Some(id)) = (message["method"].as_str(), message.get("id")) {
-            self.asked.insert(id.to_string(), (method.to_owned(), Dialect::of(&message["params"])));
+            let params = &message["params"];
+            if method == "initialize" {
+                self.wants_hints = params["clientCapabilities"]["session"]["listChanged"].is_object();
+            }
+            let mut dialect = Dialect::of(params);
+            dialect.extensions |= self.wants_hints;
+            let subscription = params["subscriptionId"].as_str().map(str::to_owned);
+            self.asked.insert(id.to_string(), Asked { method: method.to_owned(), dialect, subscription });
         }
     }
 
@@ -105,36 +120,54 @@ impl Checker {
                 None if method.starts_with('_') => {}
                 None => found.push(format!("{method}: no such method on that side")),
             }
+            found.extend(self.unasked(method, &message["params"]));
+            let subscription = message["params"]["subscriptionId"].as_str().and_then(|id| self.subscriptions.get(id));
+            subscription.unwrap_or(&Dialect::default()).admit(&mut found);
         } else if let Some(error) = message.get("error") {
             self.asked.remove(&message["id"].to_string());
             found.extend(schema.violations("Error", error));
         } else if let Some(result) = message.get("result") {
             match self.asked.remove(&message["id"].to_string()) {
                 None => found.push("the response to a request that nobody made".into()),
-                Some((method, dialect)) => found.extend(self.result_violations(&method, dialect, result)),
+                Some(asked) => {
+                    found.extend(self.result_violations(&asked, result));
+                    self.note_subscription(&asked, result);
+                }
             }
         }
         found
     }
 
-    fn result_violations(&self, method: &str, dialect: Dialect, result: &Value) -> Vec<String> {
+    fn result_violations(&self, asked: &Asked, result: &Value) -> Vec<String> {
         let schema = Schema::official();
+        let definition = match asked.method.as_str() {
+            "session/list" if asked.dialect.extensions => Some(draft::PAGE),
+            method => schema.definition(self.role.side(), method, Shape::Response),
+        };
         // Methods that are no longer, or not, in the protocol may be answered with anything.
-        let Some(definition) = schema.definition(self.role.side(), method, Shape::Response) else { return Vec::new() };
+        let Some(definition) = definition else { return Vec::new() };
         let mut found = schema.violations(definition, result);
-        if dialect.draft {
-            found.retain(|violation| !(violation.starts_with("/sessions/") && violation.contains("/createdAt:")));
-        }
-        if dialect.extensions {
-            for (name, is_right) in EXTENSION {
-                let rows = result["sessions"].as_array().into_iter().flatten();
-                if rows.filter_map(|row| row.get(name)).all(is_right) {
-                    let member = format!("/{name}: no schema knows this key");
-                    found.retain(|violation| !(violation.starts_with("/sessions/") && violation.ends_with(&member)));
-                }
-            }
-        }
+        asked.dialect.admit(&mut found);
         found
+    }
+
+    /// Keeps in mind which subscriptions there are.
+    fn note_subscription(&mut self, asked: &Asked, result: &Value) {
+        match (asked.method.as_str(), result["subscriptionId"].as_str(), &asked.subscription) {
+            ("session/list/subscribe", Some(begun), _) => self.subscriptions.insert(begun.to_owned(), asked.dialect),
+            ("session/list/unsubscribe", _, Some(ended)) => self.subscriptions.remove(ended),
+            _ => None,
+        };
+    }
+
+    /// What is wrong with telling of a list, if nobody has asked for it.
+    fn unasked(&self, method: &str, params: &Value) -> Option<String> {
+        let is_asked = match (method, params["subscriptionId"].as_str()) {
+            ("session/list_changed", _) => self.wants_hints,
+            ("session/list/changes" | "session/list/resync", Some(id)) => self.subscriptions.contains_key(id),
+            _ => true,
+        };
+        (!is_asked).then(|| format!("{method}: nobody has asked for it"))
     }
 }
 

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use super::Report;
 use super::chance::Chance;
+use super::{Report, panicked};
 use crate::scene::Scene;
 use clock::Clock;
 use disturb::Disturbed;
@@ -62,7 +62,7 @@ pub fn run(options: Options) -> Report {
         for result in worked {
             match result {
                 Ok(worked) => all.add(&worked),
-                Err(panic) => report.findings.push(format!("round {rounds}: {}", what(panic.as_ref()))),
+                Err(panic) => report.findings.push(format!("round {rounds}: {}", panicked(panic.as_ref()))),
             }
         }
         let missing = ledger.missing(&scene);
@@ -79,10 +79,4 @@ pub fn run(options: Options) -> Report {
     report.lines.push(disturbed.to_string());
     report.lines.push(ledger.summary());
     report
-}
-
-/// What a thread has panicked with.
-fn what(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic").to_owned()
 }

@@ -35,6 +35,8 @@ enum Trial {
     /// 1,000 kills of programs, eight of which work on one store at a time, with full disks and clock steps: what was
     /// answered is there once
     Hosts,
+    /// Four programs that follow lists while eight change what is in them: in the end they are what is listed
+    Follow,
 }
 
 impl Trial {
@@ -44,6 +46,7 @@ impl Trial {
             Self::Agents => "agents",
             Self::Crashes => "crashes",
             Self::Hosts => "hosts",
+            Self::Follow => "follow",
         }
     }
 
@@ -54,6 +57,7 @@ impl Trial {
             Self::Agents => &["--rounds", "4"],
             Self::Crashes => &["--crashes", "20"],
             Self::Hosts => &["--kills", "50", "--processes", "4"],
+            Self::Follow => &["--writers", "3", "--followers", "2", "--deeds", "60"],
         }
     }
 }
