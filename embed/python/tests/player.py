@@ -211,7 +211,7 @@ class Player:
         return {name: value for name, value in to_json(step).items() if value}
 
     def _typed(self, number: Optional[int], name: str, given: dict[str, Any]) -> Any:
-        if name == "list-sessions":
+        if "criteria" in given:
             usual = {"archived": "hidden", "subagents": False, "include-worktrees": False}
             names = ("cwd", "created-after", "created-before", "updated-after", "search")
             criteria = {**dict.fromkeys(names), **usual, **given["criteria"]}

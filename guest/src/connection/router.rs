@@ -28,6 +28,7 @@ mod list;
 mod login;
 mod new;
 mod note_folders;
+mod note_states;
 mod off;
 mod open;
 mod recover;

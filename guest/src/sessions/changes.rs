@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use scope::{News, Scope};
 
 use super::open_marks::{self, Cleaned, States};
-use crate::storage::{Bounds, Durability, Result, Storage, StorageError, Write};
+use crate::storage::{Bounds, Durability, Entry, Result, Storage, StorageError, Write};
 use crate::store::{ActivityState, Departure, Session, Store, keys};
 
 /// Whoever is further behind reads the list anew: that costs a page, and to read on would cost the changes. Departures from
@@ -55,18 +55,11 @@ pub struct Step {
     pub departed: Vec<Departed>,
     /// What is to be shown anew.
     pub changed: Vec<Changed>,
-    /// All that the look was for has been given.
+    /// All that there was to be found has been given: the look is over.
     pub is_over: bool,
-}
-
-/// What a look finds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
-    /// Perhaps something: [`Follower::step`] gives it.
-    Begun,
     /// So much has changed, or the store was put back to an earlier state of it, that the list is to be read anew. Whatever
     /// changes from now on is given again.
-    TooFarBehind,
+    pub is_too_far_behind: bool,
 }
 
 /// How far somebody has followed.
@@ -81,6 +74,8 @@ pub struct Follower {
     /// What was given in this look and the one before, by the revision that had changed what is shown of it.
     given: BTreeMap<String, u64>,
     given_before: BTreeMap<String, u64>,
+    /// A look is under way.
+    is_looking: bool,
 }
 
 impl Follower {
@@ -92,53 +87,70 @@ impl Follower {
         Ok(Self { began: revision, reached: revision, states, ..Self::default() })
     }
 
-    /// Looks whether anything has changed. The one before must be over.
-    pub fn look<S: Storage>(&mut self, store: &Store<S>, now: i64, known: &States) -> Result<Look> {
-        let revision = store.revision()?;
-        if revision < self.reached || revision - self.reached > MOST_BEHIND {
-            *self = Self::begin(store, now, known)?;
-            return Ok(Look::TooFarBehind);
-        }
-        self.given_before = std::mem::take(&mut self.given);
-        Ok(Look::Begun)
-    }
-
-    /// Gives some of what the look has found, of at most so many changes.
+    /// Looks whether anything has changed, or goes on with the look that is under way; gives some of what it finds, of at
+    /// most so many changes.
     ///
     /// A session that changes again meanwhile moves on in the index, past what has been read of it. So a look is over when
     /// nothing stands behind that, and all that is read until then is compared with where the look began.
     pub fn step<S: Storage>(&mut self, store: &Store<S>, now: i64, known: &States, most: u32) -> Result<Step> {
+        let (reached, states) = (self.reached, self.states.clone());
         let mut step = Step::default();
-        let mut states = open_marks::states(store, now)?;
-        states.extend(known.clone());
+        let result = self.take_step(store, now, known, most, &mut step);
+        if result.is_err() {
+            // What nobody gets was not given.
+            for changed in &step.changed {
+                self.given.remove(&changed.session.id);
+            }
+            (self.reached, self.states) = (reached, states);
+        }
+        result.map(|()| step)
+    }
+
+    fn take_step<S: Storage>(
+        &mut self,
+        store: &Store<S>,
+        now: i64,
+        known: &States,
+        most: u32,
+        step: &mut Step,
+    ) -> Result<()> {
         // What has this revision or an earlier one stands in the indexes that are read now.
         let present = store.revision()?;
+        if present < self.reached || present - self.reached > MOST_BEHIND {
+            *self = Self::begin(store, now, known)?;
+            (step.is_over, step.is_too_far_behind) = (true, true);
+            return Ok(());
+        }
+        if !std::mem::replace(&mut self.is_looking, true) {
+            self.given_before = std::mem::take(&mut self.given);
+        }
+        let mut states = open_marks::states(store, now)?;
+        states.extend(known.clone());
         let mut is_at_end = true;
         if present > self.reached {
             let (changed, rest) = self.entries(store, keys::CHANGES, LAST, most)?;
-            let (departed, rest) = self
-                .entries(store, keys::DEPARTURES, rest.unwrap_or(LAST), most)
-                .map(|(of, more)| (of, more.or(rest)))?;
-            let changed: Vec<_> = changed.iter().filter_map(|(key, _)| keys::changed_place(key)).collect();
+            let (departed, more) = self.entries(store, keys::DEPARTURES, rest.unwrap_or(LAST), most)?;
+            let rest = more.or(rest);
+            let changed: Vec<_> = changed.iter().filter_map(|entry| keys::changed_place(&entry.key)).collect();
             let last = changed.last().map_or(0, |(revision, _)| *revision);
             let until = rest.unwrap_or_else(|| present.max(last));
-            is_at_end = self.read(store, &changed, until, &states, &mut step)? && rest.is_none();
-            for (revision, id, from) in departed.iter().filter_map(|(key, value)| {
-                let (revision, id) = keys::departed_place(key)?;
-                Some((revision, id, Departure::parse(value)?))
-            }) {
-                if is_at_end || revision <= self.reached {
+            is_at_end = self.read(store, &changed, until, &states, step)? && rest.is_none();
+            for entry in departed {
+                let place =
+                    keys::departed_place(&entry.key).filter(|(revision, _)| is_at_end || *revision <= self.reached);
+                if let (Some((_, id)), Some(from)) = (place, Departure::parse(&entry.value)) {
                     let now = sessions(store, std::iter::once(&id))?.pop();
                     step.departed.push(Departed { id, from, now });
                 }
             }
         }
         if is_at_end {
-            self.changed_states(store, &states, &mut step)?;
+            self.changed_states(store, &states, step)?;
             self.began = self.reached;
+            self.is_looking = false;
             step.is_over = true;
         }
-        Ok(step)
+        Ok(())
     }
 
     /// The entries that come next in such an index, up to a revision; and up to where these are all, unless no more follow.
@@ -148,15 +160,14 @@ impl Follower {
         prefix: &str,
         until: u64,
         most: u32,
-    ) -> Result<(Vec<(String, String)>, Option<u64>)> {
+    ) -> Result<(Vec<Entry>, Option<u64>)> {
         let start = format!("{prefix}{:016}", self.reached + 1);
         let end = format!("{prefix}{:016}", until + 1);
         let bounds = Bounds { limit: most, max_bytes: READ_AT_ONCE };
         let page = store.storage().scan(&start, &end, false, bounds)?;
         let revision_of = |key: &str| key.strip_prefix(prefix)?.split_once('/')?.0.parse().ok();
         let last = page.entries.last().filter(|_| page.more).and_then(|entry| revision_of(&entry.key));
-        let entries = page.entries.into_iter().map(|entry| (entry.key, entry.value)).collect();
-        Ok((entries, last))
+        Ok((page.entries, last))
     }
 
     /// Reads those of these sessions that stand up to a revision, as far as a step goes, and notes how far that was; says
@@ -242,12 +253,8 @@ impl Follower {
             Some((keys::decode(id)?, ActivityState::of_letter(letter)?))
         };
         let states = parts.map(state).collect::<Option<States>>()?;
-        (began <= reached && reached < LAST).then(|| Self { began, reached, states, ..Self::default() })
-    }
-
-    /// Whether a look is under way.
-    pub fn is_looking(&self) -> bool {
-        self.began < self.reached
+        let is_looking = began < reached;
+        (began <= reached && reached < LAST).then(|| Self { began, reached, states, is_looking, ..Self::default() })
     }
 }
 

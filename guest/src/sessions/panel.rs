@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::archive;
-use super::changes::{Follower, Look, News, STEP, Scope, Step};
+use super::changes::{Follower, News, STEP, Scope, Step};
 use super::checkup::CheckupError;
 use super::filter::{Request, Worktrees};
 use super::list::{self, ListError};
@@ -285,22 +285,21 @@ pub fn changes_since<S: Storage>(
     now: i64,
 ) -> Result<Changes, SessionError> {
     let scope = Scope::of(&request(worktrees, criteria, 1, None, now)?)?;
-    let told = |follower: &Follower, step: Step, read_again: bool| {
-        let News { rows, removed } = scope.news(&step);
+    let told = |follower: &Follower, step: &Step| {
+        let News { rows, removed } = scope.news(step);
         let sessions = rows.iter().map(|row| Session::of_row(row)).collect();
-        let more = !step.is_over && !read_again;
+        let (more, read_again) = (!step.is_over, step.is_too_far_behind);
         Changes { sessions, removed, position: follower.to_text(), more, read_again }
     };
     let nobody = States::new();
-    let over = || Step { is_over: true, ..Step::default() };
-    let Some(position) = position else { return Ok(told(&Follower::begin(store, now, &nobody)?, over(), false)) };
+    let Some(position) = position else {
+        let nothing = Step { is_over: true, ..Step::default() };
+        return Ok(told(&Follower::begin(store, now, &nobody)?, &nothing));
+    };
     let no_place = || SessionError::invalid(&"`position` is damaged, or of another version: begin without one");
     let mut follower = Follower::read_from(position).ok_or_else(no_place)?;
-    if !follower.is_looking() && follower.look(store, now, &nobody)? == Look::TooFarBehind {
-        return Ok(told(&follower, over(), true));
-    }
     let step = follower.step(store, now, &nobody, STEP)?;
-    Ok(told(&follower, step, false))
+    Ok(told(&follower, &step))
 }
 
 /// One session, with all of its metadata.

@@ -2,13 +2,15 @@
 
 use std::cell::Cell;
 
+use acp_sessions_guest::sessions::changes::Follower;
 use acp_sessions_guest::sessions::checkup::{self, Mending};
 use acp_sessions_guest::sessions::list::{self, Agents, Options};
+use acp_sessions_guest::sessions::open_marks::{self, States};
 use acp_sessions_guest::storage::{
-    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, TextHit, TextPage, TextScope,
-    TextTerm, Write,
+    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextPage,
+    TextScope, TextTerm, Write,
 };
-use acp_sessions_guest::store::{Decision, Session, Store, keys};
+use acp_sessions_guest::store::{ActivityState, Decision, Session, Store, keys};
 use serde_json::Value;
 
 /// A storage that counts.
@@ -26,6 +28,17 @@ struct Counting {
     hits: Cell<usize>,
     /// Records asked for.
     asked: Cell<usize>,
+    /// The call that fails, counted from 1; 0: none does.
+    fails_at: Cell<usize>,
+}
+
+impl Counting {
+    /// Notes a call; fails where it is to.
+    fn call(&self) -> Result<()> {
+        add(&self.calls, 1);
+        let fails = self.calls.get() == self.fails_at.get();
+        if fails { Err(StorageError::Unavailable("busy".to_owned())) } else { Ok(()) }
+    }
 }
 
 fn add(to: &Cell<usize>, number: usize) {
@@ -34,13 +47,13 @@ fn add(to: &Cell<usize>, number: usize) {
 
 impl Storage for Counting {
     fn get(&self, keys: &[String]) -> Result<Vec<Option<String>>> {
-        add(&self.calls, 1);
+        self.call()?;
         add(&self.asked, keys.len());
         self.memory.get(keys)
     }
 
     fn scan(&self, start: &str, end: &str, descending: bool, bounds: Bounds) -> Result<RecordPage> {
-        add(&self.calls, 1);
+        self.call()?;
         let page = self.memory.scan(start, end, descending, bounds)?;
         add(&self.read, page.entries.len());
         Ok(page)
@@ -140,6 +153,67 @@ fn a_page_costs_the_page_and_not_the_store() {
         let expected: Vec<String> = (0..10).map(|nth| format!("s{:05}", sessions - 1 - nth)).collect();
         assert_eq!((calls, ids), (2 + 10, expected), "the revision, the agents' names, and one scan each");
         assert!(read <= 10 * 11, "{read} entries for ten rows");
+    }
+}
+
+/// Renames a session.
+fn rename(store: &Store<Counting>, nth: usize, title: &str) {
+    acp_sessions_guest::sessions::rename::rename(store, &format!("s{nth:05}"), title).expect("a title");
+}
+
+#[test]
+fn to_follow_lists_costs_what_has_changed_and_not_the_store() {
+    for sessions in [1_000, 5_000] {
+        let store = store(sessions);
+        let mut follower = Follower::begin(&store, 0, &States::new()).expect("a place");
+        for (changes, calls) in [(0, 2), (1, 5), (30, 5), (40, 6)] {
+            (0..changes).for_each(|nth| rename(&store, nth, &format!("{changes} at once")));
+            store.storage().calls.set(0);
+            let step = follower.step(&store, 0, &States::new(), 256).expect("a step");
+            assert_eq!((step.changed.len(), step.is_over), (changes, true), "{changes} of {sessions}");
+            assert_eq!(store.storage().calls.get(), calls, "{changes} of {sessions}");
+        }
+    }
+}
+
+#[test]
+fn what_could_not_be_read_of_a_change_is_told_later() {
+    let mut fails_at = 1;
+    loop {
+        let store = store(100);
+        let mut follower = Follower::begin(&store, 0, &States::new()).expect("a place");
+        (0..80).for_each(|nth| rename(&store, nth, "The roof"));
+        (90..93).for_each(|nth| {
+            acp_sessions_guest::sessions::delete::delete(&store, &format!("s{nth:05}"), 0).expect("it goes");
+        });
+        // One is opened, too, in which nothing else has changed.
+        open_marks::beat(&store, "window", open_marks::BELIEVED_FOR).expect("a heartbeat");
+        let mark = open_marks::mark("s00099", "window", ActivityState::Running);
+        store.commit(&[], vec![mark], Durability::Relaxed).expect("a mark");
+        let (mut changed, mut departed, mut failed) = (Vec::new(), Vec::new(), 0);
+        store.storage().calls.set(0);
+        store.storage().fails_at.set(fails_at);
+        loop {
+            match follower.step(&store, 0, &States::new(), 50) {
+                Ok(step) => {
+                    changed.extend(step.changed.into_iter().map(|changed| changed.session.id));
+                    departed.extend(step.departed.into_iter().map(|departed| departed.id));
+                    if step.is_over {
+                        break;
+                    }
+                }
+                Err(_) => failed += 1,
+            }
+        }
+        changed.sort_unstable();
+        let expected: Vec<String> = (0..80).chain([99]).map(|nth| format!("s{nth:05}")).collect();
+        assert_eq!(changed, expected, "the call {fails_at} fails");
+        assert_eq!(departed, ["s00090", "s00091", "s00092"], "the call {fails_at} fails");
+        if failed == 0 {
+            assert!(fails_at > 8);
+            return;
+        }
+        fails_at += 1;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use acp_sessions_guest::sessions::changes::{Follower, Look, Scope, Step};
+use acp_sessions_guest::sessions::changes::{Follower, Scope, Step};
 use acp_sessions_guest::sessions::filter::Request;
 use acp_sessions_guest::sessions::list::{self, Agents, Options};
 use acp_sessions_guest::sessions::open_marks::States;
@@ -134,10 +134,8 @@ impl<'q> Client<'q> {
 
     /// Is told of so many changes, and perhaps begins a look.
     fn follow(&mut self, native: &Native<Memory>, most: u32) {
-        if !self.is_looking {
-            assert_eq!(self.follower.look(native.store(), NOW, &States::new()).expect("a look"), Look::Begun);
-        }
         let step = self.follower.step(native.store(), NOW, &States::new(), most).expect("a step");
+        assert!(!step.is_too_far_behind);
         self.is_looking = !step.is_over;
         self.screen.apply(&self.scope, &step, |is_archived| shows(self.question, is_archived));
     }

@@ -133,7 +133,7 @@ impl<S: Host + Send + 'static> Player<'_, S> {
                 arguments["kept"] = kept.into();
             }
             "receive" | "pull" if arguments["client-room"].is_null() => arguments["client-room"] = u32::MAX.into(),
-            "list-sessions" => {
+            "list-sessions" | "changes-since" => {
                 let criteria = &mut arguments["criteria"];
                 let usual =
                     [("archived", json!("hidden")), ("subagents", json!(false)), ("include-worktrees", json!(false))];

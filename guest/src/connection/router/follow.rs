@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc;
-use crate::sessions::changes::{Look, News, STEP};
+use crate::sessions::changes::{News, STEP};
 use crate::storage::{Result, Storage};
 
 /// How long after a look the next one is, in milliseconds: no session's change is told more often.
@@ -48,7 +48,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let known = self.agents_states();
         let of = &mut self.connection.subscriptions;
         let Some(follower) = &mut of.follower else { return Ok(true) };
-        if !of.is_looking && follower.look(&self.store, now, &known)? == Look::TooFarBehind {
+        let step = follower.step(&self.store, now, &known, STEP)?;
+        if step.is_too_far_behind {
             let ids: Vec<String> = of.by_id.keys().cloned().collect();
             of.note_hints(|_| true);
             for id in &ids {
@@ -57,8 +58,6 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.tell_hints();
             return Ok(true);
         }
-        of.is_looking = true;
-        let step = follower.step(&self.store, now, &known, STEP)?;
         of.warned = false;
         let news: Vec<_> = of.by_id.iter().map(|(id, scope)| (id.clone(), scope.news(&step))).collect();
         for gone in &step.departed {

@@ -29,8 +29,8 @@ pub(super) fn places<S: Storage>(store: &Store<S>, ids: Vec<String>) -> Result<V
         }
     }
     kept.learn(read, |id| ids.binary_search_by(|wanted| wanted.as_str().cmp(id)).is_ok());
-    let placed = ids.into_iter().map(|id| (kept.known.get(&id).copied(), id));
-    let places = placed.filter_map(|(placed, id)| Some((id, placed?))).collect();
+    let known = ids.into_iter().map(|id| (kept.known.get(&id).copied(), id));
+    let places = known.filter_map(|(placed, id)| Some((id, placed?))).collect();
     if !kept.is_too_large() {
         store.keep_places(kept);
     }
