@@ -12,9 +12,10 @@ fn the_agents_own_capabilities_stay_and_the_programs_are_added() {
     let hello = client.initialize();
     let able = &hello["agentCapabilities"];
     assert_eq!(able["loadSession"], true);
-    for added in ["list", "delete", "resume", "close", "fork", "archive"] {
+    for added in ["delete", "resume", "close", "fork", "archive"] {
         assert_eq!(able["sessionCapabilities"][added], json!({}), "{added}");
     }
+    assert_eq!(able["sessionCapabilities"]["list"], json!({"limit": {}, "changes": {}, "subscribe": {}}));
     assert_eq!(able["promptCapabilities"]["embeddedContext"], true);
     assert_eq!(able["_meta"]["test-agent"], json!({"kept": "as it is"}));
     assert_eq!(hello["agentInfo"]["name"], "test-agent");
