@@ -82,8 +82,7 @@ impl Follower {
     /// Follows from now on; `known`: what somebody knows better of what is being done in sessions than their open marks.
     pub fn begin<S: Storage>(store: &Store<S>, now: i64, known: &States) -> Result<Self> {
         let revision = store.revision()?;
-        let mut states = open_marks::states(store, now)?;
-        states.extend(known.clone());
+        let states = open_marks::states(store, now, known)?;
         Ok(Self { began: revision, reached: revision, states, ..Self::default() })
     }
 
@@ -124,8 +123,7 @@ impl Follower {
         if !std::mem::replace(&mut self.is_looking, true) {
             self.given_before = std::mem::take(&mut self.given);
         }
-        let mut states = open_marks::states(store, now)?;
-        states.extend(known.clone());
+        let states = open_marks::states(store, now, known)?;
         let mut is_at_end = true;
         if present > self.reached {
             let (changed, rest) = self.entries(store, keys::CHANGES, LAST, most)?;

@@ -90,8 +90,8 @@ pub fn written<S: Storage>(store: &Store<S>, id: &str, connection: &str) -> Resu
 }
 
 /// What is being done in the sessions that are open anywhere, as far as their connections have just said that they are
-/// there.
-pub fn states<S: Storage>(store: &Store<S>, now: i64) -> Result<States> {
+/// there; `known`: what somebody knows better than the marks.
+pub fn states<S: Storage>(store: &Store<S>, now: i64, known: &States) -> Result<States> {
     let (mut start, end) = (OPEN_MARKS.to_owned(), keys::range_end(OPEN_MARKS));
     let mut states = States::new();
     let mut heard = BTreeMap::new();
@@ -112,6 +112,7 @@ pub fn states<S: Storage>(store: &Store<S>, now: i64) -> Result<States> {
             break;
         }
     }
+    states.extend(known.clone());
     Ok(states)
 }
 

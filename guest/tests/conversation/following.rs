@@ -1,4 +1,4 @@
-//! Lists that are followed: what is being done in sessions, subscriptions and hints (draft: session list extensions).
+//! Lists that are followed: subscriptions and hints (draft: session list extensions).
 
 use acp_sessions_corpus::Call;
 use acp_sessions_guest::sessions::changes::MOST_BEHIND;
@@ -8,83 +8,14 @@ use acp_sessions_guest::store::keys;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, update};
-use crate::scenes::{CWD, LONG, answers, ask_fork, ask_load, ask_prompt, leave, listing, load, met, oblige, row};
+use crate::follower::{SOON, loads, members, notified, one, rows, rows_of, subscribe, told, window};
+use crate::scenes::{CWD, LONG, answers, ask_fork, ask_permission, ask_prompt, met, oblige, permit};
 
-/// A change in one window is told in another within this time, in milliseconds.
-const SOON: i64 = 1000;
 const ELSEWHERE: &str = "/home/y";
-
-fn loads() -> Value {
-    json!({"loadSession": true, "sessionCapabilities": {"fork": {}, "close": {}}})
-}
-
-fn window<'a, S: Storage>(store: &'a S, world: &'a World) -> Desk<'a, S> {
-    Desk::ready(store, world, &loads())
-}
 
 /// A window of a client that wants hints.
 fn hinted<'a>(store: &'a Memory, world: &'a World) -> Desk<'a> {
     met(store, world, &json!({"session": {"listChanged": {}}}), &loads())
-}
-
-/// The rows of a list with what the draft adds.
-fn rows<S: Storage>(desk: &mut Desk<'_, S>) -> Vec<Value> {
-    rows_of(desk, json!({"archived": "all"}))
-}
-
-fn rows_of<S: Storage>(desk: &mut Desk<'_, S>, params: Value) -> Vec<Value> {
-    let answer = desk.ask("session/list", params);
-    answer["result"]["sessions"].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
-}
-
-/// What a list says is being done in a session.
-fn state<S: Storage>(desk: &mut Desk<'_, S>, id: &str) -> Value {
-    let row = rows(desk).into_iter().find(|row| row["sessionId"] == id);
-    row.unwrap_or_else(|| panic!("{id} is not listed"))["state"].clone()
-}
-
-/// Subscribes; the subscription's id and the first page.
-fn subscribe<S: Storage>(desk: &mut Desk<'_, S>, params: Value) -> (String, Vec<Value>) {
-    let answer = desk.ask("session/list/subscribe", params);
-    let id = answer["result"]["subscriptionId"].as_str().unwrap_or_else(|| panic!("{answer}"));
-    (id.to_owned(), answer["result"]["sessions"].as_array().unwrap().clone())
-}
-
-/// What a subscription was told: the rows, and the ids of what is gone.
-fn told(out: &Out, subscription: &str) -> (Vec<Value>, Vec<String>) {
-    let (mut rows, mut removed) = (Vec::new(), Vec::new());
-    for message in notified(out, "session/list/changes") {
-        if message["subscriptionId"] == subscription {
-            rows.extend(message["sessions"].as_array().unwrap().clone());
-            let ids = message["removed"].as_array().unwrap();
-            removed.extend(ids.iter().map(|id| id.as_str().unwrap().to_owned()));
-        }
-    }
-    (rows, removed)
-}
-
-/// The params of the client's notifications of a method.
-fn notified(out: &Out, method: &str) -> Vec<Value> {
-    out.client.iter().filter(|message| message["method"] == method).map(|message| message["params"].clone()).collect()
-}
-
-/// One member of each of these rows, by session.
-fn members(rows: &[Value], member: &str) -> Vec<(String, Value)> {
-    rows.iter().map(|row| (row["sessionId"].as_str().unwrap().to_owned(), row[member].clone())).collect()
-}
-
-fn one(id: &str, value: impl Into<Value>) -> Vec<(String, Value)> {
-    vec![(id.to_owned(), value.into())]
-}
-
-fn ask_permission<S: Storage>(desk: &mut Desk<'_, S>) {
-    let options = json!([{"optionId": "y", "name": "Yes", "kind": "allow_once"}]);
-    let params = json!({"sessionId": "s1", "toolCall": {"toolCallId": "c"}, "options": options});
-    desk.agent(json!({"id": "may", "method": "session/request_permission", "params": params}));
-}
-
-fn permit<S: Storage>(desk: &mut Desk<'_, S>) {
-    desk.client(json!({"id": "may", "result": {"outcome": {"outcome": "selected", "optionId": "y"}}}));
 }
 
 #[test]
@@ -98,128 +29,6 @@ fn the_layer_says_that_its_lists_can_be_followed() {
         }
         assert_eq!(list["of"], theirs["sessionCapabilities"]["list"]["of"]);
     }
-}
-
-#[test]
-fn rows_say_what_is_being_done_in_sessions_in_whichever_window() {
-    let (store, world) = (Memory::new(), World::default());
-    let mut first = window(&store, &world);
-    first.new_session("s1", CWD);
-    let mut second = window(&store, &world);
-    let both = |first: &mut Desk<'_>, second: &mut Desk<'_>| (state(first, "s1"), state(second, "s1"));
-    let are = |state: &str| (json!(state), json!(state));
-    assert_eq!(both(&mut first, &mut second), are("idle"));
-    ask_prompt(&mut first, "turn", "s1", "Go");
-    assert_eq!(both(&mut first, &mut second), are("running"));
-    ask_permission(&mut first);
-    assert_eq!(both(&mut first, &mut second), are("requires_action"));
-    permit(&mut first);
-    first.wait(LONG);
-    assert_eq!(both(&mut first, &mut second), are("running"));
-    first.agent(answers("turn"));
-    assert_eq!(both(&mut first, &mut second), are("idle"));
-    leave(first);
-    assert_eq!(state(&mut second, "s1"), Value::Null);
-}
-
-#[test]
-fn a_question_that_is_not_answered_ends_with_its_turn() {
-    let (store, world) = (Memory::new(), World::default());
-    let mut desk = window(&store, &world);
-    desk.new_session("s1", CWD);
-    ask_prompt(&mut desk, "turn", "s1", "Go");
-    ask_permission(&mut desk);
-    desk.agent(answers("turn"));
-    assert_eq!(state(&mut desk, "s1"), "idle");
-    ask_prompt(&mut desk, "turn", "s1", "On");
-    assert_eq!(state(&mut desk, "s1"), "running");
-}
-
-#[test]
-fn a_window_that_was_killed_says_nothing_any_more_within_seconds() {
-    let (store, world) = (Memory::new(), World::default());
-    let mut first = window(&store, &world);
-    first.new_session("s1", CWD);
-    ask_prompt(&mut first, "turn", "s1", "Go");
-    let mut second = window(&store, &world);
-    let (subscription, _) = subscribe(&mut second, json!({}));
-    drop(first);
-    for _ in 0..4 {
-        let out = second.wait(2000);
-        assert_eq!(told(&out, &subscription).0, Vec::<Value>::new());
-        assert_eq!(state(&mut second, "s1"), "running");
-    }
-    let mut rows = Vec::new();
-    for _ in 0..3 {
-        rows.extend(told(&second.wait(1000), &subscription).0);
-    }
-    assert_eq!(members(&rows, "state"), one("s1", Value::Null));
-    assert_eq!(state(&mut second, "s1"), Value::Null);
-}
-
-#[test]
-fn of_two_windows_in_one_session_the_one_that_does_something_counts() {
-    let (store, world) = (Memory::new(), World::default());
-    let mut first = window(&store, &world);
-    first.new_session("s1", CWD);
-    first.turn("s1", "Hi", &["Ho"]);
-    let mut second = window(&store, &world);
-    load(&mut second, "s1", &[("Hi", "Ho")]).answer("load");
-    ask_prompt(&mut first, "turn", "s1", "Go");
-    assert_eq!(state(&mut second, "s1"), "running");
-    second.wait(LONG);
-    assert_eq!(state(&mut first, "s1"), "running");
-}
-
-#[test]
-fn what_the_agents_own_list_says_counts_before_what_the_layer_knows_of_other_windows() {
-    let (store, world) = (Memory::new(), World::default());
-    let stated = |id: &str, state: &str| {
-        let mut row = row(id, "Theirs", "2025-10-01T00:00:00.000Z");
-        row["state"] = state.into();
-        row
-    };
-    let listed = |desk: &mut Desk<'_>, out: &Out, rows: &[Value]| {
-        desk.reply(&out.request("session/list"), json!({"sessions": rows}));
-        desk.wait(0)
-    };
-    let mut desk = listing(&store, &world, "a", &json!({}), &[stated("theirs", "running"), stated("other", "idle")]);
-    assert_eq!((state(&mut desk, "theirs"), state(&mut desk, "other")), (json!("running"), json!("idle")));
-    let (subscription, page) = subscribe(&mut desk, json!({}));
-    assert_eq!(members(&page, "state"), [("theirs".to_owned(), json!("running")), ("other".to_owned(), json!("idle"))]);
-    // It is asked again while somebody looks.
-    let mut out = Out::default();
-    while out.asked("session/list").is_none() {
-        out = desk.wait(SOON);
-        assert_eq!(told(&out, &subscription), (vec![], vec![]));
-    }
-    listed(&mut desk, &out, &[stated("theirs", "requires_action"), stated("other", "idle")]);
-    assert_eq!(members(&told(&desk.wait(SOON), &subscription).0, "state"), one("theirs", "requires_action"));
-    // Of what is open here nobody knows better.
-    let out = ask_load(&mut desk, "load", "theirs");
-    oblige(&mut desk, out, &[("Hi", "Ho")], "fresh").answer("load");
-    desk.wait(LONG);
-    assert_eq!(state(&mut desk, "theirs"), "idle");
-    // What it does not say again is not so any more.
-    let (mut rows_told, mut asked) = (Vec::new(), 0);
-    for _ in 0..40 {
-        let out = desk.wait(SOON);
-        rows_told.extend(told(&out, &subscription).0);
-        if out.asked("session/list").is_some() {
-            asked += 1;
-            listed(
-                &mut desk,
-                &out,
-                &[
-                    row("theirs", "Theirs", "2025-10-01T00:00:00.000Z"),
-                    row("other", "Theirs", "2025-10-01T00:00:00.000Z"),
-                ],
-            );
-        }
-    }
-    assert!((2..=4).contains(&asked), "{asked}");
-    let other: Vec<Value> = rows_told.into_iter().filter(|row| row["sessionId"] == "other").collect();
-    assert_eq!(members(&other, "state"), one("other", Value::Null));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Conversations through the engine, natively and in memory: what a client says, what an agent says, what comes out.
 
+mod activity;
 mod adoption;
 mod agent_ends;
 mod agent_ends_often;
@@ -21,6 +22,7 @@ mod dialects;
 mod directories;
 mod files;
 mod folders;
+mod follower;
 mod following;
 mod forks;
 mod full_store;

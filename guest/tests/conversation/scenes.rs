@@ -207,3 +207,15 @@ pub(crate) fn updates<'o>(out: &'o Out, kind: &str) -> Vec<&'o Value> {
     let updates = out.client.iter().map(|message| &message["params"]["update"]);
     updates.filter(|update| update["sessionUpdate"] == kind).collect()
 }
+
+/// The agent asks the user of `s1`.
+pub(crate) fn ask_permission<S: Storage>(desk: &mut Desk<'_, S>) {
+    let options = json!([{"optionId": "y", "name": "Yes", "kind": "allow_once"}]);
+    let params = json!({"sessionId": "s1", "toolCall": {"toolCallId": "c"}, "options": options});
+    desk.agent(json!({"id": "may", "method": "session/request_permission", "params": params}));
+}
+
+/// The user says yes to what [`ask_permission`] asks.
+pub(crate) fn permit<S: Storage>(desk: &mut Desk<'_, S>) {
+    desk.client(json!({"id": "may", "result": {"outcome": {"outcome": "selected", "optionId": "y"}}}));
+}

@@ -111,9 +111,7 @@ impl<'a, S: Storage> Gather<'a, S> {
             return Ok(None);
         }
         if self.states.is_none() {
-            let mut states = open_marks::states(self.store, self.view.now)?;
-            states.extend(self.known_states.clone());
-            self.states = Some(states);
+            self.states = Some(open_marks::states(self.store, self.view.now, self.known_states)?);
         }
         Ok(self.states.as_ref().and_then(|states| states.get(id).copied()))
     }

@@ -1,0 +1,132 @@
+//! What is being done in sessions, as lists say it (draft: session list extensions, `state`).
+
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World};
+use crate::follower::{SOON, members, one, state, subscribe, told, window};
+use crate::scenes::{
+    CWD, LONG, answers, ask_load, ask_permission, ask_prompt, leave, listing, load, oblige, permit, row,
+};
+
+#[test]
+fn rows_say_what_is_being_done_in_sessions_in_whichever_window() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = window(&store, &world);
+    first.new_session("s1", CWD);
+    let mut second = window(&store, &world);
+    let both = |first: &mut Desk<'_>, second: &mut Desk<'_>| (state(first, "s1"), state(second, "s1"));
+    let are = |state: &str| (json!(state), json!(state));
+    assert_eq!(both(&mut first, &mut second), are("idle"));
+    ask_prompt(&mut first, "turn", "s1", "Go");
+    assert_eq!(both(&mut first, &mut second), are("running"));
+    ask_permission(&mut first);
+    assert_eq!(both(&mut first, &mut second), are("requires_action"));
+    permit(&mut first);
+    first.wait(LONG);
+    assert_eq!(both(&mut first, &mut second), are("running"));
+    first.agent(answers("turn"));
+    assert_eq!(both(&mut first, &mut second), are("idle"));
+    leave(first);
+    assert_eq!(state(&mut second, "s1"), Value::Null);
+}
+
+#[test]
+fn a_question_that_is_not_answered_ends_with_its_turn() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = window(&store, &world);
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    ask_permission(&mut desk);
+    desk.agent(answers("turn"));
+    assert_eq!(state(&mut desk, "s1"), "idle");
+    ask_prompt(&mut desk, "turn", "s1", "On");
+    assert_eq!(state(&mut desk, "s1"), "running");
+}
+
+#[test]
+fn a_window_that_was_killed_says_nothing_any_more_within_seconds() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = window(&store, &world);
+    first.new_session("s1", CWD);
+    ask_prompt(&mut first, "turn", "s1", "Go");
+    let mut second = window(&store, &world);
+    let (subscription, _) = subscribe(&mut second, json!({}));
+    drop(first);
+    for _ in 0..4 {
+        let out = second.wait(2000);
+        assert_eq!(told(&out, &subscription).0, Vec::<Value>::new());
+        assert_eq!(state(&mut second, "s1"), "running");
+    }
+    let mut rows = Vec::new();
+    for _ in 0..3 {
+        rows.extend(told(&second.wait(1000), &subscription).0);
+    }
+    assert_eq!(members(&rows, "state"), one("s1", Value::Null));
+    assert_eq!(state(&mut second, "s1"), Value::Null);
+}
+
+#[test]
+fn of_two_windows_in_one_session_the_one_that_does_something_counts() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = window(&store, &world);
+    first.new_session("s1", CWD);
+    first.turn("s1", "Hi", &["Ho"]);
+    let mut second = window(&store, &world);
+    load(&mut second, "s1", &[("Hi", "Ho")]).answer("load");
+    ask_prompt(&mut first, "turn", "s1", "Go");
+    assert_eq!(state(&mut second, "s1"), "running");
+    second.wait(LONG);
+    assert_eq!(state(&mut first, "s1"), "running");
+}
+
+#[test]
+fn what_the_agents_own_list_says_counts_before_what_the_layer_knows_of_other_windows() {
+    let (store, world) = (Memory::new(), World::default());
+    let stated = |id: &str, state: &str| {
+        let mut row = row(id, "Theirs", "2025-10-01T00:00:00.000Z");
+        row["state"] = state.into();
+        row
+    };
+    let listed = |desk: &mut Desk<'_>, out: &Out, rows: &[Value]| {
+        desk.reply(&out.request("session/list"), json!({"sessions": rows}));
+        desk.wait(0)
+    };
+    let mut desk = listing(&store, &world, "a", &json!({}), &[stated("theirs", "running"), stated("other", "idle")]);
+    assert_eq!((state(&mut desk, "theirs"), state(&mut desk, "other")), (json!("running"), json!("idle")));
+    let (subscription, page) = subscribe(&mut desk, json!({}));
+    assert_eq!(members(&page, "state"), [("theirs".to_owned(), json!("running")), ("other".to_owned(), json!("idle"))]);
+    // It is asked again while somebody looks.
+    let mut out = Out::default();
+    while out.asked("session/list").is_none() {
+        out = desk.wait(SOON);
+        assert_eq!(told(&out, &subscription), (vec![], vec![]));
+    }
+    listed(&mut desk, &out, &[stated("theirs", "requires_action"), stated("other", "idle")]);
+    assert_eq!(members(&told(&desk.wait(SOON), &subscription).0, "state"), one("theirs", "requires_action"));
+    // Of what is open here nobody knows better.
+    let out = ask_load(&mut desk, "load", "theirs");
+    oblige(&mut desk, out, &[("Hi", "Ho")], "fresh").answer("load");
+    desk.wait(LONG);
+    assert_eq!(state(&mut desk, "theirs"), "idle");
+    // What it does not say again is not so any more.
+    let (mut rows_told, mut asked) = (Vec::new(), 0);
+    for _ in 0..40 {
+        let out = desk.wait(SOON);
+        rows_told.extend(told(&out, &subscription).0);
+        if out.asked("session/list").is_some() {
+            asked += 1;
+            listed(
+                &mut desk,
+                &out,
+                &[
+                    row("theirs", "Theirs", "2025-10-01T00:00:00.000Z"),
+                    row("other", "Theirs", "2025-10-01T00:00:00.000Z"),
+                ],
+            );
+        }
+    }
+    assert!((2..=4).contains(&asked), "{asked}");
+    let other: Vec<Value> = rows_told.into_iter().filter(|row| row["sessionId"] == "other").collect();
+    assert_eq!(members(&other, "state"), one("other", Value::Null));
+}
