@@ -97,7 +97,7 @@ pub use tail::LONG_TAIL;
 pub use title::Title;
 pub use usage::{Day, Tokens, Usage, Used};
 
-use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write};
+use crate::storage::{Bounds, Durability, Expectation, Result, Storage, StorageError, Write};
 
 /// A storage as the engine uses it.
 #[derive(Debug)]
@@ -199,6 +199,18 @@ impl<S: Storage> Store<S> {
     pub fn revision(&self) -> Result<u64> {
         let (_, _, revision) = self.look()?;
         parse_revision(revision.as_deref())
+    }
+
+    /// The sessions that have changed since this revision; `None` where there are more changes than this, or an earlier layout
+    /// does not tell.
+    pub fn changed_since(&self, revision: u64, bounds: Bounds) -> Result<Option<Vec<String>>> {
+        if self.layout()? != Layout::Present {
+            return Ok(None);
+        }
+        let start = keys::changed(revision + 1, "");
+        let page = self.storage.scan(&start, &keys::range_end(keys::CHANGES), false, bounds)?;
+        let ids = || page.entries.iter().filter_map(|entry| Some(keys::changed_place(&entry.key)?.1)).collect();
+        Ok((!page.more).then(ids))
     }
 
     /// Which layout its indexes have. Read until it is the present one.

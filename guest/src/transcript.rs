@@ -6,6 +6,7 @@
 mod begun;
 mod digest;
 mod echo;
+mod elsewhere;
 mod ended;
 mod entry;
 pub mod mend;
@@ -20,11 +21,14 @@ pub mod text;
 mod turns;
 
 #[cfg(test)]
+mod elsewhere_tests;
+#[cfg(test)]
 mod replay_tests;
 
 pub use begun::{Begun, begun, begun_by};
 pub use digest::{digest, digest_for, is_any_said};
 pub use echo::Echo;
+pub use elsewhere::{Elsewhere, Own, Shown};
 pub use ended::Ended;
 pub use entry::{Entry, Kind, UpdateKind, lost_entry, speaker};
 pub use open_calls::OpenCalls;

@@ -9,6 +9,7 @@ mod close;
 mod closing;
 mod displaced;
 mod failing;
+mod in_step;
 mod lost;
 mod memo;
 mod opened;
@@ -56,6 +57,7 @@ use agents_copy::AgentsCopy;
 use busy::Busy;
 use closing::Closing;
 use failing::Failing;
+use in_step::InStep;
 use opening::Opening;
 use quote::Quote;
 use spending::Spending;
@@ -86,6 +88,8 @@ pub(super) struct LiveSession {
     spending: Spending,
     /// What was said and went to the agent neither in its own turns nor in an account; none: nothing.
     untold: Option<Untold>,
+    /// What this window knows of others on the session.
+    in_step: InStep,
     /// What is known of the agent's own copy of the conversation.
     copy: AgentsCopy,
     /// All turns in the log that are not its own have ended.
@@ -162,6 +166,7 @@ pub(super) struct Stamp {
     is_marked: bool,
     writes: u64,
     seen: Option<u32>,
+    in_step: (bool, usize, u32),
     stands_in_since: Option<u64>,
     /// What would become of what was said if the instance were lost.
     at_stake: Said,
@@ -222,6 +227,7 @@ impl LiveSession {
             activity: Activity::default(),
             spending: Spending::default(),
             untold: None,
+            in_step: InStep::default(),
             copy: AgentsCopy::Known,
             others_ended: false,
             questions: 0,
@@ -319,6 +325,7 @@ impl LiveSession {
             is_marked: self.marked.is_some(),
             writes: self.writes,
             seen: self.recorder.seen(),
+            in_step: self.in_step.stamp(),
             stands_in_since: self.stands_in_since,
             at_stake: Said::missing_if(self.is_unwritten()),
             said: self.said,

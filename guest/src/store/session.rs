@@ -214,6 +214,12 @@ impl Session {
         before + (u64::from(own_end) + 1).saturating_sub(u64::from(self.tail))
     }
 
+    /// Whether this entry of its own log is part of its transcript.
+    pub fn has_own(&self, seq: u32) -> bool {
+        let is_in = |part: &Segment| part.log == self.id && (part.from..=part.until).contains(&seq);
+        seq >= self.tail || self.segments.iter().any(is_in)
+    }
+
     /// The last entry of its own log where its transcript has this many entries; 0 where none is needed for that.
     pub fn own_end_at(&self, length: u64) -> u64 {
         let before: u64 = self.segments.iter().map(Segment::length).sum();

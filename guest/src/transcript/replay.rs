@@ -3,6 +3,7 @@
 use crate::storage::{Bounds, Result, Storage};
 use crate::store::Session;
 
+use super::elsewhere::{Cut, Shown};
 use super::entry::Entry;
 use super::position::Position;
 use super::spans::{BATCH, Spans};
@@ -56,6 +57,8 @@ struct Given<P> {
 pub struct Replay {
     spans: Spans,
     turns: Turns,
+    /// The last entry of all that stood there when it was given, if it is one that may grow: its place, and how much of it.
+    cut: Option<(u64, Cut)>,
 }
 
 impl Replay {
@@ -89,12 +92,13 @@ impl Replay {
             Start::At(position) => position,
             Start::Last(updates) => Position::at(place_of_last(storage, &spans, updates)?),
         };
-        Ok(Self { spans, turns: Turns::from(position, look_ahead) })
+        Ok(Self { spans, turns: Turns::from(position, look_ahead), cut: None })
     }
 
     /// A replay of all that the session's transcript holds, its own log up to the entry `own_end`.
     pub fn up_to(session: &Session, own_end: u32) -> Self {
-        Self { spans: Spans::up_to(session, own_end), turns: Turns::from(Position::default(), LookAhead::default()) }
+        let turns = Turns::from(Position::default(), LookAhead::default());
+        Self { spans: Spans::up_to(session, own_end), turns, cut: None }
     }
 
     /// Where the reader stands.
@@ -111,6 +115,16 @@ impl Replay {
     pub fn extend<S: Storage>(&mut self, storage: &S, session: &Session) -> Result<bool> {
         self.spans = Spans::of(storage, session)?;
         Ok(self.position().first_left() < self.spans.length())
+    }
+
+    /// How much of the session's own log was given, where all was that was there. The session must be the one that is read.
+    pub fn shown(&self, session: &Session) -> Shown {
+        let length = self.spans.length();
+        let behind = session.tail.saturating_sub(1);
+        let own = length.saturating_sub(session.length_up_to(behind));
+        let end = u32::try_from(own + u64::from(behind)).unwrap_or(u32::MAX);
+        let cut = self.cut.as_ref().filter(|(place, _)| place + 1 == length && own > 0);
+        Shown { end, cut: cut.map(|(_, cut)| cut.clone()) }
     }
 
     /// The next few entries, about as many bytes of them as there is room for, but at least one.
@@ -165,6 +179,9 @@ impl Replay {
                 match self.turns.meet(&text) {
                     Step::Give => {
                         bytes += text.len();
+                        if place + 1 == self.spans.length() {
+                            self.cut = Cut::of(self.spans.last(), &text).map(|cut| (place, cut));
+                        }
                         given.push(Given { place, after: after(self.position()), text });
                     }
                     Step::Pass => {}

@@ -40,6 +40,11 @@ impl Spans {
         self.0.iter().map(Segment::length).sum()
     }
 
+    /// The number, in its log, of the last entry.
+    pub(super) fn last(&self) -> u32 {
+        self.0.last().map_or(0, |segment| segment.until)
+    }
+
     /// Some entries from a place on, each with its own place; none: there are no more. A log that is shorter than it
     /// was (cut meanwhile) is passed over where it ends.
     pub(super) fn read<S: Storage>(&self, storage: &S, place: u64, bounds: Bounds) -> Result<Vec<(u64, String)>> {

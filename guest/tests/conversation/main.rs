@@ -28,6 +28,7 @@ mod forks;
 mod full_store;
 mod identity;
 mod imports;
+mod in_step;
 mod intake;
 mod joined;
 mod layers;

@@ -51,6 +51,13 @@ pub(crate) struct Window {
     pub(crate) refused: Option<i64>,
 }
 
+/// What a client has heard of a session since it opened it.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    pub(crate) since: u64,
+    pub(crate) marks: BTreeSet<Mark>,
+}
+
 /// A client.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -63,6 +70,7 @@ pub(crate) struct Client {
     /// Sessions that it believes open.
     pub(crate) open: BTreeSet<String>,
     pub(crate) windows: Vec<Window>,
+    pub(crate) heard: BTreeMap<String, Heard>,
     /// The agent's requests that it has not answered.
     pub(crate) requests: Vec<Value>,
     /// The answer to what the machine itself wanted to see last.

@@ -8,6 +8,8 @@ use crate::connection::showing::Showing;
 pub(super) enum Busy {
     /// Its history is being shown once more, for this request.
     Showing(ClientRequest, Box<Showing>),
+    /// The client is being shown what was said in other windows.
+    CatchingUp,
     /// The agent was asked for the history by an instance that was lost, and may be telling it, which could not be told from
     /// what it says in a turn.
     ToldInVain {
@@ -21,7 +23,7 @@ impl Busy {
     pub(super) fn request(&self) -> Option<&ClientRequest> {
         match self {
             Self::Showing(request, _) => Some(request),
-            Self::ToldInVain { .. } => None,
+            Self::CatchingUp | Self::ToldInVain { .. } => None,
         }
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::closing::Closing;
+use super::in_step::Kept;
 use super::{AgentsCopy, LiveSession, Phase, Said};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
@@ -35,6 +36,8 @@ pub(in crate::connection) struct Memo {
     /// Up to where the log was known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::connection) seen: Option<u32>,
+    #[serde(flatten)]
+    pub(in crate::connection) in_step: Kept,
     /// Where it only stands in for the agent's own: how many entries the transcript had when it was begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::connection) stands_in_since: Option<u64>,
@@ -63,6 +66,7 @@ impl LiveSession {
             mark: self.marked.clone(),
             writes: self.writes,
             seen: self.recorder.seen(),
+            in_step: self.in_step.kept(self.marked.as_deref(), self.open_as(), self.recorder.seen()),
             stands_in_since: self.stands_in_since,
             unwritten: self.is_unwritten(),
             missing: self.said == Said::Missing,
@@ -101,6 +105,7 @@ impl LiveSession {
 
     /// It is taken up after an instance was lost; what was written then.
     pub(in crate::connection) fn take_up(&mut self, memo: Memo, written: Written, now: i64) {
+        self.take_up_in_step(&memo);
         self.parent = memo.parent;
         self.stands_in_since = memo.stands_in_since;
         // What another window has written since is for the agent to hear.

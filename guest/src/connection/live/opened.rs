@@ -54,11 +54,17 @@ impl LiveSession {
         }
         self.others_ended = self.have_others_ended(&opening, cx);
         cx.push(Effect::OpenedIn(session.cwd.clone()));
+        let request = opening.request.take();
+        if request.is_none()
+            && let Err(error) = self.take_overtaken(cx)
+        {
+            cx.push(Effect::NotRecorded(error.to_string()));
+        }
         self.knows_log(cx);
         self.phase = Phase::Open { turns: Vec::new(), busy: None };
-        let request = opening.request.take();
         if request.is_some() {
             self.was_given(Some(opening.given()));
+            self.in_step_from(opening.showing.as_ref().and_then(Showing::shown), cx);
         }
         self.state_changed(cx);
         // The session is open, and can be even where its state cannot be written now; the host is told.
@@ -136,7 +142,7 @@ impl LiveSession {
         let is_looked_at = were_ended && self.marked.is_some() && matches!(opening.target, Target::Known(_));
         let Some(id) = self.key.id().filter(|_| is_looked_at) else { return false };
         let is_elsewhere = open_marks::is_open_elsewhere(cx.store, id, cx.connection, cx.now());
-        matches!((is_elsewhere, self.recorder.take_overtaken(cx.store)), (Ok(false), Ok(None)))
+        matches!((is_elsewhere, self.take_overtaken(cx)), (Ok(false), Ok(None)))
     }
 
     /// What the answer says about how it went, under `_meta["acp-sessions"]`.

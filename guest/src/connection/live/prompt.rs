@@ -42,13 +42,17 @@ impl LiveSession {
             Some(_) => {}
         }
         self.look_for_others(cx);
+        // What was said elsewhere comes before it, for the client as for the agent.
+        if self.catch_up(cx) {
+            return Ok(Handled::Wait(self.key.clone()));
+        }
         self.begin_count(&self.agent_id.clone(), cx);
         // Where it cannot be read, the prompt goes on all the same.
         let account = self.account(cx).unwrap_or_default();
         let now = cx.now();
         let message_id = cx.message_id();
         let agent_id = self.agent_id.clone();
-        let tag = cx.turn_tag();
+        let tag = self.turn_tag(cx);
         let Phase::Open { turns, .. } = &mut self.phase else {
             let id = self.key.id().unwrap_or_default();
             let is_deleted = self.is_deleted();
@@ -120,9 +124,10 @@ impl LiveSession {
         self.note_others(cx);
     }
 
-    /// Notes what others have written since this was last looked for: the agent has not heard it.
+    /// Notes what others have written since this was last looked for: neither has the agent heard it nor was the client
+    /// shown it.
     pub(super) fn note_others<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        match self.recorder.take_overtaken(cx.store) {
+        match self.take_overtaken(cx) {
             Ok(None) => {}
             Ok(Some(behind)) => {
                 self.others_ended = false;

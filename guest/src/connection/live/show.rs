@@ -69,6 +69,9 @@ impl LiveSession {
         room: usize,
         cx: &mut Cx<'_, S, E>,
     ) -> Piece {
+        if self.is_catching_up() {
+            return self.show_elsewhere(room, cx);
+        }
         match self.show_piece(room, cx) {
             Ok(piece) => piece,
             Err(error) => {
@@ -139,7 +142,13 @@ impl LiveSession {
             let mark = live_mark(&session, cursor);
             cx.tell_title(&session);
             cx.finish(&request, Ok(answer::opened(&answer::as_before(&self.state), &self.state, cx.asked, &mark)));
+            let shown = self.showing_mut().and_then(|(_, showing)| showing.shown());
             self.end_showing();
+            // What stands behind it is for the agent to hear.
+            self.note_others(cx);
+            if let Some(shown) = shown {
+                self.was_shown(shown, cx);
+            }
             self.release(cx);
         } else {
             self.advance(cx);

@@ -29,6 +29,8 @@ impl LiveSession {
     ) -> Handled {
         let handled = self.turn_ended(line, request, outcome, cx);
         if !self.is_closing() {
+            // It comes behind the answer.
+            self.catch_up(cx);
             return handled;
         }
         // Whoever closes the session is answered behind what that cancels.
@@ -52,7 +54,7 @@ impl LiveSession {
         self.end_held(cx);
         let Some(turns) = self.turns_mut() else { return Handled::Pass };
         let turn = turns.iter().position(|turn| turn.request == *request).map(|at| turns.remove(at));
-        let turn = turn.unwrap_or_else(|| Turn::taken_up(request.clone(), cx.turn_tag(), None, None));
+        let turn = turn.unwrap_or_else(|| Turn::taken_up(request.clone(), self.turn_tag(cx), None, None));
         let has_succeeded = matches!(outcome, Outcome::Result(_));
         let is_refused = matches!(outcome, Outcome::Error(error) if Ended::with_error(error) == Ended::Refused);
         if is_refused && !turn.is_heard {

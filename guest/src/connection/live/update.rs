@@ -131,6 +131,7 @@ impl LiveSession {
     fn record_and_show<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> Handled {
         let is_hidden = self.hides_updates();
         let agent_id = self.agent_id.clone();
+        self.in_step.speaks_as(&agent_id);
         self.recorder.set_speaker(|| speaker(&cx.agent.name, &agent_id));
         let shown = match update.kind {
             UpdateKind::UserChunk => self.record_user_chunk(update, cx),

@@ -71,6 +71,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let handled = self
             .with(&key, |live, cx| live.prompt(line, request, params, cx))
             .unwrap_or_else(|| Err(RpcError::session_not_open(&session)))?;
+        if let Handled::Wait(_) = handled {
+            return Ok(handled);
+        }
         let open = self.connection.sessions.get(&key);
         let turn = open.and_then(|open| open.turn_memo(request)).unwrap_or_default();
         self.expect(request, Incoming::Prompt { session, turn });

@@ -41,6 +41,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let is_upgrading = self.upgrade_some();
         self.discover_some();
         self.note_folder(now);
+        self.keep_in_step(now);
         let changes = self.tell_changes(now);
         if self.has_more_of_list() || is_upgrading {
             return 0;
@@ -64,6 +65,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             times.flushed = times.flushed.min(now) - i64::from(self.settings.flush_ms);
             times.sweep -= back;
             times.removal = now;
+            times.windows = now;
             self.connection.beaten = None;
         }
     }
@@ -92,6 +94,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             if !self.is_saving_put_off() {
                 self.beat();
             }
+            self.keep_in_step(self.now());
             self.tell_changes(self.now());
             return;
         }

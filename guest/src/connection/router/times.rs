@@ -16,6 +16,9 @@ pub(super) struct Times {
     /// When it is to be looked next whether anything is to be removed.
     pub(super) removal: i64,
     pub(super) upgrade: Upgrade,
+    /// When it is to be looked next what other windows say, and the store's revision when that was last looked.
+    pub(super) windows: i64,
+    pub(super) revision: Option<u64>,
 }
 
 /// Whether the store is one of an earlier version, which is brought up to date.
@@ -37,6 +40,8 @@ impl Times {
             seen: now,
             removal: now,
             upgrade: Upgrade::Unknown,
+            windows: now,
+            revision: None,
         }
     }
 }

@@ -45,12 +45,8 @@ fn forget_changed<S: Storage>(store: &Store<S>, kept: &mut Places) -> Result<boo
         return Ok(false);
     }
     if revision > kept.as_of {
-        let start = keys::changed(kept.as_of + 1, "");
-        let page = store.storage().scan(&start, &keys::range_end(keys::CHANGES), false, LOOKED_THROUGH)?;
-        if page.more {
-            return Ok(false);
-        }
-        for (_, id) in page.entries.iter().filter_map(|entry| keys::changed_place(&entry.key)) {
+        let Some(changed) = store.changed_since(kept.as_of, LOOKED_THROUGH)? else { return Ok(false) };
+        for id in changed {
             kept.known.remove(&id);
         }
         kept.as_of = revision;

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Asked, Client};
+use super::{Asked, Client, Heard};
 use crate::checks;
 use crate::ground::Ground;
-use crate::talk::{Life, marks};
+use crate::talk::{Life, Mark, marks};
 
 /// What the layer's own account of a conversation begins with.
 const DIGEST: &str = "Earlier conversation of this session";
@@ -48,6 +48,21 @@ impl Client {
             ground.broke("deleted", format!("an update of a deleted session: {line}"));
         }
         let seen = marks(&params["update"].to_string());
+        let is_elsewhere = params["_meta"]["acp-sessions"]["elsewhere"] == true;
+        // What a load has shown counts when it is granted.
+        let is_loading = self.windows.iter().any(|window| !window.done && window.session == session);
+        // A title repeats what was said.
+        let is_said = params["update"]["sessionUpdate"] != "session_info_update";
+        if let Some(heard) = self.heard.get_mut(session).filter(|_| is_said && !is_loading) {
+            for mark in &seen {
+                if !heard.marks.insert(*mark)
+                    && is_elsewhere
+                    && let Err(broke) = checks::shown_once(&ground.talk, session, *mark)
+                {
+                    ground.broke(broke.check, broke.text);
+                }
+            }
+        }
         for window in self.windows.iter_mut().filter(|window| !window.done && window.session == session) {
             window.seen.extend(&seen);
         }
@@ -98,6 +113,7 @@ impl Client {
                     ground.broke("ids", format!("a new session got the id `{id}`"));
                 }
                 ground.talk.meet(id).is_made_here = true;
+                self.heard.insert(id.to_owned(), Heard { since: ground.talk.next_moment(), ..Heard::default() });
                 self.open.insert(id.to_owned());
             }
             Asked::Fork(parent, required) => {
@@ -106,6 +122,7 @@ impl Client {
                     ground.broke("ids", format!("a fork got the id `{id}`"));
                 }
                 ground.talk.fork(&parent, &id, &required);
+                self.heard.insert(id.clone(), Heard { since: ground.talk.next_moment(), ..Heard::default() });
                 self.open.insert(id);
             }
             Asked::Load(at) => {
@@ -114,12 +131,12 @@ impl Client {
                 let attached = result["_meta"]["acp-sessions"]["attached"].as_str();
                 self.windows[at].attached = attached.map(str::to_owned);
                 let window = self.windows[at].clone();
-                self.opened(&window.session, ground);
+                self.opened(&window.session, &window.seen, ground);
                 if let Err(broke) = checks::window(&ground.talk, &window) {
                     ground.broke(broke.check, broke.text);
                 }
             }
-            Asked::Resume(session) => self.opened(&session, ground),
+            Asked::Resume(session) => self.opened(&session, &[], ground),
             Asked::Prompt(turn) => {
                 let stored = result["_meta"]["acp-sessions"]["stored"] != false;
                 ground.talk.end(turn, stored && !(self.has_left && ground.talk.had_faults));
@@ -156,11 +173,13 @@ impl Client {
         }
     }
 
-    fn opened(&mut self, session: &str, ground: &mut Ground) {
+    fn opened(&mut self, session: &str, seen: &[Mark], ground: &mut Ground) {
         let known = ground.talk.meet(session);
         if known.life == Life::Gone {
             ground.broke("deleted", format!("`{session}` was deleted and could be opened"));
         }
+        let heard = Heard { since: ground.talk.next_moment(), marks: seen.iter().copied().collect() };
+        self.heard.insert(session.to_owned(), heard);
         self.open.insert(session.to_owned());
     }
 }

@@ -132,6 +132,9 @@ impl Machine<'_> {
             return;
         }
         self.settle(line);
+        if let Some(open) = &self.lines[at] {
+            self.ground.extend(checks::in_step(&self.ground.talk, &open.client, line));
+        }
         let open = self.lines[at].as_ref().map(|open| open.client.open.clone()).unwrap_or_default();
         for session in open {
             self.request(line, "session/close", &json!({ "sessionId": session }), Asked::Close(session));

@@ -1,0 +1,240 @@
+//! What is said in a session in other windows, for the client of one that has it open: turns, each as a whole once it has
+//! ended, and what agents say between turns. They all write to the session's own log.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::entry::{Entry, Kind};
+use crate::storage::{Bounds, Result, Storage};
+use crate::store::Session;
+
+/// How much is looked through at a time.
+const BATCH: Bounds = Bounds { limit: 256, max_bytes: 256 * 1024 };
+/// How many bytes are read at a time to be shown, however little room there is.
+const LEAST_BYTES: u32 = 16 * 1024;
+/// How many turns that have ended are noted before they are shown: the log is not looked through further.
+const MOST_ENDED: usize = 64;
+
+/// By what a window tells what was said in it from what was said in others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Own {
+    /// What the tags of its turns begin with.
+    pub turns: String,
+    /// Who its agent's session is, or was, where it says something between turns; see [`super::speaker`].
+    pub speakers: Vec<String>,
+}
+
+/// How much of a session's own log a client was shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// The number of its last entry.
+    pub end: u32,
+    /// How much of that, where it may have grown since.
+    pub cut: Option<Cut>,
+}
+
+impl Shown {
+    /// All of this log, which ends here.
+    pub fn all<S: Storage>(storage: &S, log: &str, end: u32) -> Result<Self> {
+        let page = storage.read_log(log, end, Bounds { limit: 1, max_bytes: 1 })?;
+        let last = page.entries.first().filter(|entry| entry.seq == end);
+        Ok(Self { end, cut: last.and_then(|last| Cut::of(end, &last.value)) })
+    }
+}
+
+/// A piece of a message that was shown while its turn was under way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cut {
+    turn: String,
+    /// The number of its entry.
+    seq: u32,
+    /// How much of its text was shown, in bytes.
+    length: usize,
+}
+
+impl Cut {
+    /// Of this entry, if it is one that can grow: plain text of a turn.
+    pub(super) fn of(seq: u32, text: &str) -> Option<Self> {
+        let entry = Entry::parse(text)?;
+        let length = plain_text(&entry)?.1.len();
+        Some(Self { turn: entry.turn?.to_owned(), seq, length })
+    }
+
+    /// What has been added to it since, as an entry.
+    fn rest<S: Storage>(&self, storage: &S, log: &str) -> Result<Option<String>> {
+        let page = storage.read_log(log, self.seq, Bounds { limit: 1, max_bytes: 1 })?;
+        let text = page.entries.first().filter(|entry| entry.seq == self.seq).map(|entry| &entry.value);
+        let Some(entry) = text.and_then(|text| Entry::parse(text)) else { return Ok(None) };
+        let Some((mut params, text)) = plain_text(&entry) else { return Ok(None) };
+        let Some(rest) = text.get(self.length..).filter(|rest| !rest.is_empty()) else { return Ok(None) };
+        params["update"]["content"]["text"] = rest.into();
+        Ok(Some(Entry::tagged(Kind::Update, entry.time, entry.turn, &params.to_string())))
+    }
+}
+
+/// The JSON of an entry that is a piece of a message, and its text.
+fn plain_text(entry: &Entry<'_>) -> Option<(Value, String)> {
+    let name = entry.update_name()?;
+    if !name.ends_with("_chunk") {
+        return None;
+    }
+    let params: Value = serde_json::from_str(entry.json).ok()?;
+    let text = params["update"]["content"]["text"].as_str()?.to_owned();
+    Some((params, text))
+}
+
+/// What of others' is known in a log and was not shown yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Elsewhere {
+    /// Up to which entry the log was looked through.
+    looked: u32,
+    behind: Behind,
+    /// From which entry on the turns are to be shown that have not ended.
+    begun: BTreeMap<String, u32>,
+    /// What is to be shown, in this order.
+    ended: VecDeque<Said>,
+    cut: Option<Cut>,
+}
+
+/// What stands behind what was looked through, as far as is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+enum Behind {
+    /// Nothing of others'.
+    #[default]
+    Nothing,
+    /// Others have written there.
+    Written,
+    /// Something that was said between turns, which may still grow.
+    Growing,
+}
+
+/// Something that was said elsewhere and is over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Said {
+    /// The turn; none: one entry, between turns.
+    turn: Option<String>,
+    from: u32,
+    until: u32,
+}
+
+impl Elsewhere {
+    /// Whether there is nothing to be shown, as far as is known.
+    pub fn is_idle(&self) -> bool {
+        self.behind == Behind::Nothing && self.begun.is_empty() && self.ended.is_empty()
+    }
+
+    /// Whether there is something to be shown now.
+    pub fn is_any_over(&self) -> bool {
+        !self.ended.is_empty()
+    }
+
+    /// Whether a turn is under way elsewhere, as far as is known.
+    pub fn is_any_begun(&self) -> bool {
+        !self.begun.is_empty()
+    }
+
+    /// Up to which entry it knows the log, where that is all there is to keep of it.
+    pub fn looked(&self) -> u32 {
+        self.looked
+    }
+
+    /// Others have written to the log behind this entry.
+    pub fn written_behind(&mut self, end: u32) {
+        // All that stands up to there is the window's own, or was looked through.
+        if self.behind == Behind::Nothing && self.begun.is_empty() {
+            self.looked = self.looked.max(end);
+        }
+        self.behind = Behind::Written;
+    }
+
+    /// The client was shown this much, whatever there was to be shown before.
+    pub fn was_shown(&mut self, shown: Shown, own: &Own) {
+        let cut = shown.cut.filter(|cut| !cut.turn.starts_with(&own.turns));
+        let begun = cut.iter().map(|cut| (cut.turn.clone(), shown.end.saturating_add(1)));
+        *self = Self { looked: shown.end, begun: begun.collect(), cut, ..Self::default() };
+    }
+
+    /// Looks through what has been written to the log.
+    pub fn look<S: Storage>(&mut self, storage: &S, log: &str, own: &Own) -> Result<()> {
+        while self.behind != Behind::Nothing && self.ended.len() < MOST_ENDED {
+            let page = storage.read_log(log, self.looked.saturating_add(1), BATCH)?;
+            let last = page.entries.last().filter(|_| !page.more).map(|entry| entry.seq);
+            for entry in &page.entries {
+                // What agents say between turns may grow as long as nothing follows it.
+                if !self.meet(entry.seq, &entry.value, own, last == Some(entry.seq)) {
+                    self.behind = Behind::Growing;
+                    return Ok(());
+                }
+                self.looked = entry.seq;
+            }
+            if !page.more {
+                self.behind = Behind::Nothing;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in an entry; says whether it can be.
+    fn meet(&mut self, seq: u32, text: &str, own: &Own, may_grow: bool) -> bool {
+        let Some(entry) = Entry::parse(text) else { return true };
+        match (entry.turn, entry.speaker) {
+            (Some(turn), _) if turn.starts_with(&own.turns) => {}
+            (Some(turn), _) if entry.kind == Kind::TurnEnd => {
+                if let Some(from) = self.begun.remove(turn) {
+                    self.ended.push_back(Said { turn: Some(turn.to_owned()), from, until: seq });
+                }
+            }
+            (Some(turn), _) => {
+                self.begun.entry(turn.to_owned()).or_insert(seq);
+            }
+            (None, Some(speaker)) if entry.kind == Kind::Update && own.speakers.iter().all(|own| own != speaker) => {
+                if may_grow {
+                    return false;
+                }
+                self.ended.push_back(Said { turn: None, from: seq, until: seq });
+            }
+            (None, _) => {}
+        }
+        true
+    }
+
+    /// Nobody is at the turns that have begun: what was said in them is all.
+    pub fn end_begun(&mut self) {
+        let until = self.looked;
+        let begun = std::mem::take(&mut self.begun).into_iter();
+        self.ended.extend(begun.map(|(turn, from)| Said { turn: Some(turn), from, until }));
+    }
+
+    /// The next entries to be shown, about as many bytes of them as there is room for; there may be none among what was
+    /// looked at. `None` where all was shown.
+    pub fn next<S: Storage>(&mut self, storage: &S, session: &Session, room: usize) -> Result<Option<Vec<String>>> {
+        let Some(said) = self.ended.front_mut() else { return Ok(None) };
+        if let Some(cut) = self.cut.as_ref().filter(|cut| said.turn.as_ref() == Some(&cut.turn)) {
+            let rest = cut.rest(storage, &session.id)?;
+            self.cut = None;
+            return Ok(Some(rest.into_iter().collect()));
+        }
+        let room = u32::try_from(room).unwrap_or(u32::MAX);
+        let bounds = Bounds { max_bytes: room.clamp(LEAST_BYTES, BATCH.max_bytes), ..BATCH };
+        let page = storage.read_log(&session.id, said.from, bounds)?;
+        let is_past = page.entries.last().is_none_or(|entry| entry.seq >= said.until) || !page.more;
+        let of_turn = |text: &str| match &said.turn {
+            Some(turn) => Entry::parse(text).is_some_and(|entry| entry.turn == Some(turn)),
+            None => true,
+        };
+        let its: Vec<_> = page
+            .entries
+            .into_iter()
+            .filter(|entry| entry.seq <= said.until)
+            .inspect(|entry| said.from = entry.seq.saturating_add(1))
+            .filter(|entry| session.has_own(entry.seq) && of_turn(&entry.value))
+            .map(|entry| entry.value)
+            .collect();
+        if is_past {
+            self.ended.pop_front();
+        }
+        Ok(Some(its))
+    }
+}
