@@ -5,6 +5,7 @@
 
 mod agents_copy;
 mod busy;
+mod catching_up;
 mod close;
 mod closing;
 mod displaced;

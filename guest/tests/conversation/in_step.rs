@@ -118,9 +118,9 @@ fn of_a_turn_that_was_under_way_as_the_session_was_opened_the_rest_is_shown() {
         assert_eq!(said(&third.wait(SOON).client), [""; 0]);
         ends(&mut second, &theirs);
         seen.extend(shown(&third.wait(SOON)));
-        let all: String = (0..before + after).map(|at| format!("piece {at}, ")).collect();
+        let all: Vec<String> = (0..before + after).map(|at| format!("piece {at}, ")).collect();
         assert_eq!(seen[..3], ["> Hi", "Ho", "> Theirs"], "{before}, {after}");
-        assert_eq!(seen[3..].concat(), all, "{before}, {after}");
+        assert_eq!(seen[3..].concat(), all.concat(), "{before}, {after}");
     }
 }
 
@@ -306,4 +306,24 @@ fn a_prompt_that_the_client_takes_back_while_it_waits_is_answered_so() {
     let out = first.pull();
     assert_eq!(out.asked("session/prompt"), None::<&Value>);
     assert_eq!(said(&out.client).len(), 2);
+}
+
+#[test]
+fn of_a_window_that_was_killed_all_is_shown_though_another_turn_is_under_way_meanwhile() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut first, mut second) = two_windows(&store, &world);
+    let mine = ask_prompt(&mut first, "mine", "s1", "Mine");
+    ask_prompt(&mut second, "theirs", "s1", "Theirs");
+    assert_eq!(said(&first.wait(SOON).client), [""; 0]);
+    for piece in ["a ", "b ", "c"] {
+        second.agent(update("b1", chunk("agent_message_chunk", piece)));
+        second.wait(150);
+        first.agent(says("mine "));
+        first.wait(150);
+    }
+    drop(second);
+    for _ in 0..20 {
+        assert_eq!(said(&first.wait(SOON).client), [""; 0]);
+    }
+    assert_eq!(shown(&ends(&mut first, &mine)), ["> Theirs", "a b c"]);
 }

@@ -105,7 +105,7 @@ impl LiveSession {
 
     /// It is taken up after an instance was lost; what was written then.
     pub(in crate::connection) fn take_up(&mut self, memo: Memo, written: Written, now: i64) {
-        self.take_up_in_step(&memo);
+        self.in_step.take_up(memo.in_step, memo.mark.as_deref(), &memo.agent_id);
         self.parent = memo.parent;
         self.stands_in_since = memo.stands_in_since;
         // What another window has written since is for the agent to hear.

@@ -20,6 +20,12 @@ impl Client {
 
     fn request_as(&mut self, id: &Value, method: &str, params: &Value, asked: Asked) -> String {
         self.is_queued |= !self.is_initialized;
+        // Whatever comes of it, nothing more of it need be shown.
+        if let ("session/close" | "session/delete" | "session/archive", Some(session)) =
+            (method, params["sessionId"].as_str())
+        {
+            self.heard.remove(session);
+        }
         self.asked.entry(id.to_string()).or_default().push(asked);
         json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
     }

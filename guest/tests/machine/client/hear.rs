@@ -92,6 +92,8 @@ impl Client {
             Asked::Load(window) => {
                 self.windows[*window].done = true;
                 self.windows[*window].refused = message["error"]["code"].as_i64();
+                // It may have been open before and may not be any more.
+                self.heard.remove(&self.windows[*window].session);
             }
             Asked::Prompt(turn) => {
                 // Its agent has ended, and what was said up to then is kept, if nothing else is said of it.
