@@ -24,14 +24,13 @@ fn shown(client: &mut Client, session: &str) -> Vec<String> {
 #[test]
 fn what_is_said_in_one_window_is_shown_in_the_other_and_told_to_its_agent() {
     let scene = Scene::new();
-    let launch = scene.proxy(&[], &[]);
-    let mut windows = [Client::ready(&launch), Client::ready(&launch)];
+    let mut windows = ["one", "another"].map(|name| Client::ready(&scene.proxy(&[], &["--name", name])));
     let session = windows[0].new_session(&scene.cwd());
     windows[0].prompt(&session, "first");
     windows[1].load(&session, &scene.cwd());
     for (nth, text) in ["second", "third", "fourth", "fifth"].into_iter().enumerate() {
         let [mine, theirs] = &mut windows;
-        let (speaking, other) = if nth % 2 == 0 { (theirs, mine) } else { (mine, theirs) };
+        let (speaking, other) = if nth.is_multiple_of(2) { (theirs, mine) } else { (mine, theirs) };
         speaking.take_notified(|_, _| true);
         other.take_notified(|_, _| true);
         let said = speaking.prompt(&session, text);
