@@ -71,6 +71,7 @@ mod unreadable;
 mod usage;
 
 use std::cell::{Cell, Ref, RefCell};
+use std::collections::BTreeSet;
 
 pub use activity::ActivityState;
 pub use change::{Change, Changed, Decision};
@@ -114,6 +115,9 @@ pub struct Store<S> {
     /// What the last change has left.
     latest: RefCell<Option<Latest>>,
 }
+
+/// How many changes are looked through to know what has not changed.
+const LOOKED_THROUGH: Bounds = Bounds { limit: 512, max_bytes: 64 * 1024 };
 
 impl<S: Storage> Store<S> {
     /// Uses this storage.
@@ -201,14 +205,14 @@ impl<S: Storage> Store<S> {
         parse_revision(revision.as_deref())
     }
 
-    /// The sessions that have changed since this revision; `None` where there are more changes than this, or an earlier layout
-    /// does not tell.
-    pub fn changed_since(&self, revision: u64, bounds: Bounds) -> Result<Option<Vec<String>>> {
+    /// The sessions that have changed since this revision; `None` where these are too many to be looked through, or an earlier
+    /// layout does not tell.
+    pub fn changed_since(&self, revision: u64) -> Result<Option<BTreeSet<String>>> {
         if self.layout()? != Layout::Present {
             return Ok(None);
         }
         let start = keys::changed(revision + 1, "");
-        let page = self.storage.scan(&start, &keys::range_end(keys::CHANGES), false, bounds)?;
+        let page = self.storage.scan(&start, &keys::range_end(keys::CHANGES), false, LOOKED_THROUGH)?;
         let ids = || page.entries.iter().filter_map(|entry| Some(keys::changed_place(&entry.key)?.1)).collect();
         Ok((!page.more).then(ids))
     }

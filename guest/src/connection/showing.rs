@@ -1,6 +1,6 @@
 //! A history on its way to a client: a little at a time, as far as the client has room.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::answer;
 use super::asked::AskedFor;
@@ -80,26 +80,29 @@ impl Showing {
         self.begun = true;
         let room = u32::try_from(room).unwrap_or(u32::MAX);
         let Some(entries) = self.history.next_texts(store.storage(), room)? else { return Ok(None) };
-        let session_id = json!(id).to_string();
-        let mut lines = Vec::with_capacity(entries.len());
-        let entries = entries.iter().filter_map(|text| Entry::parse(text));
-        for entry in entries.filter(|entry| entry.update_name().is_none_or(|name| self.asked.admits(&name))) {
-            entry.replay(&session_id, |params| {
-                lines.push(match self.part {
-                    Part::Conversation => rpc::notification("session/update", &params),
-                    // Nobody is to take it for a part of the conversation.
-                    Part::SetAside => {
-                        let marked = answer::marked(&params.to_string(), &json!({ "setAside": true }));
-                        rpc::notification("session/update", &marked)
-                    }
-                });
-            });
-        }
-        Ok(Some(lines))
+        // Nobody is to take what was set aside for a part of the conversation.
+        let mark = (self.part == Part::SetAside).then(|| json!({ "setAside": true }));
+        Ok(Some(lines_of(&entries, id, self.asked, mark.as_ref())))
     }
 
     /// Takes in what was recorded since; says whether anything was.
     pub(super) fn extend<S: Storage>(&mut self, store: &Store<S>) -> Result<bool, RpcError> {
         Ok(self.part == Part::Conversation && self.history.extend(store.storage(), &self.session)?)
     }
+}
+
+/// The lines by which a client is told these entries of a session, of what it has asked for; each bears the mark.
+pub(super) fn lines_of(entries: &[String], id: &str, asked: AskedFor, mark: Option<&Value>) -> Vec<String> {
+    let session_id = json!(id).to_string();
+    let mut lines = Vec::with_capacity(entries.len());
+    let entries = entries.iter().filter_map(|text| Entry::parse(text));
+    for entry in entries.filter(|entry| entry.update_name().is_none_or(|name| asked.admits(&name))) {
+        entry.replay(&session_id, |params| {
+            lines.push(match mark {
+                None => rpc::notification("session/update", &params),
+                Some(mark) => rpc::notification("session/update", &answer::marked(&params.to_string(), mark)),
+            });
+        });
+    }
+    lines
 }

@@ -164,11 +164,12 @@ impl Replay {
         after: impl Fn(&Position) -> P,
     ) -> Result<Vec<Given<P>>> {
         let bounds = Bounds { max_bytes: room.clamp(LEAST_BYTES, BATCH.max_bytes), ..BATCH };
+        let length = self.spans.length();
         let mut given = Vec::new();
         let mut bytes = 0;
         while given.is_empty() {
             let entries = self.spans.read(storage, self.position().next, bounds)?;
-            if entries.is_empty() && !self.turns.meet_end(self.spans.length()) {
+            if entries.is_empty() && !self.turns.meet_end(length) {
                 break;
             }
             for (place, text) in entries {
@@ -179,7 +180,7 @@ impl Replay {
                 match self.turns.meet(&text) {
                     Step::Give => {
                         bytes += text.len();
-                        if place + 1 == self.spans.length() {
+                        if place + 1 == length {
                             self.cut = Cut::of(self.spans.last(), &text).map(|cut| (place, cut));
                         }
                         given.push(Given { place, after: after(self.position()), text });

@@ -4,14 +4,13 @@
 use serde_json::json;
 
 use super::{Busy, LiveSession, Phase, Piece};
-use crate::connection::answer;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
+use crate::connection::showing::lines_of;
 use crate::environment::Environment;
-use crate::rpc;
 use crate::sessions::open_marks;
 use crate::storage::{Storage, StorageError};
-use crate::transcript::{Entry, Own, Shown, speaker};
+use crate::transcript::{Own, Shown, speaker};
 
 impl LiveSession {
     /// What the entries of a new turn are marked with.
@@ -162,15 +161,10 @@ impl LiveSession {
             cx.tell_title(&session);
             return Ok(None);
         };
-        let (session_id, mark) = (json!(id).to_string(), json!({ "elsewhere": true }));
-        let (mut size, asked) = (0, cx.asked);
-        let entries = entries.iter().filter_map(|text| Entry::parse(text));
-        for entry in entries.filter(|entry| entry.update_name().is_none_or(|name| asked.admits(&name))) {
-            entry.replay(&session_id, |params| {
-                let line = rpc::notification("session/update", &answer::marked(&params.to_string(), &mark));
-                size += line.len() + 1;
-                cx.push(Effect::ToClients(line));
-            });
+        let lines = lines_of(&entries, &id, cx.asked, Some(&json!({ "elsewhere": true })));
+        let size = lines.iter().map(|line| line.len() + 1).sum();
+        for line in lines {
+            cx.push(Effect::ToClients(line));
         }
         Ok(Some(size))
     }

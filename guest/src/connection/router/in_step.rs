@@ -1,15 +1,15 @@
 //! Windows that stay in step: once a second it is looked whether others have said anything in the sessions that are open here.
 
+use std::collections::BTreeSet;
+
 use crate::connection::key::Key;
 use crate::connection::live::LiveSession;
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::storage::{Bounds, Result, Storage};
+use crate::storage::{Result, Storage};
 
 /// How long after a look the next one is, in milliseconds.
 const LOOK_EVERY: i64 = 1000;
-/// How many changes are looked through for open sessions. With more, all of those are looked at.
-const LOOKED_THROUGH: Bounds = Bounds { limit: 512, max_bytes: 64 * 1024 };
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Looks at the sessions that have changed since the last look, if it is time to. Where nothing has changed in the store
@@ -21,25 +21,25 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.connection.times.windows = now + LOOK_EVERY;
         let changed = self.changed_sessions().unwrap_or_else(|error| {
             self.not_recorded(&error.to_string());
-            Vec::new()
+            BTreeSet::new()
         });
         let is_followed = |key: &Key| self.connection.sessions.get(key).is_some_and(LiveSession::is_followed);
         let mut keys = self.session_keys();
-        keys.retain(|key| is_followed(key) || key.id().is_some_and(|id| changed.iter().any(|changed| changed == id)));
+        keys.retain(|key| is_followed(key) || key.id().is_some_and(|id| changed.contains(id)));
         for key in keys {
             self.with(&key, LiveSession::keep_in_step);
         }
     }
 
     /// The sessions that have changed since the last look; all that are open where these are too many to tell.
-    fn changed_sessions(&mut self) -> Result<Vec<String>> {
+    fn changed_sessions(&mut self) -> Result<BTreeSet<String>> {
         let revision = self.store.revision()?;
         let before = self.connection.times.revision;
         if before == Some(revision) {
-            return Ok(Vec::new());
+            return Ok(BTreeSet::new());
         }
         let changed = match before.filter(|before| *before < revision) {
-            Some(before) => self.store.changed_since(before, LOOKED_THROUGH)?,
+            Some(before) => self.store.changed_since(before)?,
             None => None,
         };
         self.connection.times.revision = Some(revision);

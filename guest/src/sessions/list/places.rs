@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::storage::{Bounds, Result, Storage};
+use crate::storage::{Result, Storage};
 use crate::store::{Layout, Placed, Places, Store, keys};
 
 /// How many records are read at a time: they may be large.
 const READ_AT_ONCE: usize = 32;
-/// How many changes are looked through to know what has not changed. With more, all is read anew.
-const LOOKED_THROUGH: Bounds = Bounds { limit: 512, max_bytes: 64 * 1024 };
 
 /// Where those of these sessions stand that are there; their ids are sorted. Of a session that changes meanwhile this may be
 /// where it stood or where it stands.
@@ -45,7 +43,7 @@ fn forget_changed<S: Storage>(store: &Store<S>, kept: &mut Places) -> Result<boo
         return Ok(false);
     }
     if revision > kept.as_of {
-        let Some(changed) = store.changed_since(kept.as_of, LOOKED_THROUGH)? else { return Ok(false) };
+        let Some(changed) = store.changed_since(kept.as_of)? else { return Ok(false) };
         for id in changed {
             kept.known.remove(&id);
         }
