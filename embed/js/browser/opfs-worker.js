@@ -20,6 +20,8 @@ function empty() {
 }
 
 const DO = {
+  /** An empty store. */
+  begin: () => empty() !== undefined,
   /** Nobody else can write, nor damage what is open. */
   contract: (cases) => contract(cases, empty, { lacks: ["busy", "damaged"], turn: turning({ full: fill, "read-only": forbid }) }),
   play: (wanted) => play(bindings, empty(), wanted),
