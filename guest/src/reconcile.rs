@@ -22,6 +22,7 @@ pub mod turns;
 mod wanted;
 
 pub use align::align;
+pub use asides::Asides;
 pub use fold::{Fold, Grain};
 pub use judge::{Evidence, judge, plan};
 pub use places::Places;

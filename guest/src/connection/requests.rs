@@ -106,6 +106,9 @@ pub(super) struct TurnMemo {
     /// An account of what the agent had not heard stands before the prompt: from where on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) account: Option<Untold>,
+    /// After how many prompts that were under way it came.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub(super) order: u32,
     /// The prompt, where the store did not take it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) unstored: Option<Unstored>,
@@ -118,6 +121,11 @@ pub(super) struct Unstored {
     pub(super) entry: String,
     /// The last write to the log before it was to be written: it is in the log if there was a later one.
     pub(super) behind: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]
+fn is_first(order: &u32) -> bool {
+    *order == 0
 }
 
 impl Requests {

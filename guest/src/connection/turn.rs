@@ -12,6 +12,8 @@ pub(super) struct Turn {
     pub(super) request: ClientRequest,
     /// What its entries in the log are marked with.
     pub(super) tag: String,
+    /// Turns under way stand in the order in which their prompts came; see [`Turn::behind`].
+    pub(super) order: u32,
     /// When; not known where its instance was lost.
     pub(super) began: Option<i64>,
     /// The client has taken it back.
@@ -31,17 +33,19 @@ pub(super) struct Turn {
 }
 
 impl Turn {
+    /// The order of one whose prompt comes behind those of these.
+    pub(super) fn behind(turns: &[Self]) -> u32 {
+        turns.last().map_or(0, |last| last.order.saturating_add(1))
+    }
+
     /// A turn that an instance began which was lost. `prompt`: its entry in the log, if that is known.
-    pub(super) fn taken_up(
-        request: ClientRequest,
-        tag: String,
-        account: Option<Untold>,
-        prompt: Option<Entry<'_>>,
-    ) -> Self {
+    pub(super) fn taken_up(request: ClientRequest, memo: TurnMemo, prompt: Option<Entry<'_>>) -> Self {
+        let TurnMemo { tag, account, order, .. } = memo;
         let blocks = prompt.as_ref().and_then(Entry::prompt).unwrap_or("[]");
         Self {
             request,
             tag,
+            order,
             began: prompt.map(|prompt| prompt.time),
             cancelled: false,
             echo: Echo::of_prompt(blocks),
@@ -55,6 +59,6 @@ impl Turn {
 
     /// What the host keeps of it.
     pub(super) fn memo(&self) -> TurnMemo {
-        TurnMemo { tag: self.tag.clone(), account: self.account, unstored: self.unstored.clone() }
+        TurnMemo { tag: self.tag.clone(), account: self.account, order: self.order, unstored: self.unstored.clone() }
     }
 }

@@ -85,10 +85,11 @@ impl<'a> Sides<'a> {
     }
 
     /// Whether the agent may have gone on with its own answer, which had come to its end, where nobody heard it. What it
-    /// seems to have more may be the answer to what comes next, if that was cut off.
+    /// seems to have more may be the answer to what comes next, if that was cut off and not refused.
     fn may_go_on_unheard(&self, at: usize) -> bool {
         let is_its_own = |turn: &Turn| turn.took_part == Some(true) && !turn.user.is_empty();
-        is_its_own(&self.log[at]) && self.log.get(at + 1).is_none_or(|next| next.finished || !is_its_own(next))
+        let may_be_answered = |turn: &Turn| is_its_own(turn) && !turn.finished && !turn.refused;
+        is_its_own(&self.log[at]) && !self.log.get(at + 1).is_some_and(may_be_answered)
     }
 
     /// Whether what the one has more of an answer is, in the other, the answer of a turn behind it that the one has not. So it

@@ -3,7 +3,6 @@
 //! It is a part of its own last turn, whatever others have said in between. Which one that is the log need not know: a
 //! prompt may never have reached the agent, or have been taken back in its own account. There the replay tells.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::sum::Sum;
@@ -19,27 +18,36 @@ pub(super) struct Apart {
     pub(super) asides: Vec<usize>,
 }
 
-impl Apart {
-    /// What the agent said by itself.
-    pub(super) fn asides(&self) -> Vec<Half> {
-        self.asides.iter().filter_map(|at| self.turns[*at].half()).collect()
-    }
+/// What is to be known of a replay because the agent said something by itself.
+#[derive(Debug, Clone, Default)]
+pub struct Asides {
+    /// What it said by itself.
+    pub(super) said: Vec<Half>,
+    /// What was said before that in the turn that it is a part of, as the log has it: by the user, and by the agent.
+    pub(super) behind: Vec<(Sum, Sum)>,
+}
 
+impl Apart {
     /// Each a part of the agent's last turn before, as the log has it.
     pub(super) fn joined(self) -> Vec<Turn> {
         self.joined_as(&[])
     }
 
-    /// The same, to look at.
-    pub(super) fn as_joined(&self) -> Cow<'_, [Turn]> {
-        if self.asides.is_empty() {
-            return Cow::Borrowed(&self.turns);
-        }
-        Cow::Owned(Self { turns: self.turns.clone(), asides: self.asides.clone() }.joined())
+    /// The same, to look at, and what it is made of.
+    pub(super) fn as_joined(&self) -> (Vec<Turn>, Asides) {
+        let said = self.asides.iter().filter_map(|at| self.turns[*at].half()).collect();
+        let mut asides = Asides { said, behind: Vec::new() };
+        let apart = Self { turns: self.turns.clone(), asides: self.asides.clone() };
+        (apart.join(&[], &mut asides.behind), asides)
     }
 
-    /// Each a part of the turn that it is with in the replay, if one of the agent's turns before is there with it.
+    /// Each a part of the turn that it is with in the replay, if one of the agent's turns before is there with it; by itself
+    /// where the replay has that turn without it.
     pub(super) fn joined_as(self, replay: &[Turn]) -> Vec<Turn> {
+        self.join(replay, &mut Vec::new())
+    }
+
+    fn join(self, replay: &[Turn], behind: &mut Vec<(Sum, Sum)>) -> Vec<Turn> {
         if self.asides.is_empty() {
             return self.turns;
         }
@@ -49,7 +57,10 @@ impl Apart {
             let Some(aside) = turns[at].take() else { continue };
             let its = turn_before(&turns[..at], &aside, &told);
             match its.and_then(|(before, behind)| Some((turns[before].as_mut()?, behind))) {
-                Some((before, Behind::WhatIsKnown)) => before.go_on(&aside),
+                Some((before, Behind::WhatIsKnown)) => {
+                    behind.push((before.user, before.agent.sum()));
+                    before.go_on(&aside);
+                }
                 Some((before, Behind::WhatWasLost)) => before.lie_with(&aside),
                 None => turns[at] = Some(aside),
             }
@@ -76,7 +87,7 @@ enum Behind {
 /// Which of these turns it is a part of.
 fn turn_before(turns: &[Option<Turn>], aside: &Turn, told: &Told<'_>) -> Option<(usize, Behind)> {
     let all = turns.iter().enumerate().rev().filter_map(|(at, turn)| Some((at, turn.as_ref()?)));
-    let mut its = all.filter(|(_, turn)| turn.took_part != Some(false));
+    let mut its = all.filter(|(_, turn)| turn.took_part != Some(false) && !turn.refused);
     let (last, turn) = its.next().filter(|(_, turn)| turn.took_part == Some(true))?;
     let with_it = |turn: &Turn| (turn.user, turn.agent.sum().followed_by(aside.agent.sum()));
     if told.turns.is_empty() || told.all.contains(&with_it(turn)) {
@@ -88,10 +99,15 @@ fn turn_before(turns: &[Option<Turn>], aside: &Turn, told: &Told<'_>) -> Option<
     if let Some((at, _)) = earlier.iter().find(|(_, turn)| told.all.contains(&with_it(turn))) {
         return Some((*at, Behind::WhatIsKnown));
     }
+    let goes_on = |theirs: &Turn| theirs.holds(aside) && theirs.agent.begins_with(turn.agent.sum());
+    if told.turns.iter().any(|theirs| theirs.user == turn.user && goes_on(theirs)) {
+        return Some((last, Behind::WhatWasLost));
+    }
     let mut ends = told.turns.iter().filter(|theirs| theirs.user != turn.user && theirs.holds(aside));
     let is_told_otherwise = !without(turn) && told.turns.iter().any(|theirs| theirs.user == turn.user);
     if is_told_otherwise || ends.clone().next().is_none() {
-        return Some((last, Behind::WhatIsKnown));
+        // Another program of the agent's may keep the session by itself.
+        return (!without(turn)).then_some((last, Behind::WhatIsKnown));
     }
     // The last prompt has not reached the agent, and of its answer to the one before a part was lost on its way. Or it was
     // said behind something that the log has not.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::asides::Apart;
+use super::asides::{Apart, Asides};
 use super::event::{Event, text_of};
 use super::places::{Gathered, gaps};
 use super::sum::Sum;
@@ -104,7 +104,7 @@ impl Fold {
     }
 
     /// Of a replay that is to be compared with these turns of a transcript, of which the agent said some by itself.
-    pub fn beside(strip: Strip, transcript: &[Turn], asides: &[Half]) -> Self {
+    pub fn beside(strip: Strip, transcript: &[Turn], asides: &Asides) -> Self {
         Self::wanting(strip, Wanted::beside(transcript, asides))
     }
 
@@ -361,8 +361,8 @@ impl Fold {
         // An agent that replays less than it did has not forgotten the rest but changed it.
         agent = self.wanted.kept(agent, is_ours && !finished);
         let holds = held.into_boxed_slice();
-        let failed = matches!(ended, Some(Ended::Failed | Ended::Refused | Ended::Unclear));
-        let came_to_nothing = is_ours && failed && agent.sum().is_empty();
+        let has_ended_well = matches!(ended, None | Some(Ended::Well));
+        let came_to_nothing = is_ours && !has_ended_well && agent.sum().is_empty();
         let refused = is_ours && ended == Some(Ended::Refused);
         // Prompts that were not waited for have one end in the log, and went to the same session.
         for before in self.turns.iter_mut().rev().take_while(|turn| turn.one_with == one_with) {

@@ -27,7 +27,7 @@ pub struct Turn {
     pub took_part: Option<bool>,
     /// Whether it came to its end, neither cut off nor cancelled nor failed.
     pub finished: bool,
-    /// It failed before the agent said anything: the prompt need not have reached it.
+    /// It failed, or was cancelled, before the agent said anything: the prompt need not have reached it, or stay there.
     pub came_to_nothing: bool,
     /// The agent said that it has no such session, whatever it may have said before: the prompt is not in its session.
     pub refused: bool,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::asides::Apart;
+use super::asides::{Apart, Asides};
 use super::fold::{Fold, Grain};
 use super::sum::Sum;
 use super::turn::{Strip, Turn};
@@ -32,12 +32,13 @@ pub fn of_both<S: Storage>(
     let logs = || session.segments.iter().map(Segment::length);
     let fold = || Fold::new(strip).heard_by(agent, session.agents.get(agent)).of_logs(logs());
     let apart = transcript(storage, session, own_end, fold())?;
-    let mut theirs = replay(storage, staging, Fold::beside(strip, &apart.as_joined(), &apart.asides()))?;
+    let (joined, asides) = apart.as_joined();
+    let mut theirs = replay(storage, staging, Fold::beside(strip, &joined, &asides))?;
     let mut ours = apart.joined_as(&theirs);
     let grain = Grain::of(&theirs);
     if grain != Grain::Turns {
         ours = transcript(storage, session, own_end, fold().by(grain))?.joined();
-        theirs = replay(storage, staging, Fold::beside(strip, &ours, &[]).by(grain))?;
+        theirs = replay(storage, staging, Fold::beside(strip, &ours, &Asides::default()).by(grain))?;
     }
     order_as_replayed(&mut ours, &theirs);
     Ok((ours, theirs))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::asides::Asides;
 use super::sum::Sum;
 use super::text::{Text, Writer};
 use super::turn::{Half, Turn};
@@ -29,6 +30,8 @@ pub(super) enum Wanted {
 pub(super) struct Beside {
     /// The answers of the transcript to what a user said, and whether each had come to its end.
     answers: BTreeMap<Sum, Vec<(Sum, bool)>>,
+    /// The same of turns before the agent went on with them by itself.
+    gone_on: BTreeMap<Sum, Vec<Sum>>,
     /// It is to be known of these whether they are the beginning or the end of a turn.
     halves: Vec<Half>,
     /// The same of prompts that stand one behind the other without an answer: what they are together, and which they are.
@@ -44,14 +47,18 @@ impl Wanted {
     }
 
     /// Of a replay that is to be compared with these turns, of which the agent said some by itself.
-    pub(super) fn beside(transcript: &[Turn], asides: &[Half]) -> Self {
+    pub(super) fn beside(transcript: &[Turn], asides: &Asides) -> Self {
         let mut answers: BTreeMap<Sum, Vec<(Sum, bool)>> = BTreeMap::new();
         for turn in transcript.iter().filter(|turn| !turn.agent.sum().is_empty()) {
             answers.entry(turn.user).or_default().push((turn.agent.sum(), turn.finished));
         }
         let halves = transcript.iter().rev().filter_map(Turn::half).take(MOST_HALVES);
-        let halves = halves.chain(asides.iter().rev().copied().take(MOST_HALVES)).collect();
-        Self::Beside(Beside { answers, halves, joined: joined(transcript), rests: Vec::new() })
+        let halves = halves.chain(asides.said.iter().rev().copied().take(MOST_HALVES)).collect();
+        let mut gone_on: BTreeMap<Sum, Vec<Sum>> = BTreeMap::new();
+        for (user, answer) in asides.behind.iter().rev().take(MOST_HALVES) {
+            gone_on.entry(*user).or_default().push(*answer);
+        }
+        Self::Beside(Beside { answers, gone_on, halves, joined: joined(transcript), rests: Vec::new() })
     }
 
     fn halves(&self) -> &[Half] {
@@ -83,12 +90,13 @@ impl Wanted {
         match self {
             Self::OfUnfinished { room: 0 } => Writer::default(),
             Self::OfUnfinished { .. } => Writer::keeping(),
-            Self::Beside(Beside { answers, halves, rests, .. }) => {
+            Self::Beside(Beside { answers, gone_on, halves, rests, .. }) => {
                 let (finished, cut_off): (Vec<_>, Vec<_>) =
                     answers.get(&user).into_iter().flatten().partition(|(_, finished)| *finished);
                 let finished = finished.into_iter().rev().take(MOST_FINISHED);
-                let lengths: Vec<u64> =
-                    cut_off.into_iter().chain(finished).map(|(answer, _)| answer.length()).collect();
+                let answers = cut_off.into_iter().chain(finished).map(|(answer, _)| answer);
+                let answers = answers.chain(gone_on.get(&user).into_iter().flatten().copied());
+                let lengths: Vec<u64> = answers.map(Sum::length).collect();
                 let halves = halves.iter().filter_map(|half| match half {
                     Half::Prompt(_) => None,
                     Half::Answer(sum) => Some(sum.length()),

@@ -177,7 +177,7 @@ impl Recorder {
 
     /// What comes next is not joined with what came before.
     pub fn close_run(&mut self) {
-        if let Some(mut run) = self.run.take() {
+        if let Some(mut run) = self.run.take().filter(Run::is_dirty) {
             let row = run.row();
             self.backlog.push(row);
         }

@@ -327,3 +327,19 @@ fn of_a_window_that_was_killed_all_is_shown_though_another_turn_is_under_way_mea
     }
     assert_eq!(shown(&ends(&mut first, &mine)), ["> Theirs", "a b c"]);
 }
+
+#[test]
+fn what_was_said_while_an_agent_that_was_started_again_did_not_open_the_session_is_shown() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut first, mut second) = two_windows(&store, &world);
+    first.revive(&json!({}));
+    let waits = ask_prompt(&mut first, "waits", "s1", "Waits");
+    waits.request("session/new");
+    second.turn("s1", "Theirs", &["Their answer"]);
+    assert_eq!(said(&first.wait(SOON).client), [""; 0], "it is being opened");
+    let mut out = first.revive(&json!({}));
+    out.answer("waits");
+    out.extend(first.wait(SOON));
+    assert_eq!(shown(&out), ["> Theirs", "Their answer"]);
+    assert_eq!(said(&first.wait(SOON).client), [""; 0]);
+}

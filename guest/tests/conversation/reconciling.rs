@@ -364,3 +364,26 @@ fn a_turn_is_not_taken_back_by_a_list_that_was_read_before_it_when_a_replay_tell
     assert_eq!(said(&out.client), ["> Old question", "Old answer", "> New question", "New answer"]);
     assert!(mark(&out, "load")["setAside"].is_null());
 }
+
+#[test]
+fn a_prompt_that_was_cancelled_before_the_agent_said_anything_stays_though_the_session_went_on_outside() {
+    let (store, world) = (Memory::new(), World::default());
+    told(&store, &world, &loads());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    let out = ask_resume(&mut desk, "resume", "s1");
+    oblige(&mut desk, out, &[], "fresh").answer("resume");
+    let asked = ask_prompt(&mut desk, "prompt", "s1", "Never mind").request("session/prompt");
+    desk.client(json!({"method": "session/cancel", "params": {"sessionId": "s1"}}));
+    desk.reply(&asked, json!({"stopReason": "cancelled"})).answer("prompt");
+    leave(desk);
+    two_days_later(&world);
+    for time in ["once", "again"] {
+        let mut desk = listing(&store, &world, "a", &loads(), &[row("s1", "One", LATER)]);
+        let out = load(&mut desk, "s1", TOLD);
+        let mut whole = lines(&[TOLD]);
+        whole.push("> Never mind".to_owned());
+        assert_eq!(said(&out.client), whole, "{time}");
+        assert!(mark(&out, "load")["setAside"].is_null(), "{time}");
+        leave(desk);
+    }
+}

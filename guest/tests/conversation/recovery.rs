@@ -1,12 +1,14 @@
 //! An instance is lost; a fresh one carries on with what the host kept.
 
 use acp_sessions_guest::engine::{Arrival, Content, Peer};
-use acp_sessions_guest::storage::{Bounds, Memory, Storage as _};
+use acp_sessions_guest::storage::{Bounds, Memory, Storage as _, StorageError};
 use acp_sessions_guest::transcript::{Entry, Kind};
 use serde_json::json;
 
-use crate::desk::{Desk, Faulty, World, chunk, text_of, update};
-use crate::scenes::{CWD, LONG, account, answers, ask_load, ask_prompt, load, oblige, said, says};
+use crate::desk::{Desk, Faulty, World, chunk, envelope, text_of, update};
+use crate::scenes::{
+    CWD, LONG, TOLD, account, answers, ask_load, ask_prompt, leave, lines, load, oblige, said, says, told,
+};
 
 #[test]
 fn a_turn_goes_on_after_the_instance_was_lost() {
@@ -155,4 +157,48 @@ fn the_turn_of_a_prompt_that_was_lost_with_its_instance_ends_in_the_log() {
     desk.agent(answers("turn"));
     assert_eq!(said(&ask_load(&mut desk, "load", &id).client), ["> One", "one", "> LostTwo", "two"]);
     assert_eq!(tags(Kind::Prompt), tags(Kind::TurnEnd));
+}
+
+#[test]
+fn prompts_that_the_store_has_not_taken_come_back_in_the_order_in_which_they_were_given() {
+    for requests in [["b", "a"], ["9", "10"]] {
+        let (store, world) = (Faulty::default(), World::default());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let id = desk.new_session("s1", CWD);
+        store.fail(0, 2, StorageError::Full);
+        let asked = requests.map(|request| ask_prompt(&mut desk, request, &id, &format!("{request}. ")));
+        store.mend();
+        let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+        desk.pull();
+        for asked in &asked {
+            desk.reply(&asked.request("session/prompt"), json!({"stopReason": "end_turn"}));
+        }
+        leave(desk);
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let whole = format!("> {}", requests.map(|request| format!("{request}. ")).concat());
+        assert_eq!(said(&load(&mut desk, &id, &[]).client), [whole]);
+    }
+}
+
+#[test]
+fn what_is_written_first_in_a_session_that_could_not_be_marked_as_open_is_there_once() {
+    let (store, world) = (Faulty::default(), World::default());
+    told(&store, &world, &json!({}));
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    store.fail(0, 100, StorageError::ReadOnly);
+    load(&mut desk, "s1", &[]).answer("load");
+    assert!(store.mend());
+    world.now.set(world.now.get() + 3_000_000);
+    let memos = desk.memos.clone();
+    let line = envelope(update("fresh", chunk("agent_message_chunk", "By the way")));
+    desk.line(Peer::Agent, &line);
+    desk.wait(LONG);
+    let lost = vec![Arrival { peer: Peer::Agent, content: Content::Line(line) }];
+    let mut desk = Desk::carry_on(&store, &world, &[], memos, lost);
+    desk.pull();
+    leave(desk);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let mut whole = lines(&[TOLD]);
+    whole.last_mut().unwrap().push_str("By the way");
+    assert_eq!(said(&load(&mut desk, "s1", &[]).client), whole);
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, TOLD, account, ask_fork, ask_load, ask_prompt, leave, lines, load, mark, oblige, replay, said, told,
+    CWD, TOLD, Turns, account, ask_fork, ask_load, ask_prompt, leave, lines, load, mark, oblige, replay, said, told,
 };
 
 fn says(session: &str, text: &str) -> Value {
@@ -199,4 +199,64 @@ fn by_an_agent_that_was_started_again_it_is_said_in_the_session_that_it_has_begu
         assert_eq!(said(&out.client), ["By the way. Another thing. ", "> Question", "Answer"], "{time}");
         leave(desk);
     }
+}
+
+/// A session of which the agent, which has told this when it was asked to load it again, has it so; in the order of what was
+/// said.
+fn comes_to(store: &Memory, world: &World, has: Turns<'_>, whole: &[&str]) {
+    let loads = json!({"loadSession": true});
+    for time in ["once", "again"] {
+        let mut desk = Desk::ready(store, world, &loads);
+        // Nobody takes the windows before for open ones any more.
+        desk.wait(20_000);
+        let out = load(&mut desk, "s1", has);
+        assert_eq!(said(&out.client), whole, "{time} {:?}", out.client);
+        leave(desk);
+    }
+}
+
+/// Another program of the agent's, which keeps sessions for as long as it runs, has the session open.
+fn forgetful<'a>(store: &'a Memory, world: &'a World) -> Desk<'a> {
+    let mut desk = Desk::ready(store, world, &json!({"sessionCapabilities": {"resume": {}}}));
+    load(&mut desk, "s1", &[]).answer("load");
+    desk
+}
+
+#[test]
+fn in_a_session_that_another_program_of_the_agents_keeps_by_itself_it_stays_behind_the_turn() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+    desk.new_session("s1", CWD);
+    desk.turn("s1", "First question", &["First answer, "]);
+    let mut other = forgetful(&store, &world);
+    desk.agent(says("s1", "by the way, "));
+    desk.wait(500);
+    other.agent(says("s1", "from elsewhere"));
+    other.wait(500);
+    let asked = ask_prompt(&mut other, "refused", "s1", "Refused").request("session/prompt");
+    other.refuse(&asked, -32002);
+    leave(other);
+    leave(desk);
+    let has = [("First question", "First answer, by the way, ")];
+    let whole = ["> First question", "First answer, by the way, from elsewhere", "> Refused"];
+    comes_to(&store, &world, &has, &whole);
+}
+
+#[test]
+fn behind_what_nobody_heard_it_is_told_with_it_though_a_prompt_was_refused_meanwhile() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+    desk.new_session("s1", CWD);
+    desk.turn("s1", "First question", &["First answer, "]);
+    desk.ask("session/close", json!({"sessionId": "s1"}));
+    desk.agent(says("s1", "unheard, "));
+    let mut other = forgetful(&store, &world);
+    let asked = ask_prompt(&mut other, "refused", "s1", "Refused").request("session/prompt");
+    load(&mut desk, "s1", &[("First question", "First answer, unheard, ")]);
+    desk.agent(says("s1", "by the way"));
+    leave(desk);
+    other.refuse(&asked, -32002);
+    leave(other);
+    let has = [("First question", "First answer, unheard, by the way")];
+    comes_to(&store, &world, &has, &["> First question", "First answer, unheard, by the way", "> Refused"]);
 }

@@ -51,6 +51,8 @@ pub(crate) struct Agent {
     pub(crate) was_unlocked: bool,
     /// When it was asked to open what it has open.
     pub(crate) opened_at: std::collections::BTreeMap<String, u64>,
+    /// When it began what it was asked to begin.
+    pub(crate) begun: BTreeMap<String, u64>,
     /// What it has deleted, as it was asked to before it had given the id of it; see [`crate::checks::gaps`].
     deleted_unseen: BTreeSet<String>,
     /// When it first said that it wants its user logged in.
@@ -90,6 +92,7 @@ impl Agent {
             logged_in: false,
             was_unlocked: false,
             opened_at: std::collections::BTreeMap::new(),
+            begun: BTreeMap::new(),
             deleted_unseen: BTreeSet::new(),
             locked_since: None,
             granted: BTreeSet::new(),

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use acp_sessions_guest::reconcile::{Fold, Grain, Sum, Turn};
+use acp_sessions_guest::reconcile::{Asides, Fold, Grain, Sum, Turn};
 use acp_sessions_guest::store::Known;
 use acp_sessions_guest::transcript::{Entry, Kind, speaker};
 
@@ -89,7 +89,7 @@ fn beginnings_of_answers_are_known_on_both_sides() {
     assert!(log[0].agent.begins_with(Sum::of("one")));
     assert!(!log[1].agent.begins_with(Sum::of("one")), "an answer that ended well is not kept");
     let of_replay = ["ua", "aone two", "athree", "ub", "aone two", "athree", "uc", "aone two", "athree"];
-    let replay = fold(Fold::beside(strip, &log, &[]), &of_replay);
+    let replay = fold(Fold::beside(strip, &log, &Asides::default()), &of_replay);
     for goes_on in &replay[..2] {
         assert!(goes_on.agent.begins_with(Sum::of("one two")));
         assert!(!goes_on.agent.begins_with(Sum::of("two one")));

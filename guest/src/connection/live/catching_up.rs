@@ -63,14 +63,17 @@ impl LiveSession {
         }
     }
 
-    /// Whether a turn is under way elsewhere, as far as is known, or what was said there could not be looked at.
+    /// Whether a turn is under way elsewhere, as far as is known, or what was said there is still to be looked at.
     pub(in crate::connection) fn is_followed(&self) -> bool {
-        self.is_open() && (self.in_step.elsewhere.is_any_begun() || self.in_step.is_put_off)
+        let is_due = self.in_step.is_put_off || self.in_step.is_unseen;
+        self.is_open() && (is_due || self.in_step.elsewhere.is_any_begun())
     }
 
     /// Looks whether others have said anything: the agent is to hear it, and the client as soon as no turn is under way.
     pub(in crate::connection) fn keep_in_step<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        if !self.is_open() {
+        // The agent may be opening it once more, or fail to.
+        self.in_step.is_unseen = !self.is_open();
+        if self.in_step.is_unseen {
             return;
         }
         self.in_step.is_put_off = false;

@@ -17,6 +17,8 @@ pub(super) struct InStep {
     pub(super) elsewhere: Elsewhere,
     /// It could not be read, and is left alone until it is looked again.
     pub(super) is_put_off: bool,
+    /// It has changed while it was not open, and was not looked at.
+    pub(super) is_unseen: bool,
     /// How often what is to be kept of it has changed.
     changes: u32,
 }
@@ -51,8 +53,8 @@ impl InStep {
 
     /// What the host keeps of it beside its open mark, which is this connection's, and the agent's id, where the writer knows
     /// its log up to the entry `seen`.
-    pub(super) fn kept(&self, mark: Option<&str>, agent_id: &str, seen: Option<u32>) -> Kept {
-        let window = self.window.clone().filter(|window| mark.map(window_of).as_ref() != Some(window));
+    pub(super) fn kept(&self, mark: &str, agent_id: &str, seen: Option<u32>) -> Kept {
+        let window = self.window.clone().filter(|window| *window != window_of(mark));
         let is_ahead = seen.is_none_or(|seen| seen < self.elsewhere.looked());
         let is_kept = !self.elsewhere.is_idle() || (is_ahead && self.elsewhere.looked() > 0);
         let spoke_as = self.spoke_as.iter().filter(|id| ***id != *agent_id).map(ToString::to_string).collect();

@@ -27,7 +27,7 @@ pub(in crate::connection) struct Memo {
     /// The session on behalf of which its agent started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::connection) parent: Option<String>,
-    /// The connection whose open mark says how far it is written.
+    /// The connection whose open mark says how far it is written; where the store has not taken that yet, whose it will be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::connection) mark: Option<String>,
     /// What that said when the memo was given: see [`Written::times`].
@@ -58,15 +58,17 @@ pub(super) const MISSING: &str = "part of what was said in this turn could not b
 
 impl LiveSession {
     /// `None` unless the agent has it open for sure: a session that is only being opened is opened anew.
-    pub(in crate::connection) fn memo(&self) -> Option<Memo> {
+    /// `connection`: the one it is open on.
+    pub(in crate::connection) fn memo(&self, connection: &str) -> Option<Memo> {
+        let mark = self.marked.as_deref().unwrap_or(connection);
         self.is_kept().then(|| Memo {
             agent_id: self.open_as().to_owned(),
             untold: self.untold,
             parent: self.parent.clone(),
-            mark: self.marked.clone(),
+            mark: Some(mark.to_owned()),
             writes: self.writes,
             seen: self.recorder.seen(),
-            in_step: self.in_step.kept(self.marked.as_deref(), self.open_as(), self.recorder.seen()),
+            in_step: self.in_step.kept(mark, self.open_as(), self.recorder.seen()),
             stands_in_since: self.stands_in_since,
             unwritten: self.is_unwritten(),
             missing: self.said == Said::Missing,
@@ -178,8 +180,8 @@ impl LiveSession {
     }
 
     /// A turn that an earlier instance began, with what the log has of it.
-    pub(in crate::connection) fn take_up_turn(&mut self, request: ClientRequest, memo: TurnMemo, begun: Begun) {
-        let TurnMemo { tag, account, unstored } = memo;
+    pub(in crate::connection) fn take_up_turn(&mut self, request: ClientRequest, mut memo: TurnMemo, begun: Begun) {
+        let (tag, unstored) = (memo.tag.clone(), memo.unstored.take());
         // Where its mark could not be written either, the log itself tells.
         let unstored =
             unstored.filter(|unstored| self.writes <= unstored.behind && !begun.prompts.contains(&unstored.entry));
@@ -193,7 +195,7 @@ impl LiveSession {
         let Some(turns) = self.turns_mut() else { return };
         let earlier = turns.iter().filter(|turn| turn.tag == tag).count();
         let entry = unstored.map(|unstored| unstored.entry).or_else(|| begun.prompts.into_iter().nth(earlier));
-        turns.push(Turn::taken_up(request, tag, account, entry.as_deref().and_then(Entry::parse)));
+        turns.push(Turn::taken_up(request, memo, entry.as_deref().and_then(Entry::parse)));
         let first = turns.first().map(|turn| turn.tag.clone());
         self.recorder.set_turn(first);
         self.calls = begun.calls;

@@ -67,6 +67,7 @@ impl LiveSession {
         turns.push(Turn {
             request: request.clone(),
             tag: tag.clone(),
+            order: Turn::behind(turns),
             began: Some(now),
             cancelled: false,
             echo: Echo::of_prompt(&prompt),

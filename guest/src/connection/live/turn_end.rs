@@ -9,6 +9,7 @@ use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::handled::Handled;
+use crate::connection::requests::TurnMemo;
 use crate::connection::turn::Turn;
 use crate::environment::Environment;
 use crate::rpc::{self, Outcome, RpcError};
@@ -54,7 +55,10 @@ impl LiveSession {
         self.end_held(cx);
         let Some(turns) = self.turns_mut() else { return Handled::Pass };
         let turn = turns.iter().position(|turn| turn.request == *request).map(|at| turns.remove(at));
-        let turn = turn.unwrap_or_else(|| Turn::taken_up(request.clone(), self.turn_tag(cx), None, None));
+        let turn = turn.unwrap_or_else(|| {
+            let memo = TurnMemo { tag: self.turn_tag(cx), ..TurnMemo::default() };
+            Turn::taken_up(request.clone(), memo, None)
+        });
         let has_succeeded = matches!(outcome, Outcome::Result(_));
         let is_refused = matches!(outcome, Outcome::Error(error) if Ended::with_error(error) == Ended::Refused);
         if is_refused && !turn.is_heard {

@@ -125,7 +125,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             connection.by_agent.remove(old_agent_id);
         }
         let key = session.key().clone();
-        let (memo, given) = (session.memo(), session.given().cloned());
+        let (memo, given) = (session.memo(&connection.name), session.given().cloned());
         let session_is_over = session.is_gone();
         let last_agent_id = session.agent_id().clone();
         if session_is_over {

@@ -191,7 +191,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Incoming::Prompt { session, turn } if session == id => Some((request.clone(), turn.clone())),
             _ => None,
         });
-        for (request, turn) in prompts.collect::<Vec<_>>() {
+        let mut prompts: Vec<_> = prompts.collect();
+        prompts.sort_by_key(|(_, turn)| turn.order);
+        for (request, turn) in prompts {
             let begun = begun(self.store.storage(), id, &turn.tag).unwrap_or_default();
             session.take_up_turn(request, turn, begun);
         }

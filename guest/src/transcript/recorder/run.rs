@@ -45,8 +45,17 @@ pub(super) struct Run {
     indexed: Indexed,
     /// With which arrival its last part came; see [`super::Recorder::at`].
     pub(super) arrived: u64,
-    /// How much of the text stands in the store, and where.
-    written: Option<(u32, usize)>,
+    written: Written,
+}
+
+/// How much of a run stands in the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Nothing,
+    /// So much of the text, in this place.
+    At(u32, usize),
+    /// All that the run had before this text, in a place that cannot be written to any more.
+    Before,
 }
 
 /// A chunk with nothing in it but text can be joined with its neighbours.
@@ -80,36 +89,44 @@ pub(super) fn plain_text(update: &str) -> Option<(PlainChunk<'_>, &str)> {
 impl Run {
     /// A run that is still empty.
     pub(super) fn new(kind: String, message_id: String, minted: bool, time: i64, belongs: Belongs) -> Self {
-        let (text, indexed, written) = (String::new(), Indexed::default(), None);
-        Self { kind, message_id, minted, time, belongs, text, indexed, arrived: 0, written }
+        let (text, indexed) = (String::new(), Indexed::default());
+        Self { kind, message_id, minted, time, belongs, text, indexed, arrived: 0, written: Written::Nothing }
     }
 
     /// Whether some of it is not in the store yet.
     pub(super) fn is_dirty(&self) -> bool {
-        self.written.is_none_or(|(_, length)| length < self.text.len())
+        match self.written {
+            Written::Nothing => true,
+            Written::At(_, length) => length < self.text.len(),
+            Written::Before => !self.text.is_empty(),
+        }
     }
 
     /// The run as an entry of the log, as long as it is now.
     pub(super) fn row(&mut self) -> Row {
-        let tail = self.written.map(|_| self.unwritten());
+        let amends = match self.written {
+            Written::At(seq, _) => Some(seq),
+            Written::Nothing | Written::Before => None,
+        };
+        let tail = amends.map(|_| self.unwritten());
         Row {
             text: Entry::of(Kind::Update, self.time, &self.belongs, &self.update()),
             tokens: self.indexed.tokens(&self.text, index::tokenise),
             time: self.time,
             arrived: self.arrived,
-            amends: self.written.map(|(seq, _)| seq),
+            amends,
             tail,
         }
     }
 
     /// All of it stands in the store, here.
     pub(super) fn written_at(&mut self, seq: u32) {
-        self.written = Some((seq, self.text.len()));
+        self.written = Written::At(seq, self.text.len());
     }
 
     /// Its place in the store cannot be written to any more: what is not there yet gets a place of its own.
     pub(super) fn lose_place(&mut self) {
-        if self.written.is_some() {
+        if let Written::At(..) = self.written {
             *self = self.unwritten();
         }
     }
@@ -123,7 +140,10 @@ impl Run {
 
     /// The run without what is already written, to be recorded in a place of its own.
     fn unwritten(&self) -> Self {
-        let done = self.written.map_or(0, |(_, length)| length);
+        let (done, written) = match self.written {
+            Written::At(_, length) => (length, Written::Before),
+            written => (0, written),
+        };
         Self {
             kind: self.kind.clone(),
             message_id: self.message_id.clone(),
@@ -133,7 +153,7 @@ impl Run {
             text: self.text[done..].to_owned(),
             indexed: Indexed::default(),
             arrived: self.arrived,
-            written: None,
+            written,
         }
     }
 }

@@ -86,6 +86,50 @@ fn two_writers_on_one_log_lose_nothing_and_keep_one_order() {
 }
 
 #[test]
+fn what_stands_in_the_log_leaves_nothing_behind_what_others_write_to_it() {
+    for is_open in [true, false] {
+        let store = Store::new(Memory::new());
+        let (mut one, mut two) = (Recorder::new("s"), Recorder::new("s"));
+        push(&mut one, &chunk("agent_message_chunk", "all", None));
+        one.flush(&store, &[], Durability::Relaxed).unwrap();
+        if !is_open {
+            one.close_run();
+            assert!(!one.is_dirty());
+        }
+        push(&mut two, &chunk("agent_message_chunk", "theirs", None));
+        two.flush(&store, &[], Durability::Relaxed).unwrap();
+        one.flush(&store, &[Write::Remove { key: "k".to_owned() }], Durability::Relaxed).unwrap();
+        let mut whole = vec!["all", "theirs"];
+        one.take_overtaken(&store).unwrap();
+        one.push(Kind::TurnEnd, 1, "{}");
+        one.flush(&store, &[], Durability::Relaxed).unwrap();
+        whole.push("");
+        let said = rows(&store, "s").iter().map(|row| text::of_entry(row)).collect::<Vec<_>>();
+        assert_eq!(said, whole, "{is_open}");
+    }
+}
+
+#[test]
+fn a_message_goes_on_behind_what_others_have_written_meanwhile() {
+    let store = Store::new(Memory::new());
+    let (mut one, mut two) = (Recorder::new("s"), Recorder::new("s"));
+    let mut ids = ["\"first\"", "\"second\""].into_iter();
+    let mut says = |recorder: &mut Recorder, text: &str| {
+        let update = chunk("agent_message_chunk", text, None);
+        recorder.push_chunk_alone(1, &update, || ids.next().unwrap().to_owned());
+        recorder.flush(&store, &[], Durability::Relaxed).unwrap();
+    };
+    says(&mut one, "be");
+    says(&mut two, "theirs");
+    for part in ["gun", " and", " ended"] {
+        says(&mut one, part);
+    }
+    let said = rows(&store, "s").iter().map(|row| text::of_entry(row)).collect::<Vec<_>>();
+    assert_eq!(said, ["be", "theirs", "gun and ended"]);
+    assert_eq!(rows(&store, "s").iter().filter(|row| row.contains("first")).count(), 2);
+}
+
+#[test]
 fn a_deleted_session_records_nothing() {
     let store = Store::new(Memory::new());
     let mut recorder = Recorder::new("s");

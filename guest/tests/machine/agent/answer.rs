@@ -95,6 +95,7 @@ impl Agent {
             }
             "session/new" => {
                 let made = self.disk(ground).create(&cwd, now, false);
+                self.begun.insert(made.clone(), ground.talk.next_moment());
                 self.opened_at.insert(made.clone(), request.at);
                 self.open.insert(made.clone());
                 vec![success(id, &self.opened(Some(&made)))]
