@@ -94,6 +94,11 @@ impl Recorder {
         Ok(self.overtaken.take())
     }
 
+    /// The same of what its own reads and writes have found of others since.
+    pub fn take_found(&mut self) -> Option<u32> {
+        self.overtaken.take()
+    }
+
     /// The log is found to end here, before anything new is written.
     fn note_end(&mut self, end: u32) {
         if let Some(seen) = self.seen.filter(|seen| *seen < end) {

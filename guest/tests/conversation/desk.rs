@@ -51,9 +51,14 @@ impl Default for World {
 }
 
 impl World {
-    /// One whose stories are no cases of the corpus: in those nobody knows anything of folders.
-    pub(crate) fn with_folders() -> Self {
+    /// One whose stories are no cases of the corpus.
+    pub(crate) fn unrecorded() -> Self {
         Self { recorder: Recorder::off(), ..Self::default() }
+    }
+
+    /// The same: in those nobody knows anything of folders.
+    pub(crate) fn with_folders() -> Self {
+        Self::unrecorded()
     }
 
     /// What time it is.
@@ -97,6 +102,8 @@ pub(crate) struct Faulty {
     inner: Memory,
     /// How many commits still succeed, how many fail after them, and how.
     fault: RefCell<Option<(usize, usize, StorageError)>>,
+    /// What others write just before the next commit.
+    meanwhile: RefCell<Vec<Write>>,
     /// Records cannot be read.
     pub(crate) is_unreadable: Cell<bool>,
     /// They cannot be read any more once something has been written.
@@ -112,6 +119,11 @@ impl Faulty {
     /// After `good` more commits the next `bad` ones fail with this error.
     pub(crate) fn fail(&self, good: usize, bad: usize, error: StorageError) {
         *self.fault.borrow_mut() = Some((good, bad, error));
+    }
+
+    /// Others write this just before the next commit.
+    pub(crate) fn meanwhile(&self, writes: Vec<Write>) {
+        *self.meanwhile.borrow_mut() = writes;
     }
 
     /// Nothing fails any more; says whether anything was still to fail.
@@ -171,6 +183,10 @@ impl Storage for Faulty {
         if writes.iter().any(|write| matches!(write, Write::Append { .. } | Write::Amend { .. })) {
             self.recordings.set(self.recordings.get() + 1);
             self.recorded.set(self.recorded.get() + writes.iter().map(size).sum::<usize>());
+        }
+        let meanwhile = self.meanwhile.take();
+        if !meanwhile.is_empty() {
+            self.inner.commit(&[], meanwhile, Durability::Relaxed)?;
         }
         let mut fault = self.fault.borrow_mut();
         match fault.take() {

@@ -1,10 +1,11 @@
 //! A session that one agent began and another went on with.
 
 use acp_sessions_guest::engine::Peer;
-use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::storage::{Memory, Storage as _, Write};
+use acp_sessions_guest::transcript::{Entry, Kind};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World, chunk, update};
+use crate::desk::{Desk, Faulty, World, chunk, update};
 use crate::scenes::{
     CWD, TOLD, Turns, account, ask_load, ask_prompt, ask_resume, leave, lines, load, oblige, said, told,
 };
@@ -160,4 +161,32 @@ fn what_the_first_agent_went_on_saying_unheard_stands_where_it_was_said_and_what
         assert_eq!(said(&out.client), [&whole[..], &["> Fourth Fifth"]].concat(), "the {time} time");
         leave(desk);
     }
+}
+
+#[test]
+fn what_another_agent_says_at_the_moment_in_which_a_turn_ends_the_first_is_told() {
+    let (store, world) = (Faulty::default(), World::unrecorded());
+    let resumes = json!({"sessionCapabilities": {"resume": {}}});
+    let mut desk = Desk::ready(&store, &world, &resumes);
+    desk.new_session("s1", CWD);
+    let asked = ask_prompt(&mut desk, "prompt", "s1", "First question").request("session/prompt");
+    let theirs = [
+        (
+            Kind::Prompt,
+            json!({"prompt": [{"type": "text", "text": "Their question"}], "messageId": "theirs", "with": ["b", "b1"]}),
+        ),
+        (Kind::TurnEnd, json!({"stopReason": "end_turn"})),
+    ];
+    let end = store.log_end("s1").unwrap();
+    let theirs = (end + 1..).zip(theirs).map(|(seq, (kind, said))| {
+        let value = Entry::tagged(kind, world.time(), Some("theirs"), &said.to_string());
+        Write::Append { log: "s1".to_owned(), seq, value }
+    });
+    store.meanwhile(theirs.collect());
+    desk.reply(&asked, json!({"stopReason": "end_turn"})).answer("prompt");
+    leave(desk);
+    let mut desk = Desk::ready(&store, &world, &resumes);
+    load(&mut desk, "s1", &[]).answer("load");
+    let account = account(&ask_prompt(&mut desk, "next", "s1", "Second question")).unwrap_or_default();
+    assert!(account.contains("Their question"), "{account:?}");
 }

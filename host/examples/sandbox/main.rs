@@ -19,6 +19,8 @@ const ROUNDS: usize = 7;
 const BATCH: usize = 32;
 /// Updates in a turn.
 const TURN: usize = 1000;
+/// How many updates of the stream there are for each short turn, which is on disk before it ends.
+const PER_SHORT_TURN: usize = 250;
 /// The room of a client that reads.
 const ROOM: u32 = 256 << 10;
 
@@ -86,6 +88,7 @@ impl Engine for native::Engine<Lent<Sqlite>, System> {
 struct Times {
     recording: Vec<Duration>,
     passing: Vec<Duration>,
+    turns: Vec<Duration>,
     replaying: Vec<Duration>,
 }
 
@@ -137,7 +140,22 @@ fn converse(engine: &mut impl Engine, updates: usize, times: &mut Times) -> Resu
         engine.exchange(Peer::Agent, vec![format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)])?;
     }
     times.passing.push(start.elapsed());
+    let start = Instant::now();
+    for turn in 0..short_turns(updates) {
+        let id = turn + 2 * updates;
+        let prompt = format!(r#"{{"sessionId":"s","prompt":[{{"type":"text","text":"Go on with number {turn}"}}]}}"#);
+        engine.exchange(Peer::Client, vec![request(id, "session/prompt", &prompt)])?;
+        engine.exchange(Peer::Agent, vec![update(0)])?;
+        let end = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"stopReason":"end_turn"}}}}"#);
+        engine.exchange(Peer::Agent, vec![end])?;
+    }
+    times.turns.push(start.elapsed());
     Ok(())
+}
+
+/// How many short turns are had beside a stream of so many updates.
+fn short_turns(updates: usize) -> usize {
+    (updates / PER_SHORT_TURN).max(1)
 }
 
 /// The whole of it back.
@@ -186,15 +204,16 @@ fn main() -> Result<()> {
         run_component(&component, folder.path(), updates, &mut sandboxed)?;
     }
     #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
-    let each = |times: &mut Vec<Duration>| {
+    let each = |times: &mut Vec<Duration>, count: usize| {
         times.sort_unstable();
-        times[times.len() / 2].as_secs_f64() * 1e6 / updates as f64
+        times[times.len() / 2].as_secs_f64() * 1e6 / count as f64
     };
-    let row = |name: &str, native: &mut Vec<Duration>, component: &mut Vec<Duration>| json!({"name": name, "native_us": each(native), "component_us": each(component)});
+    let row = |name: &str, count, native: &mut Vec<Duration>, component: &mut Vec<Duration>| json!({"name": name, "native_us": each(native, count), "component_us": each(component, count)});
     let figures = [
-        row("recording a stream", &mut native.recording, &mut sandboxed.recording),
-        row("passing requests and answers, one by one", &mut native.passing, &mut sandboxed.passing),
-        row("replaying", &mut native.replaying, &mut sandboxed.replaying),
+        row("recording a stream", updates, &mut native.recording, &mut sandboxed.recording),
+        row("passing requests and answers, one by one", updates, &mut native.passing, &mut sandboxed.passing),
+        row("a whole turn, on disk", short_turns(updates), &mut native.turns, &mut sandboxed.turns),
+        row("replaying", updates, &mut native.replaying, &mut sandboxed.replaying),
     ];
     println!("{:#}", json!(figures));
     Ok(())

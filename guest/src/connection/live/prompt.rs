@@ -128,13 +128,18 @@ impl LiveSession {
     /// Notes what others have written since this was last looked for: neither has the agent heard it nor was the client
     /// shown it.
     pub(super) fn note_others<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        match self.take_overtaken(cx) {
-            Ok(None) => {}
-            Ok(Some(behind)) => {
-                self.others_ended = false;
-                self.untold = Some(Untold::Entry(behind).and(self.untold));
-            }
+        match self.recorder.take_overtaken(cx.store) {
+            Ok(behind) => self.note_overtaken(behind),
             Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
+        }
+    }
+
+    /// The same where it is known behind which number others have written, if they have.
+    pub(super) fn note_overtaken(&mut self, behind: Option<u32>) {
+        if let Some(behind) = behind {
+            self.in_step.change().written_behind(behind);
+            self.others_ended = false;
+            self.untold = Some(Untold::Entry(behind).and(self.untold));
         }
     }
 

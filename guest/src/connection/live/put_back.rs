@@ -4,6 +4,8 @@
 //! list saw no open mark that could be believed: the store has not taken it, or the clock was set. What is said here has
 //! to be found all the same.
 
+use std::sync::Arc;
+
 use super::LiveSession;
 use crate::connection::cx::Cx;
 use crate::environment::Environment;
@@ -22,11 +24,7 @@ impl LiveSession {
             if before.is_some() || cx.store.is_deleted(id)? {
                 return Ok(Decision::Keep);
             }
-            if !self.agent_id.is_empty() {
-                let key = keys::agent_session(&cx.agent.name, &self.agent_id);
-                writes.push(Write::Put { key, value: id.to_owned() });
-            }
-            Ok(Decision::put(self.record_anew(id, cx)))
+            Ok(Decision::put(self.forgotten().record(id, &cx.agent.name, cx.now(), writes)))
         })?;
         if let Changed::Done { .. } = changed {
             // Its state went with its record.
@@ -35,15 +33,30 @@ impl LiveSession {
         Ok(())
     }
 
-    /// Its record by what is known of it here.
-    fn record_anew<S: Storage, E: Environment>(&self, id: &str, cx: &Cx<'_, S, E>) -> Session {
+    /// What its record is made anew of.
+    pub(super) fn forgotten(&self) -> Forgotten {
+        Forgotten { given: self.given.clone(), agent_id: self.agent_id.clone() }
+    }
+}
+
+/// What is known here of a session whose record is gone.
+pub(super) struct Forgotten {
+    given: Option<Arc<str>>,
+    agent_id: Arc<str>,
+}
+
+impl Forgotten {
+    /// Its record, and what is to be written beside it; `now`: milliseconds since 1970.
+    pub(super) fn record(&self, id: &str, agent: &str, now: i64, writes: &mut Vec<Write>) -> Session {
         let given = Object::parse_or_empty(self.given.as_deref().unwrap_or("{}"));
         // Where it was is not known of one that an agent has begun by itself.
         let directory = given.get_string("cwd").unwrap_or_else(|| "/".to_owned());
-        let mut session = Session::new(id.to_owned(), directory, cx.now());
+        let mut session = Session::new(id.to_owned(), directory, now);
         session.origin = Origin::Agent;
         if !self.agent_id.is_empty() {
-            session.give_to(&cx.agent.name, &self.agent_id, 0);
+            let key = keys::agent_session(agent, &self.agent_id);
+            writes.push(Write::Put { key, value: id.to_owned() });
+            session.give_to(agent, &self.agent_id, 0);
         }
         session
     }

@@ -82,7 +82,6 @@ impl LiveSession {
         if let Some(from) = turn.account.filter(|_| !has_succeeded) {
             self.untold = Some(from.and(self.untold));
         }
-        self.note_others(cx);
         if has_succeeded {
             self.hears_others_of(&turn);
             self.activity.last_turn = Some((turn.began.unwrap_or(cx.now()), cx.now()));
@@ -125,6 +124,9 @@ impl LiveSession {
             Ok(()) => (self.said == Said::Missing).then(|| MISSING.to_owned()),
         };
         self.forget_missing_without_turn();
+        // The write has found what others have written meanwhile.
+        let behind = self.recorder.take_found();
+        self.note_overtaken(behind);
         lost
     }
 

@@ -58,7 +58,8 @@ impl LiveSession {
                 return Ok(());
             }
         }
-        if self.is_dirty() {
+        // What comes with a change of its record puts that back itself.
+        if self.is_dirty() && (self.activity.touched.is_none() || self.recorder.is_long()) {
             self.put_back(cx)?;
         }
         if !cx.requests.is_told_in_vain(&self.agent_id) {
@@ -92,18 +93,19 @@ impl LiveSession {
         let (activity, agent, now) = (&self.activity, cx.agent.name.as_str(), cx.now());
         let by = By { agent, agent_id: &self.agent_id, copy: self.copy, stands_in_since: self.stands_in_since };
         let has_settled = self.others_ended && !self.is_in_turn();
+        let forgotten = self.forgotten();
         let (store, spending) = (cx.store, Some(&self.spending).filter(|spending| spending.is_dirty()));
         let mut is_told = false;
         let (flushed, changed) =
             self.recorder.flush_with_end(cx.store, durability, |before, end, expected, writes| {
                 is_told = false;
                 writes.extend(beside.iter().cloned());
-                let Some(before) = before else { return Ok(Decision::Keep) };
-                let mut session = before.clone();
+                let mut session = before.cloned().unwrap_or_else(|| forgotten.record(&id, by.agent, now, writes));
+                let id_before = session.id_at(by.agent).map(str::to_owned);
                 activity.note(&mut session, &by, end, now);
                 let told = (agent, activity.touched.unwrap_or(now));
                 is_told = spending.is_some_and(|spending| spending.note(store, &mut session, told, expected, writes));
-                if session.id_at(by.agent) != before.id_at(by.agent) {
+                if session.id_at(by.agent) != id_before.as_deref() {
                     // The store may not have taken it when the agent began its session.
                     writes.push(Write::Put {
                         key: keys::agent_session(by.agent, by.agent_id),
@@ -129,6 +131,8 @@ impl LiveSession {
                     cx.notify(&id, &update.to_string());
                 }
             }
+            // Its state went with its record.
+            Changed::Done { before: None, .. } => self.state_changed(cx),
             _ if flushed == Flushed::Deleted => self.deleted(cx),
             _ => {}
         }
@@ -286,7 +290,10 @@ impl super::Activity {
         if self.heard
             && let Some(known) = session.agents.get_mut(by.agent).filter(|known| known.id == by.agent_id)
         {
-            known.heard = heard;
+            // What others have written just now it has not.
+            if end.is_known {
+                known.heard = heard;
+            }
             if by.copy == AgentsCopy::Known {
                 known.last_turn = self.last_turn;
             }
