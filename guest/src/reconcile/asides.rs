@@ -27,6 +27,14 @@ pub struct Asides {
     pub(super) behind: Vec<(Sum, Sum)>,
 }
 
+impl Asides {
+    /// The prompts that nobody had answered before, from the last.
+    pub(super) fn prompts(&self) -> impl Iterator<Item = Half> {
+        let behind = self.behind.iter().rev();
+        behind.filter(|(user, agent)| !user.is_empty() && agent.is_empty()).map(|(user, _)| Half::Prompt(*user))
+    }
+}
+
 impl Apart {
     /// Each a part of the agent's last turn before, as the log has it.
     pub(super) fn joined(self) -> Vec<Turn> {

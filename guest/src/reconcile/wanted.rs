@@ -53,7 +53,8 @@ impl Wanted {
             answers.entry(turn.user).or_default().push((turn.agent.sum(), turn.finished));
         }
         let halves = transcript.iter().rev().filter_map(Turn::half).take(MOST_HALVES);
-        let halves = halves.chain(asides.said.iter().rev().copied().take(MOST_HALVES)).collect();
+        let halves = halves.chain(asides.said.iter().rev().copied().take(MOST_HALVES));
+        let halves = halves.chain(asides.prompts().take(MOST_HALVES)).collect();
         let mut gone_on: BTreeMap<Sum, Vec<Sum>> = BTreeMap::new();
         for (user, answer) in asides.behind.iter().rev().take(MOST_HALVES) {
             gone_on.entry(*user).or_default().push(*answer);

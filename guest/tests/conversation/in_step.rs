@@ -343,3 +343,30 @@ fn what_was_said_while_an_agent_that_was_started_again_did_not_open_the_session_
     assert_eq!(shown(&out), ["> Theirs", "Their answer"]);
     assert_eq!(said(&first.wait(SOON).client), [""; 0]);
 }
+
+#[test]
+fn what_was_said_elsewhere_is_shown_before_an_agent_that_was_started_again_is_made_to_open_the_session() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut first, mut second) = two_windows(&store, &world);
+    let resumes = json!({"sessionCapabilities": {"resume": {}}});
+    first.revive(&resumes);
+    second.turn("s1", "Theirs", &["Their answer"]);
+    let mut out = ask_prompt(&mut first, "mine", "s1", "Mine");
+    assert_eq!(shown(&out), ["> Theirs", "Their answer"]);
+    out = first.reply(&out.request("session/resume"), json!({}));
+    assert_eq!(said(&out.client), [""; 0]);
+    assert!(account(&out).unwrap().contains("Their answer"));
+    ends(&mut first, &out).answer("mine");
+}
+
+#[test]
+fn windows_stay_in_step_though_the_clock_was_set_forward_for_a_moment() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut first, mut second) = two_windows(&store, &world);
+    let hour = 3_600_000;
+    world.now.set(world.now.get() + hour);
+    first.agent(update("s1", json!({"sessionUpdate": "plan", "entries": []})));
+    world.now.set(world.now.get() - hour);
+    second.turn("s1", "Theirs", &["Their answer"]);
+    assert_eq!(shown(&first.wait(SOON)), ["> Theirs", "Their answer"]);
+}

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, TOLD, Turns, account, ask_fork, ask_load, ask_prompt, leave, lines, load, mark, oblige, replay, said, told,
+    CWD, TOLD, Turns, account, ask_fork, ask_load, ask_prompt, ask_resume, leave, lines, load, mark, oblige, replay,
+    said, told,
 };
 
 fn says(session: &str, text: &str) -> Value {
@@ -259,4 +260,29 @@ fn behind_what_nobody_heard_it_is_told_with_it_though_a_prompt_was_refused_meanw
     leave(other);
     let has = [("First question", "First answer, unheard, by the way")];
     comes_to(&store, &world, &has, &["> First question", "First answer, unheard, by the way", "> Refused"]);
+}
+
+#[test]
+fn behind_a_prompt_that_the_agent_has_joined_with_one_from_outside_it_is_told_with_its_answer() {
+    let (store, world) = (Memory::new(), World::default());
+    let loads = json!({"loadSession": true, "sessionCapabilities": {"resume": {}}});
+    let mut desk = Desk::ready(&store, &world, &loads);
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "first", "s1", "First question. ").request("session/prompt");
+    let mut window = Desk::ready(&store, &world, &loads);
+    let out = ask_resume(&mut window, "resume", "s1");
+    oblige(&mut window, out, &[], "fresh").answer("resume");
+    desk.engine.peer_closed(Peer::Agent);
+    desk.pull();
+    let mut other = Desk::open(&store, &world, &[]);
+    other.greet(Some("b"), &json!({}));
+    let out = ask_load(&mut other, "load", "s1");
+    oblige(&mut other, out, &[], "b1").answer("load");
+    other.turn("s1", "Their question", &[]);
+    leave(other);
+    window.agent(says("s1", "by the way"));
+    leave(window);
+    let has = [("First question. Outside question", "Outside answer, by the way")];
+    let whole = ["> First question. Outside question", "Outside answer, by the way", "> Their question"];
+    comes_to(&store, &world, &has, &whole);
 }

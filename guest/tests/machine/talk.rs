@@ -58,6 +58,8 @@ pub(crate) struct Turn {
     pub(crate) untold: bool,
     /// Its connection has ended before it was answered.
     pub(crate) unanswered: bool,
+    /// It was answered without a word of how it ended.
+    pub(crate) hollow: bool,
 }
 
 /// Where turns end for those that are one with them.
@@ -228,6 +230,7 @@ impl Talk {
             given_up: None,
             untold: false,
             unanswered: false,
+            hollow: false,
         });
         self.session(session).parts.push(Part { turn, inherited: None });
         turn

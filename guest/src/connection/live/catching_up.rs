@@ -104,6 +104,13 @@ impl LiveSession {
         }
     }
 
+    /// Looks whether others have said anything, before its agent is made to open it. Says whether the client is being shown
+    /// that.
+    pub(in crate::connection) fn comes_into_step<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> bool {
+        self.look_for_others(cx);
+        self.catch_up(cx)
+    }
+
     /// Has the client shown what was said elsewhere, unless something is under way. Says whether it is being shown: what
     /// the client sends meanwhile waits.
     pub(super) fn catch_up<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> bool {

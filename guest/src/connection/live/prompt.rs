@@ -41,9 +41,8 @@ impl LiveSession {
             }
             Some(_) => {}
         }
-        self.look_for_others(cx);
         // What was said elsewhere comes before it, for the client as for the agent.
-        if self.catch_up(cx) {
+        if self.comes_into_step(cx) {
             return Ok(Handled::Wait(self.key.clone()));
         }
         self.begin_count(&self.agent_id.clone(), cx);
@@ -119,7 +118,7 @@ impl LiveSession {
     }
 
     /// Another window may have the conversation go on with an agent of its own, which this one does not hear of.
-    fn look_for_others<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+    pub(super) fn look_for_others<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         // Where it cannot be written, the prompt goes on all the same.
         self.write_if_due(cx, true);
         self.note_others(cx);

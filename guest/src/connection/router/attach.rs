@@ -18,6 +18,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let key = Key::Session(id);
         let open = self.connection.sessions.get(&key).filter(|session| session.is_detached());
         let Some(given) = open.and_then(LiveSession::given).cloned() else { return Ok(None) };
+        // What was said elsewhere is shown as it was said, before the agent tells it in its own way.
+        if self.with(&key, LiveSession::comes_into_step).unwrap_or(false) {
+            return Ok(Some(key));
+        }
         self.attach(&key, None, Wanted::Nothing, |_| given.to_string())?;
         // Nothing may wait for what is not under way.
         let is_under_way = self.connection.sessions.get(&key).is_some_and(LiveSession::is_opening);

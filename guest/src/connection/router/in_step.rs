@@ -15,7 +15,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Looks at the sessions that have changed since the last look, if it is time to. Where nothing has changed in the store
     /// that is one read.
     pub(super) fn keep_in_step(&mut self, now: i64) {
-        if now < self.connection.times.windows || self.connection.sessions.is_empty() {
+        // One that is longer is that of another time: the clock was set.
+        let wait = self.connection.times.windows - now;
+        if (1..=LOOK_EVERY).contains(&wait) || self.connection.sessions.is_empty() {
             return;
         }
         self.connection.times.windows = now + LOOK_EVERY;

@@ -65,7 +65,6 @@ impl<S: Storage, E: Environment> Router<S, E> {
             times.flushed = times.flushed.min(now) - i64::from(self.settings.flush_ms);
             times.sweep -= back;
             times.removal = now;
-            times.windows = now;
             self.connection.beaten = None;
         }
     }

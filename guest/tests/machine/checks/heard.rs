@@ -25,10 +25,11 @@ pub(crate) fn heard(agent: &Agent, ground: &mut Ground, turn: usize, known: &[Ma
             let earlier = &talk.turns[*earlier];
             earlier.line == line || earlier.began < agent.began || !agent.kind.forgets()
         })
-        // Whether a program that forgets has the session shows with its answer, and here there was none (1239565).
+        // Whether a program that forgets has the session shows with its answer, and here there was none (1239565), or one
+        // that says nothing (461896).
         .filter(|(earlier, _)| {
             let earlier = &talk.turns[*earlier];
-            earlier.line == line || !earlier.unanswered || !talk.some_agent_forgets
+            earlier.line == line || !(earlier.unanswered || earlier.hollow) || !talk.some_agent_forgets
         })
         .flat_map(|(_, marks)| marks)
         .filter(|mark| !known.contains(mark) && !talk.said[*mark].rewound && !talk.said[*mark].thought)

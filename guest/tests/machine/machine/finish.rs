@@ -176,11 +176,11 @@ impl Machine<'_> {
         let kind = self.next_kind();
         let is_new = kind.name().is_some_and(|name| !self.lists_read.contains(name));
         self.started(line);
-        let is_hindered = kind.is(Trait::StartsSlowly) || kind.is(Trait::WantsLogin) || self.ground.talk.had_faults;
+        let is_hindered = kind.is(Trait::StartsSlowly) || kind.is(Trait::WantsLogin);
         if is_new && !is_hindered {
             let rows = self.list(everything());
-            // Its host may have been killed meanwhile.
-            if self.lines[0].is_some() {
+            // Its host may have been killed meanwhile, or the store have failed (307200).
+            if self.lines[0].is_some() && !self.ground.talk.had_faults {
                 let broken = checks::early(&mut self.ground, kind, &rows);
                 self.ground.extend(broken);
             }
