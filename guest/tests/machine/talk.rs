@@ -58,8 +58,6 @@ pub(crate) struct Turn {
     pub(crate) untold: bool,
     /// Its connection has ended before it was answered.
     pub(crate) unanswered: bool,
-    /// It was answered without a word of how it ended.
-    pub(crate) hollow: bool,
 }
 
 /// Where turns end for those that are one with them.
@@ -142,6 +140,8 @@ pub(crate) struct Talk {
     pub(crate) some_agent_forgets: bool,
     /// The store has failed, so that something could not be read when it was needed.
     pub(crate) had_faults: bool,
+    /// Turns that were answered without a word of how they ended.
+    pub(crate) hollow: BTreeSet<usize>,
     /// What an agent said it has deleted that is not the one that has it.
     pub(crate) deleted_elsewhere: BTreeSet<String>,
     /// Sessions of which an agent has told a part and said that this is all, with the time that its list gave then, and what
@@ -230,7 +230,6 @@ impl Talk {
             given_up: None,
             untold: false,
             unanswered: false,
-            hollow: false,
         });
         self.session(session).parts.push(Part { turn, inherited: None });
         turn

@@ -28,8 +28,9 @@ pub(crate) fn heard(agent: &Agent, ground: &mut Ground, turn: usize, known: &[Ma
         // Whether a program that forgets has the session shows with its answer, and here there was none (1239565), or one
         // that says nothing (461896).
         .filter(|(earlier, _)| {
+            let is_hollow = talk.hollow.contains(earlier);
             let earlier = &talk.turns[*earlier];
-            earlier.line == line || !(earlier.unanswered || earlier.hollow) || !talk.some_agent_forgets
+            earlier.line == line || !(earlier.unanswered || is_hollow) || !talk.some_agent_forgets
         })
         .flat_map(|(_, marks)| marks)
         .filter(|mark| !known.contains(mark) && !talk.said[*mark].rewound && !talk.said[*mark].thought)

@@ -141,7 +141,9 @@ impl Client {
             Asked::Resume(session) => self.opened(&session, &[], ground),
             Asked::Prompt(turn) => {
                 let stored = result["_meta"]["acp-sessions"]["stored"] != false;
-                ground.talk.turns[turn].hollow = result["stopReason"].is_null();
+                if result["stopReason"].is_null() {
+                    ground.talk.hollow.insert(turn);
+                }
                 ground.talk.end(turn, stored && !(self.has_left && ground.talk.had_faults));
             }
             Asked::Close(session) => {
