@@ -26,7 +26,7 @@ mod elsewhere_tests;
 mod replay_tests;
 
 pub use begun::{Begun, begun, begun_by};
-pub use digest::{digest, digest_for, is_any_said};
+pub use digest::{Hearer, digest, digest_for, is_any_said};
 pub use echo::Echo;
 pub use elsewhere::{Elsewhere, Own, Shown};
 pub use ended::Ended;

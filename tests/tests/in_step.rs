@@ -21,10 +21,11 @@ fn shown(client: &mut Client, session: &str) -> Vec<String> {
     spoken(&updates)
 }
 
-#[test]
-fn what_is_said_in_one_window_is_shown_in_the_other_and_told_to_its_agent() {
+/// Two windows of these agents: their names, and what else they are started with.
+fn stay_in_step(names: [&str; 2], flags: &[&str]) {
     let scene = Scene::new();
-    let mut windows = ["one", "another"].map(|name| Client::ready(&scene.proxy(&[], &["--name", name])));
+    let launch = |name| scene.proxy(&[], &[&["--name", name], flags].concat());
+    let mut windows = names.map(|name| Client::ready(&launch(name)));
     let session = windows[0].new_session(&scene.cwd());
     windows[0].prompt(&session, "first");
     windows[1].load(&session, &scene.cwd());
@@ -37,8 +38,20 @@ fn what_is_said_in_one_window_is_shown_in_the_other_and_told_to_its_agent() {
         let whole: Vec<String> = [format!("> {text}")].into_iter().chain(spoken(&said)).collect();
         assert_eq!(shown(other, &session), whole);
         let heard = scene.heard_of("session/prompt");
-        let account = heard.last().expect("a prompt")["prompt"].to_string();
+        let prompt = heard.last().expect("a prompt")["prompt"].to_string();
         let before = ["first", "second", "third", "fourth"][nth];
-        assert!(account.contains(&format!("User: {before}")), "{account}");
+        // One that keeps its sessions has the first from where it keeps them.
+        let is_its_own = nth == 0 && names[0] == names[1];
+        assert_eq!(prompt.contains(&format!("User: {before}")), !is_its_own, "{prompt}");
     }
+}
+
+#[test]
+fn what_is_said_in_one_window_is_shown_in_the_other_and_told_to_its_agent() {
+    stay_in_step(["one", "another"], &[]);
+}
+
+#[test]
+fn windows_with_two_programs_of_one_agent_stay_in_step_too() {
+    stay_in_step(["one", "one"], &["--resume"]);
 }

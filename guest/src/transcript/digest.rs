@@ -61,12 +61,32 @@ pub fn digest<S: Storage>(storage: &S, session: &Session, heard: u64) -> Result<
     digest_for(storage, session, heard, None)
 }
 
-/// The same without what an agent's session took part in, or said by itself: its agent's name and the agent's id for it.
+/// An agent's session that is open in a window. Another program of that agent's may have it open in another window, and
+/// knows nothing of what is said in this one.
+#[derive(Debug, Clone, Copy)]
+pub struct Hearer<'a> {
+    /// The agent's name.
+    pub agent: &'a str,
+    /// The agent's id for its session.
+    pub id: &'a str,
+    /// What the tags of the window's turns begin with.
+    pub window: &'a str,
+}
+
+impl Hearer<'_> {
+    /// Whether the turn that this prompt is of went to it.
+    fn took_part(&self, prompt: &Entry<'_>) -> bool {
+        prompt.turn.is_some_and(|tag| tag.starts_with(self.window))
+            && prompt.with().is_some_and(|(agent, id)| agent == self.agent && id == self.id)
+    }
+}
+
+/// The same without what this one took part in, or said by itself.
 pub fn digest_for<S: Storage>(
     storage: &S,
     session: &Session,
     heard: u64,
-    without: Option<(&str, &str)>,
+    without: Option<Hearer<'_>>,
 ) -> Result<Option<String>> {
     let mut replay = Replay::open(storage, session, Start::Last(CONSIDERED))?;
     let mut whole = replay.position().reached() <= heard;
@@ -75,12 +95,11 @@ pub fn digest_for<S: Storage>(
     }
     let mut parts = Parts::up_to(LIMIT * 2);
     let mut left_out: Option<LeftOut> = None;
-    let own = without.map(|(agent, id)| speaker(agent, id));
+    let own = without.map(|hearer| speaker(hearer.agent, hearer.id));
     while let Some(entries) = replay.next_texts(storage, READ)? {
         for entry in entries.iter().filter_map(|text| Entry::parse(text)) {
-            if entry.kind == Kind::Prompt && without.is_some() {
-                let took_part = entry.with() == without.map(|(agent, id)| (agent.to_owned(), id.to_owned()));
-                let own = entry.turn.filter(|_| took_part);
+            if let Some(hearer) = without.filter(|_| entry.kind == Kind::Prompt) {
+                let own = entry.turn.filter(|_| hearer.took_part(&entry));
                 left_out = own.map(|tag| left_out.filter(|left| left.is_of(own)).unwrap_or_else(|| LeftOut::of(tag)));
             }
             let its_own = left_out.as_mut().filter(|left| left.is_of(entry.turn));
@@ -89,7 +108,7 @@ pub fn digest_for<S: Storage>(
             }
             parts.extend(match (its_own, without) {
                 (Some(left), _) => left.take_in(&entry),
-                (None, Some(own)) if entry.kind == Kind::TurnEnd => begun_before(storage, session, &entry, own)?,
+                (None, Some(hearer)) if entry.kind == Kind::TurnEnd => begun_before(storage, session, &entry, hearer)?,
                 (None, _) => said(&entry),
             });
         }

@@ -4,7 +4,7 @@ use acp_sessions_guest::engine::Peer;
 use acp_sessions_guest::storage::{Memory, StorageError};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Faulty, World, chunk, update};
+use crate::desk::{Desk, Faulty, Out, World, chunk, update};
 use crate::scenes::{
     CWD, account, ask_load, ask_prompt, ask_resume, leave, lines, listing, load, oblige, replay, row, said, told,
 };
@@ -277,27 +277,27 @@ fn a_session_is_known_to_be_open_soon_after_the_store_has_failed_as_it_was_opene
 }
 
 #[test]
-fn a_prompt_that_a_program_of_the_agents_has_refused_is_told_in_another_window() {
+fn what_was_said_to_another_program_of_the_agents_is_told_once() {
     let (store, world) = (Memory::new(), World::default());
     let (mut first, mut second) = two_windows(&store, &world);
-    for (id, is_refused) in [("taken", false), ("refused", true)] {
-        let asked = ask_prompt(&mut second, id, "s1", if is_refused { "Refused" } else { "Taken" });
-        let asked = asked.request("session/prompt");
-        if is_refused {
-            second.refuse(&asked, -32002).answer("refused");
-        } else {
-            second.reply(&asked, json!({"stopReason": "end_turn"})).answer("taken");
-        }
-    }
-    // What is refused only then the account of a prompt that is on its way cannot have.
+    second.turn("s1", "Taken", &["Answered"]);
+    let refused = ask_prompt(&mut second, "refused", "s1", "Refused").request("session/prompt");
+    second.refuse(&refused, -32002).answer("refused");
     let late = ask_prompt(&mut second, "late", "s1", "Late").request("session/prompt");
     let two = ask_prompt(&mut first, "two", "s1", "Two");
     let told = account(&two).unwrap_or_default();
-    assert!(told.contains("Refused") && !told.contains("Taken") && !told.contains("Late"), "{told}");
-    second.refuse(&late, -32002).answer("late");
+    assert!(["Taken", "Answered", "Refused", "Late"].iter().all(|text| told.contains(text)), "{told}");
+    assert!(!told.contains("Hi"), "it was there itself: {told}");
+    second.agent(update("s1", chunk("agent_message_chunk", "At last")));
+    second.reply(&late, json!({"stopReason": "end_turn"})).answer("late");
     first.reply(&two.request("session/prompt"), json!({"stopReason": "end_turn"})).answer("two");
-    let told = account(&ask_prompt(&mut first, "three", "s1", "Three")).unwrap_or_default();
-    assert!(told.contains("Late") && !told.contains("Refused"), "{told}");
+    let three = ask_prompt(&mut first, "three", "s1", "Three");
+    let told = account(&three).unwrap_or_default();
+    assert!(told.contains("At last") && !told.contains("Taken") && !told.contains("Two"), "{told}");
+    first.reply(&three.request("session/prompt"), json!({"stopReason": "end_turn"})).answer("three");
+    assert_eq!(account(&ask_prompt(&mut first, "four", "s1", "Four")), None);
+    let told = account(&ask_prompt(&mut second, "five", "s1", "Five")).unwrap_or_default();
+    assert!(told.contains("Two") && told.contains("Three") && !told.contains("Taken"), "{told}");
 }
 
 /// How a turn goes of which its agent says that it has no such session.
@@ -321,9 +321,9 @@ impl Refusal {
         asked
     }
 
-    /// The account has all of it, and nothing of what the agent has heard.
-    fn assert_told(&self, account: Option<&str>, what: &str) {
-        let told = account.unwrap_or_default();
+    /// The accounts have all of it, and nothing of what the agent has heard.
+    fn assert_told<const N: usize>(&self, accounts: [&Out; N], what: &str) {
+        let told = accounts.map(|out| account(out).unwrap_or_default()).concat();
         let unheard = self.prompts.iter().chain(self.said);
         let missing: Vec<_> = unheard.filter(|text| !told.contains(text.trim())).collect();
         assert!(missing.is_empty() && !told.contains("Hi"), "{missing:?} of {what}: {told}");
@@ -347,17 +347,18 @@ fn what_a_program_of_the_agents_has_refused_is_told_in_a_window_that_is_open_mea
         if has_left {
             second.engine.peer_closed(Peer::Client);
         }
-        if had_a_turn {
-            // Its account cannot say of the other turn that it is going to be refused.
-            let two = ask_prompt(&mut first, "two", "s1", "Two");
-            assert_eq!(account(&two).is_some(), has_left && refusal.said.is_empty(), "{what}");
+        let two = had_a_turn.then(|| ask_prompt(&mut first, "two", "s1", "Two"));
+        if let Some(two) = &two {
             first.reply(&two.request("session/prompt"), json!({"stopReason": "end_turn"}));
         }
         for asked in asked.iter().rev() {
             second.refuse(asked, -32002);
         }
         let three = ask_prompt(&mut first, "three", "s1", "Three");
-        refusal.assert_told(account(&three).as_deref(), &what);
+        match &two {
+            Some(two) => refusal.assert_told([two, &three], &what),
+            None => refusal.assert_told([&three], &what),
+        }
         first.reply(&three.request("session/prompt"), json!({"stopReason": "end_turn"}));
         assert_eq!(account(&ask_prompt(&mut first, "four", "s1", "Four")), None, "{what}");
     }
@@ -373,8 +374,9 @@ fn what_a_program_of_the_agents_has_refused_first_is_told_though_another_window_
     for (asked, meanwhile) in asked.iter().zip(["Two", "Three"]) {
         second.refuse(asked, -32002);
         let turn = ask_prompt(&mut first, meanwhile, "s1", meanwhile);
-        if meanwhile == "Three" {
-            refusal.assert_told(account(&turn).as_deref(), "the account");
+        match meanwhile {
+            "Two" => refusal.assert_told([&turn], "the account"),
+            _ => assert_eq!(account(&turn), None),
         }
         first.reply(&turn.request("session/prompt"), json!({"stopReason": "end_turn"}));
     }
@@ -398,7 +400,7 @@ fn what_a_program_of_the_agents_has_refused_is_told_though_another_window_had_a_
             let mut desk = Desk::ready(&store, &world, &capabilities);
             load(&mut desk, "s1", &[("Hi", "Ho"), ("Two", "two")]).answer("load");
             let out = ask_prompt(&mut desk, "prompt", "s1", "Three");
-            refusal.assert_told(account(&out).as_deref(), &format!("{refusal:?}, {capabilities}"));
+            refusal.assert_told([&out], &format!("{refusal:?}, {capabilities}"));
             desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
             leave(desk);
             // Once is enough.

@@ -19,8 +19,13 @@ impl LiveSession {
         cx.turn_tag(window)
     }
 
+    /// What the tags of its turns begin with.
+    pub(super) fn window<S: Storage, E: Environment>(&self, cx: &Cx<'_, S, E>) -> String {
+        self.in_step.window.clone().unwrap_or_else(|| cx.window())
+    }
+
     fn own<S: Storage, E: Environment>(&self, cx: &Cx<'_, S, E>) -> Own {
-        let turns = self.in_step.window.clone().unwrap_or_else(|| cx.window());
+        let turns = self.window(cx);
         let ids = self.in_step.spoke_as.iter().chain([&self.agent_id]);
         Own { turns, speakers: ids.map(|id| speaker(&cx.agent.name, id)).collect() }
     }

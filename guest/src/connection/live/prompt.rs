@@ -16,7 +16,7 @@ use crate::environment::Environment;
 use crate::rpc::{self, RpcError};
 use crate::sessions::title;
 use crate::storage::Storage;
-use crate::transcript::{Echo, Entry, Kind, digest, digest_for};
+use crate::transcript::{Echo, Entry, Hearer, Kind, digest, digest_for};
 
 /// The longest prompt, in bytes, that the host is given to keep where the store did not take it.
 const LONGEST_KEPT: usize = 1024 * 1024;
@@ -155,7 +155,9 @@ impl LiveSession {
         let account = match from {
             Untold::Entry(behind) => {
                 let heard = session.length_up_to(behind);
-                digest_for(storage, &session, heard, Some((&cx.agent.name, &self.agent_id)))?
+                let window = self.window(cx);
+                let hearer = Hearer { agent: &cx.agent.name, id: &self.agent_id, window: &window };
+                digest_for(storage, &session, heard, Some(hearer))?
             }
             Untold::Heard => digest(storage, &session, session.heard_by(&cx.agent.name, &self.agent_id))?,
         };

@@ -3,6 +3,7 @@
 //! An agent knows what was said in them, unless it says that it has no such session, which is asked of another program of its
 //! then. And prompts that failed and that nobody answered need not have reached it.
 
+use super::Hearer;
 use super::parts::{LIMIT, Parts};
 use super::said::said;
 use crate::storage::{Result, Storage};
@@ -43,19 +44,19 @@ impl LeftOut {
     }
 }
 
-/// What is told of a turn that ends here and was begun before, if this session of an agent (its agent's name and the agent's
-/// id for it) took part in it: it was left out of the account that was made then.
+/// What is told of a turn that ends here and was begun before, if this one took part in it: it was left out of the account
+/// that was made then.
 pub(super) fn begun_before<S: Storage>(
     storage: &S,
     session: &Session,
     end: &Entry<'_>,
-    own: (&str, &str),
+    hearer: Hearer<'_>,
 ) -> Result<Vec<(String, String)>> {
     let is_told = matches!(Ended::of(end), Some(Ended::Failed | Ended::Refused));
     let Some(tag) = end.turn.filter(|_| is_told) else { return Ok(Vec::new()) };
     let mut left_out: Option<LeftOut> = None;
     each_of_turn(storage, &session.id, tag, |_, _, entry| {
-        if entry.with().is_some_and(|(agent, id)| own == (&agent, &id)) {
+        if hearer.took_part(entry) {
             left_out.get_or_insert_with(|| LeftOut::of(tag));
         }
         if entry.kind != Kind::TurnEnd

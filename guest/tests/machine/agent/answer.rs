@@ -196,7 +196,7 @@ impl Agent {
             }
         }
         if let Some(turn) = turn {
-            crate::checks::heard(self, ground, turn, &known);
+            crate::checks::heard(self, ground, (turn, session), &known);
         }
         let info = title.map(|title| json!({"sessionUpdate": "session_info_update", "title": title}));
         let mut lines: Vec<String> = info.map(|info| update(session, &info)).into_iter().collect();

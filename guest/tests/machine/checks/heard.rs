@@ -5,13 +5,16 @@ use crate::agent::Agent;
 use crate::ground::Ground;
 use crate::talk::{Cut, Life, Mark};
 
-/// The agent that a turn was with knows all that was said before it, from its own memory or because it was told.
-pub(crate) fn heard(agent: &Agent, ground: &mut Ground, turn: usize, known: &[Mark]) {
+/// The agent that a turn was with, in this session of its own, knows all that was said before it, from its own memory or
+/// because it was told.
+pub(crate) fn heard(agent: &Agent, ground: &mut Ground, (turn, own): (usize, &str), known: &[Mark]) {
     let talk = &ground.talk;
     let (began, line, session) = (talk.turns[turn].began, talk.turns[turn].line, &talk.turns[turn].session);
-    if talk.had_faults || is_asked_for_another(talk) || talk.is_shared(session) {
+    if talk.had_faults || is_asked_for_another(talk) {
         return;
     }
+    let is_shared = talk.is_shared(session);
+    let is_seen = |began: u64| agent.opened_at.get(own).is_some_and(|opened| began > *opened);
     if talk.sessions.get(session).is_none_or(|session| session.life != Life::Here) {
         return;
     }
@@ -20,10 +23,17 @@ pub(crate) fn heard(agent: &Agent, ground: &mut Ground, turn: usize, known: &[Ma
         .into_iter()
         // Where its connection did not wait for it, the last of those that are one with it has ended.
         .filter(|(earlier, _)| talk.span(&talk.turns[*earlier], Cut::Nowhere, |_| true).1 < began)
-        // An agent that forgets does not know what another of its processes hears at the same time.
+        // An agent that forgets does not know what another of its processes has heard before it has opened the session.
         .filter(|(earlier, _)| {
             let earlier = &talk.turns[*earlier];
-            earlier.line == line || earlier.began < agent.began || !agent.kind.forgets()
+            let is_kept = earlier.began < agent.began || !agent.kind.forgets();
+            earlier.line == line || is_seen(earlier.began) || is_kept
+        })
+        // Of two programs that had it open at once each has an account of its own; what is told here is what the other was
+        // told since.
+        .filter(|(earlier, _)| {
+            let earlier = &talk.turns[*earlier];
+            !is_shared || earlier.line != line && is_seen(earlier.began)
         })
         // Whether a program that forgets has the session shows with its answer, and here there was none (1239565), or one
         // that says nothing (461896).
