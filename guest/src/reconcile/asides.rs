@@ -3,6 +3,7 @@
 //! It is a part of its own last turn, whatever others have said in between. Which one that is the log need not know: a
 //! prompt may never have reached the agent, or have been taken back in its own account. There the replay tells.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::sum::Sum;
@@ -42,11 +43,14 @@ impl Apart {
     }
 
     /// The same, to look at, and what it is made of.
-    pub(super) fn as_joined(&self) -> (Vec<Turn>, Asides) {
+    pub(super) fn as_joined(&self) -> (Cow<'_, [Turn]>, Asides) {
+        if self.asides.is_empty() {
+            return (Cow::Borrowed(&self.turns), Asides::default());
+        }
         let said = self.asides.iter().filter_map(|at| self.turns[*at].half()).collect();
         let mut asides = Asides { said, behind: Vec::new() };
         let apart = Self { turns: self.turns.clone(), asides: self.asides.clone() };
-        (apart.join(&[], &mut asides.behind), asides)
+        (Cow::Owned(apart.join(&[], &mut asides.behind)), asides)
     }
 
     /// Each a part of the turn that it is with in the replay, if one of the agent's turns before is there with it; by itself

@@ -370,3 +370,26 @@ fn windows_stay_in_step_though_the_clock_was_set_forward_for_a_moment() {
     second.turn("s1", "Theirs", &["Their answer"]);
     assert_eq!(shown(&first.wait(SOON)), ["> Theirs", "Their answer"]);
 }
+
+#[test]
+fn what_is_asked_while_it_is_shown_before_an_agent_that_was_started_again_opens_the_session_waits() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut first, mut second) = two_windows(&store, &world);
+    first.revive(&json!({"sessionCapabilities": {"resume": {}}}));
+    let long = "x".repeat(400_000);
+    second.turn("s1", "Theirs", &[&long]);
+    let lines = [
+        json!({"id": "mode", "method": "session/set_mode", "params": {"sessionId": "s1", "modeId": "code"}}),
+        json!({"id": "mine", "method": "session/prompt", "params": {"sessionId": "s1", "prompt": []}}),
+        json!({"method": "_note", "params": {"sessionId": "s1"}}),
+    ];
+    assert_eq!(sends_without_room(&mut first, lines), [""; 0]);
+    let mut out = first.pull();
+    assert_eq!(shown(&out), ["> Theirs", &long]);
+    let asked: Vec<_> = out.agent.iter().map(|message| message["method"].clone()).collect();
+    assert_eq!(asked, ["session/resume"]);
+    out = first.reply(&out.request("session/resume"), json!({}));
+    assert_eq!(said(&out.client), [""; 0]);
+    let asked: Vec<_> = out.agent.iter().map(|message| message["method"].clone()).collect();
+    assert_eq!(asked, ["session/set_mode", "session/prompt", "_note"]);
+}

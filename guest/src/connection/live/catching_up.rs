@@ -109,9 +109,12 @@ impl LiveSession {
         }
     }
 
-    /// Looks whether others have said anything, before its agent is made to open it. Says whether the client is being shown
-    /// that.
+    /// Looks whether others have said anything, before something goes to its agent. Says whether the client is being shown
+    /// that: what it has sent waits.
     pub(in crate::connection) fn comes_into_step<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> bool {
+        if self.is_catching_up() {
+            return true;
+        }
         self.look_for_others(cx);
         self.catch_up(cx)
     }
