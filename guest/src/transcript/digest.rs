@@ -1,5 +1,6 @@
 //! A compact account of a conversation, for an agent that has forgotten it or never knew it.
 
+mod hearer;
 mod left_out;
 mod parts;
 mod said;
@@ -12,6 +13,7 @@ use super::position::Position;
 use super::replay::{Replay, Start};
 use crate::storage::{Result, Storage};
 use crate::store::Session;
+pub use hearer::Hearer;
 use left_out::{LeftOut, begun_before};
 use parts::{LIMIT, Parts};
 use said::said;
@@ -59,26 +61,6 @@ pub fn is_any_said<S: Storage>(storage: &S, session: &Session, heard: u64) -> Re
 /// the layer's; `None` if nothing was said there. It says whether the agent it is for took part before.
 pub fn digest<S: Storage>(storage: &S, session: &Session, heard: u64) -> Result<Option<String>> {
     digest_for(storage, session, heard, None)
-}
-
-/// An agent's session that is open in a window. Another program of that agent's may have it open in another window, and
-/// knows nothing of what is said in this one.
-#[derive(Debug, Clone, Copy)]
-pub struct Hearer<'a> {
-    /// The agent's name.
-    pub agent: &'a str,
-    /// The agent's id for its session.
-    pub id: &'a str,
-    /// What the tags of the window's turns begin with.
-    pub window: &'a str,
-}
-
-impl Hearer<'_> {
-    /// Whether the turn that this prompt is of went to it.
-    fn took_part(&self, prompt: &Entry<'_>) -> bool {
-        prompt.turn.is_some_and(|tag| tag.starts_with(self.window))
-            && prompt.with().is_some_and(|(agent, id)| agent == self.agent && id == self.id)
-    }
 }
 
 /// The same without what this one took part in, or said by itself.

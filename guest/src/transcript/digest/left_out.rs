@@ -3,7 +3,7 @@
 //! An agent knows what was said in them, unless it says that it has no such session, which is asked of another program of its
 //! then. And prompts that failed and that nobody answered need not have reached it.
 
-use super::Hearer;
+use super::hearer::Hearer;
 use super::parts::{LIMIT, Parts};
 use super::said::said;
 use crate::storage::{Result, Storage};
