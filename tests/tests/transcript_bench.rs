@@ -23,7 +23,7 @@ fn rows<'a>(figures: &'a Value, section: &str) -> &'a [Value] {
 fn every_figure_comes_out_and_a_long_transcript_takes_little_memory() {
     let figures = figures();
     let sections =
-        [("singles", 4), ("turns", 3), ("streams", 4), ("loads", 3), ("forks", 2), ("intake", 2), ("sandbox", 3)];
+        [("singles", 4), ("turns", 3), ("streams", 4), ("loads", 3), ("forks", 2), ("intake", 2), ("sandbox", 4)];
     for (section, count) in sections {
         let rows = rows(&figures, section);
         assert_eq!(rows.len(), count, "{section}: {rows:#?}");
