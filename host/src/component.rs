@@ -12,14 +12,12 @@ mod precompiled;
 mod state;
 mod ticker;
 mod typed;
+mod wasi;
 
 use std::path::Path;
 
 use wasmtime::Engine;
 use wasmtime::component::{HasSelf, Linker};
-use wasmtime_wasi::clocks::{WasiClocks, WasiClocksCtxView};
-use wasmtime_wasi::p2::bindings::{clocks, random};
-use wasmtime_wasi::random::WasiRandom;
 
 pub use self::bindings::acp::sessions::{folders, storage};
 pub use self::bindings::exports::acp::sessions::{connection, sessions};
@@ -29,8 +27,11 @@ pub use self::instance::Instance;
 pub use self::limits::Limits;
 
 use self::bindings::SessionEnginePre;
+use self::bindings::wasi::clocks::wall_clock;
+use self::bindings::wasi::random::random;
 use self::state::State;
 use self::ticker::Ticker;
+use self::wasi::Wasi;
 use crate::folders::Folders;
 
 /// The compiled engine, ready to be instantiated with storages of the type `S`.
@@ -63,12 +64,8 @@ impl<S: storage::Host + Send + 'static> Component<S> {
         let mut linker = Linker::new(&engine);
         add_to_linker(&mut linker, |state: &mut State<S>| &mut state.lent)?;
         folders::add_to_linker::<State<S>, HasSelf<Folders>>(&mut linker, |state| &mut state.folders)?;
-        // These two and no more of WASI: the engine has no business with files, sockets or standard output.
-        clocks::wall_clock::add_to_linker::<State<S>, WasiClocks>(&mut linker, |state| WasiClocksCtxView {
-            ctx: &mut state.clocks,
-            table: &mut state.table,
-        })?;
-        random::random::add_to_linker::<State<S>, WasiRandom>(&mut linker, |state| &mut state.random)?;
+        wall_clock::add_to_linker::<State<S>, HasSelf<Wasi>>(&mut linker, |state| &mut state.wasi)?;
+        random::add_to_linker::<State<S>, HasSelf<Wasi>>(&mut linker, |state| &mut state.wasi)?;
         let instance_pre = SessionEnginePre::new(linker.instantiate_pre(component)?)?;
         let ticker = Ticker::start(engine.clone());
         Ok(Self { engine, instance_pre, limits, ticker, folders: Folders::none() })

@@ -19,6 +19,7 @@ mod readable;
 mod records;
 mod salvage;
 mod schema;
+mod search_memory;
 mod text;
 mod transaction;
 
@@ -46,8 +47,8 @@ pub use self::error::{Error, OpenError};
 pub use self::maintenance::{Damaged, Fault, Health, fault_of_journal};
 pub use self::salvage::{Salvage, Salvaged};
 
-use self::owner_names::OwnerNames;
 use self::place::Place;
+use self::search_memory::SearchMemory;
 
 /// An open store.
 #[derive(Debug)]
@@ -61,7 +62,7 @@ pub struct Sqlite {
     gives_way: bool,
     /// When it failed to clean its file.
     cleaning_failed: Option<Instant>,
-    owner_names: OwnerNames,
+    search_memory: SearchMemory,
 }
 
 impl Sqlite {

@@ -2,8 +2,11 @@
 
 use std::time::Instant;
 
+use rusqlite::Connection;
+
 use super::bounded::Bounds;
 use super::error::Result;
+use super::owner_names::OwnerNames;
 use super::place::Place;
 use super::transaction::{Lock, Transaction};
 use super::{Sqlite, cleaning, logs, records, text};
@@ -38,17 +41,14 @@ impl Host for Sqlite {
     }
 
     fn search_text(&mut self, term: TextTerm, after: Option<TextHit>, limit: u32) -> Answer<Vec<TextHit>> {
-        let mut names = std::mem::take(&mut self.owner_names);
-        let found = self.read(|connection| {
+        answer(self.search(|connection, names| {
             names.begin(connection)?;
-            text::search(connection, &mut names, &term, after.as_ref(), limit)
-        });
-        self.owner_names = names;
-        answer(found)
+            text::search(connection, names, &term, after.as_ref(), limit)
+        }))
     }
 
     fn find_text(&mut self, term: TextTerm, scopes: Vec<TextScope>) -> Answer<Vec<Option<u32>>> {
-        answer(self.read(|connection| text::find(connection, &term, &scopes)))
+        answer(self.search(|connection, _| text::find(connection, &term, &scopes)))
     }
 
     fn text_owners(&mut self, after: Option<String>, limit: u32) -> Answer<Vec<String>> {
@@ -75,9 +75,19 @@ fn removes(write: &Write) -> bool {
 
 impl Sqlite {
     /// Reads that belong together see one state of the store.
-    fn read<T>(&mut self, read: impl FnOnce(&rusqlite::Connection) -> Result<T>) -> Result<T> {
+    fn read<T>(&mut self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        self.search_memory.give_back(&self.connection, Instant::now())?;
         let transaction = Transaction::begin(&mut self.connection, Lock::Reading)?;
         let found = read(&transaction)?;
+        transaction.commit()?;
+        Ok(found)
+    }
+
+    /// The same, with the memory that searches have.
+    fn search<T>(&mut self, read: impl FnOnce(&Connection, &mut OwnerNames) -> Result<T>) -> Result<T> {
+        self.search_memory.take(&self.connection, Instant::now())?;
+        let transaction = Transaction::begin(&mut self.connection, Lock::Reading)?;
+        let found = read(&transaction, &mut self.search_memory.names)?;
         transaction.commit()?;
         Ok(found)
     }

@@ -8,18 +8,15 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
 
 use super::kind::{self, Kind};
-use super::owner_names::OwnerNames;
 use super::patience::Patience;
 use super::place::{self, Place};
 use super::schema::{self, Version};
+use super::search_memory::{CACHE_KIB, SearchMemory};
 use super::{Builder, OpenError, Sqlite};
 use crate::component::storage::Durability;
 
 /// Statements kept ready. There are some two dozen of them.
 const STATEMENTS: usize = 48;
-
-/// Pages of the file kept in memory, in KiB.
-const CACHE_KIB: i64 = 4096;
 
 /// One store is opened at a time: connections of a process share what they know of a journal, and one that looks whose a
 /// file is must not do so without a right to write for another.
@@ -54,7 +51,7 @@ fn sqlite(builder: &Builder, connection: Connection, place: Option<Place>) -> Sq
         patience: Patience::new(builder.busy_for, Instant::now()),
         gives_way: builder.gives_way,
         cleaning_failed: None,
-        owner_names: OwnerNames::default(),
+        search_memory: SearchMemory::default(),
     }
 }
 

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::error::Result;
 
 /// How much is kept, in bytes of names and what it takes to keep one.
-const MOST: usize = 512 * 1024;
+const MOST: usize = 1024 * 1024;
 const OVERHEAD: usize = 64;
 
 /// Names that were read. An owner keeps its number for good, unless the table is made anew.
