@@ -27,11 +27,16 @@ mod usage;
 
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::str::FromStr as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::{Parser, Subcommand};
 use signal_hook::consts::SIGXFSZ;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use printable::{Form, Log, Out, printable};
 
@@ -123,18 +128,23 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     cause.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// Warnings, and with `ACP_SESSIONS_LOG=debug` more.
+/// Logs warnings, and with `ACP_SESSIONS_LOG=debug`, or `acp_sessions::runner=debug`, more.
 fn log_to_stderr() {
-    let filter = tracing_subscriber::EnvFilter::builder()
-        .with_default_directive(tracing::level_filters::LevelFilter::WARN.into())
-        .with_env_var("ACP_SESSIONS_LOG")
-        .from_env_lossy();
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let asked = std::env::var("ACP_SESSIONS_LOG").ok().filter(|asked| !asked.is_empty());
+    let printed = tracing_subscriber::fmt::layer()
         .with_writer(|| Log)
         // Where the log cannot be written there is nobody to be told, and a program that tries would end.
         .log_internal_errors(false)
         // Its colours are control characters, and what is logged may have some of its own.
-        .with_ansi(false)
-        .init();
+        .with_ansi(false);
+    let warnings = || Targets::new().with_default(LevelFilter::WARN);
+    let (filter, mistake) = match asked.as_deref().map(Targets::from_str) {
+        None => (warnings(), None),
+        Some(Ok(filter)) => (filter, None),
+        Some(Err(mistake)) => (warnings(), Some(mistake)),
+    };
+    tracing_subscriber::registry().with(filter).with(printed).init();
+    if let Some(mistake) = mistake {
+        tracing::warn!("ACP_SESSIONS_LOG is not understood ({mistake}), so warnings are logged and no more");
+    }
 }
