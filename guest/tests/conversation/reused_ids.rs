@@ -181,3 +181,16 @@ fn a_session_whose_id_a_fork_had_for_a_while_goes_when_its_agent_has_it_no_more(
         leave(desk);
     }
 }
+
+#[test]
+fn the_id_of_a_session_that_its_agent_lists_no_more_is_free_for_another_agents_new_one() {
+    let (store, world) = (Memory::new(), World::default());
+    let old = row("s1", "Of old", "2025-10-09T08:53:20Z");
+    for (rows, is_free) in [(&[old][..], false), (&[], true)] {
+        leave(listing(&store, &world, "a", &json!({}), rows));
+        let mut desk = Desk::open(&store, &world, &[]);
+        desk.greet(Some("b"), &json!({}));
+        assert_eq!(desk.new_session("s1", CWD) == "s1", is_free);
+        leave(desk);
+    }
+}

@@ -17,8 +17,8 @@ pub(crate) enum Asked {
     /// With the window of what was seen meanwhile.
     Load(usize),
     Resume(String),
-    /// With what the parent had to have.
-    Fork(String, Vec<(usize, Vec<Mark>)>),
+    /// With what the parent had to have, and how many sessions were known.
+    Fork(String, Vec<(usize, Vec<Mark>)>, usize),
     Prompt(usize),
     Close(String),
     Delete(String),
@@ -100,7 +100,7 @@ impl Client {
     pub(crate) fn opens(&self) -> impl Iterator<Item = &str> {
         self.asked.values().flatten().filter_map(|asked| match asked {
             Asked::Load(window) => Some(self.windows[*window].session.as_str()),
-            Asked::Resume(id) | Asked::Fork(id, _) => Some(id),
+            Asked::Resume(id) | Asked::Fork(id, ..) => Some(id),
             _ => None,
         })
     }

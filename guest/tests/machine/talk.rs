@@ -151,6 +151,8 @@ pub(crate) struct Talk {
     pub(crate) made_outside: BTreeSet<String>,
     /// What they have deleted without it.
     pub(crate) gone_outside: BTreeSet<String>,
+    /// What of that a list of theirs has left out since.
+    pub(crate) unlisted: BTreeSet<String>,
     /// Counts what happens, to tell what came before what.
     pub(crate) moment: u64,
     pub(crate) said: Vec<Said>,
@@ -196,12 +198,24 @@ impl Talk {
     }
 
     /// Whether an id is that of a session already. One that was never prompted here, and of which another program of its
-    /// agent's name says that there is none, may be forgotten, and its id free again.
+    /// agent's name says that there is none, or whose agent lists it no more (589011), may be forgotten, and its id free again.
     pub(crate) fn is_taken(&self, id: &str) -> bool {
-        let is_empty = || self.required(id).iter().all(|(_, marks)| marks.is_empty());
-        let may_be_forgotten =
-            |session: &Session| self.some_agent_forgets && !session.is_made_here && !session.is_titled && is_empty();
-        self.is_real(id) && !self.sessions.get(id).is_some_and(may_be_forgotten)
+        let is_denied = self.some_agent_forgets || self.unlisted.contains(id);
+        self.is_real(id) && !(is_denied && self.is_only_a_row(id))
+    }
+
+    /// Whether an id cannot be that of a fork that was asked for when so many sessions were known. The agent's list may have
+    /// told of the fork before it was done, and it has taken the place of that row (670126).
+    pub(crate) fn is_no_forks(&self, id: &str, known: usize) -> bool {
+        let is_new = !self.made_outside.contains(id) && self.names.iter().skip(known).any(|name| name == id);
+        self.is_taken(id) && !(is_new && self.is_only_a_row(id))
+    }
+
+    /// Whether nothing was done in it here.
+    fn is_only_a_row(&self, id: &str) -> bool {
+        let session = self.sessions.get(id);
+        session.is_some_and(|session| !session.is_made_here && !session.is_titled)
+            && self.required(id).iter().all(|(_, marks)| marks.is_empty())
     }
 
     /// So much time has passed that what was made here, or has its history here, may have been removed for its age.

@@ -115,7 +115,12 @@ impl Agent {
             "session/fork" => self.forked(at, &session, &cwd, now, ground),
             "session/list" => {
                 let archives = self.kind.is(Trait::Archive);
-                vec![success(id, &self.disk(ground).page(&request.params, archives))]
+                let mut gone = ground.talk.gone_outside.clone();
+                let disk = self.disk(ground);
+                gone.retain(|id| !disk.sessions.contains_key(id));
+                let page = disk.page(&request.params, archives);
+                ground.talk.unlisted.extend(gone);
+                vec![success(id, &page)]
             }
             "session/archive" | "session/unarchive" if self.kind.is(Trait::Archive) => {
                 if let Some(kept) = self.kept(ground, &session) {

@@ -69,7 +69,7 @@ impl Client {
                 let session = of(pick);
                 let required = ground.talk.required(&session);
                 let params = json!({"sessionId": session, "cwd": CWD[0]});
-                self.request("session/fork", &params, Asked::Fork(session, required))
+                self.request("session/fork", &params, Asked::Fork(session, required, ground.talk.names.len()))
             }
             Ask::Prompt(pick, shape) => {
                 let session = of(pick);

@@ -118,9 +118,9 @@ impl Client {
                 self.heard.insert(id.to_owned(), Heard { since: ground.talk.next_moment(), ..Heard::default() });
                 self.open.insert(id.to_owned());
             }
-            Asked::Fork(parent, required) => {
+            Asked::Fork(parent, required, known) => {
                 let id = result["sessionId"].as_str().unwrap_or_default().to_owned();
-                if id.is_empty() || ground.talk.is_taken(&id) {
+                if id.is_empty() || ground.talk.is_no_forks(&id, known) {
                     ground.broke("ids", format!("a fork got the id `{id}`"));
                 }
                 ground.talk.fork(&parent, &id, &required);
