@@ -194,17 +194,27 @@ impl Draft {
             self.keep_others(unknown);
             self.insert(replay);
         } else {
-            // What it tells in other turns than ours it tells behind what others said before, and what it tells before that
-            // stands before.
-            let told = log.iter().find_map(|turn| Some((turn.at.start(), held_by(turn, replay)?)));
-            let (start, first) = told.unwrap_or_default();
-            let (before, behind): (Vec<&Turn>, Vec<&Turn>) = unknown.iter().partition(|turn| turn.at.start() < start);
-            let (earlier, later) = replay.split_at(first);
             self.set_aside(&known);
-            self.insert(earlier);
-            self.keep_others(before);
-            self.insert(later);
-            self.keep_others(behind);
+            // What it tells in other turns than ours, or otherwise, it tells behind what others said before, and what it
+            // tells before that stands before.
+            let (mut others, mut inserted, mut told) = (unknown, 0, 0);
+            for turn in log {
+                if others.is_empty() {
+                    break;
+                }
+                let Some(first) = told_by(turn, &replay[told..]).map(|first| told + first) else { continue };
+                told = first + 1;
+                let (before, behind): (Vec<&Turn>, Vec<&Turn>) =
+                    others.into_iter().partition(|other| other.at.start() < turn.at.start());
+                if !before.is_empty() {
+                    self.insert(&replay[inserted..first]);
+                    self.keep_others(before);
+                    inserted = first;
+                }
+                others = behind;
+            }
+            self.insert(&replay[inserted..]);
+            self.keep_others(others);
         }
     }
 
@@ -327,13 +337,13 @@ fn is_prompt_to_it(turn: &Turn) -> bool {
 
 /// Whether a turn of a replay has this turn of a log, or half a turn, and more. What went to another agent is that one's.
 pub(super) fn is_held(turn: &Turn, replay: &[Turn]) -> bool {
-    held_by(turn, replay).is_some()
+    turn.took_part != Some(false) && replay.iter().any(|theirs| theirs.holds(turn))
 }
 
-/// Which turn of the replay has it.
-fn held_by(turn: &Turn, replay: &[Turn]) -> Option<usize> {
-    let may_be = turn.took_part != Some(false);
-    may_be.then(|| replay.iter().position(|theirs| theirs.holds(turn))).flatten()
+/// Which turn of the replay has it, or tells otherwise what came of its prompt.
+fn told_by(turn: &Turn, replay: &[Turn]) -> Option<usize> {
+    let tells = |theirs: &Turn| theirs.holds(turn) || turn.is_begun_by(theirs);
+    (turn.took_part != Some(false)).then(|| replay.iter().position(tells)).flatten()
 }
 
 /// What is said in these turns, by the user and by the agent: agents join what was said in several, or take it apart.

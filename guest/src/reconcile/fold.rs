@@ -180,16 +180,12 @@ impl Fold {
                 let took_part = with.map(|(agent, id)| {
                     self.hearer.as_ref().is_some_and(|(name, known)| *name == agent && known.has_taken(&id))
                 });
-                self.end_of_others(took_part);
-                // Each prompt is a turn: not all that were not waited for need have reached the agent.
-                if self.open.as_ref().is_some_and(|open| open.is_ours) {
-                    self.close(Behind::AnotherTurn);
-                }
+                // Each prompt is a turn: not all that were not waited for need have reached the agent, and of what was asked
+                // without the layer, and not answered, it may tell something else later.
+                self.close(Behind::AnotherTurn);
                 self.user(number, None, blocks.into_iter().filter_map(text_of));
                 if let Some(open) = &mut self.open {
-                    open.is_ours = true;
-                    // Where prompts were joined, it took part if it did in any.
-                    open.took_part = open.took_part.max(took_part);
+                    (open.is_ours, open.took_part) = (true, took_part);
                 }
             }
             Event::User { message, content } => {

@@ -22,7 +22,8 @@ pub fn plan(log: &[Turn], heard: impl Into<Heard>, replay: &[Turn], moved_on: bo
     let pairs = align(log, replay);
     draft.compare(pairs.iter().map(|(at, other)| (&log[*at], &replay[*other])));
     let (mut log_rest, mut replay_rest) = (0, 0);
-    for (at, other) in pairs {
+    let next = pairs.iter().skip(1).map(|(_, other)| *other).chain([replay.len()]);
+    for ((at, other), next) in pairs.iter().copied().zip(next) {
         let is_told_by_answer = log[at].user != replay[other].user;
         if is_told_by_answer {
             let (ours, theirs) = (&log[log_rest..=at], &replay[replay_rest..=other]);
@@ -30,6 +31,11 @@ pub fn plan(log: &[Turn], heard: impl Into<Heard>, replay: &[Turn], moved_on: bo
                 draft.between(&ours[..first], &theirs[..others_first], log_rest > 0);
                 draft.keep_took_part(&ours[first..]);
                 (log_rest, replay_rest) = (at + 1, other + 1);
+                continue;
+            }
+            // Of turns that were put together it tells more than the one with this answer.
+            let mut others = (replay_rest..next).filter(|place| *place != other);
+            if others.any(|place| log[at].has_more_prompts(&replay[other], &replay[place])) {
                 continue;
             }
         }

@@ -31,7 +31,8 @@ pub struct Turn {
     pub came_to_nothing: bool,
     /// The agent said that it has no such session, whatever it may have said before: the prompt is not in its session.
     pub refused: bool,
-    /// What it is known to hold of turns of the other side; of rests of their answers, what it ends with.
+    /// What it is known to hold of turns of the other side; of rests of their answers, what it ends with. What was put
+    /// together holds the prompts of all that it was put together of.
     pub holds: Box<[Half]>,
 }
 
@@ -65,13 +66,18 @@ impl Turn {
 
     /// It and that one are one.
     pub(super) fn join(&mut self, other: &Self) {
+        self.holds = [self.prompts(), other.prompts()].concat().into_boxed_slice();
         self.go_on(other);
         self.came_to_nothing &= other.came_to_nothing;
         self.refused &= other.refused;
         self.user = self.user.followed_by(other.user);
         self.took_part = self.took_part.max(other.took_part);
         self.finished = other.finished;
-        self.holds = Box::default();
+    }
+
+    /// What the user said in it, or in each of the turns that it was put together of.
+    fn prompts(&self) -> Vec<Half> {
+        if self.holds.is_empty() { vec![Half::Prompt(self.user)] } else { self.holds.to_vec() }
     }
 
     /// It, if it is half a turn.
@@ -81,6 +87,18 @@ impl Turn {
             (user, agent) if user.is_empty() && !agent.is_empty() => Some(Half::Answer(agent)),
             _ => None,
         }
+    }
+
+    /// Whether it was begun by what the user says in that one, or one of the turns that it was put together of was.
+    pub(super) fn is_begun_by(&self, other: &Self) -> bool {
+        !other.user.is_empty() && (self.user == other.user || self.holds.contains(&Half::Prompt(other.user)))
+    }
+
+    /// Whether one of the turns that it was put together of was begun by what the user says in that other one, and not by
+    /// the same in this one.
+    pub(super) fn has_more_prompts(&self, one: &Self, other: &Self) -> bool {
+        let as_often = self.holds.iter().filter(|half| **half == Half::Prompt(other.user)).count();
+        !other.user.is_empty() && as_often > usize::from(one.user == other.user)
     }
 
     /// Whether that one is half a turn, and this one is known to have it with more of the same kind before or after it:

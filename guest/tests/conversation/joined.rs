@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, TOLD, Turns, account, ask_load, ask_prompt, ask_resume, lines, listing, load, mark, oblige, replay, row, said,
-    set, told,
+    CWD, TOLD, Turns, account, ask_load, ask_prompt, ask_resume, leave, lines, listing, load, mark, oblige, replay,
+    row, said, set, told,
 };
 
 const OLD: Turns<'static> = &[("Old question", "Old answer")];
@@ -57,6 +57,81 @@ fn a_prompt_without_an_answer_is_known_again_where_the_agent_joins_it_with_the_n
         }
         let out = ask_prompt(&mut desk, "prompt", "o1", "More");
         assert_eq!(account(&out), None, "the agent has said it all itself");
+    }
+}
+
+#[test]
+fn a_prompt_behind_one_that_nobody_had_answered_is_known_again_behind_a_summary() {
+    for answer in ["", "New answer"] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = set(&store, &world, &loads(), &[]);
+        load_as(&mut desk, "o1", "o1", &[(USER, "Old question")]);
+        desk.turn("o1", "New question", &[answer]);
+        leave(desk);
+        let before = [(USER, "Old question"), (USER, "New question"), (AGENT, answer)];
+        let after = [(AGENT, "A summary"), (USER, "New question"), (AGENT, answer)];
+        for (tells, first) in [(before, "> Old question"), (after, "A summary"), (after, "A summary")] {
+            let mut desk = set(&store, &world, &loads(), &[]);
+            let out = load_as(&mut desk, "o1", "o1", &tells);
+            let shown = said(&out.client).concat();
+            assert!(shown.starts_with(first) && shown.ends_with(&format!("New question{answer}")), "{shown}");
+            assert_eq!(shown.matches("question").count(), if tells == before { 2 } else { 1 }, "{shown}");
+            leave(desk);
+        }
+    }
+}
+
+#[test]
+fn a_prompt_that_an_agent_has_refused_stays_before_those_that_were_not_waited_for() {
+    for answer in ["", "An answer"] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = set(&store, &world, &loads(), &[]);
+        let id = desk.new_session("s1", CWD);
+        desk.turn(&id, "First", &[]);
+        let refused = ask_prompt(&mut desk, "refused", &id, "Refused").request("session/prompt");
+        desk.refuse(&refused, -32002);
+        let asked = ["Second", "Third"].map(|text| ask_prompt(&mut desk, text, &id, text).request("session/prompt"));
+        desk.agent(update("s1", chunk(AGENT, answer)));
+        for asked in asked {
+            desk.reply(&asked, json!({"stopReason": "end_turn"}));
+        }
+        leave(desk);
+        let tells = [(AGENT, "A summary"), (USER, "Third"), (AGENT, answer)];
+        for time in ["next", "after that"] {
+            let mut desk = set(&store, &world, &loads(), &[]);
+            let out = load_as(&mut desk, &id, "s1", &tells);
+            assert_eq!(said(&out.client).concat(), format!("A summary> RefusedThird{answer}"), "{time}");
+            leave(desk);
+        }
+    }
+}
+
+#[test]
+fn a_prompt_that_was_not_waited_for_stands_once_though_only_the_agent_has_its_answer() {
+    for (before, answer) in
+        [(&[][..], "Answer"), (&[], "An answer of many more letters"), (&["Zero"], "An answer of so many letters")]
+    {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = set(&store, &world, &loads(), &[]);
+        let id = desk.new_session("s1", CWD);
+        for prompt in before {
+            desk.turn(&id, prompt, &[]);
+        }
+        ask_prompt(&mut desk, "first", &id, "First");
+        desk.agent(update("s1", chunk(AGENT, answer)));
+        ask_prompt(&mut desk, "second", &id, "Second");
+        // It is killed before it writes more, and nobody believes it to be there any more.
+        drop(desk);
+        world.now.set(world.now.get() + 20_000);
+        let mut tells: Vec<_> = before.iter().map(|prompt| (USER, *prompt)).collect();
+        tells.extend([(USER, "First"), (AGENT, answer), (USER, "Second"), (AGENT, "Another answer")]);
+        for time in ["next", "after that"] {
+            let mut desk = set(&store, &world, &loads(), &[]);
+            let shown = said(&load_as(&mut desk, &id, "s1", &tells).client).concat();
+            let first = before.concat();
+            assert_eq!(shown, format!("> {first}First{answer}> SecondAnother answer"), "{time}");
+            leave(desk);
+        }
     }
 }
 

@@ -62,6 +62,7 @@ fn entries_are_turns_without_a_gap() {
         (&["ua", "i", "ub", "a1", "uc", "a2"], &[(1, 4, "ab", "1", true), (5, 6, "c", "2", false)]),
         (&["ua", "tx", "ub", "ty", "a1"], &[(1, 2, "a", "", true), (3, 5, "b", "1", false)]),
         (&["a0", "pa", "a1", "eend_turn"], &[(1, 1, "", "0", true), (2, 4, "a", "1", true)]),
+        (&["ua", "pb", "a1", "eend_turn"], &[(1, 1, "a", "", true), (2, 4, "b", "1", true)]),
         (&["f", "pa"], &[(1, 1, "", "", true), (2, 2, "a", "", false)]),
         (&["pa", "a1", "eend_turn", "f", "c", "?"], &[(1, 6, "a", "1", true)]),
         (&["?", "?"], &[(1, 2, "", "", false)]),
