@@ -83,6 +83,9 @@ pub(super) enum Incoming {
         /// What it was asked for with, where that is not too long.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         given: Option<String>,
+        /// The store's revision at that time, as long as the instance is there.
+        #[serde(skip)]
+        asked_at: Option<u64>,
     },
     /// The agent's answer to `session/prompt`.
     Prompt { session: String, turn: TurnMemo },

@@ -36,6 +36,19 @@ pub fn is_forgettable<S: Storage>(store: &Store<S>, id: &str, by: (&str, &str), 
     Ok(is_its_since(&session, by, since) && is_only_listed(store, &session, by.0)?)
 }
 
+/// The session that the agent has by this id, if it is nothing but what the agent's list has said since the store was at this
+/// revision.
+pub fn listed_since<S: Storage>(
+    store: &Store<S>,
+    (agent, agent_id): (&str, &str),
+    revision: u64,
+) -> Result<Option<Session>> {
+    let Some(id) = store.record(keys::agent_session(agent, agent_id))? else { return Ok(None) };
+    let Some(session) = store.session(&id)?.filter(|session| session.born > revision) else { return Ok(None) };
+    let is_its_row = session.id_at(agent) == Some(agent_id) && is_only_listed(store, &session, agent)?;
+    Ok(is_its_row.then_some(session))
+}
+
 /// Removes a session of which nothing is here but what its agent's list said, unless somebody has it open: what is said
 /// there is going to be here too.
 pub fn forget<S: Storage>(store: &Store<S>, id: &str, agent: &str, now: i64) -> Result<()> {

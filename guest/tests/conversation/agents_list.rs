@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, update};
-use crate::scenes::{CWD, ask_load, lines, listing, load, oblige, row, said, told};
+use crate::scenes::{CWD, ask_load, leave, lines, listing, load, oblige, row, said, told};
 
 const LONG_AGO: &str = "2025-01-01T00:00:00Z";
 
@@ -285,5 +285,33 @@ fn the_title_of_a_session_that_the_agent_has_begun_anew_is_that_of_the_new_one()
         let mut desk = listing(&store, &world, "a", &json!({}), &rows);
         let listed = desk.ask("session/list", json!({}))["result"]["sessions"].clone();
         assert_eq!(listed[0]["title"], "Of the new one", "{rows:?}");
+    }
+}
+
+#[test]
+fn a_new_session_that_the_agents_list_tells_of_before_it_is_answered_has_no_twin() {
+    for is_listed_before in [false, true] {
+        let (store, world) = (Memory::new(), World::default());
+        let rows = [row("n1", "New", LONG_AGO)];
+        if is_listed_before {
+            leave(listing(&store, &world, "a", &json!({}), &rows));
+        }
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.client(json!({"id": "new", "method": "session/new", "params": {"cwd": "/home/y", "mcpServers": []}}));
+        let mut other = listing(&store, &world, "a", &json!({}), &rows);
+        assert_eq!(other.listed(), ["n1"]);
+        let out = desk.agent(json!({"id": "new", "result": {"sessionId": "n1"}}));
+        let id = out.answer("new")["result"]["sessionId"].as_str().unwrap().to_owned();
+        // One that was there before is another, which has given its id away.
+        assert_eq!(id == "n1", !is_listed_before);
+        let answer = desk.ask("session/list", json!({}));
+        let listed = answer["result"]["sessions"].as_array().unwrap();
+        assert_eq!(listed.len(), if is_listed_before { 2 } else { 1 });
+        assert_eq!(listed[0]["cwd"], "/home/y");
+        desk.turn(&id, "Hi", &["Ho"]);
+        leave(desk);
+        leave(other);
+        let mut desk = listing(&store, &world, "a", &json!({}), &rows);
+        assert_eq!(said(&load(&mut desk, &id, &[]).client), ["> Hi", "Ho"]);
     }
 }

@@ -13,7 +13,8 @@ use crate::talk::Mark;
 #[derive(Debug, Clone)]
 pub(crate) enum Asked {
     Initialize,
-    New,
+    /// With how many sessions were known.
+    New(usize),
     /// With the window of what was seen meanwhile.
     Load(usize),
     Resume(String),

@@ -197,18 +197,14 @@ impl Talk {
         self.sessions.get(id).is_some_and(|session| session.is_real)
     }
 
-    /// Whether an id is that of a session already. One that was never prompted here, and of which another program of its
-    /// agent's name says that there is none, or whose agent lists it no more (589011), may be forgotten, and its id free again.
-    pub(crate) fn is_taken(&self, id: &str) -> bool {
-        let is_denied = self.some_agent_forgets || self.unlisted.contains(id);
-        self.is_real(id) && !(is_denied && self.is_only_a_row(id))
-    }
-
-    /// Whether an id cannot be that of a fork that was asked for when so many sessions were known. The agent's list may have
-    /// told of the fork before it was done, and it has taken the place of that row (670126).
-    pub(crate) fn is_no_forks(&self, id: &str, known: usize) -> bool {
+    /// Whether an id is that of another session than the one that is given it, which was asked for when so many were known.
+    /// The agent's list may have told of that before it was done, and it has taken the place of the row (670126). One that was
+    /// never prompted here, and of which another program of its agent's name says that there is none, or whose agent lists it
+    /// no more (589011), may be forgotten, and its id free again.
+    pub(crate) fn is_anothers(&self, id: &str, known: usize) -> bool {
         let is_new = !self.made_outside.contains(id) && self.names.iter().skip(known).any(|name| name == id);
-        self.is_taken(id) && !(is_new && self.is_only_a_row(id))
+        let is_denied = self.some_agent_forgets || self.unlisted.contains(id);
+        self.is_real(id) && !((is_new || is_denied) && self.is_only_a_row(id))
     }
 
     /// Whether nothing was done in it here.

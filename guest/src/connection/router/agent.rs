@@ -98,8 +98,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 self.logged_out(outcome);
                 Ok(Handled::Pass)
             }
-            Incoming::New { cwd, directories, given } => {
-                self.new_session_made(line, cwd, directories, given.as_deref(), outcome)
+            Incoming::New { cwd, directories, given, asked_at } => {
+                self.new_session_made(line, (cwd, directories), given.as_deref(), asked_at, outcome)
             }
             Incoming::Prompt { session, turn } => {
                 let key = Key::Session(session);

@@ -11,7 +11,7 @@ use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::{self, Code, Object, Outcome, RpcError};
 use crate::sessions::{create, open_marks};
-use crate::storage::{Durability, Storage, Write};
+use crate::storage::{Storage, Write};
 use crate::store::{ActivityState, Session, State, keys};
 
 impl<S: Storage, E: Environment> Router<S, E> {
@@ -21,16 +21,18 @@ impl<S: Storage, E: Environment> Router<S, E> {
         params.check_mcp_servers(true)?;
         let directories = params.additional_directories()?;
         let given = given_to_keep(&params.to_open(None)).map(str::to_owned);
-        self.expect(request, Incoming::New { cwd, directories, given });
+        // Where it cannot be read, what the agent's list tells of the session before its answer is another one.
+        let asked_at = self.store.revision().ok();
+        self.expect(request, Incoming::New { cwd, directories, given, asked_at });
         Ok(Handled::Pass)
     }
 
     pub(super) fn new_session_made(
         &mut self,
         line: &str,
-        cwd: String,
-        directories: Vec<String>,
+        (cwd, directories): (String, Vec<String>),
         given: Option<&str>,
+        asked_at: Option<u64>,
         outcome: Outcome<'_>,
     ) -> Handling {
         let Outcome::Result(_) = outcome else { return Ok(Handled::Pass) };
@@ -58,7 +60,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let text = state.to_text();
         let name = self.connection.name.clone();
         self.cx().beat()?;
-        let session = create::create_with(&self.store, &self.environment, &session, Durability::Durable, |id| {
+        let asked_at = asked_at.filter(|_| !is_guessed);
+        let session = create::create_with(&self.store, &self.environment, &session, asked_at, |id| {
             Ok(vec![
                 Write::Put { key: keys::state(id), value: text.clone() },
                 open_marks::mark(id, &name, ActivityState::Idle),

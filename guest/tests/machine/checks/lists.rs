@@ -1,5 +1,7 @@
 //! What the list shows agrees with the record, the log and the agent.
 
+use std::collections::BTreeMap;
+
 use acp_sessions_guest::storage::{Memory, Storage};
 use acp_sessions_guest::store::{ActivityState, Row, Session, Store, keys};
 use acp_sessions_guest::time;
@@ -62,6 +64,7 @@ pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke>
             broken.push(Broke::new("own-text", format!("the title is the layer's own text: {row}")));
         }
     }
+    broken.extend(twins(talk, &store, &ids));
     let here = talk.sessions.iter().filter(|(_, session)| session.life == Life::Here);
     for (id, session) in here {
         let is_outside = talk.made_outside.contains(id) && !talk.gone_outside.contains(id);
@@ -71,6 +74,23 @@ pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke>
         let must = is_kept || talk.required(id).iter().any(|(_, marks)| !marks.is_empty());
         if must && !ids.contains(&id.as_str()) {
             broken.push(Broke::new("vanished", format!("`{id}` is not listed any more")));
+        }
+    }
+    broken
+}
+
+/// No two of these are one session of an agent's, unless its programs hand out ids again.
+fn twins(talk: &Talk, store: &Store<&Memory>, ids: &[&str]) -> Vec<Broke> {
+    let records = ids.iter().filter_map(|id| store.session(id).ok().flatten());
+    let mut seen = BTreeMap::new();
+    let mut broken = Vec::new();
+    for record in records {
+        let counting = |agent: &str| talk.counting.iter().any(|name| name.unwrap_or("unnamed") == agent);
+        for (agent, known) in record.agents.iter().filter(|(agent, _)| !counting(agent)) {
+            if let Some(twin) = seen.insert((agent.clone(), known.id.clone()), record.id.clone()) {
+                let text = format!("`{twin}` and `{}` are both `{}` of the agent {agent}", record.id, known.id);
+                broken.push(Broke::new("twins", text));
+            }
         }
     }
     broken

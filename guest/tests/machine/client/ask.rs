@@ -50,7 +50,7 @@ impl Client {
         let text = match ask {
             Ask::New(cwd) => {
                 let params = json!({"cwd": CWD[usize::from(cwd) % 2], "mcpServers": []});
-                self.request("session/new", &params, Asked::New)
+                self.request("session/new", &params, Asked::New(ground.talk.names.len()))
             }
             Ask::Load(pick) => {
                 let session = of(pick);

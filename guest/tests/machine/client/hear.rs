@@ -109,9 +109,9 @@ impl Client {
     fn granted(&mut self, asked: Asked, result: &Value, ground: &mut Ground) {
         match asked {
             Asked::Initialize => self.is_initialized = true,
-            Asked::New => {
+            Asked::New(known) => {
                 let id = result["sessionId"].as_str().unwrap_or_default();
-                if id.is_empty() || ground.talk.is_taken(id) {
+                if id.is_empty() || ground.talk.is_anothers(id, known) {
                     ground.broke("ids", format!("a new session got the id `{id}`"));
                 }
                 ground.talk.meet(id).is_made_here = true;
@@ -120,7 +120,7 @@ impl Client {
             }
             Asked::Fork(parent, required, known) => {
                 let id = result["sessionId"].as_str().unwrap_or_default().to_owned();
-                if id.is_empty() || ground.talk.is_no_forks(&id, known) {
+                if id.is_empty() || ground.talk.is_anothers(&id, known) {
                     ground.broke("ids", format!("a fork got the id `{id}`"));
                 }
                 ground.talk.fork(&parent, &id, &required);
