@@ -90,7 +90,7 @@ use revision::parse_revision;
 pub use roster::Roster;
 pub use row::{Row, RowHead, whole_row};
 pub use segment::Segment;
-pub use session::{Origin, Session};
+pub use session::{DATELESS_END, Origin, Session};
 pub use shelf::Shelf;
 pub use span::Span;
 pub use state::State;

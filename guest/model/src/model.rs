@@ -65,7 +65,7 @@ impl Model {
     /// What a list shows, in its order: last prompt, or activity, first; among equal times by the id as it stands in keys.
     pub fn list(&self, question: &Question) -> Vec<&Session> {
         let mut found: Vec<&Session> = self.sessions.iter().filter(|session| question.admits(session)).collect();
-        found.sort_by_cached_key(|session| Reverse((session.recency(), keys::encode(&session.id))));
+        found.sort_by_cached_key(|session| Reverse((session.place(), keys::encode(&session.id))));
         found
     }
 }

@@ -46,7 +46,13 @@ impl Session {
         DIRECTORIES[directory][spelling]
     }
 
-    /// What it stands by in a list.
+    /// What it stands by in a list: a session without a date as if it were of 1970.
+    pub fn place(&self) -> i64 {
+        let is_dateless = self.undated && self.prompted.is_none();
+        if is_dateless { self.updated / 1000 } else { self.recency() }
+    }
+
+    /// When it was last prompted or, where that is not known, active.
     pub fn recency(&self) -> i64 {
         self.prompted.map_or(self.updated, |prompted| prompted.clamp(self.created, self.updated))
     }

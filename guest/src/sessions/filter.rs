@@ -13,7 +13,7 @@ use super::list::{ListError, Options};
 use super::open_marks::States;
 use crate::rpc;
 use crate::search::query::Query;
-use crate::store::{LONG_TAIL, RowHead, Session, Shelf, directory};
+use crate::store::{DATELESS_END, LONG_TAIL, RowHead, Session, Shelf, directory};
 use crate::time;
 
 /// The most rows in a page.
@@ -100,7 +100,12 @@ impl Filter {
             && self.admits_undated(row.undated)
     }
 
-    /// The earliest recency that can match: nothing stands before its creation.
+    /// Whether what stands at this recency can match, by that alone.
+    pub fn can_stand_at(&self, recency: i64) -> bool {
+        recency >= self.earliest() || recency < DATELESS_END
+    }
+
+    /// The earliest recency that can match where there is a date: nothing else stands before its creation.
     pub fn earliest(&self) -> i64 {
         self.created_after.map_or(0, |after| after.saturating_add(1))
     }

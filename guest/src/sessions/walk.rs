@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::filter::{self, Agents, Filter};
 use super::upgrade;
 use crate::storage::{Bounds, Entry, Result, Storage};
-use crate::store::{Layout, Roster, Row, RowHead, Shelf, Span, Store, keys};
+use crate::store::{DATELESS_END, Layout, Roster, Row, RowHead, Shelf, Span, Store, keys};
 use crate::time;
 
 /// How many bytes of rows are read at a time over all ranges, and from each at least; so with rows.
@@ -173,7 +173,10 @@ impl Walk {
         let spans = created_before.map_or(0, |_| Span::all().count());
         // What was active after a time may have been prompted long before it.
         let has_tails = filter.updated_after.is_some();
-        let in_each = sets.len() * (spans.max(1) + usize::from(has_tails)) + usize::from(is_older);
+        // What has no date was created long after where it stands, and active after no time.
+        let has_dateless = filter.created_after.is_some() && !has_tails;
+        let ranges_of_set = spans.max(1) + usize::from(has_tails) + usize::from(has_dateless);
+        let in_each = sets.len() * ranges_of_set + usize::from(is_older);
         let batches = Batches::of(shelves.len() * places.len() * in_each, batch);
         let from = |earliest| move |prefix, kind, until| Range::new(prefix, kind, (earliest, until), behind, batches);
         let range = from(filter.earliest_without_tail());
@@ -187,6 +190,10 @@ impl Walk {
             let letter = shelf.letter();
             for agent in &sets {
                 let rows = keys::rows(letter, *agent, cwd);
+                if has_dateless {
+                    let until = Some(DATELESS_END);
+                    ranges.push(Range::new(rows.clone(), Kind::Rows, (0, until), behind, batches));
+                }
                 let Some(before) = created_before else {
                     ranges.push(range(rows, Kind::Rows, None));
                     continue;

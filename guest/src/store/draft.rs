@@ -162,6 +162,7 @@ impl<'a, S: Storage> Draft<'a, S> {
                 let before = known.before.as_ref().filter(|before| before.is_shown_as(session));
                 session.shown = before.map(Session::shown_revision);
                 session.revision = revision;
+                session.note_dates();
                 if known.before.is_none() {
                     session.born = revision;
                 }

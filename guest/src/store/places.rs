@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::session::recency;
+use super::session::{dateless, recency};
 use super::unreadable::unreadable;
 use crate::storage::Result;
 
@@ -30,10 +30,16 @@ impl Placed {
             updated: i64,
             prompted: Option<i64>,
             #[serde(default)]
+            dateless: bool,
+            #[serde(default)]
             revision: u64,
         }
         let dates: Dates = serde_json::from_str(record).map_err(|error| unreadable("a session's record", &error))?;
-        let recency = recency(dates.created, dates.updated, dates.prompted);
+        let recency = if dates.dateless {
+            dateless(dates.updated)
+        } else {
+            recency(dates.created, dates.updated, dates.prompted)
+        };
         Ok(Self { recency, revision: dates.revision })
     }
 }

@@ -26,6 +26,12 @@ pub enum Origin {
     Agent,
 }
 
+/// By how much less sessions without a date stand by than others.
+const DATELESS_SCALE: i64 = 1000;
+
+/// Before this stands what has no date, as if it were of 1970 or soon after: no agent is that old.
+pub const DATELESS_END: i64 = crate::time::LAST / DATELESS_SCALE + 1;
+
 /// All that is known about a session but its state and its transcript. Times are milliseconds since 1970, UTC.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Session {
@@ -52,6 +58,10 @@ pub struct Session {
     /// Whether the agent took back the time of last activity: it then only orders, and is not shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undated: bool,
+    /// Whether lists show no date of it, so that it stands behind all of which they do. Each change notes it; where a record of an
+    /// earlier version does not, the session stands by its last activity until it changes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dateless: bool,
     /// The revision that last changed it; see [`super::Store::revision`].
     #[serde(default)]
     pub revision: u64,
@@ -127,6 +137,7 @@ impl Session {
             model: None,
             forked_from: None,
             undated: false,
+            dateless: false,
             revision: 0,
             shown: None,
             born: 0,
@@ -266,11 +277,16 @@ impl Session {
         self.prompted = Some(self.updated);
     }
 
+    /// Notes whether lists show a date of it.
+    pub fn note_dates(&mut self) {
+        self.dateless = self.undated && self.prompted.is_none();
+    }
+
     /// What lists are ordered by (draft: session list extensions): when its user last prompted it or, where that is not
     /// known, its last activity. Never before it was created, nor after its last activity: bounds on these are bounds on
-    /// it.
+    /// it. What is [`Self::dateless`] stands before [`DATELESS_END`], whenever it was created.
     pub fn recency(&self) -> i64 {
-        recency(self.created, self.updated, self.prompted)
+        if self.dateless { dateless(self.updated) } else { recency(self.created, self.updated, self.prompted) }
     }
 
     /// The revision that last changed what lists show of it, its last activity aside.
@@ -308,7 +324,13 @@ impl Session {
     }
 }
 
-/// [`Session::recency`] of a session with these times.
+/// [`Session::recency`] of a session without a date that is ordered by this time: among its like it stands by that, to the
+/// second.
+pub(super) fn dateless(orders: i64) -> i64 {
+    orders / DATELESS_SCALE
+}
+
+/// [`Session::recency`] of another session with these times.
 pub(super) fn recency(created: i64, updated: i64, prompted: Option<i64>) -> i64 {
     prompted.map_or(updated, |prompted| prompted.max(created).min(updated))
 }

@@ -9,6 +9,7 @@ pub const LONG_TAIL: i64 = 3_600_000;
 impl Session {
     /// Whether there was activity long after the last prompt.
     pub fn has_long_tail(&self) -> bool {
-        self.updated - self.recency() >= LONG_TAIL
+        // What has no date is later than no time that a list could ask for.
+        !self.dateless && self.updated - self.recency() >= LONG_TAIL
     }
 }

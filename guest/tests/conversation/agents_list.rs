@@ -315,3 +315,36 @@ fn a_new_session_that_the_agents_list_tells_of_before_it_is_answered_has_no_twin
         assert_eq!(said(&load(&mut desk, &id, &[]).client), ["> Hi", "Ho"]);
     }
 }
+
+#[test]
+fn sessions_without_a_date_stand_behind_those_that_have_one() {
+    let dateless = |id: &str| json!({"sessionId": id, "cwd": CWD, "title": "Undated"});
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::open(&store, &world, &[]);
+    let asked = desk.greet(Some("a"), &lists()).request("session/list");
+    let mut out = ask_list(&mut desk);
+    out.extend(desk.reply(&asked, json!({"sessions": [dateless("o1"), row("o2", "Old", LONG_AGO), dateless("o3")]})));
+    out.extend(desk.wait(0));
+    assert_eq!(ids(out.answer("list")), ["o2", "o3", "o1"]);
+    let narrowed =
+        |own: Value| json!({"id": "list", "method": "session/list", "params": {"_meta": {"acp-sessions": own}}});
+    // When such a session was created is known nevertheless: no later than it was found.
+    for (bounds, expected) in [
+        (json!({"createdAfter": "2025-06-01T00:00:00Z"}), vec!["o3", "o1"]),
+        (json!({"createdBefore": "2025-06-01T00:00:00Z"}), vec!["o2"]),
+        (json!({"createdAfter": "2025-06-01T00:00:00Z", "search": "undated"}), vec!["o3", "o1"]),
+        (
+            json!({"createdAfter": "2024-06-01T00:00:00Z", "createdBefore": "2040-01-01T00:00:00Z"}),
+            vec!["o2", "o3", "o1"],
+        ),
+        (json!({"updatedAfter": "2024-06-01T00:00:00Z"}), vec!["o2"]),
+    ] {
+        let answer = desk.client(narrowed(bounds.clone()));
+        assert_eq!(ids(answer.answer("list")), expected, "{bounds}");
+    }
+    // Once it has a date it stands by that.
+    desk.agent(update("o1", json!({"sessionUpdate": "session_info_update", "updatedAt": "2025-02-01T00:00:00Z"})));
+    let mut again = ask_list(&mut desk);
+    again.extend(desk.wait(0));
+    assert_eq!(ids(again.answer("list")), ["o1", "o2", "o3"]);
+}

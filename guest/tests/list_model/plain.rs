@@ -271,8 +271,8 @@ fn a_session_without_a_date_is_updated_after_nothing() {
     assert_eq!(shown, "d");
     undate("b");
     for (params, expected) in [
-        (json!({}), "dbac"),
-        (json!({"createdAfter": "1970-01-01T00:00:01Z"}), "dbc"),
+        (json!({}), "dacb"),
+        (json!({"createdAfter": "1970-01-01T00:00:01Z"}), "dcb"),
         (json!({"updatedAfter": "1970-01-01T00:00:00Z"}), "dac"),
         (json!({"updatedAfter": "1970-01-01T00:00:00Z", "search": "second"}), ""),
         (json!({"updatedAfter": "1970-01-01T00:00:00Z", "search": "f"}), "da"),

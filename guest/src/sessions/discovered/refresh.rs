@@ -71,9 +71,10 @@ pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, 
             found = Found::Archived { id: session.id.clone(), archived: fresh.archived };
         }
     }
+    fresh.note_dates();
     let is_same = fresh.title == session.title
         && (fresh.prompted, fresh.turn_ended, &fresh.model) == (session.prompted, session.turn_ended, &session.model)
-        && (fresh.updated, fresh.undated) == (session.updated, session.undated)
+        && (fresh.updated, fresh.undated, fresh.dateless) == (session.updated, session.undated, session.dateless)
         && (fresh.archived, &fresh.directories) == (session.archived, &session.directories)
         && fresh.created == session.created
         && fresh.agents == session.agents;

@@ -79,7 +79,7 @@ impl<S: Storage> Gather<'_, S> {
         places.retain(|(id, placed)| {
             let stands_behind = |from| compare((placed.recency, id), from).is_lt();
             placed.revision <= self.started
-                && placed.recency >= self.filter.earliest()
+                && self.filter.can_stand_at(placed.recency)
                 && behind.is_none_or(stands_behind)
         });
         let mut places: Vec<_> = places.into_iter().map(|(id, placed)| (placed.recency, id)).collect();
