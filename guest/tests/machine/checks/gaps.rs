@@ -39,6 +39,11 @@
 //! **A session that its agent began in the place of its own while the store took nothing**, and which another window has read in
 //! the agent's list before the first could have it noted. It is one more of the agent's own to everybody, and is not deleted with
 //! the session that it stands in for (685101); nor is one of which nothing could be noted before its program was killed (1975944).
+//! To its own window it is one more as well, if that reads the list meanwhile (710173).
+//!
+//! **A new session that others have come upon before its agent has answered**, where the instance that asked for it was lost. The
+//! next one does not know what the store held at that time, and so not that it is the same session (729387): it stands in the
+//! list twice.
 //!
 //! **A turn that a failing store took nothing of.** No log tells that it is under way, so a replay of another window's agent,
 //! which has its prompt, is taken over in the midst of it. What the first window writes when the store works again stands there
@@ -55,6 +60,12 @@ use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Store, keys};
 
 use crate::talk::{Mark, Talk};
+
+/// Whether a session may stand in the list twice, because a failing store took no note of whose it is, or nobody knows any more
+/// when it was asked for.
+pub(crate) fn may_have_twins(talk: &Talk) -> bool {
+    talk.had_faults || talk.forgot_asking
+}
 
 /// Whether nobody can tell whose replay it is that the sessions are compared with.
 pub(crate) fn is_compared_in_vain(talk: &Talk) -> bool {

@@ -9,7 +9,7 @@ use acp_sessions_guest::transcript::{Entry, Kind as EntryKind};
 use serde_json::Value;
 
 use super::ALL;
-use super::gaps::is_given_again;
+use super::gaps::{is_given_again, may_have_twins};
 use crate::disk::Kept;
 use crate::ground::{Broke, Ground};
 use crate::kind::{Kind, Trait};
@@ -81,6 +81,9 @@ pub(crate) fn listed(talk: &Talk, memory: &Memory, rows: &[Value]) -> Vec<Broke>
 
 /// No two of these are one session of an agent's, unless its programs hand out ids again.
 fn twins(talk: &Talk, store: &Store<&Memory>, ids: &[&str]) -> Vec<Broke> {
+    if may_have_twins(talk) {
+        return Vec::new();
+    }
     let records = ids.iter().filter_map(|id| store.session(id).ok().flatten());
     let mut seen = BTreeMap::new();
     let mut broken = Vec::new();
