@@ -105,7 +105,7 @@ fn nothing_private_is_logged_at_any_level() {
 fn a_level_that_is_none_is_told_of_and_warnings_are_logged() {
     let scene = Scene::new();
     let list = |level: &str| {
-        let launch = Launch::new(built("acp-sessions")).arg("list").arg("--store").arg(scene.store());
+        let launch = Launch::new(&built("acp-sessions")).arg("list").arg("--store").arg(scene.store());
         let output = launch.env("ACP_SESSIONS_LOG", level).command().output().expect("it starts");
         String::from_utf8(output.stderr).expect("text")
     };
