@@ -12,7 +12,7 @@ pub(super) const CACHE_KIB: i64 = 4096;
 const SEARCHING_CACHE_KIB: i64 = 16_384;
 
 /// How long it is kept after a search.
-const KEPT: Duration = Duration::from_secs(60);
+const KEPT: Duration = Duration::from_mins(1);
 
 /// What searches have in memory.
 #[derive(Debug, Default)]
