@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::session::{dateless, recency};
+use super::session::recency;
 use super::unreadable::unreadable;
 use crate::storage::Result;
 
@@ -35,11 +35,7 @@ impl Placed {
             revision: u64,
         }
         let dates: Dates = serde_json::from_str(record).map_err(|error| unreadable("a session's record", &error))?;
-        let recency = if dates.dateless {
-            dateless(dates.updated)
-        } else {
-            recency(dates.created, dates.updated, dates.prompted)
-        };
+        let recency = recency((dates.created, dates.updated), dates.prompted, dates.dateless);
         Ok(Self { recency, revision: dates.revision })
     }
 }

@@ -286,7 +286,7 @@ impl Session {
     /// known, its last activity. Never before it was created, nor after its last activity: bounds on these are bounds on
     /// it. What is [`Self::dateless`] stands before [`DATELESS_END`], whenever it was created.
     pub fn recency(&self) -> i64 {
-        if self.dateless { dateless(self.updated) } else { recency(self.created, self.updated, self.prompted) }
+        recency((self.created, self.updated), self.prompted, self.dateless)
     }
 
     /// The revision that last changed what lists show of it, its last activity aside.
@@ -324,14 +324,12 @@ impl Session {
     }
 }
 
-/// [`Session::recency`] of a session without a date that is ordered by this time: among its like it stands by that, to the
-/// second.
-pub(super) fn dateless(orders: i64) -> i64 {
-    orders / DATELESS_SCALE
-}
-
-/// [`Session::recency`] of another session with these times.
-pub(super) fn recency(created: i64, updated: i64, prompted: Option<i64>) -> i64 {
+/// [`Session::recency`] of a session with these times. One without a date stands among its like by the time that orders it, to
+/// the second.
+pub(super) fn recency((created, updated): (i64, i64), prompted: Option<i64>, dateless: bool) -> i64 {
+    if dateless {
+        return updated / DATELESS_SCALE;
+    }
     prompted.map_or(updated, |prompted| prompted.max(created).min(updated))
 }
 

@@ -73,23 +73,26 @@ fn removes(write: &Write) -> bool {
     matches!(write, Write::CutLog(_) | Write::DropText(_))
 }
 
+/// What is read of one state of the store, whatever others write meanwhile.
+fn of_one_state<T>(connection: &mut Connection, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    let transaction = Transaction::begin(connection, Lock::Reading)?;
+    let found = read(&transaction)?;
+    transaction.commit()?;
+    Ok(found)
+}
+
 impl Sqlite {
     /// Reads that belong together see one state of the store.
     fn read<T>(&mut self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        self.search_memory.give_back(&self.connection, Instant::now())?;
-        let transaction = Transaction::begin(&mut self.connection, Lock::Reading)?;
-        let found = read(&transaction)?;
-        transaction.commit()?;
-        Ok(found)
+        self.search_memory.give_back(&self.connection, Instant::now)?;
+        of_one_state(&mut self.connection, read)
     }
 
     /// The same, with the memory that searches have.
     fn search<T>(&mut self, read: impl FnOnce(&Connection, &mut OwnerNames) -> Result<T>) -> Result<T> {
         self.search_memory.take(&self.connection, Instant::now())?;
-        let transaction = Transaction::begin(&mut self.connection, Lock::Reading)?;
-        let found = read(&transaction, &mut self.search_memory.names)?;
-        transaction.commit()?;
-        Ok(found)
+        let names = &mut self.search_memory.names;
+        of_one_state(&mut self.connection, |connection| read(connection, names))
     }
 
     /// Begins to write: waits for other processes no longer than there is patience left. Reads wait for nobody.

@@ -32,9 +32,9 @@ impl SearchMemory {
         Ok(())
     }
 
-    /// Gives it back if the last search was long ago.
-    pub(super) fn give_back(&mut self, connection: &Connection, now: Instant) -> rusqlite::Result<()> {
-        if self.searched.is_none_or(|searched| now.saturating_duration_since(searched) < KEPT) {
+    /// Gives it back if the last search was long ago. The time is asked for only where there has been one.
+    pub(super) fn give_back(&mut self, connection: &Connection, now: impl FnOnce() -> Instant) -> rusqlite::Result<()> {
+        if self.searched.is_none_or(|searched| now().saturating_duration_since(searched) < KEPT) {
             return Ok(());
         }
         *self = Self::default();
@@ -56,14 +56,14 @@ mod tests {
         let (connection, mut memory, begun) =
             (Connection::open_in_memory().unwrap(), SearchMemory::default(), Instant::now());
         connection.pragma_update(None, "cache_size", -CACHE_KIB).unwrap();
-        memory.give_back(&connection, begun).unwrap();
+        memory.give_back(&connection, || begun).unwrap();
         assert_eq!(cache_size(&connection), -CACHE_KIB);
         for searched in [begun, begun + KEPT / 2] {
             memory.take(&connection, searched).unwrap();
         }
-        memory.give_back(&connection, begun + KEPT).unwrap();
+        memory.give_back(&connection, || begun + KEPT).unwrap();
         assert_eq!(cache_size(&connection), -SEARCHING_CACHE_KIB);
-        memory.give_back(&connection, begun + 2 * KEPT).unwrap();
+        memory.give_back(&connection, || begun + 2 * KEPT).unwrap();
         assert_eq!((cache_size(&connection), memory.searched), (-CACHE_KIB, None));
     }
 }
