@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World};
-use crate::scenes::{CWD, TOLD, account, ask_load, ask_prompt, oblige, told};
+use crate::scenes::{CWD, TOLD, account, ask_load, ask_prompt, listing, oblige, row, told};
 
 /// The agent `b`, which has never heard of the sessions of `a`.
 fn another<'a>(store: &'a Memory, world: &'a World, capabilities: &Value) -> Desk<'a> {
@@ -131,4 +131,38 @@ fn an_instance_lost_between_opening_and_the_first_prompt_forgets_nothing() {
     let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
     let out = ask_prompt(&mut desk, "p2", &id, "Fourth");
     assert_eq!(account(&out), None);
+}
+
+#[test]
+fn an_agent_that_begins_anew_by_the_id_of_a_session_that_only_it_has_is_told_what_was_said_since() {
+    let (store, world) = (Memory::new(), World::default());
+    listing(&store, &world, "a", &json!({}), &[row("s1", "Of old", "2025-10-09T08:53:20Z")]);
+    let mut said = Vec::new();
+    for question in ["First question", "Second question", "Third question"] {
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let out = ask_load(&mut desk, "load", "s1");
+        oblige(&mut desk, out, &[], "s1").answer("load");
+        let out = ask_prompt(&mut desk, "prompt", "s1", question);
+        let account = account(&out).unwrap_or_default();
+        assert!(said.iter().all(|said| account.contains(said)), "{question}: {account}");
+        desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
+        said.push(question);
+    }
+}
+
+#[test]
+fn an_agent_of_another_window_is_told_all_of_it_though_it_hands_out_the_same_ids() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = Desk::ready(&store, &world, &json!({}));
+    first.new_session("s1", CWD);
+    first.turn("s1", "First question", &["First answer"]);
+    let mut second = Desk::ready(&store, &world, &json!({}));
+    let out = ask_load(&mut second, "load", "s1");
+    oblige(&mut second, out, &[], "s1").answer("load");
+    first.turn("s1", "Second question", &["Second answer"]);
+    let out = ask_prompt(&mut second, "prompt", "s1", "Third");
+    let account = account(&out).unwrap_or_default();
+    for said in ["First question", "First answer", "Second question", "Second answer"] {
+        assert!(account.contains(said), "{said}: {account}");
+    }
 }

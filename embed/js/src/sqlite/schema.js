@@ -17,8 +17,11 @@ export function migrate(database) {
   // Kept in the file; it cannot be changed within a transaction.
   database.exec("PRAGMA journal_mode = WAL");
   transaction(database, "EXCLUSIVE", () => {
-    const pending = STEPS.slice(version(database));
+    const applied = version(database);
+    const pending = STEPS.slice(applied);
     for (const step of pending) database.exec(step);
+    // No earlier version has left anything to be cleaned up after in a store that is made here.
+    if (applied === 0) database.exec("UPDATE cleaning SET removed = 0");
     if (pending.length > 0) database.exec(`PRAGMA user_version = ${CURRENT}`);
   });
 }

@@ -228,12 +228,10 @@ impl LiveSession {
             let Some(before) = before.or(unknown.as_ref()).filter(|_| !is_deleted) else { return Ok(Decision::Keep) };
             let mut changed = before.clone();
             match changed.agents.get_mut(&agent) {
-                // The agent's own stays the one to ask for until something was said in the one that stands in for it;
-                // and for good where only the agent has what was said before. What has got its id is no other.
+                // The agent's own stays the one to ask for until something was said in the one that stands in for it.
+                // What has got its id is no other: of what was said before, that one has heard nothing.
                 Some(known)
-                    if attached.step == Step::New
-                        && opening.asks_as().is_some()
-                        && (before.origin == Origin::Agent || *known.id != *self.agent_id) =>
+                    if attached.step == Step::New && opening.asks_as().is_some() && *known.id != *self.agent_id =>
                 {
                     known.forget(self.agent_id.to_string());
                 }
@@ -300,7 +298,7 @@ impl LiveSession {
 /// What the agent has not heard of what was said.
 fn untold<S: Storage, E: Environment>(session: &Session, heard: u64, cx: &mut Cx<'_, S, E>) -> Option<Untold> {
     match is_any_said(cx.store.storage(), session, heard) {
-        Ok(is_any) => is_any.then_some(Untold::Heard),
+        Ok(is_any) => is_any.then_some(Untold::Place(heard)),
         Err(error) => {
             cx.push(Effect::Warn(format!("what the agent has not heard could not be read: {error}")));
             None

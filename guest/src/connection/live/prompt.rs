@@ -159,7 +159,10 @@ impl LiveSession {
                 let hearer = Hearer { agent: &cx.agent.name, id: &self.agent_id, window: &window };
                 digest_for(storage, &session, heard, Some(hearer))?
             }
-            Untold::Heard => digest(storage, &session, session.heard_by(&cx.agent.name, &self.agent_id))?,
+            // What it refused since it has not heard either.
+            Untold::Place(heard) => {
+                digest(storage, &session, heard.min(session.heard_by(&cx.agent.name, &self.agent_id)))?
+            }
         };
         if account.is_none() {
             self.untold = None;

@@ -37,7 +37,11 @@ pub(super) use state::note;
 const MERGED: i64 = 32;
 /// How many pages of the file a slice looks at, and how many it overwrites at most.
 const LOOKED_AT: u32 = 512;
-const OVERWRITTEN: usize = 128;
+const OVERWRITTEN: usize = 64;
+/// It looks at no more once it has taken so long, as where the file has to be read from the disk: a request may be waiting.
+const LOOKING: Duration = Duration::from_millis(2);
+/// After every so many pages the clock is asked.
+const PAGES_BETWEEN: u32 = 16;
 /// So many times as long as a slice took nothing is done after it.
 const REST: u32 = 3;
 /// How long others may be kept from writing while the journal waits for those who read.
@@ -291,6 +295,7 @@ fn look(connection: &Connection, first: u32) -> Result<Looked> {
         tracing::warn!("the store is too large, or of a kind that is not known, to clean its pages");
         return Ok(Looked::default());
     };
+    let begun = Instant::now();
     let mut looked = Looked::default();
     for number in first..first.saturating_add(LOOKED_AT) {
         let Some(mut page) = read(connection, number)? else { return Ok(looked) };
@@ -299,7 +304,8 @@ fn look(connection: &Connection, first: u32) -> Result<Looked> {
         if header.clean(number, &mut page, &free) {
             looked.dirty.push(number);
         }
-        if looked.dirty.len() == OVERWRITTEN {
+        let is_long = looked.pages.is_multiple_of(PAGES_BETWEEN) && begun.elapsed() >= LOOKING;
+        if is_long || looked.dirty.len() == OVERWRITTEN {
             break;
         }
     }

@@ -79,6 +79,10 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     for migration in pending {
         transaction.execute_batch(migration)?;
     }
+    if applied == 0 {
+        // No earlier version has left anything to be cleaned up after in a store that is made here.
+        transaction.execute("UPDATE cleaning SET removed = 0", [])?;
+    }
     if !pending.is_empty() {
         transaction.pragma_update(None, "user_version", CURRENT)?;
     }

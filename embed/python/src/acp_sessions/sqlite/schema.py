@@ -32,9 +32,13 @@ def migrate(connection: apsw.Connection) -> None:
     # Kept in the file; it cannot be changed within a transaction.
     connection.pragma("journal_mode", "WAL")
     with transaction(connection, "EXCLUSIVE"):
-        pending = STEPS[version(connection) :]
+        applied = version(connection)
+        pending = STEPS[applied:]
         for step in pending:
             # Run to the end of the last statement.
             connection.execute(step).fetchall()
+        if applied == 0:
+            # No earlier version has left anything to be cleaned up after in a store that is made here.
+            connection.execute("UPDATE cleaning SET removed = 0").fetchall()
         if pending:
             connection.pragma("user_version", CURRENT)

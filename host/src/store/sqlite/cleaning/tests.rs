@@ -152,6 +152,16 @@ fn nothing_begins_before_it_has_been_quiet_and_many_removals_share_a_pass() {
 }
 
 #[test]
+fn a_store_in_which_nothing_was_ever_removed_is_not_looked_through() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut store = open(&folder);
+    fill(&mut store, 2, 5);
+    assert_eq!(store.clean_some().expect("cleaned"), None);
+    commit(&mut store, removed("log-1"));
+    assert!(store.clean_some().expect("cleaned").is_some());
+}
+
+#[test]
 fn what_is_removed_while_a_pass_is_under_way_has_another() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut store = open(&folder);
