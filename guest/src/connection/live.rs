@@ -38,6 +38,7 @@ use std::sync::Arc;
 pub(super) use lost::given_to_keep;
 pub(super) use memo::Memo;
 pub(super) use opening::{OpenRequest, Wanted};
+pub(super) use permission::Question;
 pub(super) use session_update::Update;
 pub(super) use settings::Setting;
 pub(super) use show::Piece;
@@ -95,8 +96,8 @@ pub(super) struct LiveSession {
     copy: AgentsCopy,
     /// All turns in the log that are not its own have ended.
     others_ended: bool,
-    /// How many of the agent's questions its user has not answered, of the turn under way.
-    questions: u32,
+    /// The agent's questions that its user has not answered, of the turn under way.
+    questions: Vec<Question>,
     /// Tool calls of the turn under way that have not ended.
     calls: OpenCalls,
     /// Keeps the layer's own words out of what is shown as the user's.
@@ -231,7 +232,7 @@ impl LiveSession {
             in_step: InStep::default(),
             copy: AgentsCopy::Known,
             others_ended: false,
-            questions: 0,
+            questions: Vec::new(),
             calls: OpenCalls::default(),
             hush: own_words::Stream::default(),
             quote: Quote::default(),

@@ -83,8 +83,8 @@ pub(super) enum Incoming {
         /// What it was asked for with, where that is not too long.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         given: Option<String>,
-        /// The store's revision at that time, as long as the instance is there.
-        #[serde(skip)]
+        /// The store's revision at that time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         asked_at: Option<u64>,
     },
     /// The agent's answer to `session/prompt`.
@@ -259,11 +259,13 @@ const MOST_OF_AGENT: usize = 4096;
 const LONGEST_OF_AGENT: usize = 256;
 
 impl OfAgent {
-    /// The agent asks for something; `permission`: for that.
-    pub(super) fn insert(&mut self, id: Id, permission: Option<Permission>) {
-        if self.0.len() < MOST_OF_AGENT && id.as_json().len() <= LONGEST_OF_AGENT {
+    /// The agent asks for something; `permission`: for that. Returns whether it is remembered.
+    pub(super) fn insert(&mut self, id: Id, permission: Option<Permission>) -> bool {
+        let is_remembered = self.0.len() < MOST_OF_AGENT && id.as_json().len() <= LONGEST_OF_AGENT;
+        if is_remembered {
             self.0.insert(id, permission);
         }
+        is_remembered
     }
 
     /// The client has answered; what it was asked for permission for, if it was.

@@ -45,6 +45,25 @@ fn a_question_that_is_not_answered_ends_with_its_turn() {
 }
 
 #[test]
+fn a_question_is_still_waited_for_after_its_instance_was_lost() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = window(&store, &world);
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    ask_permission(&mut desk);
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+    assert_eq!(state(&mut desk, "s1"), "requires_action");
+    permit(&mut desk);
+    // The lost instance's own mark is believed for some seconds.
+    for _ in 0..8 {
+        desk.wait(2000);
+    }
+    assert_eq!(state(&mut desk, "s1"), "running");
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+    assert_eq!(state(&mut desk, "s1"), "running");
+}
+
+#[test]
 fn a_window_that_was_killed_says_nothing_any_more_within_seconds() {
     let (store, world) = (Memory::new(), World::default());
     let mut first = window(&store, &world);

@@ -290,7 +290,7 @@ fn the_title_of_a_session_that_the_agent_has_begun_anew_is_that_of_the_new_one()
 
 #[test]
 fn a_new_session_that_the_agents_list_tells_of_before_it_is_answered_has_no_twin() {
-    for is_listed_before in [false, true] {
+    for (is_listed_before, is_lost) in [(false, false), (true, false), (false, true), (true, true)] {
         let (store, world) = (Memory::new(), World::default());
         let rows = [row("n1", "New", LONG_AGO)];
         if is_listed_before {
@@ -300,6 +300,9 @@ fn a_new_session_that_the_agents_list_tells_of_before_it_is_answered_has_no_twin
         desk.client(json!({"id": "new", "method": "session/new", "params": {"cwd": "/home/y", "mcpServers": []}}));
         let mut other = listing(&store, &world, "a", &json!({}), &rows);
         assert_eq!(other.listed(), ["n1"]);
+        if is_lost {
+            desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+        }
         let out = desk.agent(json!({"id": "new", "result": {"sessionId": "n1"}}));
         let id = out.answer("new")["result"]["sessionId"].as_str().unwrap().to_owned();
         // One that was there before is another, which has given its id away.

@@ -1,12 +1,13 @@
 //! What permission was asked for, and who answered what.
 
 use acp_sessions_corpus::Call;
-use acp_sessions_guest::storage::{Memory, Storage, Write};
+use acp_sessions_guest::engine::{Arrival, Content, Peer};
+use acp_sessions_guest::storage::{Bounds, Memory, Storage, Write};
 use acp_sessions_guest::store::Store;
 use acp_sessions_guest::transcript::{Entry, Kind};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World};
+use crate::desk::{Desk, World, envelope};
 use crate::scenes::{CWD, ask_fork, ask_load, ask_prompt, leave, load, oblige, said};
 
 /// A connection of a client that calls itself so.
@@ -102,6 +103,32 @@ fn who_answered_what_is_kept_and_never_replayed() {
     let out = load(&mut desk, "s1", &[]);
     assert_eq!(said(&out.client), ["> Go"]);
     assert!(out.client.iter().all(|message| message["method"] != "session/request_permission"));
+}
+
+#[test]
+fn who_answered_what_a_lost_instance_was_asked_is_kept_once() {
+    for is_lost_too in [false, true] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = called(&store, &world, Some("zed"));
+        desk.new_session("s1", CWD);
+        ask_prompt(&mut desk, "turn", "s1", "Go");
+        asks(&mut desk, "p1", "c1");
+        let memos = desk.memos.clone();
+        if is_lost_too {
+            // What the lost instance has written of it stays.
+            desk.client(chooses("p1", "y"));
+        }
+        let answer = Arrival { peer: Peer::Client, content: Content::Line(envelope(chooses("p1", "y"))) };
+        let lost = if is_lost_too { vec![answer] } else { Vec::new() };
+        let mut desk = Desk::carry_on(&store, &world, &[], memos, lost);
+        let out = if is_lost_too { desk.pull() } else { desk.client(chooses("p1", "y")) };
+        assert!(out.agent.iter().any(|message| message["id"] == "p1"), "{is_lost_too}");
+        desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+        assert_eq!(kept(&store, &world, "s1", 9), ["c1 zed allow_once"], "{is_lost_too}");
+        let log = store.read_log("s1", 1, Bounds { limit: 100, max_bytes: u32::MAX }).expect("the log can be read");
+        let kinds = log.entries.iter().filter_map(|entry| Some(Entry::parse(&entry.value)?.kind));
+        assert_eq!(kinds.filter(|kind| *kind == Kind::PermissionAnswered).count(), 1, "{is_lost_too}");
+    }
 }
 
 #[test]

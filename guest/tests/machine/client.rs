@@ -97,11 +97,6 @@ impl Client {
         self.asked.values().map(Vec::len).sum()
     }
 
-    /// Whether it waits for a new session.
-    pub(crate) fn awaits_new(&self) -> bool {
-        self.asked.values().flatten().any(|asked| matches!(asked, Asked::New(_)))
-    }
-
     /// The sessions that it waits for to be opened, or forked.
     pub(crate) fn opens(&self) -> impl Iterator<Item = &str> {
         self.asked.values().flatten().filter_map(|asked| match asked {

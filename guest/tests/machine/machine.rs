@@ -338,7 +338,7 @@ impl<'a> Machine<'a> {
     /// Calls the host, and hands out what comes of it; what the agent says to that at once goes back in.
     fn with_host(&mut self, line: u8, call: impl FnOnce(&mut Host<'a>) -> Result<Vec<Sent>, Broken>) {
         let Some(open) = &mut self.lines[usize::from(line)] else { return };
-        let (losses, awaits_new) = (open.host.losses, open.client.awaits_new());
+        let losses = open.host.losses;
         let windows = open.client.windows.iter().filter(|window| window.done).count();
         let met = self.bench.faults.met();
         let sent = call(&mut open.host);
@@ -349,7 +349,6 @@ impl<'a> Machine<'a> {
         }
         if open.host.losses > losses {
             self.ground.talk.shake(line);
-            self.ground.talk.forgot_asking |= awaits_new;
             self.note(|| format!("{line} -- the instance was lost"));
         }
         let mut said: VecDeque<String> = VecDeque::new();

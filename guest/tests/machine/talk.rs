@@ -140,8 +140,6 @@ pub(crate) struct Talk {
     pub(crate) some_agent_forgets: bool,
     /// The store has failed, so that something could not be read when it was needed.
     pub(crate) had_faults: bool,
-    /// An instance was lost before its agent had answered a client's request for a new session.
-    pub(crate) forgot_asking: bool,
     /// Turns that were answered without a word of how they ended.
     pub(crate) hollow: BTreeSet<usize>,
     /// What an agent said it has deleted that is not the one that has it.

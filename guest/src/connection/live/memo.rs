@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::closing::Closing;
 use super::in_step::Kept;
-use super::{AgentsCopy, LiveSession, Phase, Said};
+use super::{AgentsCopy, LiveSession, Phase, Question, Said};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -47,6 +47,9 @@ pub(in crate::connection) struct Memo {
     /// So it was with an instance that was lost in the turns under way.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(in crate::connection) missing: bool,
+    /// What the agent has asked its user and waits for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(in crate::connection) questions: Vec<Question>,
 }
 
 /// Why something is missing in a log after an instance was lost.
@@ -72,6 +75,7 @@ impl LiveSession {
             stands_in_since: self.stands_in_since,
             unwritten: self.is_unwritten(),
             missing: self.said == Said::Missing,
+            questions: self.questions.clone(),
         })
     }
 
@@ -110,6 +114,7 @@ impl LiveSession {
         self.in_step.take_up(memo.in_step, memo.mark.as_deref(), &memo.agent_id);
         self.parent = memo.parent;
         self.stands_in_since = memo.stands_in_since;
+        self.questions = memo.questions;
         // What another window has written since is for the agent to hear.
         if let Some(seen) = memo.seen {
             self.recorder.knows(seen);
@@ -153,6 +158,11 @@ impl LiveSession {
         self.recorded = 0;
     }
 
+    /// Whether the instance that was lost with the arrival that is made up for had recorded it.
+    pub(super) fn was_recorded<S: Storage, E: Environment>(&self, cx: &Cx<'_, S, E>) -> bool {
+        (1..=self.recorded).contains(&cx.arrivals)
+    }
+
     /// A prompt was lost with its instance on its way to the agent, and its client is told so. Where it was written before,
     /// its turn ends in the log.
     pub(in crate::connection) fn prompt_lost<S: Storage, E: Environment>(
@@ -161,7 +171,7 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) {
         let (Some(id), Some(seen)) = (self.key.id(), self.recorder.seen()) else { return };
-        if !(1..=self.recorded).contains(&cx.arrivals) {
+        if !self.was_recorded(cx) {
             return;
         }
         let with = (cx.agent.name.as_str(), &*self.agent_id);

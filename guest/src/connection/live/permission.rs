@@ -1,25 +1,42 @@
 //! Permissions that the agent asks for: history, though it is never replayed as something to answer.
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{LiveSession, Phase};
 use crate::connection::cx::Cx;
 use crate::environment::Environment;
-use crate::rpc::{Object, Outcome};
+use crate::rpc::{Id, Object, Outcome};
 use crate::storage::Storage;
 use crate::store::ActivityState;
 use crate::transcript::Kind;
 
+/// How many questions of a session are waited for at once. The answers to more are noted all the same, unless the instance is
+/// lost meanwhile.
+const MOST_QUESTIONS: usize = 64;
+
+/// Something that the agent has asked its user, and the turn under way waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::connection) struct Question {
+    /// The request's id as the client knows it, as JSON.
+    pub(in crate::connection) request: String,
+    /// The tool call that it is about, where it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::connection) tool_call: Option<String>,
+}
+
 impl LiveSession {
-    /// The agent asks for permission; `params` without the session's id. Lists say at once that its user is waited for.
+    /// The agent asks for permission; `params` without the session's id. Lists say at once that its user is waited for, if the
+    /// question is remembered until it is answered.
     pub(in crate::connection) fn permission_asked<S: Storage, E: Environment>(
         &mut self,
+        question: Option<Question>,
         params: &str,
         cx: &mut Cx<'_, S, E>,
     ) {
         if self.is_open() {
             self.recorder.push(Kind::PermissionAsked, cx.now(), params);
-            self.questions += 1;
+            self.questions.extend(question.filter(|_| self.questions.len() < MOST_QUESTIONS));
             self.write_if_due(cx, false);
         }
     }
@@ -27,23 +44,26 @@ impl LiveSession {
     /// What is being done in it.
     pub(super) fn activity_state(&self) -> ActivityState {
         match &self.phase {
-            Phase::Open { turns, .. } if !turns.is_empty() && self.questions > 0 => ActivityState::RequiresAction,
+            Phase::Open { turns, .. } if !turns.is_empty() && !self.questions.is_empty() => {
+                ActivityState::RequiresAction
+            }
             Phase::Open { turns, .. } if !turns.is_empty() => ActivityState::Running,
             Phase::Closing(closing) if !closing.turns.is_empty() => ActivityState::Running,
             _ => ActivityState::Idle,
         }
     }
 
-    /// The client has answered what it was asked for a tool call, and calls itself so.
-    pub(in crate::connection) fn permission_answered(
+    /// The client has answered this request, which was about a tool call, and calls itself so.
+    pub(in crate::connection) fn permission_answered<S: Storage, E: Environment>(
         &mut self,
-        now: i64,
-        outcome: Outcome<'_>,
+        (request, outcome): (&Id, Outcome<'_>),
         tool_call: Option<&str>,
         client: Option<&str>,
+        cx: &mut Cx<'_, S, E>,
     ) {
-        self.questions = self.questions.saturating_sub(1);
-        if !self.is_open() && !self.is_closing() {
+        self.questions.retain(|question| question.request != request.as_json());
+        let can_be_noted = self.is_open() || self.is_closing();
+        if !can_be_noted || self.was_recorded(cx) {
             return;
         }
         let mut entry = match outcome {
@@ -61,6 +81,13 @@ impl LiveSession {
                 entry.set(member, json!(value).to_string());
             }
         }
-        self.recorder.push(Kind::PermissionAnswered, now, &entry.to_json());
+        self.recorder.push(Kind::PermissionAnswered, cx.now(), &entry.to_json());
+    }
+
+    /// Without a turn under way nothing waits for an answer.
+    pub(in crate::connection) fn forget_questions_without_turn(&mut self) {
+        if self.turns_mut().is_none_or(|turns| turns.is_empty()) {
+            self.questions.clear();
+        }
     }
 }

@@ -136,9 +136,7 @@ impl LiveSession {
         if !goes_on {
             self.recorder.set_turn(Some(turn.tag.clone()));
             let open = std::mem::take(&mut self.calls);
-            if self.turns_mut().is_none_or(|turns| turns.is_empty()) {
-                self.questions = 0;
-            }
+            self.forget_questions_without_turn();
             if is_cut_off {
                 for update in open.failed() {
                     self.recorder.push(Kind::Update, now, &format!("{{\"update\":{update}}}"));

@@ -118,7 +118,7 @@ impl LiveSession {
     }
 
     fn update_while_open<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> Handled {
-        if !(1..=self.recorded).contains(&cx.arrivals) {
+        if !self.was_recorded(cx) {
             return self.record_and_show(update, cx);
         }
         // The instance that was lost with it has written it, and nobody was shown it.

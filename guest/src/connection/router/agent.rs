@@ -4,7 +4,7 @@ use crate::connection::answer::AUTH_REQUIRED;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
-use crate::connection::live::Setting;
+use crate::connection::live::{Question, Setting};
 use crate::connection::requests::{Incoming, Outgoing, OwnId, Owner, Permission, Stale};
 use crate::connection::router::Router;
 use crate::environment::Environment;
@@ -190,8 +190,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
             let mut rest = asked.clone();
             rest.remove("sessionId");
             let rest = rest.to_json();
-            self.with(&key, |session, cx| session.permission_asked(&rest, cx));
-            self.connection.requests.of_agent.insert(known_as, Some(Permission::read(key, &asked)));
+            let permission = Permission::read(key.clone(), &asked);
+            let question = Question { request: known_as.as_json().to_owned(), tool_call: permission.tool_call.clone() };
+            let is_remembered = self.connection.requests.of_agent.insert(known_as, Some(permission));
+            self.with(&key, |session, cx| session.permission_asked(is_remembered.then_some(question), &rest, cx));
         } else {
             self.connection.requests.of_agent.insert(known_as, None);
         }

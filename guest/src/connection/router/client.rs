@@ -270,11 +270,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// The client answered the agent's request for permission.
-    fn permission_answered(&mut self, id: &Id, outcome: Outcome<'_>) {
+    pub(super) fn permission_answered(&mut self, id: &Id, outcome: Outcome<'_>) {
         let Some(asked) = self.connection.requests.of_agent.remove(id) else { return };
         let client = client_name(&self.connection.introduction);
         self.with(&asked.session, |session, cx| {
-            session.permission_answered(cx.now(), outcome, asked.tool_call.as_deref(), client.as_deref());
+            session.permission_answered((id, outcome), asked.tool_call.as_deref(), client.as_deref(), cx);
         });
     }
 }

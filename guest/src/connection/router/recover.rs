@@ -8,7 +8,7 @@ use crate::connection::handled::Handled;
 use crate::connection::key::Key;
 use crate::connection::live::{LiveSession, Memo};
 use crate::connection::params::Params;
-use crate::connection::requests::{Incoming, Owner};
+use crate::connection::requests::{Incoming, Owner, Permission};
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::exchange::{Arrival, Content, Peer};
@@ -121,7 +121,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
             }
             (Peer::Agent, Message::Response { id, outcome }) => return self.answer_lost(&id, outcome, error),
             (Peer::Agent, Message::Request { id, .. }) => return self.send_agent(rpc::failure(&id, error)),
-            (Peer::Client, Message::Response { id, .. }) => self.answer_for_agent(&line, &id),
+            (Peer::Client, Message::Response { id, outcome }) => {
+                self.permission_answered(&id, outcome);
+                self.answer_for_agent(&line, &id)
+            }
             (Peer::Client, Message::Notification { params, .. }) => self.pass_to_agent(&line, params),
             (Peer::Agent, Message::Notification { method, params }) if method == "session/update" => {
                 self.session_update(&line, params)
@@ -181,6 +184,13 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.outputs.extend(nothing);
             return;
         };
+        for question in &memo.questions {
+            if let Some(request) = Id::parse(&question.request) {
+                let session = Key::Session(id.to_owned());
+                let permission = Permission { session, tool_call: question.tool_call.clone() };
+                self.connection.requests.of_agent.insert(request, Some(permission));
+            }
+        }
         let (agent_id, untold) = (memo.agent_id.clone(), memo.untold);
         let mut session = LiveSession::open_unread(id.to_owned(), agent_id, untold);
         session.was_given(given);
@@ -198,6 +208,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             session.take_up_turn(request, turn, begun);
         }
         session.forget_missing_without_turn();
+        session.forget_questions_without_turn();
         if self.connection.requests.is_worth_waiting(session.agent_id()) {
             session.await_what_is_told(self.now());
         }

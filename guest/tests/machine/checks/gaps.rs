@@ -41,10 +41,6 @@
 //! the session that it stands in for (685101); nor is one of which nothing could be noted before its program was killed (1975944).
 //! To its own window it is one more as well, if that reads the list meanwhile (710173).
 //!
-//! **A new session that others have come upon before its agent has answered**, where the instance that asked for it was lost. The
-//! next one does not know what the store held at that time, and so not that it is the same session (729387): it stands in the
-//! list twice.
-//!
 //! **A turn that a failing store took nothing of.** No log tells that it is under way, so a replay of another window's agent,
 //! which has its prompt, is taken over in the midst of it. What the first window writes when the store works again stands there
 //! twice, until the next load from that agent sets one of the two aside (101350). Only what was said in a turn during which the
@@ -61,10 +57,9 @@ use acp_sessions_guest::store::{Store, keys};
 
 use crate::talk::{Mark, Talk};
 
-/// Whether a session may stand in the list twice, because a failing store took no note of whose it is, or nobody knows any more
-/// when it was asked for.
+/// Whether a session may stand in the list twice, because a failing store took no note of whose it is.
 pub(crate) fn may_have_twins(talk: &Talk) -> bool {
-    talk.had_faults || talk.forgot_asking
+    talk.had_faults
 }
 
 /// Whether nobody can tell whose replay it is that the sessions are compared with.
