@@ -384,4 +384,9 @@ impl LiveSession {
             Phase::Opening(_) | Phase::Gone => None,
         }
     }
+
+    /// Whether no turn is under way, in whichever phase.
+    fn is_without_turn(&mut self) -> bool {
+        self.turns_mut().is_none_or(|turns| turns.is_empty())
+    }
 }

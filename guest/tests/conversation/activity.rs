@@ -9,6 +9,15 @@ use crate::scenes::{
     CWD, LONG, answers, ask_load, ask_permission, ask_prompt, leave, listing, load, oblige, permit, row,
 };
 
+/// A window in whose turn the agent waits for a permission.
+fn asked<'a>(store: &'a Memory, world: &'a World) -> Desk<'a> {
+    let mut desk = window(store, world);
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    ask_permission(&mut desk);
+    desk
+}
+
 #[test]
 fn rows_say_what_is_being_done_in_sessions_in_whichever_window() {
     let (store, world) = (Memory::new(), World::default());
@@ -34,10 +43,7 @@ fn rows_say_what_is_being_done_in_sessions_in_whichever_window() {
 #[test]
 fn a_question_that_is_not_answered_ends_with_its_turn() {
     let (store, world) = (Memory::new(), World::default());
-    let mut desk = window(&store, &world);
-    desk.new_session("s1", CWD);
-    ask_prompt(&mut desk, "turn", "s1", "Go");
-    ask_permission(&mut desk);
+    let mut desk = asked(&store, &world);
     desk.agent(answers("turn"));
     assert_eq!(state(&mut desk, "s1"), "idle");
     ask_prompt(&mut desk, "turn", "s1", "On");
@@ -47,10 +53,7 @@ fn a_question_that_is_not_answered_ends_with_its_turn() {
 #[test]
 fn a_question_is_still_waited_for_after_its_instance_was_lost() {
     let (store, world) = (Memory::new(), World::default());
-    let mut desk = window(&store, &world);
-    desk.new_session("s1", CWD);
-    ask_prompt(&mut desk, "turn", "s1", "Go");
-    ask_permission(&mut desk);
+    let desk = asked(&store, &world);
     let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
     assert_eq!(state(&mut desk, "s1"), "requires_action");
     permit(&mut desk);

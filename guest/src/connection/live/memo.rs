@@ -143,7 +143,7 @@ impl LiveSession {
 
     /// Where no turn is under way of which something could be missing, it is the log alone that says so.
     pub(in crate::connection) fn forget_missing_without_turn(&mut self) {
-        if self.turns_mut().is_none_or(|turns| turns.is_empty()) {
+        if self.is_without_turn() {
             self.said = Said::Whole;
         }
     }

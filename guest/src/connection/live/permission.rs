@@ -86,7 +86,7 @@ impl LiveSession {
 
     /// Without a turn under way nothing waits for an answer.
     pub(in crate::connection) fn forget_questions_without_turn(&mut self) {
-        if self.turns_mut().is_none_or(|turns| turns.is_empty()) {
+        if self.is_without_turn() {
             self.questions.clear();
         }
     }
