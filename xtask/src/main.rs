@@ -30,7 +30,7 @@ enum Command {
     /// Build, play a conversation of an editor with the built-in agent, and show what happened
     Demo,
     /// Check everything: format, lints, unit tests, whole-program tests, official clients, the component
-    Test,
+    Test(commands::test::Options),
     /// Check licences, sources and duplicates of all crates, and their known faults where the list of these can be had
     Deny,
     /// Measure
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         Command::Component(options) => commands::component::run(&options),
         Command::Dist(options) => commands::dist::run(&options),
         Command::Demo => commands::demo::run(),
-        Command::Test => commands::test::run(),
+        Command::Test(options) => commands::test::run(&options),
         Command::Deny => commands::deny::run(),
         Command::Bench(bench) => commands::bench::run(&bench),
         Command::Torture(options) => commands::torture::run(&options),

@@ -1,8 +1,12 @@
 //! `cargo xtask test`: everything that must hold.
+//!
+//! What is made of the build for others ([`packages`]) is checked by a process of its own beside the rest: most of these steps keep
+//! one processor busy.
 
 mod chromium;
 mod engine;
 pub(crate) mod official;
+mod packages;
 mod python;
 pub(crate) mod report;
 
@@ -12,14 +16,25 @@ use std::thread::{self, ScopedJoinHandle};
 use anyhow::{Context as _, Result, anyhow};
 use serde_json::Value;
 
-use super::component::{again, web};
 use super::wasm_target::{answers, apt_get};
 use crate::workspace;
 use report::{Outcome, Report};
 
+/// Options of `cargo xtask test`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Check only the packages for other languages and what is given away, as they are made of what was built last
+    #[arg(long)]
+    packages: bool,
+}
+
 /// Runs every check, also after one has failed, and sums up. Where `CI` is set nothing may be missing.
-pub(crate) fn run() -> Result<()> {
+pub(crate) fn run(options: &Options) -> Result<()> {
     let mut report = Report::new(std::env::var("CI").is_ok_and(|set| !set.is_empty() && set != "false"));
+    if options.packages {
+        packages::checks(&mut report);
+        return report.finish();
+    }
     thread::scope(|scope| {
         let targeted = report.step("Target for WebAssembly", || outcome(super::wasm_target::ensure()));
         // It needs nothing of the build, and by itself keeps no more than one processor busy.
@@ -35,31 +50,16 @@ fn checks(report: &mut Report, targeted: bool, by_debian: ScopedJoinHandle<'_, O
     // With the tests: what they ask of a dependency would otherwise have it built a second time, and all that needs it.
     let built = targeted && report.step("Build", || cargo(&["build", "--workspace", "--all-targets"]));
     if built {
+        let packages = packages::begin();
         report.step("Lints", || {
             tool("clippy", &["--release", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"])
         });
         report.step("Licences and sources", || outcome(super::deny::run()));
         report.step("The component's imports", || outcome(engine::imports()));
         report.step("The engine by Debian's compiler", || awaited(by_debian));
-        let for_web = report.step("The engine for the web", || outcome(web::build()));
-        if for_web {
-            // The other level of optimisation takes as long again: `cargo xtask component --again`.
-            report.step("The same engine in another folder", || outcome(again::check(&[web::OPT_LEVEL])));
-        }
         report.step("Unit tests", || cargo_test(&["--lib", "--bins"]));
         report.step("Documentation tests", || cargo_test(&["--doc"]));
         report.step("Fuzz targets, for a moment", fuzz);
-        let for_javascript = report.step(official::JAVASCRIPT.name, || official::JAVASCRIPT.install());
-        if for_web && for_javascript {
-            let is_bound = report.step("The engine in Node", || outcome(engine::in_node()));
-            if report.step("Chromium", chromium::install) && is_bound {
-                report.step("The engine in Chromium", || outcome(chromium::check()));
-            }
-        }
-        if report.step("What the package for Python needs", python::install) {
-            report.step("The engine in Python", || outcome(python::check()));
-        }
-        report.step("What is given away", || outcome(super::dist::check()));
         let mut left_out = install_official(report);
         if !report.step("Tools of the trials", trial_tools) {
             left_out.push("torture");
@@ -71,6 +71,7 @@ fn checks(report: &mut Report, targeted: bool, by_debian: ScopedJoinHandle<'_, O
             Ok(names) => cargo_test(&names.iter().flat_map(|name| ["--test", name]).collect::<Vec<_>>()),
             Err(error) => Outcome::Failed(error),
         });
+        report.step("The packages", || outcome(packages.and_then(packages::Checked::told)));
     }
 }
 

@@ -1,5 +1,6 @@
 //! `cargo xtask wasm-target`.
 
+use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -85,8 +86,11 @@ fn install_debian_packages() -> Result<()> {
     apt_get(&[&["install", "--quiet", "--yes", "--no-install-recommends"], &DEBIAN_PACKAGES[..]].concat())
 }
 
-/// Runs apt-get, by sudo unless this is root.
+/// Runs apt-get, by sudo unless this is root. It takes turns with itself: two of them at once would find its lists locked.
 pub(crate) fn apt_get(arguments: &[&str]) -> Result<()> {
+    let path = workspace::target_dir()?.join("apt-get.lock");
+    let turn = File::create(&path).with_context(|| format!("cannot create {}", path.display()))?;
+    turn.lock().with_context(|| format!("cannot lock {}", path.display()))?;
     let user = Command::new("id").arg("-u").output().context("cannot run id")?;
     let mut command = if user.stdout.trim_ascii() == b"0" {
         Command::new("apt-get")

@@ -1,10 +1,11 @@
-//! What a component says of itself: its name, version, licence and what it is, in sections of their own, as tools for
-//! WebAssembly read them.
+//! What a component says of itself: its name, version, licence, what it is and what it is made of, in sections of their own, as
+//! tools for WebAssembly read them.
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
 use super::binary::{CUSTOM, HEADER, push, push_text, sections};
+use super::sbom::purl;
 
 /// Where components keep names, their own first.
 const NAMES: &str = "component-name";
@@ -29,13 +30,25 @@ pub(super) fn described(component: &[u8], package: &Value) -> Result<Vec<u8>> {
     if !is_named {
         push(&mut bytes, CUSTOM, &named(text("name")?, &[]));
     }
-    for (section, key) in [("version", "version"), ("licenses", "license"), ("description", "description")] {
+    let source = source(package);
+    for (section, said) in [
+        ("version", text("version")?),
+        ("licenses", text("license")?),
+        ("description", text("description")?),
+        ("source", &source),
+    ] {
         let mut content = Vec::new();
         push_text(&mut content, section.as_bytes());
-        content.extend_from_slice(text(key)?.as_bytes());
+        content.extend_from_slice(said.as_bytes());
         push(&mut bytes, CUSTOM, &content);
     }
     Ok(bytes)
+}
+
+/// The address of what it is made of: the repository that the package names, else the package itself, as the list of what is
+/// compiled into it calls it.
+fn source(package: &Value) -> String {
+    package["repository"].as_str().map_or_else(|| purl(package), str::to_owned)
 }
 
 /// What the section of the names holds when the component's own is before the others.
@@ -63,7 +76,7 @@ mod tests {
         // Of no function.
         names.extend([1, 2, 1, 0]);
         push(&mut component, CUSTOM, &names);
-        let package = json!({"name": "engine", "version": "1.2.3", "license": "MIT", "description": "What it is"});
+        let mut package = json!({"name": "engine", "version": "1.2.3", "license": "MIT", "description": "What it is"});
         let bytes = described(&component, &package).expect("described");
         let mut said = Vec::new();
         for payload in Parser::new(0).parse_all(&bytes) {
@@ -80,9 +93,17 @@ mod tests {
                 _ => said.push((section.name(), String::from_utf8_lossy(section.data()).into_owned())),
             }
         }
-        let wanted = [("name", "engine"), ("version", "1.2.3"), ("licenses", "MIT"), ("description", "What it is")];
+        let wanted = [
+            ("name", "engine"),
+            ("version", "1.2.3"),
+            ("licenses", "MIT"),
+            ("description", "What it is"),
+            ("source", "pkg:cargo/engine@1.2.3"),
+        ];
         assert_eq!(said, wanted.map(|(key, text)| (key, text.to_owned())));
         assert!(described(&bytes, &package).is_err(), "it has a name");
+        package["repository"] = json!("https://example.org/engine");
+        assert_eq!(source(&package), "https://example.org/engine");
         assert!(described(&component, &json!({"name": "engine"})).is_err());
     }
 }

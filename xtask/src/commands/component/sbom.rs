@@ -88,7 +88,7 @@ fn component(package: &Value, lock: &Lock) -> Value {
 }
 
 /// The package's address, as package-url has it.
-fn purl(package: &Value) -> String {
+pub(super) fn purl(package: &Value) -> String {
     format!(
         "pkg:cargo/{}@{}",
         package["name"].as_str().unwrap_or_default(),
