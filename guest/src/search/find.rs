@@ -1,6 +1,7 @@
 //! Finding the sessions that a query matches.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 
 use super::parts::Parts;
 use super::query::Query;
@@ -80,24 +81,41 @@ pub enum Hit {
     },
 }
 
-/// The sessions that can match, where no more than `most` hold one of the terms: those that may hold each term of which
-/// that is so.
-pub fn few<S: Storage>(store: &Store<S>, query: &Query, most: usize) -> Result<Few> {
-    few_by(store, query, most, Halves::Gathered)
+/// The sessions that may hold all of these terms, by those of the terms that no more than `most` hold.
+pub fn few<S: Storage>(store: &Store<S>, terms: &[TextTerm], most: usize) -> Result<Few> {
+    few_by(store, terms, most, Halves::Gathered)
 }
 
-/// The same by words that stand in the index as they were typed: to gather what begins like half a word takes longer.
-pub fn few_by_whole_words<S: Storage>(store: &Store<S>, query: &Query, most: usize) -> Result<Few> {
-    few_by(store, query, most, Halves::Left)
+/// The sessions that may hold the first of the terms that no more than `most` hold, and the terms behind that one.
+pub fn few_of_one<'q, S: Storage>(
+    store: &Store<S>,
+    terms: &'q [TextTerm],
+    most: usize,
+) -> Result<(Few, &'q [TextTerm])> {
+    let mut left = terms;
+    while let [term, behind @ ..] = left {
+        left = behind;
+        match few(store, slice::from_ref(term), most)? {
+            Few::Many => {}
+            found => return Ok((found, left)),
+        }
+    }
+    Ok((Few::Many, left))
 }
 
-fn few_by<S: Storage>(store: &Store<S>, query: &Query, most: usize, halves: Halves) -> Result<Few> {
-    if query.terms.is_empty() {
+/// The sessions that may hold all of these terms, by words that stand in the index as they were typed: to gather what begins
+/// like half a word takes longer.
+pub fn few_by_whole_words<S: Storage>(store: &Store<S>, terms: &[TextTerm], most: usize) -> Result<Few> {
+    few_by(store, terms, most, Halves::Left)
+}
+
+fn few_by<S: Storage>(store: &Store<S>, terms: &[TextTerm], most: usize, halves: Halves) -> Result<Few> {
+    if terms.is_empty() {
         return Ok(Few::Sessions(Vec::new()));
     }
     let mut few: Option<Vec<String>> = None;
     let mut removals = Removals::read(store)?;
-    for term in &query.terms {
+    for term in terms {
         // To know who else holds it is worth no more than to try those that are left.
         let most = few.as_ref().map_or(most, |few| most.min(few.len().max(BATCHES.0 as usize)));
         let holding = match owners(store, term, most, halves, &mut removals) {

@@ -50,7 +50,7 @@ struct Found {
 /// Where a word is found in each of these sessions.
 fn found(scene: &Scene, word: &str, sessions: &[Session]) -> Vec<Option<Found>> {
     let query = Query::parse(word).unwrap().unwrap();
-    if let find::Few::Sessions(ids) = find::few(&scene.store, &query, 2000).unwrap() {
+    if let find::Few::Sessions(ids) = find::few(&scene.store, &query.terms, 2000).unwrap() {
         for session in sessions {
             let mut all = shown(scene, session).into_iter().chain(set_aside(scene, session));
             let shows = all.any(|(_, text)| text.contains(word.trim_matches('"')));

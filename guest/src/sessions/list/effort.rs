@@ -8,7 +8,8 @@
 pub struct Effort {
     /// How many may hold a word that is looked up before anything is tried.
     pub rare: usize,
-    /// How many on the list are tried before a word is looked up that more hold.
+    /// How many on the list are tried before a word is looked up that more hold, and how many of those who hold it before the
+    /// next word is.
     pub tried_first: usize,
     /// Where these tell that the page will be full after so many, no word is looked up.
     pub near: usize,

@@ -10,7 +10,7 @@ use crate::sessions::cursor::Place;
 use crate::sessions::list::Effort;
 use crate::sessions::list::places::places;
 use crate::sessions::walk::{self, Found, Walk};
-use crate::storage::{Result, Storage, StorageError};
+use crate::storage::{Result, Storage, StorageError, TextTerm};
 use crate::store::{Remembered, Session, keys};
 
 /// How many are tried at a time, at first and at most.
@@ -32,7 +32,7 @@ impl<S: Storage> Gather<'_, S> {
         }
         // A word that hardly anybody holds is found at once, and one that most hold among the first that are tried. Only
         // between the two does it pay to look who holds it.
-        match find::few_by_whole_words(self.store, query, rare)? {
+        match find::few_by_whole_words(self.store, &query.terms, rare)? {
             Few::Sessions(ids) => {
                 let places = self.places(ids, behind)?;
                 return self.matching_of(query, &places);
@@ -45,11 +45,18 @@ impl<S: Storage> Gather<'_, S> {
             let Some(behind_those) = self.tried(query, Some(reached.behind()), near)? else { return Ok(()) };
             reached = behind_those;
         }
-        let Few::Sessions(ids) = find::few(self.store, query, few)? else {
+        let (Few::Sessions(ids), others) = find::few_of_one(self.store, &query.terms, few)? else {
             return self.walked(query, Some(reached.behind()));
         };
-        let places = self.places(ids, Some(reached.behind()))?;
-        self.matching_of(query, &places)?;
+        let mut places = self.places(ids, Some(reached.behind()))?;
+        let (first, found_before) = (tried_first.min(places.len()), self.rows.len());
+        self.matching_of(query, &places[..first])?;
+        // Where most of them hold the other words too, to know who else does is worth less than to try those that are left.
+        let are_mostly_found = 2 * (self.rows.len() - found_before) >= first;
+        if !self.is_full() && !others.is_empty() && !are_mostly_found {
+            self.narrow(&mut places, first, others)?;
+        }
+        self.matching_of(query, &places[first..])?;
         let behind = Some((reached.recency, reached.id));
         self.store.remember(Remembered { list, behind, places });
         Ok(())
@@ -85,6 +92,16 @@ impl<S: Storage> Gather<'_, S> {
         let mut places: Vec<_> = places.into_iter().map(|(id, placed)| (placed.recency, id)).collect();
         places.sort_unstable_by(|a, b| compare((b.0, &b.1), (a.0, &a.1)));
         Ok(places)
+    }
+
+    /// Leaves of these, from one of them on, only those that may hold these terms too, where few do.
+    fn narrow(&self, places: &mut Vec<(i64, String)>, from: usize, terms: &[TextTerm]) -> Result<()> {
+        let left = places.split_off(from);
+        match find::few(self.store, terms, left.len())? {
+            Few::Sessions(ids) => places.extend(left.into_iter().filter(|(_, id)| ids.binary_search(id).is_ok())),
+            Few::Many | Few::Unsupported => places.extend(left),
+        }
+        Ok(())
     }
 
     /// Those of these that match, as many as the page takes.
