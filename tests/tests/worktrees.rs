@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use acp_sessions_tests::client::Client;
+use acp_sessions_tests::followed::Followed;
 use acp_sessions_tests::git::{git, repository};
 use acp_sessions_tests::launch::{Launch, built};
 use acp_sessions_tests::ran::Ran;
@@ -111,6 +112,24 @@ fn a_worktree_that_is_added_is_there_within_seconds() {
     git(&folders[0], &["worktree", "add", "--quiet", "--detach", text(&later)]);
     until("it is seen", || listed(&mut client, &folders[0]) == [text(&later)]);
     assert!(client.close().success());
+}
+
+#[test]
+fn who_follows_a_list_is_shown_the_sessions_of_a_worktree_that_is_added() {
+    let scene = Scene::new();
+    let folders = with_worktrees(&scene, &[]);
+    let later = scene.file("later");
+    let mut follower = Client::ready(&scene.builtin(&[]));
+    let params = json!({"cwd": text(&folders[0]), "includeWorktrees": true});
+    let mut list = Followed::begin(&mut follower, params);
+    git(&folders[0], &["worktree", "add", "--quiet", "--detach", text(&later)]);
+    let mut client = Client::ready(&scene.builtin(&[]));
+    let id = client.new_session(text(&later));
+    list.wait(&mut follower, "a session has begun there", |list| list.row(&id)["cwd"] == text(&later));
+    list.settle(&mut follower);
+    for client in [follower, client] {
+        assert!(client.close().success());
+    }
 }
 
 #[test]

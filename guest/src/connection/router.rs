@@ -21,6 +21,7 @@ mod effects;
 mod ends;
 mod folder_notes;
 mod follow;
+mod follow_worktrees;
 mod in_step;
 mod initialize;
 mod kept;

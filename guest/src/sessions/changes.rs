@@ -86,6 +86,11 @@ impl Follower {
         Ok(Self { began: revision, reached: revision, states, ..Self::default() })
     }
 
+    /// The revision at which the look began that is under way, or the next one will.
+    pub fn began(&self) -> u64 {
+        self.began
+    }
+
     /// Looks whether anything has changed, or goes on with the look that is under way; gives some of what it finds, of at
     /// most so many changes.
     ///

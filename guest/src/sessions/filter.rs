@@ -78,6 +78,19 @@ impl Filter {
         self.cwd.iter().chain(others).map(String::as_str).collect()
     }
 
+    /// Finds out which directories are meant, where worktrees are asked for; says whether they are others than were known.
+    pub fn find(&mut self, worktrees: Worktrees<'_>) -> bool {
+        let (Some(cwd), Some(known)) = (&self.cwd, &mut self.worktrees) else { return false };
+        let mut found: Vec<String> = worktrees(cwd).iter().filter_map(|path| directory::normalise(path)).collect();
+        found.sort_unstable();
+        found.dedup();
+        found.retain(|path| path != cwd);
+        found.truncate(MOST_WORKTREES);
+        let are_others = found != *known;
+        *known = found;
+        are_others
+    }
+
     /// Whether a creation time is in bounds.
     fn admits_created(&self, created: i64) -> bool {
         self.created_after.is_none_or(|after| created > after)
@@ -291,11 +304,6 @@ impl Request {
 
     /// Finds out which directories are meant, where worktrees are asked for.
     pub fn find(&mut self, worktrees: Worktrees<'_>) {
-        let Filter { cwd: Some(cwd), worktrees: Some(found), .. } = &mut self.filter else { return };
-        *found = worktrees(cwd).iter().filter_map(|path| directory::normalise(path)).collect();
-        found.sort_unstable();
-        found.dedup();
-        found.retain(|path| path != cwd);
-        found.truncate(MOST_WORKTREES);
+        self.filter.find(worktrees);
     }
 }

@@ -342,3 +342,32 @@ fn what_departed_long_ago_is_forgotten() {
     desk.wait(11_000);
     assert_eq!(departures(), 1);
 }
+
+#[test]
+fn a_worktree_that_is_made_later_is_of_the_list_once_a_session_has_begun_there() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    let list = json!({"cwd": CWD, "includeWorktrees": true});
+    let mut follower = window(&store, &world);
+    let (subscription, _) = subscribe(&mut follower, list.clone());
+    let mut watcher = hinted(&store, &world);
+    assert_eq!(rows_of(&mut watcher, list.clone()), Vec::<Value>::new());
+    let mut other = window(&store, &world);
+    other.new_session("s1", ELSEWHERE);
+    // The host goes on for a while with what it knew.
+    assert!(follower.wait(SOON).client.is_empty() && watcher.wait(0).client.is_empty());
+    world.worktrees.borrow_mut().insert(CWD.to_owned(), vec![ELSEWHERE.to_owned()]);
+    let out = follower.wait(SOON);
+    assert_eq!(notified(&out, "session/list/resync"), [json!({ "subscriptionId": subscription })]);
+    assert_eq!(notified(&watcher.wait(0), "session/list_changed"), [json!({ "cwd": CWD })]);
+    assert_eq!(rows_of(&mut follower, list).len(), 1);
+    other.new_session("s2", ELSEWHERE);
+    assert_eq!(members(&told(&follower.wait(SOON), &subscription).0, "cwd"), one("s2", ELSEWHERE));
+    // Nobody asks the host again and again.
+    for _ in 0..10 {
+        follower.wait(SOON);
+    }
+    let asked = world.folder_calls.get();
+    other.turn("s1", "Hello", &["Hi"]);
+    assert_eq!(told(&follower.wait(SOON), &subscription).0.len(), 1);
+    assert_eq!(world.folder_calls.get(), asked);
+}

@@ -48,7 +48,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let known = self.agents_states();
         let of = &mut self.connection.subscriptions;
         let Some(follower) = &mut of.follower else { return Ok(true) };
+        let began = follower.began();
         let step = follower.step(&self.store, now, &known, STEP)?;
+        self.follow_worktrees(&step, began, now);
+        let of = &mut self.connection.subscriptions;
         if step.is_too_far_behind {
             let ids: Vec<String> = of.by_id.keys().cloned().collect();
             of.note_hints(|_| true);

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::sessions::changes::{Follower, Scope};
+use crate::sessions::changes::{Changed, Follower, Scope};
+use crate::sessions::filter::Worktrees;
 
 /// How many subscriptions a connection may have.
 pub(super) const MOST_SUBSCRIPTIONS: usize = 128;
@@ -33,6 +34,8 @@ pub(super) struct Subscriptions {
     pub(super) next_look: i64,
     /// The directories of watched lists that are not what they were, to be told when the look is over.
     pub(super) hints: BTreeSet<String>,
+    /// Until when it is asked with each look which worktrees there are.
+    pub(super) worktrees_until: i64,
     /// The host was told that it cannot be followed.
     pub(super) warned: bool,
 }
@@ -58,6 +61,21 @@ impl Subscriptions {
         if self.is_idle() && self.follower.is_some() {
             *self = Self::default();
         }
+    }
+
+    /// Whether a session may be in a worktree of which one of the lists does not know.
+    pub(super) fn may_lack(&self, changed: &Changed) -> bool {
+        let watched = self.watches.values().map(|watch| &watch.scope);
+        self.by_id.values().chain(watched).any(|scope| scope.may_lack(changed))
+    }
+
+    /// Finds out anew which worktrees there are. Gives the subscriptions that have others now, and notes the watched lists.
+    pub(super) fn find_worktrees(&mut self, worktrees: Worktrees<'_>) -> Vec<String> {
+        let moved = self.by_id.iter_mut().filter_map(|(id, scope)| scope.find(worktrees).then(|| id.clone())).collect();
+        let watched =
+            self.watches.iter_mut().filter_map(|((cwd, _), watch)| watch.scope.find(worktrees).then_some(cwd));
+        self.hints.extend(watched.cloned());
+        moved
     }
 
     /// Something concerns these lists: those that are watched, where no subscription tells more, are not what they were.

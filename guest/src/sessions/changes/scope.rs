@@ -1,7 +1,7 @@
 //! Which list somebody follows, and what of all that has changed is news there.
 
 use super::{Changed, Departed, Step};
-use crate::sessions::filter::{Archived, Filter, Request, View};
+use crate::sessions::filter::{self, Archived, Filter, Request, View, Worktrees};
 use crate::sessions::list::{self, ListError};
 
 /// A list of sessions, whether they are archived or not: who follows it leaves out for itself what it does not show.
@@ -52,6 +52,16 @@ impl Scope {
     pub fn lacks(&self, gone: &Departed) -> bool {
         gone.from.was_among(&self.filter.directories(), self.filter.agents.name())
             && !gone.now.as_ref().is_some_and(|now| self.filter.admits(now))
+    }
+
+    /// Whether a session may be in a worktree that was not there when it was asked which there are.
+    pub fn may_lack(&self, changed: &Changed) -> bool {
+        self.filter.worktrees.is_some() && !filter::holds(&self.filter.directories(), &changed.session.cwd)
+    }
+
+    /// Finds out anew which directories are meant, where worktrees are asked for; says whether they are others than before.
+    pub fn find(&mut self, worktrees: Worktrees<'_>) -> bool {
+        self.filter.find(worktrees)
     }
 
     /// Whether all that the other lists is in this one.

@@ -1,0 +1,29 @@
+//! Worktrees that come and go while lists with them are followed (draft: session list extensions). No host tells of that; but
+//! one that matters has sessions.
+
+use crate::connection::router::Router;
+use crate::environment::Environment;
+use crate::sessions::changes::Step;
+use crate::storage::Storage;
+
+/// For how long it is asked, in milliseconds: a host may go on for some seconds with what it knew.
+const ASKED_FOR: i64 = 5000;
+
+impl<S: Storage, E: Environment> Router<S, E> {
+    /// Where a session has begun, since a revision, that the lists with worktrees lack, it may be in a new one: which there are
+    /// is found out again. Whoever follows a list that has others now is told to read it anew.
+    pub(super) fn follow_worktrees(&mut self, step: &Step, since: u64, now: i64) {
+        let of = &mut self.connection.subscriptions;
+        let mut begun = step.changed.iter().filter(|changed| changed.session.born > since);
+        if begun.any(|changed| of.may_lack(changed)) {
+            of.worktrees_until = now + ASKED_FOR;
+        }
+        let is_asked = (now..=now + ASKED_FOR).contains(&of.worktrees_until);
+        if !is_asked || !step.is_over {
+            return;
+        }
+        for id in of.find_worktrees(&|cwd: &str| self.environment.worktrees(cwd)) {
+            self.tell_to_read_again(&id);
+        }
+    }
+}
