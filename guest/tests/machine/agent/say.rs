@@ -115,12 +115,22 @@ impl Agent {
     /// So many further pieces of the history that a request is for.
     pub(super) fn replay(&mut self, at: usize, most: usize, ground: &mut Ground) -> Vec<String> {
         let Some(session) = self.requests[at].session().map(str::to_owned) else { return Vec::new() };
+        if self.is_prompted_behind(at, &session, ground) {
+            return Vec::new();
+        }
         let from = self.requests[at].replayed;
         let pieces = self.kept(ground, &session).map(|kept| kept.pieces.clone()).unwrap_or_default();
         let pieces: Vec<_> = pieces.into_iter().skip(from).take(most).collect();
         self.requests[at].replayed += pieces.len();
         let kind = |piece: &Piece| if piece.by_user { "user_message_chunk" } else { "agent_message_chunk" };
         pieces.iter().map(|piece| update(&session, &text_chunk(kind(piece), &piece.text))).collect()
+    }
+
+    /// Whether a turn of the session is under way that began behind this request, which was not waited for any longer: what it
+    /// tells cannot be told from what is said in that turn.
+    fn is_prompted_behind(&self, at: usize, session: &str, ground: &Ground) -> bool {
+        let mut behind = self.requests[at + 1..].iter().filter(|request| request.method == "session/prompt");
+        behind.any(|prompt| prompt.session() == Some(session) && !is_ended(prompt, ground))
     }
 }
 

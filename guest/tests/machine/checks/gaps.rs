@@ -25,6 +25,10 @@
 //! words that nobody asked for nothing tells before they are written (38975). Only such words are exempt, and only from
 //! standing there once.
 //!
+//! **A load that is told in the midst of a turn.** An agent that is silent about a load for longer than it is waited for is gone
+//! on with. What it tells of the history once it has the next prompt cannot be told from what it says in that turn, and would stand
+//! there twice (882041). The machine's agent does not tell it then (`agent/say.rs`).
+//!
 //! **A window that is not given the time.** Whoever has been given nothing to do for longer than its open marks are believed,
 //! by a clock that was set or a computer that was asleep, is taken for gone by who opens its session, and its turn for cut off
 //! (27832), and so is one whose mark a failing store did not take, until time passes on it and the store takes the mark. The
