@@ -212,6 +212,33 @@ test("a tab that cannot open the store leaves it to the next one, and tries agai
   assert.deepEqual((await first.do("transcript", session))[0], ["before", "after", "again"]);
 });
 
+test("a tab that cannot open the store waits for one whose worker is only starting", async (t) => {
+  const [holder, first] = await byHolder(await tabs(t, 2, "starting"));
+  const session = await first.do("newSession");
+  assert.equal(await first.do("turn", session, "before"), "end_turn");
+  // Its turn comes next, and then SQLite cannot be had.
+  const isRefused = new Promise((refused) => {
+    first.page.route("**/sqlite3.wasm", async (route) => {
+      await route.fulfill({ status: 404 });
+      refused();
+    });
+  });
+  const second = await browser.tab();
+  let begun;
+  const start = await new Promise((held) => {
+    second.page.route("**/opfs/worker.js", (route) => held(() => route.continue()));
+    begun = second.do("begin", "starting-", "starting");
+  });
+  await holder.close();
+  const transcript = first.do("transcript", session);
+  await isRefused;
+  await start();
+  assert.deepEqual((await transcript)[0], ["before"]);
+  await begun;
+  assert.deepEqual(await byHolder([first, second]), [second, first]);
+  await second.close();
+});
+
 test("the example of the README for the store in the browser runs as it stands", async (t) => {
   const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
   const [, example] = /\*\*A store in the browser[^]*?```js\n([^]*?)```/.exec(readme);

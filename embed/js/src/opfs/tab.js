@@ -1,6 +1,6 @@
 import { EngineError } from "../engine.js";
 import { OpenError } from "../sqlite/errors.js";
-import { channelOf, gone, hold, lifeOf, scopeOf } from "./names.js";
+import { channelOf, gone, hold, lifeOf, scopeOf, startingOf, unshared } from "./names.js";
 
 /** The worker that had the store open has gone, and what it was at with it. */
 export class Gone extends Error {
@@ -25,6 +25,8 @@ export class Tab {
   #own;
   #worker;
   #workerId;
+  /** Says that the worker is in line for the store, or never will be. */
+  #noteInLine = () => {};
   /** The worker that has the store open, as far as is known. */
   #holder;
   /** Who waits for one. */
@@ -56,6 +58,7 @@ export class Tab {
   close() {
     this.#closed ??= new EngineError("the session store was closed");
     this.#worker?.terminate();
+    this.#noteInLine();
     this.#release?.();
     this.#all?.close();
     this.#own?.close();
@@ -90,22 +93,28 @@ export class Tab {
   #work() {
     const id = crypto.randomUUID();
     const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module", name: this.#scope });
-    [this.#worker, this.#workerId] = [worker, id];
+    const starting = hold(startingOf(this.#scope), "shared");
+    const noteInLine = () => starting.then((release) => release());
+    [this.#worker, this.#workerId, this.#noteInLine] = [worker, id, noteInLine];
     let [isAlive, refused] = [false, undefined];
     worker.onmessage = async ({ data }) => {
+      if (data === "inLine") noteInLine();
       if (data === "holds") this.holds = true;
       if (data.refused) refused = new OpenError(data.refused.reason ?? "open", data.refused.text);
       if (data !== "alive") return;
       isAlive = true;
       await gone(lifeOf(this.#scope, id));
       worker.terminate();
+      noteInLine();
       this.holds = false;
       if (this.#closed) return;
       if (refused) this.#couldNot(refused);
       else this.#work();
     };
     worker.onerror = ({ message }) => {
-      if (!isAlive) this.#couldNot(new OpenError("open", `the session store's worker cannot be started: ${message ?? "its script is not there"}`));
+      if (isAlive) return;
+      noteInLine();
+      this.#couldNot(new OpenError("open", `the session store's worker cannot be started: ${message ?? "its script is not there"}`));
     };
     worker.postMessage({ name: this.#name, id, library: this.#library });
   }
@@ -113,6 +122,7 @@ export class Tab {
   /** Its worker cannot open the store. Where those of other tabs could not either, there is nothing to wait for. */
   async #couldNot(why) {
     this.#worker = undefined;
+    await unshared(startingOf(this.#scope));
     await gone(this.#scope);
     if (this.#worker) return;
     for (const { reject } of this.#waiting.splice(0)) reject(why);

@@ -13,7 +13,11 @@ async function begin({ name, id, library }) {
   const scope = scopeOf(name);
   await hold(lifeOf(scope, id));
   postMessage("alive");
-  await hold(scope);
+  const turn = hold(scope);
+  // Its answer tells that what was asked for before it has come to those who wait.
+  await navigator.locks.query();
+  postMessage("inLine");
+  await turn;
   let holder;
   try {
     const [store, bindings] = await Promise.all([open(name, library), load()]);
