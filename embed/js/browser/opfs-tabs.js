@@ -229,12 +229,12 @@ test("a tab that cannot open the store waits for one whose worker is only starti
     second.page.route("**/opfs/worker.js", (route) => held(() => route.continue()));
     begun = second.do("begin", "starting-", "starting");
   });
+  await begun;
   await holder.close();
   const transcript = first.do("transcript", session);
   await isRefused;
   await start();
   assert.deepEqual((await transcript)[0], ["before"]);
-  await begun;
   assert.deepEqual(await byHolder([first, second]), [second, first]);
   await second.close();
 });
