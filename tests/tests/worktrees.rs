@@ -127,7 +127,7 @@ fn who_follows_a_list_is_shown_the_sessions_of_a_worktree_that_is_added() {
     let id = client.new_session(text(&later));
     list.wait(&mut follower, "a session has begun there", |list| list.row(&id)["cwd"] == text(&later));
     list.settle(&mut follower);
-    for client in [follower, client] {
+    for mut client in [follower, client] {
         assert!(client.close().success());
     }
 }

@@ -368,6 +368,6 @@ fn a_worktree_that_is_made_later_is_of_the_list_once_a_session_has_begun_there()
     }
     let asked = world.folder_calls.get();
     other.turn("s1", "Hello", &["Hi"]);
-    assert_eq!(told(&follower.wait(SOON), &subscription).0.len(), 1);
+    assert!(!told(&follower.wait(SOON), &subscription).0.is_empty());
     assert_eq!(world.folder_calls.get(), asked);
 }
