@@ -2,6 +2,7 @@
 
 mod figures;
 mod list;
+mod section;
 mod startup;
 mod transcript;
 

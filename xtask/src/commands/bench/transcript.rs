@@ -9,15 +9,14 @@ mod load;
 mod memory;
 mod overhead;
 mod sandbox;
-mod section;
 mod sizes;
 mod sync;
 
 use anyhow::{Context as _, Result};
 use serde_json::json;
 
+use super::section::Section;
 use crate::workspace;
-use section::Section;
 use sizes::Sizes;
 
 /// Options of `cargo xtask bench transcript`.

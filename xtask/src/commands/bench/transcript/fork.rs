@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::super::figures::{median, millis};
+use super::super::section::Section;
 use super::client::Client;
-use super::section::Section;
 use super::sizes::Sizes;
 use super::{contender, history};
 

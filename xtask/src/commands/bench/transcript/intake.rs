@@ -9,9 +9,9 @@ use anyhow::{Result, ensure};
 use serde_json::json;
 
 use super::super::figures::{median, millis};
+use super::super::section::Section;
 use super::client::Client;
 use super::contender;
-use super::section::Section;
 use super::sizes::Sizes;
 
 /// How often it is looked whether all are there.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 
 use super::super::figures::{median, millis};
+use super::super::section::Section;
 use super::client::Client;
-use super::section::Section;
 use super::sizes::{History, Sizes};
 use super::{contender, history, memory};
 

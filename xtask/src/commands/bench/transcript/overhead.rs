@@ -6,9 +6,9 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 
 use super::super::figures::median;
+use super::super::section::Section;
 use super::contender::{self, Contender};
 use super::memory;
-use super::section::Section;
 use super::sizes::Sizes;
 use super::sync::Sync;
 

@@ -5,7 +5,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
-use super::section::Section;
+use super::super::section::Section;
 use super::sizes::Sizes;
 use crate::workspace;
 

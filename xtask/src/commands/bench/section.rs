@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::figures::rounded;
+use super::figures::rounded;
 use crate::style;
 
 /// One table.
