@@ -9,7 +9,7 @@ mod links;
 mod manifest;
 mod notices;
 mod npm;
-mod source;
+pub(crate) mod source;
 mod staged;
 mod wheel;
 

@@ -36,6 +36,38 @@ pub(crate) fn interpreter() -> Result<Command> {
     Ok(Command::new(official::interpreter(&environment()?)?))
 }
 
+/// Installs the package, with the component that the build made.
+pub(crate) fn install_package() -> Result<()> {
+    let environment = environment()?;
+    let built = environment.join("source");
+    source(&built)?;
+    let options = ["--no-deps", "--no-build-isolation", "--force-reinstall"];
+    workspace::run(official::pip(&environment)?.args(options).arg(&built))
+}
+
+/// Makes the wheel that fits every machine of a copy of the package, in an empty folder. Returns its path.
+pub(crate) fn wheel(source: &Path, to: &Path) -> Result<PathBuf> {
+    let pip = ["pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation"];
+    workspace::run(reproducible()?.arg("-m").args(pip).arg("--wheel-dir").arg(to).arg(source))?;
+    only(to)
+}
+
+/// The interpreter with what makes wheels. The same sources give the same bytes.
+pub(crate) fn reproducible() -> Result<Command> {
+    let mut python = interpreter()?;
+    // The first moment that a wheel can tell.
+    python.env("SOURCE_DATE_EPOCH", "315532800");
+    Ok(python)
+}
+
+/// The one thing in a folder.
+pub(crate) fn only(folder: &Path) -> Result<PathBuf> {
+    let mut entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let entry = entries.next().with_context(|| format!("nothing is in {}", folder.display()))??;
+    anyhow::ensure!(entries.next().is_none(), "more than one thing is in {}", folder.display());
+    Ok(entry.path())
+}
+
 /// Copies all that the package is built of to an empty folder, with the component that the build made.
 pub(crate) fn source(to: &Path) -> Result<()> {
     if to.exists() {

@@ -19,9 +19,8 @@ const CRATES: [&str; 3] = ["acp-sessions", "acp-sessions-features", "acp-session
 const ENGINE: &str = "//! The engine that the build script compiles ahead of time.\n\n\
     pub(crate) static ENGINE: &[u8] = include_bytes!(\"../engine.wasm\");\n";
 
-/// What `cargo package` makes of it.
-pub(super) fn make(staged: &Staged, work: &Path, out: &Path) -> Result<PathBuf> {
-    let folder = work.join("crate");
+/// Copies to a folder all that the crate is built of, with the component that the build made.
+pub(crate) fn lay_out(folder: &Path) -> Result<()> {
     let (root, host) = (workspace::root(), workspace::root().join("host"));
     for (from, to) in [
         (host.join("src"), "src"),
@@ -34,11 +33,19 @@ pub(super) fn make(staged: &Staged, work: &Path, out: &Path) -> Result<PathBuf> 
     ] {
         workspace::copy(&from, &folder.join(to), &[])?;
     }
+    Ok(())
+}
+
+/// What `cargo package` makes of it.
+pub(super) fn make(staged: &Staged, work: &Path, out: &Path) -> Result<PathBuf> {
+    let folder = work.join("crate");
+    lay_out(&folder)?;
     for name in DOCUMENTS {
         workspace::copy(&staged.folder.join(name), &folder.join(name), &[])?;
     }
     workspace::write(&folder.join("build/engine.rs"), ENGINE)?;
-    let profiles = fs::read_to_string(root.join("Cargo.toml")).context("cannot read the workspace's manifest")?;
+    let profiles =
+        fs::read_to_string(workspace::root().join("Cargo.toml")).context("cannot read the workspace's manifest")?;
     let metadata = metadata()?;
     let [name, features, component] = CRATES;
     let manifest = manifest::of(package(&metadata, name)?, &metadata, features, component, &profiles)?;

@@ -1,6 +1,7 @@
 //! Official clients and real agents, installed inside the checkout for the whole-program tests.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -75,16 +76,18 @@ pub(crate) fn once(lock: &Path, installed: &Path, install: impl FnOnce() -> Resu
     let stamp = installed.join(".installed");
     let wanted = fs::read(lock).with_context(|| format!("cannot read {}", lock.display()))?;
     if fs::read(&stamp).is_ok_and(|present| present == wanted) {
-        println!("already installed");
+        eprintln!("already installed");
         return Ok(());
     }
     install()?;
     fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))
 }
 
-/// Without install scripts: none of these packages needs its own.
+/// Without install scripts: none of these packages needs its own. What it tells is no part of what a command prints for programs.
 fn npm(folder: &Path) -> Result<()> {
-    workspace::run(Command::new("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(folder))
+    let mut npm = Command::new("npm");
+    npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(folder);
+    workspace::run(npm.stdout(io::stderr()))
 }
 
 fn python(folder: &Path) -> Result<()> {
@@ -111,7 +114,7 @@ pub(crate) fn interpreter(environment: &Path) -> Result<PathBuf> {
 }
 
 /// `pip install`, in an environment.
-pub(super) fn pip(environment: &Path) -> Result<Command> {
+pub(crate) fn pip(environment: &Path) -> Result<Command> {
     let mut pip = Command::new(interpreter(environment)?);
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
     Ok(pip)

@@ -5,7 +5,6 @@ use std::process::Command;
 use anyhow::Result;
 
 use super::super::python as package;
-use super::official::pip;
 use super::report::Outcome;
 use crate::workspace;
 
@@ -17,11 +16,8 @@ pub(super) fn install() -> Outcome {
 
 /// Installs the package with the component that the build made, and runs its tests: the conformance corpus is one.
 pub(super) fn check() -> Result<()> {
+    package::install_package()?;
     let environment = package::environment()?;
-    let source = environment.join("source");
-    package::source(&source)?;
-    workspace::run(pip(&environment)?.args(["--no-deps", "--no-build-isolation", "--force-reinstall"]).arg(&source))?;
-
     let python = || -> Result<Command> {
         let mut python = package::interpreter()?;
         python.current_dir(package::package()).arg("-B");
