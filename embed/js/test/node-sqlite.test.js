@@ -1,26 +1,20 @@
 // The store in a file: refused where Node's SQLite will not do, and tried by a newer Node, which comes from the registry for its tests (`newer/`).
-// ACP_SESSIONS_NODE says where there is another one.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 
+import { newerNode } from "../newer/where.js";
 import { FileStore, OpenError } from "../src/node-sqlite.js";
 import { library } from "../src/sqlite/node/database.js";
 
 const folder = new URL("../newer/", import.meta.url);
-
-function newerNode() {
-  const name = `node-${process.platform}-${process.arch}/bin/node`;
-  return process.env.ACP_SESSIONS_NODE ?? createRequire(new URL("node/package.json", folder)).resolve(name);
-}
 
 function reasonOf(run) {
   try {
@@ -67,7 +61,7 @@ for (const name of ["contract", "readme", "shared", "store"]) {
 }
 
 test("there is no other file of tests for it", () => {
-  const rest = ["as-nobody", "count-up", "folders", "program", "turns"];
+  const rest = ["as-nobody", "count-up", "folders", "program", "turns", "where"];
   const tests = ["contract", "readme", "shared", "store"];
   const found = readdirSync(folder).filter((name) => name.endsWith(".js")).map((name) => name.slice(0, -3));
   assert.deepEqual(found.sort(), [...rest, ...tests].sort());
