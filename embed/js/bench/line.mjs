@@ -1,4 +1,5 @@
-// What bindings take and cost: their size, a line that passes through, an update that is recorded, a load.
+// What bindings take and cost: their size, a line that passes through, an update that is recorded. Lines of the workload of
+// `cargo xtask bench embeds`, played to one instance.
 //
 // node bench/line.mjs [FOLDER OF BINDINGS ...]
 
@@ -6,23 +7,26 @@ import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 
+import { fillRandom } from "../src/engine.js";
 import { newInstance } from "../src/instance.js";
 import { load } from "../src/load.js";
 import { MemoryStore } from "../src/memory.js";
+import { play } from "./play.js";
 
-const line = (message) => JSON.stringify({ jsonrpc: "2.0", ...message });
-const arrival = (peer, message) => [{ peer, content: { tag: "line", val: line(message) } }];
-const ROOM = 0xffffffff;
+const ROUNDS = 7;
+const { room, parts } = JSON.parse(await readFile(new URL("../../../bench/workload.json", import.meta.url), "utf8"));
+
+/** A part of the workload, of one session. */
+function part(name, also) {
+  const line = (message) => JSON.stringify({ jsonrpc: "2.0", ...message }).replaceAll("{n}", "1");
+  return { room, lines: parts[name].map(([peer, message]) => [peer, line(message)]), ...also };
+}
 
 /** The best of some rounds, in microseconds each time. */
-function best(times, run) {
-  let best = Infinity;
-  for (let round = 0; round < 7; round++) {
-    const start = process.hrtime.bigint();
-    for (let nth = 0; nth < times; nth++) run(nth);
-    best = Math.min(best, Number(process.hrtime.bigint() - start) / 1000 / times);
-  }
-  return best;
+async function best(engine, name, also) {
+  const found = [];
+  for (let round = 0; round < ROUNDS; round++) found.push((await play(engine, part(name, also))).ms);
+  return ((Math.min(...found) * 1000) / also.times).toFixed(1);
 }
 
 for (const path of process.argv.length > 2 ? process.argv.slice(2) : ["bindings"]) {
@@ -30,30 +34,16 @@ for (const path of process.argv.length > 2 ? process.argv.slice(2) : ["bindings"
   const code = await readFile(new URL("engine.js", folder));
   const start = performance.now();
   const bindings = await load(folder);
-  const compiled = performance.now() - start;
-  const random = (bytes) => crypto.getRandomValues(bytes);
-  const began = performance.now();
-  const { connection } = newInstance(bindings, new MemoryStore(), Date.now, random);
-  const instantiated = performance.now() - began;
+  const compiled = performance.now();
+  const { connection } = newInstance(bindings, new MemoryStore(), Date.now, fillRandom);
+  const instantiated = performance.now();
   connection.connect([], [], []);
-  const say = (peer, message) => connection.receive(arrival(peer, message), ROOM).outputs;
-  say("client", { id: 0, method: "initialize", params: { protocolVersion: 1 } });
-  say("agent", { id: 0, result: { protocolVersion: 1, agentCapabilities: {}, agentInfo: { name: "a", version: "1" } } });
-  say("client", { id: 1, method: "session/new", params: { cwd: "/home/x", mcpServers: [] } });
-  say("agent", { id: 1, result: { sessionId: "s1" } });
-  const passed = arrival("client", { method: "_x/y", params: { text: "x".repeat(120) } });
-  const perLine = best(20_000, () => connection.receive(passed, ROOM));
-  say("client", { id: 2, method: "session/prompt", params: { sessionId: "s1", prompt: [{ type: "text", text: "Go" }] } });
-  const content = { type: "text", text: "some words of an answer that goes on " };
-  const chunk = { sessionUpdate: "agent_message_chunk", content };
-  const told = arrival("agent", { method: "session/update", params: { sessionId: "s1", update: chunk } });
-  const perUpdate = best(5_000, (nth) => {
-    connection.receive(told, ROOM);
-    if (nth % 100 === 0) connection.idle();
-  });
+  for (const name of ["initialize", "begin"]) await play(connection, part(name));
+  const passes = await best(connection, "pass", { times: 20_000 });
+  await play(connection, part("prompt"));
+  const recorded = await best(connection, "record", { times: 5_000, idle: 100 });
   console.log(
-    `${path}: ${code.length} bytes of JavaScript (${gzipSync(code).length} by gzip), compiled in ${compiled.toFixed(0)} ms, ` +
-      `an instance in ${instantiated.toFixed(1)} ms, a line that passes ${perLine.toFixed(1)} µs, ` +
-      `an update that is recorded ${perUpdate.toFixed(1)} µs`,
+    `${path}: ${code.length} bytes of JavaScript (${gzipSync(code).length} by gzip), compiled in ${(compiled - start).toFixed(0)} ms, ` +
+      `an instance in ${(instantiated - compiled).toFixed(1)} ms, a line that passes ${passes} µs, an update that is recorded ${recorded} µs`,
   );
 }
