@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
+use super::super::bench::embeds;
 use super::super::component::{again, web};
 use super::report::Report;
 use super::{chromium, engine, official, outcome, python};
@@ -19,15 +20,19 @@ pub(super) fn checks(report: &mut Report) {
         // The other level of optimisation takes as long again: `cargo xtask component --again`.
         report.step("The same engine in another folder", || outcome(again::check(&[web::OPT_LEVEL])));
     }
+    let mut is_everywhere = false;
     let for_javascript = report.step(official::JAVASCRIPT.name, || official::JAVASCRIPT.install());
     if for_web && for_javascript {
         let is_bound = report.step("The engine in Node", || outcome(engine::in_node()));
         if report.step("Chromium", chromium::install) && is_bound {
-            report.step("The engine in Chromium", || outcome(chromium::check()));
+            is_everywhere = report.step("The engine in Chromium", || outcome(chromium::check()));
         }
     }
     if report.step("What the package for Python needs", python::install) {
-        report.step("The engine in Python", || outcome(python::check()));
+        is_everywhere &= report.step("The engine in Python", || outcome(python::check()));
+    }
+    if is_everywhere {
+        report.step("Figures of the packages", || outcome(embeds::briefly()));
     }
     report.step("What is given away", || outcome(super::super::dist::check()));
 }
