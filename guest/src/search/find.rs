@@ -14,6 +14,9 @@ use crate::transcript::text;
 /// How many hits are asked for at first, and at most: each has its price, and so has each call.
 const BATCHES: (u32, u32) = (64, 4096);
 
+/// So many names of who holds a word cost about as much as to try one session.
+pub const NAMES_PER_TRY: usize = 8;
+
 /// How often only what is being removed may be found before it is given up to name those who hold a word.
 const MOST_IN_VAIN: usize = 64;
 
@@ -117,7 +120,8 @@ fn few_by<S: Storage>(store: &Store<S>, terms: &[TextTerm], most: usize, halves:
     let mut removals = Removals::read(store)?;
     for term in terms {
         // To know who else holds it is worth no more than to try those that are left.
-        let most = few.as_ref().map_or(most, |few| most.min(few.len().max(BATCHES.0 as usize)));
+        let worth = |few: &Vec<String>| few.len().saturating_mul(NAMES_PER_TRY).max(BATCHES.0 as usize);
+        let most = few.as_ref().map_or(most, |few| most.min(worth(few)));
         let holding = match owners(store, term, most, halves, &mut removals) {
             Ok(Some(owners)) => sessions_of(store, owners)?,
             Ok(None) => continue,

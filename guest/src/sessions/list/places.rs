@@ -16,19 +16,18 @@ pub(super) fn places<S: Storage>(store: &Store<S>, ids: Vec<String>) -> Result<V
     if store.layout()? != Layout::Present || !forget_changed(store, &mut kept)? {
         kept = Places::new(store.revision()?);
     }
-    let unread: Vec<&String> = ids.iter().filter(|id| !kept.known.contains_key(*id)).collect();
+    let mut places: Vec<Option<Placed>> = ids.iter().map(|id| kept.known.get(id).copied()).collect();
+    let unread: Vec<usize> = (0..ids.len()).filter(|at| places[*at].is_none()).collect();
     let mut read = BTreeMap::new();
-    for ids in unread.chunks(READ_AT_ONCE) {
-        let keys: Vec<String> = ids.iter().map(|id| keys::session(id)).collect();
-        for (id, record) in ids.iter().zip(store.storage().get(&keys)?) {
-            if let Some(record) = record {
-                read.insert((*id).clone(), Placed::parse(&record)?);
-            }
+    for some in unread.chunks(READ_AT_ONCE) {
+        let keys: Vec<String> = some.iter().map(|at| keys::session(&ids[*at])).collect();
+        for (at, record) in some.iter().zip(store.storage().get(&keys)?) {
+            places[*at] = record.as_deref().map(Placed::parse).transpose()?;
+            read.extend(places[*at].map(|placed| (ids[*at].clone(), placed)));
         }
     }
     kept.learn(read, |id| ids.binary_search_by(|wanted| wanted.as_str().cmp(id)).is_ok());
-    let known = ids.into_iter().map(|id| (kept.known.get(&id).copied(), id));
-    let places = known.filter_map(|(placed, id)| Some((id, placed?))).collect();
+    let places = ids.into_iter().zip(places).filter_map(|(id, placed)| Some((id, placed?))).collect();
     if !kept.is_too_large() {
         store.keep_places(kept);
     }

@@ -24,7 +24,7 @@ impl<S: Storage> Gather<'_, S> {
         if self.is_walked {
             return self.walked(query, behind);
         }
-        let Effort { rare, tried_first, near, few, .. } = self.effort;
+        let Effort { rare, tried_first, near, few, sampled, .. } = self.effort;
         let list = (self.filter.fingerprint(), self.started);
         let known = behind.and_then(|behind| self.store.remembered(list, behind));
         if let Some(places) = known {
@@ -49,7 +49,7 @@ impl<S: Storage> Gather<'_, S> {
             return self.walked(query, Some(reached.behind()));
         };
         let mut places = self.places(ids, Some(reached.behind()))?;
-        let (first, found_before) = (tried_first.min(places.len()), self.rows.len());
+        let (first, found_before) = (sampled.min(places.len()), self.rows.len());
         self.matching_of(query, &places[..first])?;
         // Where most of them hold the other words too, to know who else does is worth less than to try those that are left.
         let are_mostly_found = 2 * (self.rows.len() - found_before) >= first;
@@ -97,7 +97,8 @@ impl<S: Storage> Gather<'_, S> {
     /// Leaves of these, from one of them on, only those that may hold these terms too, where few do.
     fn narrow(&self, places: &mut Vec<(i64, String)>, from: usize, terms: &[TextTerm]) -> Result<()> {
         let left = places.split_off(from);
-        match find::few(self.store, terms, left.len())? {
+        let most = self.effort.few.min(left.len().saturating_mul(find::NAMES_PER_TRY));
+        match find::few(self.store, terms, most)? {
             Few::Sessions(ids) => places.extend(left.into_iter().filter(|(_, id)| ids.binary_search(id).is_ok())),
             Few::Many | Few::Unsupported => places.extend(left),
         }
