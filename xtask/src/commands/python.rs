@@ -36,6 +36,14 @@ pub(crate) fn interpreter() -> Result<Command> {
     Ok(Command::new(official::interpreter(&environment()?)?))
 }
 
+/// uv, which keeps what it fetches with the environment and takes an interpreter that is there.
+pub(crate) fn uv() -> Result<Command> {
+    let environment = environment()?;
+    let mut uv = Command::new(official::interpreter(&environment)?.with_file_name("uv"));
+    uv.env("UV_CACHE_DIR", environment.join("uv")).env("UV_PYTHON_DOWNLOADS", "never").arg("--quiet");
+    Ok(uv)
+}
+
 /// Installs the package, with the component that the build made.
 pub(crate) fn install_package() -> Result<()> {
     let environment = environment()?;

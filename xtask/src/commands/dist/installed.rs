@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 use tempfile::TempDir;
 
-use super::super::demo::story;
+use super::super::{demo::story, python};
 use super::{links, source};
 use crate::{style, workspace};
 
@@ -15,7 +15,7 @@ use crate::{style, workspace};
 type Install = fn(&Path, &[PathBuf]) -> Result<PathBuf>;
 
 const FORMS: [(&str, Install); 5] =
-    [(".tar.gz", unpacked), (".deb", by_dpkg), (".tgz", by_npm), (".whl", by_pip), (".crate", source::install)];
+    [(".tar.gz", unpacked), (".deb", by_dpkg), (".tgz", by_npm), (".whl", by_uv), (".crate", source::install)];
 
 /// Tries them all.
 pub(super) fn check(files: &[PathBuf]) -> Result<()> {
@@ -78,11 +78,11 @@ fn by_npm(place: &Path, files: &[PathBuf]) -> Result<PathBuf> {
     Ok(place.join("node_modules/.bin/acp-sessions"))
 }
 
-fn by_pip(place: &Path, files: &[PathBuf]) -> Result<PathBuf> {
-    workspace::run(Command::new("python3").args(["-m", "venv"]).arg(place))?;
-    let mut pip = Command::new(place.join("bin/python"));
-    // The program needs nothing of what the package does.
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]).args(files);
-    workspace::run(&mut pip)?;
-    Ok(place.join("bin/acp-sessions"))
+/// As `uvx` does it, with all that the package needs.
+fn by_uv(place: &Path, files: &[PathBuf]) -> Result<PathBuf> {
+    let programs = place.join("bin");
+    let mut uv = python::uv()?;
+    uv.env("UV_TOOL_DIR", place.join("tools")).env("UV_TOOL_BIN_DIR", &programs);
+    workspace::run(uv.args(["tool", "install", "--python", "python3", "--no-build"]).args(files))?;
+    Ok(programs.join("acp-sessions"))
 }

@@ -1,8 +1,9 @@
 //! The package for Python, installed and checked.
 
+use std::fs;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
 use super::super::python as package;
 use super::report::Outcome;
@@ -29,7 +30,20 @@ pub(super) fn check() -> Result<()> {
         Ok(python)
     };
     workspace::run(python()?.args(["-m", "unittest", "discover", "--start-directory", "tests"]))?;
-    let cache = environment.join("mypy");
-    let types = ["-m", "mypy", "--strict", "--python-version", "3.10", "--cache-dir"];
-    workspace::run(python()?.args(types).arg(cache).args(["src", "tests", "bench"]))
+    let (oldest, cache) = (oldest_python()?, environment.join("mypy"));
+    let types = ["-m", "mypy", "--strict", "--python-version", &oldest, "--cache-dir"];
+    workspace::run(python()?.args(types).arg(cache).args(["src", "tests", "bench"]))?;
+    let manifest = package::package().join("pyproject.toml");
+    let resolve = ["pip", "compile", "--no-build", "--python-version", &oldest];
+    // What is installed here is for another version: of what the package needs there may be none for the oldest.
+    workspace::run(package::uv()?.args(resolve).arg(manifest))
+}
+
+/// The oldest version of Python that the package says it is for.
+fn oldest_python() -> Result<String> {
+    let manifest =
+        fs::read_to_string(package::package().join("pyproject.toml")).context("cannot read pyproject.toml")?;
+    let mut lines = manifest.lines();
+    let oldest = lines.find_map(|line| line.strip_prefix("requires-python = \">=")?.strip_suffix('"'));
+    Ok(oldest.context("pyproject.toml does not say which Python the package is for")?.to_owned())
 }
