@@ -5,9 +5,10 @@
 //! as its overlapping pairs and its last character alone. A query of two characters or more is then a phrase of
 //! pairs, and one of a single character is a prefix.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
 /// A token and where it stands in the composed (NFC) text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,9 +29,12 @@ struct Piece {
     at: Range<usize>,
 }
 
-/// The text as offsets refer to it.
-pub fn compose(text: &str) -> String {
-    text.nfc().collect()
+/// The text as offsets refer to it, which most texts are already.
+pub fn compose(text: &str) -> Cow<'_, str> {
+    match is_nfc_quick(text.chars()) {
+        IsNormalized::Yes => Cow::Borrowed(text),
+        IsNormalized::No | IsNormalized::Maybe => Cow::Owned(text.nfc().collect()),
+    }
 }
 
 /// The tokens to index, in order. `text` should be composed for the offsets to be of use.

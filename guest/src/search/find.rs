@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 
+use super::ids::Ids;
 use super::parts::Parts;
 use super::query::Query;
 use super::snippet;
@@ -15,7 +16,12 @@ use crate::transcript::text;
 const BATCHES: (u32, u32) = (64, 4096);
 
 /// So many names of who holds a word cost about as much as to try one session.
-pub const NAMES_PER_TRY: usize = 8;
+const NAMES_PER_TRY: usize = 8;
+
+/// How many may hold a word that is looked up instead of trying so many sessions.
+pub fn names_worth(sessions: usize) -> usize {
+    sessions.saturating_mul(NAMES_PER_TRY)
+}
 
 /// How often only what is being removed may be found before it is given up to name those who hold a word.
 const MOST_IN_VAIN: usize = 64;
@@ -36,7 +42,7 @@ const SHARES: Bounds = Bounds { limit: 512, max_bytes: 64 * 1024 };
 #[derive(Debug, PartialEq, Eq)]
 pub enum Few {
     /// Only these.
-    Sessions(Vec<String>),
+    Sessions(Ids),
     /// Too many to name them.
     Many,
     /// The storage has no text search: only titles and metadata are searched.
@@ -114,13 +120,13 @@ pub fn few_by_whole_words<S: Storage>(store: &Store<S>, terms: &[TextTerm], most
 
 fn few_by<S: Storage>(store: &Store<S>, terms: &[TextTerm], most: usize, halves: Halves) -> Result<Few> {
     if terms.is_empty() {
-        return Ok(Few::Sessions(Vec::new()));
+        return Ok(Few::Sessions(Ids::default()));
     }
-    let mut few: Option<Vec<String>> = None;
+    let mut few: Option<Ids> = None;
     let mut removals = Removals::read(store)?;
     for term in terms {
         // To know who else holds it is worth no more than to try those that are left.
-        let worth = |few: &Vec<String>| few.len().saturating_mul(NAMES_PER_TRY).max(BATCHES.0 as usize);
+        let worth = |few: &Ids| names_worth(few.len()).max(BATCHES.0 as usize);
         let most = few.as_ref().map_or(most, |few| most.min(worth(few)));
         let holding = match owners(store, term, most, halves, &mut removals) {
             Ok(Some(owners)) => sessions_of(store, owners)?,
@@ -131,7 +137,7 @@ fn few_by<S: Storage>(store: &Store<S>, terms: &[TextTerm], most: usize, halves:
         few = Some(match few {
             None => holding,
             Some(mut few) => {
-                few.retain(|id| holding.binary_search(id).is_ok());
+                few.retain_common(&holding);
                 few
             }
         });
@@ -139,17 +145,14 @@ fn few_by<S: Storage>(store: &Store<S>, terms: &[TextTerm], most: usize, halves:
     Ok(few.map_or(Few::Many, Few::Sessions))
 }
 
-/// The sessions whose texts are these owners', each once and in the order of their ids.
-fn sessions_of<S: Storage>(store: &Store<S>, owners: Vec<String>) -> Result<Vec<String>> {
+/// The sessions whose texts are these owners'.
+fn sessions_of<S: Storage>(store: &Store<S>, owners: Vec<String>) -> Result<Ids> {
     let mut shared = Vec::new();
     for holders in shares(store, &owners)? {
         shared.extend(Holders::parse(Some(&holders))?.holders.into_keys());
     }
     let id_of = |owner: String| Owner::of_name(&owner).map(|of| of.id().len()).map(|length| last(owner, length));
-    let mut ids: Vec<String> = owners.into_iter().filter_map(id_of).chain(shared).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    Ok(ids)
+    Ok(owners.into_iter().filter_map(id_of).chain(shared).collect())
 }
 
 /// The last bytes of a text, in its own memory: there may be thousands.
@@ -212,15 +215,15 @@ fn owners_of<S: Storage>(
         let complete = hits.len() < batch as usize;
         removals.learn(store, hits.iter().map(|hit| hit.owner.as_str()))?;
         let known = owners.len();
-        let mut last = None;
-        for hit in hits {
+        let (last, mut behind) = (hits.last().cloned(), 0);
+        for TextHit { owner, part } in hits {
             // What is being removed is nobody's, but what others share of the same log is before it.
-            let dead = removals.start(&hit.owner).filter(|start| hit.part >= *start);
-            if dead.is_none() && owners.last() != Some(&hit.owner) {
-                owners.push(hit.owner.clone());
-            }
+            let dead = removals.start(&owner).filter(|start| part >= *start);
             // The rest of this owner's texts can add nothing.
-            last = Some(TextHit { part: dead.filter(|start| *start > 1).unwrap_or(0), ..hit });
+            behind = dead.filter(|start| *start > 1).unwrap_or(0);
+            if dead.is_none() && owners.last() != Some(&owner) {
+                owners.push(owner);
+            }
         }
         in_vain += usize::from(owners.len() == known);
         if owners.len() > most || in_vain > MOST_IN_VAIN {
@@ -229,7 +232,7 @@ fn owners_of<S: Storage>(
         // So many more would be too many.
         let left = u32::try_from(most + 1 - owners.len()).unwrap_or(u32::MAX);
         match last {
-            Some(last) if !complete => after = Some(last),
+            Some(last) if !complete => after = Some(TextHit { part: behind, ..last }),
             _ => return Ok(Some(owners)),
         }
         batch = (batch * 4).min(largest).min(left.max(first));

@@ -1,7 +1,7 @@
 //! Where sessions stand in the list, kept from one search to the next: whoever types a query searches once for each letter
 //! of it, and mostly finds the same sessions. Whatever is not there, or has changed since, is read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
 
@@ -46,13 +46,13 @@ pub struct Places {
     /// The revision: what has changed since stands elsewhere.
     pub as_of: u64,
     /// By the sessions' ids.
-    pub known: BTreeMap<String, Placed>,
+    pub known: HashMap<String, Placed>,
 }
 
 impl Places {
     /// Nothing is known yet.
     pub fn new(as_of: u64) -> Self {
-        Self { as_of, known: BTreeMap::new() }
+        Self { as_of, known: HashMap::new() }
     }
 
     /// Takes these in, and keeps no more of the others than there is room for: these are wanted now, the others may never be

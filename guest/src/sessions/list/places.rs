@@ -2,31 +2,32 @@
 
 use std::collections::BTreeMap;
 
+use crate::search::ids::Ids;
 use crate::storage::{Result, Storage};
 use crate::store::{Layout, Placed, Places, Store, keys};
 
 /// How many records are read at a time: they may be large.
 const READ_AT_ONCE: usize = 32;
 
-/// Where those of these sessions stand that are there; their ids are sorted. Of a session that changes meanwhile this may be
+/// Where those of these sessions stand that are there. Of a session that changes meanwhile this may be
 /// where it stood or where it stands.
-pub(super) fn places<S: Storage>(store: &Store<S>, ids: Vec<String>) -> Result<Vec<(String, Placed)>> {
+pub(super) fn places<S: Storage>(store: &Store<S>, ids: Ids) -> Result<Vec<(String, Placed)>> {
     let mut kept = store.take_places();
     // The changes of an earlier layout stand nowhere.
     if store.layout()? != Layout::Present || !forget_changed(store, &mut kept)? {
         kept = Places::new(store.revision()?);
     }
     let mut places: Vec<Option<Placed>> = ids.iter().map(|id| kept.known.get(id).copied()).collect();
-    let unread: Vec<usize> = (0..ids.len()).filter(|at| places[*at].is_none()).collect();
+    let unread: Vec<(usize, &str)> = ids.iter().enumerate().filter(|(at, _)| places[*at].is_none()).collect();
     let mut read = BTreeMap::new();
     for some in unread.chunks(READ_AT_ONCE) {
-        let keys: Vec<String> = some.iter().map(|at| keys::session(&ids[*at])).collect();
-        for (at, record) in some.iter().zip(store.storage().get(&keys)?) {
+        let keys: Vec<String> = some.iter().map(|(_, id)| keys::session(id)).collect();
+        for ((at, id), record) in some.iter().zip(store.storage().get(&keys)?) {
             places[*at] = record.as_deref().map(Placed::parse).transpose()?;
-            read.extend(places[*at].map(|placed| (ids[*at].clone(), placed)));
+            read.extend(places[*at].map(|placed| ((*id).to_owned(), placed)));
         }
     }
-    kept.learn(read, |id| ids.binary_search_by(|wanted| wanted.as_str().cmp(id)).is_ok());
+    kept.learn(read, |id| ids.contains(id));
     let places = ids.into_iter().zip(places).filter_map(|(id, placed)| Some((id, placed?))).collect();
     if !kept.is_too_large() {
         store.keep_places(kept);

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
 
 use super::kind::{self, Kind};
@@ -146,6 +147,8 @@ fn open_to_read(builder: &Builder, file: &Path) -> Result<Connection> {
 fn configure(connection: &Connection, busy_for: Duration) -> rusqlite::Result<()> {
     connection.busy_timeout(busy_for)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Otherwise a range is planned anew, and its statement with it, each time that it has other ends.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
@@ -167,6 +170,29 @@ fn retry_while_busy<T>(limit: Duration, mut attempt: impl FnMut() -> rusqlite::R
                 thread::sleep(Duration::from_millis(2));
             }
             result => return result,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+
+    #[test]
+    fn a_statement_is_prepared_once_whatever_it_is_asked_for() {
+        let store = in_memory(&Builder::default()).unwrap();
+        let ranges = [
+            "SELECT value FROM records WHERE key >= ?1 AND key < ?2 ORDER BY key LIMIT 1",
+            "SELECT value FROM entries WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1",
+        ];
+        for range in ranges {
+            let mut statement = store.connection.prepare(range).unwrap();
+            for ends in [["1", "2"], ["2", "9"], ["1", "4"]] {
+                statement.exists(ends).unwrap();
+            }
+            assert_eq!(statement.get_status(StatementStatus::RePrepare), 0, "{range}");
         }
     }
 }

@@ -15,7 +15,10 @@ pub(super) fn readable(row: &Row<'_>, column: usize) -> rusqlite::Result<String>
 /// The same of a value.
 pub(super) fn text(value: ValueRef<'_>) -> Cow<'_, str> {
     match value {
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
+        // Nearly all of it is text, which is sooner told than where text ends.
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+        }
         ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => Cow::Borrowed(""),
     }
 }

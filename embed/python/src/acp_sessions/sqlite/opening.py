@@ -102,6 +102,8 @@ def _known_version(connection: apsw.Connection, file: Path, busy_for: float) -> 
 
 def _configure(connection: apsw.Connection, busy_for: float) -> None:
     connection.set_busy_timeout(round(busy_for * 1000))
+    # Otherwise a range is planned anew, and its statement with it, each time that it has other ends.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.pragma("synchronous", "NORMAL")
     connection.pragma("cache_size", -_CACHE_KIB)
     connection.pragma("temp_store", "MEMORY")

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{Gather, READ_AT_ONCE};
 use crate::search::find::{self, Few, Hit, Tried};
+use crate::search::ids::Ids;
 use crate::search::query::Query;
 use crate::sessions::cursor::Place;
 use crate::sessions::list::Effort;
@@ -80,7 +81,7 @@ impl<S: Storage> Gather<'_, S> {
     }
 
     /// Recency and ids of those of the sessions that stand behind a row, in the list's order. The list may not show them all.
-    fn places(&self, ids: Vec<String>, behind: Option<(i64, &str)>) -> Result<Vec<(i64, String)>> {
+    fn places(&self, ids: Ids, behind: Option<(i64, &str)>) -> Result<Vec<(i64, String)>> {
         let compare = |a: (i64, &str), b: (i64, &str)| keys::compare_places(a, b);
         let mut places = places(self.store, ids)?;
         places.retain(|(id, placed)| {
@@ -97,9 +98,9 @@ impl<S: Storage> Gather<'_, S> {
     /// Leaves of these, from one of them on, only those that may hold these terms too, where few do.
     fn narrow(&self, places: &mut Vec<(i64, String)>, from: usize, terms: &[TextTerm]) -> Result<()> {
         let left = places.split_off(from);
-        let most = self.effort.few.min(left.len().saturating_mul(find::NAMES_PER_TRY));
+        let most = self.effort.few.min(find::names_worth(left.len()));
         match find::few(self.store, terms, most)? {
-            Few::Sessions(ids) => places.extend(left.into_iter().filter(|(_, id)| ids.binary_search(id).is_ok())),
+            Few::Sessions(ids) => places.extend(left.into_iter().filter(|(_, id)| ids.contains(id))),
             Few::Many | Few::Unsupported => places.extend(left),
         }
         Ok(())
