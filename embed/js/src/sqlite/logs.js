@@ -41,7 +41,7 @@ export function read(database, log, start, limit, maxBytes) {
   const first = find(database, log);
   if (first === undefined) return { entries: [], more: false };
   function* entries() {
-    const sql = "SELECT id, CAST(value AS BLOB) FROM entries WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?";
+    const sql = "SELECT id, CAST(value AS BLOB) FROM entries WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ? + 0";
     for (const [place, value] of database.rows(sql, rowOf(first, start), last(first), asked(limit))) {
       const isOfLog = first <= place && place <= last(first);
       yield isOfLog ? [{ seq: Number(place - first), value: readable(value) }, value.length] : undefined;

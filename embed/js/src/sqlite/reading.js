@@ -26,7 +26,10 @@ export function name(value) {
   }
 }
 
-/** How many rows to ask for: one more than may be returned, to know whether there are more. */
+/**
+ * How many rows to ask for: one more than may be returned, to know whether there are more. Statements say `LIMIT ? + 0`: a limit that is
+ * a parameter and nothing else is part of the plan, and each use would prepare the statement anew.
+ */
 export function asked(limit) {
   return BigInt(Math.max(limit, 1) + 1);
 }

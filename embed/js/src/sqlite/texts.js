@@ -99,7 +99,7 @@ export function read(database, owner, start, limit, maxBytes) {
   const number = findOwner(database, owner);
   if (number === undefined) return { texts: [], more: false };
   function* texts() {
-    const sql = "SELECT rowid, CAST(tokens AS BLOB) FROM texts WHERE rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?";
+    const sql = "SELECT rowid, CAST(tokens AS BLOB) FROM texts WHERE rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ? + 0";
     for (const [place, tokens] of database.rows(sql, rowOf(number, start), lastRow(number), asked(limit))) {
       const isOwners = place / PARTS_PER_OWNER === number;
       yield isOwners ? [{ owner, part: partOf(place), tokens: readable(tokens) }, tokens.length] : undefined;

@@ -102,7 +102,7 @@ def _known_version(connection: apsw.Connection, file: Path, busy_for: float) -> 
 
 def _configure(connection: apsw.Connection, busy_for: float) -> None:
     connection.set_busy_timeout(round(busy_for * 1000))
-    # Otherwise a range is planned anew, and its statement with it, each time that it has other ends.
+    # Otherwise plans depend on what is bound, a limit above all, and each use of a statement prepares it anew.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.pragma("synchronous", "NORMAL")
     connection.pragma("cache_size", -_CACHE_KIB)
