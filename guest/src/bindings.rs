@@ -61,7 +61,7 @@ impl Environment for HostEnvironment {
         })
     }
 
-    fn worktrees(&self, cwd: &str) -> Vec<String> {
+    fn worktrees(&self, cwd: &str) -> Option<Vec<String>> {
         acp::sessions::folders::worktrees(cwd)
     }
 

@@ -19,10 +19,11 @@ pub trait Environment {
     /// 64 random bits, good enough for ids.
     fn random(&self) -> u64;
 
-    /// The directories that correspond to this one in the other worktrees of its repository; none where there is no file
-    /// system.
-    fn worktrees(&self, _cwd: &str) -> Vec<String> {
-        Vec::new()
+    /// The directories that correspond to this one in the other worktrees of its repository. None where they are not known
+    /// yet: then they are being found out, and may be by the time they are asked for again. There are none where there is no
+    /// file system.
+    fn worktrees(&self, _cwd: &str) -> Option<Vec<String>> {
+        Some(Vec::new())
     }
 
     /// Which repository's main worktree a directory is in. None also where that is not known yet: then it is being found
@@ -41,7 +42,7 @@ impl<E: Environment + ?Sized> Environment for &E {
         (**self).random()
     }
 
-    fn worktrees(&self, cwd: &str) -> Vec<String> {
+    fn worktrees(&self, cwd: &str) -> Option<Vec<String>> {
         (**self).worktrees(cwd)
     }
 
@@ -81,7 +82,7 @@ impl<E: Environment> Environment for Moment<E> {
         self.environment.random()
     }
 
-    fn worktrees(&self, cwd: &str) -> Vec<String> {
+    fn worktrees(&self, cwd: &str) -> Option<Vec<String>> {
         self.environment.worktrees(cwd)
     }
 

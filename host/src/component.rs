@@ -71,6 +71,11 @@ impl<S: storage::Host + Send + 'static> Component<S> {
         Ok(Self { engine, instance_pre, limits, ticker, folders: Folders::none() })
     }
 
+    /// What its instances know of folders.
+    pub(crate) fn folders(&self) -> &Folders {
+        &self.folders
+    }
+
     /// Its instances know of folders what is told here. Otherwise they know nothing of any.
     #[must_use]
     pub fn with_folders(self, folders: Folders) -> Self {

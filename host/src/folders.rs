@@ -1,8 +1,7 @@
 //! What the engine may know of the folders that sessions are in: the import `folders`, as whoever runs the engine has it.
 //!
 //! The program has it of Git, by Git's own program: whoever has repositories has that, and a library would be much of this
-//! program (`ARCHITECTURE.md` has the figures). Each question is put by a thread of its own: nobody waits for a file system that
-//! does not answer.
+//! program (`ARCHITECTURE.md` has the figures). Each question is put by a thread of its own: no call of the engine's waits for it.
 
 mod asked;
 mod git;
@@ -18,18 +17,24 @@ use crate::component::folders::Host;
 
 /// How long the worktrees of a folder are taken to stay as they are.
 const WORKTREES_FRESH: Duration = Duration::from_secs(3);
-/// How long a call of the engine's waits for them. Git mostly takes three milliseconds.
-const PATIENCE: Duration = Duration::from_millis(300);
+/// For how long it is said that they are not known yet. Git mostly takes three milliseconds.
+const PATIENCE: Duration = Duration::from_millis(900);
 /// How long the repository of a folder is taken to stay the same: that changes hardly ever, and may take long to be found out.
 const REPOSITORY_FRESH: Duration = Duration::from_mins(10);
 
-/// Somebody who knows of folders. The engine waits for what is asked, so each call should return at once.
+/// Somebody who knows of folders. The engine waits for each of these calls, so they should return at once.
 pub trait Lookup: Send + Sync {
-    /// The directories that correspond to this one in the other worktrees of its repository; only those that exist.
-    fn worktrees(&self, cwd: &str) -> Vec<String>;
+    /// The directories that correspond to this one in the other worktrees of its repository; only those that exist. None where
+    /// they are not known yet: a list waits for them for up to a second, and they are asked for again.
+    fn worktrees(&self, cwd: &str) -> Option<Vec<String>>;
 
     /// The repository whose main worktree a directory is in. None also where that is not known yet: it is asked again.
     fn repository(&self, cwd: &str) -> Option<Repository>;
+
+    /// Whether worktrees that were asked for are being found out, so that it is worth asking for them again soon.
+    fn is_finding_worktrees(&self) -> bool {
+        false
+    }
 }
 
 /// What is known of folders. Its clones know the same.
@@ -53,6 +58,11 @@ impl Folders {
         })
     }
 
+    /// Whether worktrees that were asked for are being found out, so that the engine is to be told soon that time has passed.
+    pub fn is_finding_worktrees(&self) -> bool {
+        self.0.as_ref().is_some_and(|lookup| lookup.is_finding_worktrees())
+    }
+
     /// What somebody else knows.
     pub fn by(lookup: impl Lookup + 'static) -> Self {
         Self(Some(Arc::new(lookup)))
@@ -72,12 +82,16 @@ struct Git {
 }
 
 impl Lookup for Git {
-    fn worktrees(&self, cwd: &str) -> Vec<String> {
-        self.worktrees.ask(cwd).unwrap_or_default()
+    fn worktrees(&self, cwd: &str) -> Option<Vec<String>> {
+        self.worktrees.ask(cwd)
     }
 
     fn repository(&self, cwd: &str) -> Option<Repository> {
         self.repositories.ask(cwd).flatten()
+    }
+
+    fn is_finding_worktrees(&self) -> bool {
+        self.worktrees.is_asking()
     }
 }
 
@@ -87,8 +101,8 @@ pub fn repository_of(cwd: &str) -> Option<Repository> {
 }
 
 impl Host for Folders {
-    fn worktrees(&mut self, cwd: String) -> wasmtime::Result<Vec<String>> {
-        Ok(self.0.as_ref().map(|lookup| lookup.worktrees(&cwd)).unwrap_or_default())
+    fn worktrees(&mut self, cwd: String) -> wasmtime::Result<Option<Vec<String>>> {
+        Ok(self.0.as_ref().map_or_else(|| Some(Vec::new()), |lookup| lookup.worktrees(&cwd)))
     }
 
     fn repository_of(&mut self, cwd: String) -> wasmtime::Result<Option<Repository>> {

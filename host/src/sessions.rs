@@ -18,6 +18,9 @@ pub enum SessionsError {
     /// The store failed; the text is for people. Nothing was done, or a part of what goes session by session.
     #[error("{0}")]
     Storage(String),
+    /// What the answer depends on, as the worktrees of a directory, is still being found out: the same call a moment later has it.
+    #[error("{0}")]
+    NotYet(String),
     /// The engine failed at this call. What it was asked may be done or not; the next call has another instance.
     #[error("the session engine failed: {}", .0.root_cause())]
     Engine(wasmtime::Error),
@@ -29,6 +32,7 @@ impl From<SessionError> for SessionsError {
             SessionError::Invalid(what) => Self::Invalid(what),
             SessionError::NotFound(id) => Self::NotFound(id),
             SessionError::Storage(what) => Self::Storage(what),
+            SessionError::NotYet(what) => Self::NotYet(what),
         }
     }
 }

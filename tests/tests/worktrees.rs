@@ -152,18 +152,42 @@ fn a_folder_that_is_reached_by_a_link_corresponds_to_what_is_reached_by_it() {
     assert!(client.close().success());
 }
 
+/// A window for which this script is Git.
+fn with_git(scene: &Scene, script: &str) -> Client {
+    let programs = scene.file("programs");
+    fs::create_dir_all(&programs).expect("a folder");
+    let git = programs.join("git");
+    fs::write(&git, script).expect("a file");
+    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).expect("it can be run");
+    Client::ready(&scene.builtin(&[]).env("PATH", format!("{}:/usr/bin:/bin", text(&programs))))
+}
+
+/// A Git that does not answer.
+const SILENT: &str = "#!/bin/sh\nexec sleep 60\n";
+
+#[test]
+fn a_list_that_waits_for_git_holds_up_nothing_else() {
+    let scene = Scene::new();
+    let folders = with_worktrees(&scene, &["one"]);
+    let mut client = with_git(&scene, SILENT);
+    client.new_session(text(&folders[0]));
+    let waits = client.send_request("session/list", json!({"cwd": text(&folders[0]), "includeWorktrees": true}));
+    let next = client.send_request("session/list", json!({}));
+    let mut answered = Vec::new();
+    while answered.len() < 2 {
+        let message = client.read();
+        answered.extend(message["result"]["sessions"].as_array().map(|rows| (message["id"].clone(), rows.len())));
+    }
+    assert_eq!(answered, [(next, 1), (waits, 1)]);
+    assert!(client.close().success());
+}
+
 #[test]
 fn a_git_that_does_not_answer_or_is_not_there_holds_nobody_up() {
     let scene = Scene::new();
     let folders = with_worktrees(&scene, &["one"]);
-    let programs = scene.file("programs");
-    fs::create_dir(&programs).expect("a folder");
-    let slow = programs.join("git");
-    for script in ["#!/bin/sh\nexec sleep 60\n", "#!/bin/sh\necho nonsense\n", "#!/no/such/shell\n"] {
-        fs::write(&slow, script).expect("a file");
-        fs::set_permissions(&slow, fs::Permissions::from_mode(0o755)).expect("it can be run");
-        let path = format!("{}:/usr/bin:/bin", text(&programs));
-        let mut client = Client::ready(&scene.builtin(&[]).env("PATH", path));
+    for script in [SILENT, "#!/bin/sh\necho nonsense\n", "#!/no/such/shell\n"] {
+        let mut client = with_git(&scene, script);
         client.new_session(text(&folders[0]));
         let begun = Instant::now();
         for _ in 0..20 {

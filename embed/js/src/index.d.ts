@@ -9,10 +9,11 @@ export { MemoryStore, type Store } from "./memory.js";
 
 /**
  * What is known of the folders that sessions are in, for whoever has a file system: the WIT tells of each in its interface `folders`. They are
- * called in the midst of a call of the engine's, which waits for them; what is not there knows nothing.
+ * called in the midst of a call of the engine's, which waits for them: what takes long is found out beside, `undefined` until it is known.
+ * What is not there knows nothing.
  */
 export interface Folders {
-  worktrees?(cwd: string): string[];
+  worktrees?(cwd: string): string[] | undefined;
   repositoryOf?(cwd: string): folders.Repository | undefined;
 }
 
@@ -71,7 +72,7 @@ export class EngineError extends Error {
 }
 
 export class Refused extends Error {
-  /** Which error of the WIT: `bad-setting`, `invalid`, `not-found`, `storage`. */
+  /** Which error of the WIT: `bad-setting`, `invalid`, `not-found`, `storage`, `not-yet`. */
   readonly tag: string;
 }
 

@@ -18,7 +18,7 @@ export function newInstance({ instantiate, modules }, store, now, fill, folders 
   const interfaces = {
     "acp:sessions/storage": functions,
     "acp:sessions/folders": {
-      worktrees: (cwd) => folders.worktrees?.(cwd) ?? [],
+      worktrees: (cwd) => (folders.worktrees === undefined ? [] : folders.worktrees(cwd)),
       repositoryOf: (cwd) => folders.repositoryOf?.(cwd),
     },
     "wasi:clocks/wall-clock": {

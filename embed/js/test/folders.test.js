@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createGuardedEngine } from "../src/guarded.js";
-import { MemoryStore, createEngine } from "../src/index.js";
+import { MemoryStore, Refused, createEngine } from "../src/index.js";
 
 const OTHER = "/wt/x";
 
-/** Two sessions in corresponding directories of two worktrees, over an engine that is told of them or not. */
-async function listed(create, folders) {
+/** An engine with two sessions in corresponding directories of two worktrees, of which it is told or not, and who says lines to it. */
+async function inTwoWorktrees(create, folders) {
   let now = 1_760_000_000_000;
   const engine = await create({ store: new MemoryStore(), now: () => now, folders });
   const say = async (peer, message) => {
@@ -25,11 +25,21 @@ async function listed(create, folders) {
     now += 1000;
     await engine.idle();
   }
-  const [answer] = await say("client", { id: 1, method: "session/list", params: { cwd: "/home/x", includeWorktrees: true } });
+  return { engine, say };
+}
+
+const LIST = { id: 1, method: "session/list", params: { cwd: "/home/x", includeWorktrees: true } };
+const CRITERIA = { cwd: "/home/x", archived: "hidden", subagents: false, includeWorktrees: true };
+
+const idsOf = ({ result }) => result.sessions.map(({ sessionId }) => sessionId);
+
+async function listed(create, folders) {
+  const { engine, say } = await inTwoWorktrees(create, folders);
+  const [answer] = await say("client", LIST);
   const noted = await engine.sessions.foldersOf("abc");
-  const page = await engine.sessions.listSessions({ cwd: "/home/x", archived: "hidden", subagents: false, includeWorktrees: true }, 10, undefined);
+  const page = await engine.sessions.listSessions(CRITERIA, 10, undefined);
   await engine.close?.();
-  const ids = answer.result.sessions.map(({ sessionId }) => sessionId);
+  const ids = idsOf(answer);
   assert.deepEqual(page.sessions.map(({ id }) => id), ids);
   return { ids, noted };
 }
@@ -44,6 +54,21 @@ for (const [name, create] of [["at once", createEngine], ["with a deadline", cre
     const noted = [{ cwd: "/home/x", root: "/home" }];
     assert.deepEqual(await listed(create, folders), { ids: ["s2", "s1"], noted });
     assert.deepEqual(asked, ["/home/x", "/home/x"]);
+  });
+
+  test(`a list waits until it is known which worktrees there are, ${name}`, async () => {
+    let known;
+    const { engine, say } = await inTwoWorktrees(create, { worktrees: () => known });
+    assert.deepEqual(await say("client", LIST), []);
+    const notYet = (error) => error instanceof Refused && error.tag === "not-yet";
+    await assert.rejects(async () => await engine.sessions.listSessions(CRITERIA, 10, undefined), notYet);
+    assert.ok((await engine.idle()) < engine.flushMs, "it asks again soon");
+    known = [OTHER];
+    await engine.idle();
+    const [output] = (await engine.pull()).outputs;
+    assert.deepEqual(idsOf(JSON.parse(output.val)), ["s2", "s1"]);
+    assert.equal((await engine.sessions.listSessions(CRITERIA, 10, undefined)).sessions.length, 2);
+    await engine.close?.();
   });
 
   test(`who knows nothing, or a part, is asked in vain, ${name}`, async () => {

@@ -4,7 +4,7 @@ import json
 import unittest
 from typing import Any, Optional
 
-from acp_sessions import Arrival, Engine, Folders, ListCriteria, MemoryStore, Peer, Repository
+from acp_sessions import Arrival, Engine, Folders, ListCriteria, MemoryStore, Peer, Refused, Repository
 from acp_sessions.sessions import NotedFolder
 
 
@@ -14,6 +14,16 @@ class Known(Folders):
 
     def repository_of(self, cwd: str) -> Optional[Repository]:
         return Repository("abc", 1) if cwd == "/home/x" else None
+
+
+class FindingOut(Folders):
+    known: Optional[list[str]] = None
+
+    def worktrees(self, cwd: str) -> Optional[list[str]]:
+        return self.known
+
+
+LIST = {"cwd": "/home/x", "includeWorktrees": True}
 
 
 class TwoWorktrees:
@@ -36,8 +46,7 @@ class TwoWorktrees:
         return [json.loads(output.line) for output in step.outputs]
 
     def listed(self) -> list[str]:
-        params = {"cwd": "/home/x", "includeWorktrees": True}
-        [answer] = self.say("client", id=1, method="session/list", params=params)
+        [answer] = self.say("client", id=1, method="session/list", params=LIST)
         return [row["sessionId"] for row in answer["result"]["sessions"]]
 
 
@@ -48,6 +57,23 @@ class KnownFolders(unittest.TestCase):
         page = scene.engine.sessions.list_sessions(ListCriteria(cwd="/home/x", include_worktrees=True))
         self.assertEqual([session.id for session in page.sessions], ["s2", "s1"])
         self.assertEqual(scene.engine.sessions.folders_of("abc"), [NotedFolder("/home/x", "/home")])
+
+    def test_a_list_waits_until_it_is_known_which_worktrees_there_are(self) -> None:
+        folders = FindingOut()
+        scene = TwoWorktrees(folders)
+        self.assertEqual(scene.say("client", id=1, method="session/list", params=LIST), [])
+        criteria = ListCriteria(cwd="/home/x", include_worktrees=True)
+        with self.assertRaises(Refused) as refused:
+            scene.engine.sessions.list_sessions(criteria)
+        self.assertEqual(refused.exception.tag, "not-yet")
+        again = scene.engine.idle()
+        assert again is not None
+        self.assertLess(again, 100)
+        folders.known = ["/wt/x"]
+        scene.engine.idle()
+        [output] = scene.engine.pull().outputs
+        self.assertEqual([row["sessionId"] for row in json.loads(output.line)["result"]["sessions"]], ["s2", "s1"])
+        self.assertEqual(len(scene.engine.sessions.list_sessions(criteria).sessions), 2)
 
     def test_nothing_is_known_where_nobody_tells(self) -> None:
         scene = TwoWorktrees(Folders())

@@ -37,7 +37,7 @@ impl<P: Storage, E: Environment> Environment for Timed<'_, P, E> {
         self.environment.random()
     }
 
-    fn worktrees(&self, cwd: &str) -> Vec<String> {
+    fn worktrees(&self, cwd: &str) -> Option<Vec<String>> {
         self.environment.worktrees(cwd)
     }
 

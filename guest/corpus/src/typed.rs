@@ -23,10 +23,10 @@ use crate::case::Call;
 pub(crate) fn answer<S: Storage>(store: &Store<S>, now: i64, call: Call) -> Value {
     match call {
         Call::ListSessions { criteria, limit, cursor } => {
-            result(panel::list_sessions(store, &|_| Vec::new(), &criteria, limit, cursor.as_deref(), now))
+            result(panel::list_sessions(store, &|_| Some(Vec::new()), &criteria, limit, cursor.as_deref(), now))
         }
         Call::ChangesSince { criteria, position } => {
-            result(panel::changes_since(store, &|_| Vec::new(), &criteria, position.as_deref(), now))
+            result(panel::changes_since(store, &|_| Some(Vec::new()), &criteria, position.as_deref(), now))
         }
         Call::GetSession { session_id } => result(panel::session(store, &session_id, now)),
         Call::ReadTranscript { session_id, after, limit } => {

@@ -26,11 +26,11 @@ pub fn are_worktrees(one: usize, other: usize) -> bool {
 }
 
 /// The directories that correspond to this one, as somebody tells them who is not careful.
-pub fn worktrees_of(cwd: &str) -> Vec<String> {
-    let Some(own) = DIRECTORIES.iter().position(|spellings| spellings[0] == cwd) else { return Vec::new() };
+pub fn worktrees_of(cwd: &str) -> Option<Vec<String>> {
+    let Some(own) = DIRECTORIES.iter().position(|spellings| spellings[0] == cwd) else { return Some(Vec::new()) };
     let others = (0..DIRECTORIES.len()).filter(|other| are_worktrees(own, *other));
     let spelt = others.flat_map(|other| [DIRECTORIES[other].first(), DIRECTORIES[other].last()]).flatten();
-    spelt.copied().chain(["relative", ""]).map(str::to_owned).collect()
+    Some(spelt.copied().chain(["relative", ""]).map(str::to_owned).collect())
 }
 
 /// The names of agents. Lists are of the first one's sessions where nothing else is said.

@@ -162,6 +162,7 @@ impl From<SessionError> for wit::SessionError {
         match error {
             SessionError::Invalid(what) => Self::Invalid(what),
             SessionError::NotFound(id) => Self::NotFound(id),
+            SessionError::NotYet(what) => Self::NotYet(what),
             SessionError::Storage(what) => Self::Storage(what),
         }
     }

@@ -70,6 +70,7 @@ use kept::KeptSession;
 use stage::Stage;
 use subscriptions::Subscriptions;
 use times::Times;
+use waiting_lists::WaitingLists;
 
 /// All of one connection: what is remembered of it, and what it works with.
 #[derive(Debug)]
@@ -131,6 +132,8 @@ struct Connection {
     /// The session to be marked as open once the first of its history is on its way.
     to_mark: Option<Key>,
     discovery: Discovery,
+    /// Lists of which the host does not know yet which worktrees they are of.
+    awaiting_worktrees: WaitingLists,
     agents_states: AgentsStates,
     /// Which lists the client follows.
     subscriptions: Subscriptions,
@@ -178,6 +181,7 @@ impl Connection {
             showing: VecDeque::new(),
             to_mark: None,
             discovery: Discovery::default(),
+            awaiting_worktrees: WaitingLists::default(),
             agents_states: AgentsStates::default(),
             subscriptions: Subscriptions::default(),
             folders: FolderNotes::default(),

@@ -78,17 +78,20 @@ impl Filter {
         self.cwd.iter().chain(others).map(String::as_str).collect()
     }
 
-    /// Finds out which directories are meant, where worktrees are asked for; says whether they are others than were known.
-    pub fn find(&mut self, worktrees: Worktrees<'_>) -> bool {
-        let (Some(cwd), Some(known)) = (&self.cwd, &mut self.worktrees) else { return false };
-        let mut found: Vec<String> = worktrees(cwd).iter().filter_map(|path| directory::normalise(path)).collect();
+    /// Finds out which directories are meant, where worktrees are asked for.
+    pub fn find(&mut self, worktrees: Worktrees<'_>) -> Found {
+        let (Some(cwd), Some(known)) = (&self.cwd, &mut self.worktrees) else { return Found::Same };
+        let Some(found) = worktrees(cwd) else { return Found::NotYet };
+        let mut found: Vec<String> = found.iter().filter_map(|path| directory::normalise(path)).collect();
         found.sort_unstable();
         found.dedup();
         found.retain(|path| path != cwd);
         found.truncate(MOST_WORKTREES);
-        let are_others = found != *known;
+        if found == *known {
+            return Found::Same;
+        }
         *known = found;
-        are_others
+        Found::Others
     }
 
     /// Whether a creation time is in bounds.
@@ -146,8 +149,19 @@ pub fn holds(directories: &[impl AsRef<str>], cwd: &str) -> bool {
     directories.is_empty() || directory::normalise(cwd).is_some_and(is_in)
 }
 
-/// What tells the directories that correspond to one in the other worktrees of its repository.
-pub type Worktrees<'a> = &'a dyn Fn(&str) -> Vec<String>;
+/// What tells the directories that correspond to one in the other worktrees of its repository; none where it is not known yet.
+pub type Worktrees<'a> = &'a dyn Fn(&str) -> Option<Vec<String>>;
+
+/// What has come of asking which worktrees there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// Those that were known, or nobody had to be asked.
+    Same,
+    /// Others than were known.
+    Others,
+    /// It is not known yet: what was known stands.
+    NotYet,
+}
 
 /// A `session/list`, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -303,7 +317,7 @@ impl Request {
     }
 
     /// Finds out which directories are meant, where worktrees are asked for.
-    pub fn find(&mut self, worktrees: Worktrees<'_>) {
-        self.filter.find(worktrees);
+    pub fn find(&mut self, worktrees: Worktrees<'_>) -> Found {
+        self.filter.find(worktrees)
     }
 }

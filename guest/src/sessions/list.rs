@@ -39,10 +39,10 @@ pub struct Page {
 
 /// Answers the params of a `session/list` with the JSON of its result, where no folder has worktrees.
 pub fn list<S: Storage>(store: &Store<S>, options: &Options, params: Option<&str>) -> Result<String, ListError> {
-    list_with(store, options, Effort::default(), &|_| Vec::new(), params)
+    list_with(store, options, Effort::default(), &|_| Some(Vec::new()), params)
 }
 
-/// The same with another effort, and with these worktrees.
+/// The same with another effort, and with these worktrees; without any where they are not known yet.
 pub fn list_with<S: Storage>(
     store: &Store<S>,
     options: &Options,

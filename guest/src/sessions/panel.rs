@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::archive;
 use super::changes::{Follower, News, STEP, Scope, Step};
 use super::checkup::CheckupError;
-use super::filter::{Request, Worktrees};
+use super::filter::{Found, Request, Worktrees};
 use super::list::{self, ListError};
 use super::open_marks::{self, States};
 use super::permissions::{self, PermissionPage};
@@ -163,6 +163,9 @@ pub enum SessionError {
     /// The storage failed.
     #[error("{0}")]
     Storage(String),
+    /// The host is still finding out what the answer depends on.
+    #[error("{0}")]
+    NotYet(String),
 }
 
 impl SessionError {
@@ -272,8 +275,10 @@ fn request(
         } },
     });
     let mut request = Request::read(Some(&params.to_string()), limit, now)?;
-    request.find(worktrees);
-    Ok(request)
+    match request.find(worktrees) {
+        Found::Same | Found::Others => Ok(request),
+        Found::NotYet => Err(SessionError::NotYet("which worktrees there are is not known yet: ask again".to_owned())),
+    }
 }
 
 /// What has changed in a list since a position.

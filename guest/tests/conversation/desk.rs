@@ -31,6 +31,8 @@ pub(crate) struct World {
     pub(crate) random_calls: Cell<u32>,
     /// What the host knows of folders.
     pub(crate) worktrees: RefCell<BTreeMap<String, Vec<String>>>,
+    /// It is still finding out which worktrees there are.
+    pub(crate) finds_out: Cell<bool>,
     pub(crate) repositories: RefCell<BTreeMap<String, Repository>>,
     /// How often it was asked.
     pub(crate) folder_calls: Cell<u32>,
@@ -44,6 +46,7 @@ impl Default for World {
             clock_calls: Cell::default(),
             random_calls: Cell::default(),
             worktrees: RefCell::default(),
+            finds_out: Cell::default(),
             repositories: RefCell::default(),
             folder_calls: Cell::default(),
         }
@@ -85,9 +88,10 @@ impl Environment for Seat<'_> {
         self.numbers.draw()
     }
 
-    fn worktrees(&self, cwd: &str) -> Vec<String> {
+    fn worktrees(&self, cwd: &str) -> Option<Vec<String>> {
         self.world.folder_calls.set(self.world.folder_calls.get() + 1);
-        self.world.worktrees.borrow().get(cwd).cloned().unwrap_or_default()
+        let is_known = !self.world.finds_out.get();
+        is_known.then(|| self.world.worktrees.borrow().get(cwd).cloned().unwrap_or_default())
     }
 
     fn repository(&self, cwd: &str) -> Option<Repository> {

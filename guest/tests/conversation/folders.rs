@@ -212,6 +212,44 @@ fn worktrees_are_listed_together_in_one_order_each_row_with_its_own_directory() 
 }
 
 #[test]
+fn a_list_waits_for_worktrees_that_are_being_found_out_and_nobody_else_does() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    let mut desk = in_worktrees(&store, &world);
+    let list = json!({"cwd": CWD, "includeWorktrees": true});
+    let here = json!({ "cwd": CWD });
+    world.finds_out.set(true);
+    let ask = |id: &str| json!({"id": id, "method": "session/list", "params": list});
+    assert!(desk.client(ask("waits")).client.is_empty());
+    assert_eq!(pages(&mut desk, &here).concat().len(), 2, "what follows is answered");
+    let again = desk.engine.idle().unwrap();
+    assert!(again <= 10, "it is asked again soon: {again}");
+    assert!(desk.wait(100).client.is_empty() && desk.engine.has_held());
+    world.finds_out.set(false);
+    let answers = desk.wait(2).client;
+    assert_eq!(answers[0]["result"]["sessions"].as_array().unwrap().len(), 5, "{answers:?}");
+    assert!(!desk.engine.has_held());
+    // One that is taken back is not answered twice.
+    world.finds_out.set(true);
+    desk.client(ask("withdrawn"));
+    let cancelled = desk.client(json!({"method": "$/cancel_request", "params": {"requestId": "withdrawn"}})).client;
+    assert_eq!(cancelled[0]["error"]["code"], -32800, "{cancelled:?}");
+    world.finds_out.set(false);
+    assert!(desk.wait(10).client.is_empty());
+}
+
+#[test]
+fn a_host_that_never_knows_keeps_a_list_no_longer_than_a_second() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    let mut desk = in_worktrees(&store, &world);
+    world.finds_out.set(true);
+    let params = json!({"cwd": CWD, "includeWorktrees": true});
+    desk.client(json!({"id": "waits", "method": "session/list", "params": params}));
+    assert!(desk.wait(900).client.is_empty());
+    let answers = desk.wait(200).client;
+    assert_eq!(answers[0]["result"]["sessions"].as_array().unwrap().len(), 2, "{answers:?}");
+}
+
+#[test]
 fn without_being_asked_for_them_nobody_looks_for_worktrees() {
     let (store, world) = (Memory::new(), World::with_folders());
     let mut desk = in_worktrees(&store, &world);

@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -13,8 +15,9 @@ use super::left_behind::Here;
 use super::printable::Out;
 use super::store::StoreOptions;
 use super::table;
-use crate::component::sessions::{self, ArchivedSessions, ListCriteria, Session, SessionState};
-use crate::sessions::Sessions;
+use crate::component::sessions::{self, ArchivedSessions, ListCriteria, Page, Session, SessionState};
+use crate::sessions::{Sessions, SessionsError};
+use crate::store::Sqlite;
 
 /// The most that the engine returns at once.
 const PAGE: u32 = 1000;
@@ -88,7 +91,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     let mut cursor = None;
     while sessions.len() < arguments.limit as usize {
         let left = arguments.limit - u32::try_from(sessions.len())?;
-        let page = store.list(&criteria, left.min(PAGE), cursor.as_deref())?;
+        let page = page(&mut store, &criteria, left.min(PAGE), cursor.as_deref())?;
         sessions.extend(page.sessions);
         cursor = page.next_cursor;
         if cursor.is_none() {
@@ -112,6 +115,21 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
         here.tell(&mut store, &arguments.store);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A page, once Git has said which worktrees it is of: it is asked beside, and not waited for long.
+fn page(
+    store: &mut Sessions<'_, Sqlite>,
+    criteria: &ListCriteria,
+    limit: u32,
+    cursor: Option<&str>,
+) -> Result<Page, SessionsError> {
+    loop {
+        match store.list(criteria, limit, cursor) {
+            Err(SessionsError::NotYet(_)) => thread::sleep(Duration::from_millis(2)),
+            listed => return listed,
+        }
+    }
 }
 
 /// The engine knows absolute folders only; one that is not there any more may still have sessions.

@@ -1,7 +1,7 @@
 //! Questions that are put by threads of their own, and what was answered last.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const MOST_UNDER_WAY: usize = 4;
 const MOST_KEPT: usize = 256;
 
-/// How long an answer holds, and how long it is waited for.
+/// How long an answer holds, and for how long it is worth asking again for one that has not come.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms {
     pub(super) fresh: Duration,
@@ -21,13 +21,13 @@ pub(super) struct Terms {
 pub(super) struct Asked<T> {
     terms: Terms,
     question: fn(&str) -> T,
-    known: Arc<(Mutex<Known<T>>, Condvar)>,
+    known: Arc<Mutex<Known<T>>>,
 }
 
 #[derive(Debug)]
 struct Known<T> {
     answers: HashMap<String, (Instant, T)>,
-    /// Since when. What is waited for in vain once is not waited for again while it lasts.
+    /// Since when.
     under_way: HashMap<String, Instant>,
 }
 
@@ -35,16 +35,15 @@ fn lock<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
     known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<T: Clone + Send + 'static> Asked<T> {
+impl<T: Clone + Default + Send + 'static> Asked<T> {
     pub(super) fn new(terms: Terms, question: fn(&str) -> T) -> Self {
         let known = Known { answers: HashMap::new(), under_way: HashMap::new() };
-        Self { terms, question, known: Arc::new((Mutex::new(known), Condvar::new())) }
+        Self { terms, question, known: Arc::new(Mutex::new(known)) }
     }
 
-    /// What is known of a folder: the last answer, where there is no newer one within the time that is waited.
+    /// What is known of a folder. None where it is being found out; where that takes too long, the last answer, or an empty one.
     pub(super) fn ask(&self, folder: &str) -> Option<T> {
-        let (known, changed) = &*self.known;
-        let mut known = lock(known);
+        let mut known = lock(&self.known);
         let is_fresh = |(at, _): &&(Instant, T)| at.elapsed() < self.terms.fresh;
         if let Some((_, answer)) = known.answers.get(folder).filter(is_fresh) {
             return Some(answer.clone());
@@ -52,13 +51,17 @@ impl<T: Clone + Send + 'static> Asked<T> {
         if !known.under_way.contains_key(folder) && known.under_way.len() < MOST_UNDER_WAY {
             self.begin(folder, &mut known);
         }
-        if let Some(since) = known.under_way.get(folder).copied() {
-            let patience = self.terms.patience.saturating_sub(since.elapsed());
-            let is_under_way = |known: &mut Known<T>| known.under_way.contains_key(folder);
-            let waited = changed.wait_timeout_while(known, patience, is_under_way);
-            known = waited.unwrap_or_else(PoisonError::into_inner).0;
+        // What has no thread yet waits for those that have.
+        let since = known.under_way.get(folder).or_else(|| known.under_way.values().max());
+        if since.is_some_and(|since| since.elapsed() < self.terms.patience) {
+            return None;
         }
-        known.answers.get(folder).map(|(_, answer)| answer.clone())
+        Some(known.answers.get(folder).map(|(_, answer)| answer.clone()).unwrap_or_default())
+    }
+
+    /// Whether it is worth asking again soon.
+    pub(super) fn is_asking(&self) -> bool {
+        lock(&self.known).under_way.values().any(|since| since.elapsed() < self.terms.patience)
     }
 
     fn begin(&self, folder: &str, known: &mut Known<T>) {
@@ -66,14 +69,12 @@ impl<T: Clone + Send + 'static> Asked<T> {
         let thread = thread::Builder::new().name("folders".to_owned());
         let begun = thread.spawn(move || {
             let answer = question(&of);
-            let (known, changed) = &*shared;
-            let mut known = lock(known);
+            let mut known = lock(&shared);
             known.under_way.remove(&of);
             if known.answers.len() >= MOST_KEPT {
                 known.answers.clear();
             }
             known.answers.insert(of, (Instant::now(), answer));
-            changed.notify_all();
         });
         if begun.is_ok() {
             known.under_way.insert(folder.to_owned(), Instant::now());
@@ -89,27 +90,58 @@ mod tests {
 
     const LONG: Duration = Duration::from_mins(1);
 
-    #[test]
-    fn an_answer_is_waited_for_and_holds_for_a_while() {
-        static ASKED: AtomicU32 = AtomicU32::new(0);
-        let question = |_: &str| ASKED.fetch_add(1, Ordering::SeqCst) + 1;
-        let held = Asked::new(Terms { fresh: LONG, patience: LONG }, question);
-        assert_eq!([held.ask("/a"), held.ask("/a"), held.ask("/b")], [Some(1), Some(1), Some(2)]);
-        let fleeting = Asked::new(Terms { fresh: Duration::ZERO, patience: LONG }, question);
-        assert_eq!([fleeting.ask("/a"), fleeting.ask("/a")], [Some(3), Some(4)]);
+    /// Asks until there is an answer.
+    fn answer(asked: &Asked<u32>, folder: &str) -> u32 {
+        loop {
+            if let Some(answer) = asked.ask(folder) {
+                return answer;
+            }
+            thread::yield_now();
+        }
     }
 
     #[test]
-    fn who_does_not_answer_is_waited_for_once() {
+    fn an_answer_holds_for_a_while() {
+        static ASKED: AtomicU32 = AtomicU32::new(0);
+        let question = |_: &str| ASKED.fetch_add(1, Ordering::SeqCst) + 1;
+        let held = Asked::new(Terms { fresh: LONG, patience: LONG }, question);
+        assert_eq!([answer(&held, "/a"), answer(&held, "/a"), answer(&held, "/b")], [1, 1, 2]);
+        assert!(!held.is_asking());
+    }
+
+    #[test]
+    fn an_old_answer_is_not_given_while_a_new_one_is_found_out() {
+        static LEFT: Mutex<()> = Mutex::new(());
+        static ASKED: AtomicU32 = AtomicU32::new(0);
+        let question = |_: &str| {
+            drop(lock(&LEFT));
+            ASKED.fetch_add(1, Ordering::SeqCst) + 1
+        };
+        let mut asked = Asked::new(Terms { fresh: LONG, patience: LONG }, question);
+        assert_eq!(answer(&asked, "/a"), 1);
+        let held = lock(&LEFT);
+        asked.terms.fresh = Duration::ZERO;
+        assert_eq!((asked.ask("/a"), asked.is_asking()), (None, true));
+        // Until that has taken too long.
+        asked.terms.patience = Duration::ZERO;
+        assert_eq!((asked.ask("/a"), asked.is_asking()), (Some(1), false));
+        drop(held);
+    }
+
+    #[test]
+    fn nobody_waits_for_who_does_not_answer() {
         static LEFT: Mutex<()> = Mutex::new(());
         let held = lock(&LEFT);
-        let question = |_: &str| drop(lock(&LEFT));
-        let asked = Asked::new(Terms { fresh: LONG, patience: Duration::from_millis(50) }, question);
-        let begun = Instant::now();
-        for folder in (0..100).map(|nth| format!("/{}", nth % 10)) {
-            assert_eq!(asked.ask(&folder), None);
-        }
-        assert!(begun.elapsed() < LONG, "only the first few are waited for, and these once");
+        let question = |_: &str| {
+            drop(lock(&LEFT));
+            1
+        };
+        let mut asked = Asked::new(Terms { fresh: LONG, patience: LONG }, question);
+        let folders: Vec<String> = (0..10).map(|nth| format!("/{nth}")).collect();
+        assert!(folders.iter().all(|folder| asked.ask(folder).is_none()));
+        assert_eq!(lock(&asked.known).under_way.len(), MOST_UNDER_WAY);
+        asked.terms.patience = Duration::ZERO;
+        assert!(folders.iter().all(|folder| asked.ask(folder) == Some(0)));
         drop(held);
     }
 }

@@ -12,7 +12,7 @@ use desk::{Desk, library};
 struct Model;
 
 impl Lookup for Model {
-    fn worktrees(&self, cwd: &str) -> Vec<String> {
+    fn worktrees(&self, cwd: &str) -> Option<Vec<String>> {
         worktrees_of(cwd)
     }
 

@@ -42,8 +42,8 @@ class EngineError(Exception):
 
 class Refused(Exception):
     """
-    What was asked for was refused. ``tag`` says by which error of the WIT: ``bad-setting``, ``invalid``, ``not-found`` or
-    ``storage``; ``text`` says what was wrong.
+    What was asked for was refused. ``tag`` says by which error of the WIT: ``bad-setting``, ``invalid``, ``not-found``,
+    ``storage`` or ``not-yet``; ``text`` says what was wrong.
     """
 
     def __init__(self, tag: str, text: str) -> None:

@@ -19,10 +19,10 @@ class Repository:
 class Folders:
     """
     Knows nothing; whoever has a file system overrides what can be told. The functions are called in the midst of a call of the
-    engine's, which waits for them.
+    engine's, which waits for them: what takes long is found out beside, None until it is known.
     """
 
-    def worktrees(self, cwd: str) -> list[str]:
+    def worktrees(self, cwd: str) -> Optional[list[str]]:
         return []
 
     def repository_of(self, cwd: str) -> Optional[Repository]:

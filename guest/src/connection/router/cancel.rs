@@ -40,7 +40,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
             // An agent that was started again knows nothing of what the one before was asked.
             return if self.connection.stage.is_again() { Handled::Done } else { self.pass_to_agent(line, params) };
         }
-        if self.connection.stage.withdraw(&request) || self.connection.discovery.withdraw(&request) {
+        if self.connection.stage.withdraw(&request)
+            || self.connection.discovery.withdraw(&request)
+            || self.connection.awaiting_worktrees.withdraw(&request)
+        {
             self.finish(&request, Err(cancelled()));
             return Handled::Done;
         }

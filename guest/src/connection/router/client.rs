@@ -52,10 +52,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
     }
 
-    /// Whether lines wait: behind `initialize`, for a session on its way, or for the agent's list.
+    /// Whether lines wait: behind `initialize`, for a session on its way, for the agent's list, or for the host.
     pub(crate) fn holds_lines(&self) -> bool {
         self.connection.stage.has_held()
             || self.connection.discovery.is_waited_for()
+            || !self.connection.awaiting_worktrees.is_empty()
             || self.connection.sessions.values().any(LiveSession::is_waited_for)
     }
 

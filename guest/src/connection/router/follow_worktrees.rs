@@ -6,9 +6,6 @@ use crate::environment::Environment;
 use crate::sessions::changes::Step;
 use crate::storage::Storage;
 
-/// For how long it is asked, in milliseconds: a host may go on for some seconds with what it knew.
-const ASKED_FOR: i64 = 5000;
-
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Where a session has begun, since a revision, that the lists with worktrees lack, it may be in a new one: which there are
     /// is found out again. Whoever follows a list that has others now is told to read it anew.
@@ -16,10 +13,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let of = &mut self.connection.subscriptions;
         let mut begun = step.changed.iter().filter(|changed| changed.session.born > since);
         if begun.any(|changed| of.may_lack(changed)) {
-            of.worktrees_until = now + ASKED_FOR;
+            of.ask_for_worktrees(now);
         }
-        let is_asked = (now..=now + ASKED_FOR).contains(&of.worktrees_until);
-        if !is_asked || !step.is_over {
+        if !of.asks_for_worktrees(now) || !step.is_over {
             return;
         }
         for id in of.find_worktrees(&|cwd: &str| self.environment.worktrees(cwd)) {

@@ -22,12 +22,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// Begins a subscription, and answers with the first page. What changes from before the page was read is told.
-    pub(super) fn subscribed(&mut self, params: Option<&str>) -> Result<String, RpcError> {
+    pub(super) fn subscribed(&mut self, mut wanted: Request, params: Option<&str>) -> Result<String, RpcError> {
         if self.connection.subscriptions.by_id.len() >= MOST_SUBSCRIPTIONS {
             let message = format!("would be one of more than {MOST_SUBSCRIPTIONS}: end another one before");
             return Err(RpcError::invalid_params("params", message));
         }
-        let mut wanted = self.list_request(params)?;
         // Whoever subscribes knows the draft.
         wanted.view.extended = true;
         let scope = Scope::of(&wanted)?;
@@ -61,7 +60,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// A subscription of a lost instance goes on. What has changed meanwhile is not known.
     pub(super) fn subscribe_again(&mut self, id: &str, params: &str) {
-        let scope = self.list_request(Some(params)).ok().and_then(|wanted| Scope::of(&wanted).ok());
+        let scope = self.list_request(Some(params)).ok().and_then(|(wanted, _)| Scope::of(&wanted).ok());
         let Some(scope) = scope.filter(|_| self.follow_lists().is_ok()) else {
             self.outputs.push_back(Kept::Subscription(id).with(None));
             return;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sessions::changes::{Changed, Follower, Scope};
-use crate::sessions::filter::Worktrees;
+use crate::sessions::filter::{Found, Worktrees};
 
 /// How many subscriptions a connection may have.
 pub(super) const MOST_SUBSCRIPTIONS: usize = 128;
@@ -12,6 +12,9 @@ pub(super) const MOST_SUBSCRIPTIONS: usize = 128;
 const MOST_WATCHES: usize = 64;
 /// For how long, in milliseconds, as the draft has it.
 const WATCHED_FOR: i64 = 600_000;
+
+/// For how long it is asked which worktrees there are, in milliseconds: a host may go on for some seconds with what it knew.
+const ASKED_FOR: i64 = 5000;
 
 /// A list whose first page was asked for.
 #[derive(Debug)]
@@ -35,7 +38,7 @@ pub(super) struct Subscriptions {
     /// The directories of watched lists that are not what they were, to be told when the look is over.
     pub(super) hints: BTreeSet<String>,
     /// Until when it is asked with each look which worktrees there are.
-    pub(super) worktrees_until: i64,
+    worktrees_until: i64,
     /// The host was told that it cannot be followed.
     pub(super) warned: bool,
 }
@@ -63,6 +66,16 @@ impl Subscriptions {
         }
     }
 
+    /// It is asked with each look for some seconds which worktrees there are.
+    pub(super) fn ask_for_worktrees(&mut self, now: i64) {
+        self.worktrees_until = now + ASKED_FOR;
+    }
+
+    /// Whether it is.
+    pub(super) fn asks_for_worktrees(&self, now: i64) -> bool {
+        (now..=now + ASKED_FOR).contains(&self.worktrees_until)
+    }
+
     /// Whether a session may be in a worktree of which one of the lists does not know.
     pub(super) fn may_lack(&self, changed: &Changed) -> bool {
         let watched = self.watches.values().map(|watch| &watch.scope);
@@ -71,9 +84,9 @@ impl Subscriptions {
 
     /// Finds out anew which worktrees there are. Gives the subscriptions that have others now, and notes the watched lists.
     pub(super) fn find_worktrees(&mut self, worktrees: Worktrees<'_>) -> Vec<String> {
-        let moved = self.by_id.iter_mut().filter_map(|(id, scope)| scope.find(worktrees).then(|| id.clone())).collect();
-        let watched =
-            self.watches.iter_mut().filter_map(|((cwd, _), watch)| watch.scope.find(worktrees).then_some(cwd));
+        let is_moved = |scope: &mut Scope| scope.find(worktrees) == Found::Others;
+        let moved = self.by_id.iter_mut().filter_map(|(id, scope)| is_moved(scope).then(|| id.clone())).collect();
+        let watched = self.watches.iter_mut().filter_map(|((cwd, _), watch)| is_moved(&mut watch.scope).then_some(cwd));
         self.hints.extend(watched.cloned());
         moved
     }

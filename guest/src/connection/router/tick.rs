@@ -35,6 +35,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         self.introduction_overdue(now);
         self.lists_overdue(now);
+        let worktrees = self.ask_for_worktrees(now);
         self.beat();
         self.sweep(now);
         let is_removing = self.remove_some(now);
@@ -49,8 +50,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let is_due = self.connection.sessions.values().any(|session| session.is_due(now));
         let next = if is_due { self.settings.flush_ms } else { 1000 };
         let next = if is_removing { next.min(REMOVE_AGAIN) } else { next };
-        let next = changes.map_or(next, |changes| next.min(changes));
-        self.connection.discovery.patience(now).map_or(next, |patience| patience.min(next))
+        let patience = self.connection.discovery.patience(now);
+        [changes, worktrees, patience].into_iter().flatten().fold(next, u32::min)
     }
 
     /// Deadlines are kept in the clock's own time: where it has been set back, they are moved along.

@@ -49,6 +49,11 @@ impl WaitingLists {
         self.lists.len() < before
     }
 
+    /// Takes them all out.
+    pub(super) fn take(&mut self) -> VecDeque<WaitingList> {
+        std::mem::take(self).lists
+    }
+
     /// They wait for the agent's list no more.
     pub(super) fn release(&mut self) {
         self.are_released = !self.lists.is_empty();

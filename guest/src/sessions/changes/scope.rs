@@ -1,7 +1,7 @@
 //! Which list somebody follows, and what of all that has changed is news there.
 
 use super::{Changed, Departed, Step};
-use crate::sessions::filter::{self, Archived, Filter, Request, View, Worktrees};
+use crate::sessions::filter::{self, Archived, Filter, Found, Request, View, Worktrees};
 use crate::sessions::list::{self, ListError};
 
 /// A list of sessions, whether they are archived or not: who follows it leaves out for itself what it does not show.
@@ -59,8 +59,8 @@ impl Scope {
         self.filter.worktrees.is_some() && !filter::holds(&self.filter.directories(), &changed.session.cwd)
     }
 
-    /// Finds out anew which directories are meant, where worktrees are asked for; says whether they are others than before.
-    pub fn find(&mut self, worktrees: Worktrees<'_>) -> bool {
+    /// Finds out anew which directories are meant, where worktrees are asked for.
+    pub fn find(&mut self, worktrees: Worktrees<'_>) -> Found {
         self.filter.find(worktrees)
     }
 
