@@ -3,6 +3,7 @@
 //! What is played are parts of `bench/workload.json`, as `cargo xtask bench embeds` sends them: one JSON a line, each of
 //! which is answered.
 
+use std::collections::VecDeque;
 use std::io::{BufRead as _, Write as _, stdin, stdout};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -62,7 +63,7 @@ struct Played {
     /// The last one for the client.
     last: Option<String>,
     /// What the agent was asked and has not answered yet.
-    asked: Vec<String>,
+    asked: VecDeque<String>,
 }
 
 impl Played {
@@ -72,7 +73,7 @@ impl Played {
             for output in step.outputs {
                 match output {
                     Output::ToClient(line) => self.last = Some(line),
-                    Output::ToAgent(line) if part.is_answered => self.asked.push(line),
+                    Output::ToAgent(line) if part.is_answered => self.asked.push_back(line),
                     Output::ToAgent(_) => {}
                     Output::Keep(_) | Output::Warn(_) => continue,
                 }
@@ -105,7 +106,7 @@ fn play(engine: &mut Engine<'_, Sqlite>, part: &Part) -> Result<Value> {
         for (peer, line) in &part.lines {
             let step = engine.receive(vec![arrival(*peer, line.clone())], part.room)?;
             played.take(engine, step, part)?;
-            while let Some(line) = played.asked.pop() {
+            while let Some(line) = played.asked.pop_front() {
                 let step = engine.receive(vec![answer_to(&line)?], part.room)?;
                 played.take(engine, step, part)?;
             }
