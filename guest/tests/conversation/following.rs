@@ -371,3 +371,22 @@ fn a_worktree_that_is_made_later_is_of_the_list_once_a_session_has_begun_there()
     assert!(!told(&follower.wait(SOON), &subscription).0.is_empty());
     assert_eq!(world.folder_calls.get(), asked);
 }
+
+#[test]
+fn who_subscribes_before_the_host_knows_the_worktrees_is_told_when_it_does() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    world.worktrees.borrow_mut().insert(CWD.to_owned(), vec![ELSEWHERE.to_owned()]);
+    world.finds_out.set(true);
+    let mut follower = window(&store, &world);
+    follower.new_session("s1", ELSEWHERE);
+    let list = json!({"cwd": CWD, "includeWorktrees": true});
+    let asked = follower.client(json!({"id": "late", "method": "session/list/subscribe", "params": list}));
+    assert!(asked.is_open("late"));
+    // It does not wait for ever, and goes on with what there is.
+    let answer = follower.wait(SOON).answer("late")["result"].clone();
+    assert_eq!(answer["sessions"], json!([]));
+    world.finds_out.set(false);
+    let resync = notified(&follower.wait(SOON), "session/list/resync");
+    assert_eq!(resync, [json!({ "subscriptionId": answer["subscriptionId"] })]);
+    assert_eq!(rows_of(&mut follower, list).len(), 1);
+}
