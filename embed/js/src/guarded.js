@@ -48,11 +48,11 @@ class Guarded {
   /** Why there is nothing to be called any more. */
   #ended;
 
-  constructor({ modules, folder, store, now, random, folders = {}, milliseconds }, ended) {
+  constructor({ modules, folder, store, now, random, folders, milliseconds }, ended) {
     [this.#milliseconds, this.#forget] = [milliseconds, ended];
     const { port1: port, port2 } = new MessageChannel();
     const signal = new Int32Array(new SharedArrayBuffer(4));
-    const knows = ABOUT_FOLDERS.filter((name) => folders[name]);
+    const knows = ABOUT_FOLDERS.filter((name) => folders?.[name]);
     const workerData = { modules, folder, port: port2, signal, asksNow: now !== undefined, asksRandom: random !== undefined, knows };
     this.#worker = new Worker(new URL("./thread.js", import.meta.url), { workerData, transferList: [port2] });
     const lent = { now, random: (length) => filled(random ?? fillRandom, length) };

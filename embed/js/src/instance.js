@@ -5,9 +5,9 @@
  * @param {object} store what the WIT calls `storage`
  * @param {() => number} now the time in milliseconds since 1970
  * @param {(bytes: Uint8Array) => void} fill fills with random bytes
- * @param {object} folders what is known of folders, as in `EngineOptions`
+ * @param {object} [folders] what is known of folders, as in `EngineOptions`
  */
-export function newInstance({ instantiate, modules }, store, now, fill, folders = {}) {
+export function newInstance({ instantiate, modules }, store, now, fill, folders) {
   const randomBytes = (length) => {
     const bytes = new Uint8Array(Number(length));
     fill(bytes);
@@ -18,8 +18,8 @@ export function newInstance({ instantiate, modules }, store, now, fill, folders 
   const interfaces = {
     "acp:sessions/storage": functions,
     "acp:sessions/folders": {
-      worktrees: (cwd) => (folders.worktrees === undefined ? [] : folders.worktrees(cwd)),
-      repositoryOf: (cwd) => folders.repositoryOf?.(cwd),
+      worktrees: (cwd) => (folders?.worktrees ? folders.worktrees(cwd) : []),
+      repositoryOf: (cwd) => folders?.repositoryOf?.(cwd),
     },
     "wasi:clocks/wall-clock": {
       now() {

@@ -72,7 +72,8 @@ for (const [name, create] of [["at once", createEngine], ["with a deadline", cre
   });
 
   test(`who knows nothing, or a part, is asked in vain, ${name}`, async () => {
-    for (const folders of [undefined, {}, { repositoryOf: () => undefined }]) {
+    const none = [undefined, null, {}, { worktrees: null, repositoryOf: null }, { repositoryOf: () => undefined }];
+    for (const folders of none) {
       assert.deepEqual(await listed(create, folders), { ids: ["s1"], noted: [] });
     }
   });
