@@ -130,7 +130,7 @@ fn with_long_numbers(resolve: &Resolve, package: PackageId, interface: &str) -> 
 
 fn ours() -> (Resolve, PackageId) {
     let mut resolve = Resolve::default();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wit");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wit");
     let (package, _) = resolve.push_dir(path).expect("wit/ can be read");
     (resolve, package)
 }

@@ -46,7 +46,9 @@ pub(crate) fn build(
     opt_level: &str,
     target_dir: &Path,
 ) -> Result<PathBuf> {
-    let target_dir = target_dir.join(target.source().to_string());
+    // One for each compiler and each level: cargo has one place for a module, whatever it was built with, and would build it anew
+    // each time that another asks.
+    let target_dir = target_dir.join(target.source().to_string()).join(opt_level);
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     forget_outer_cargo(&mut cargo);
     cargo.current_dir(root).args(["rustc", "--release", "--lib", "--crate-type", "cdylib", "--package", package]);

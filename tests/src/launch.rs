@@ -126,7 +126,6 @@ pub fn built(name: &str) -> PathBuf {
     let this = std::env::current_exe().expect("the path of this test");
     let folder = this.ancestors().skip(1).find(|folder| !folder.ends_with("deps")).expect("a folder of build results");
     let path = folder.join(name).with_extension(std::env::consts::EXE_EXTENSION);
-    let package = if name == "acp-sessions" { "acp-sessions" } else { "acp-sessions-tests" };
-    assert!(path.exists(), "{} is missing: run `cargo build --release -p {package}`", path.display());
+    assert!(path.exists(), "{} is missing: run `cargo build --release --workspace --bins`", path.display());
     path
 }

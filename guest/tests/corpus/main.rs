@@ -14,7 +14,7 @@ fn every_case_comes_out_as_it_was_recorded() {
 /// That each story has the case that comes of it is shown as it runs.
 #[test]
 fn every_case_is_of_a_story_that_there_is() {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     for case in all().expect("the corpus can be read") {
         let name = case.with_extension("");
         let name = name.strip_prefix(folder()).expect("it is in the corpus");

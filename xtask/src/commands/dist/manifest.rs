@@ -10,6 +10,8 @@ use serde_json::Value;
 /// What of a dependency its manifest says.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Dependency {
+    /// Its name in the registry, where the package calls it otherwise.
+    package: Option<String>,
     version: String,
     default_features: bool,
     features: Vec<String>,
@@ -78,12 +80,12 @@ fn dependencies(
         }
     }
     for dependency in own {
-        if !dependency["target"].is_null() || !dependency["rename"].is_null() {
+        if !dependency["target"].is_null() {
             bail!("the crate cannot be packed: what {} is for is not understood", dependency["name"]);
         }
-        let name = dependency["name"].as_str().unwrap_or_default().to_owned();
+        let name = dependency["rename"].as_str().or_else(|| dependency["name"].as_str()).unwrap_or_default();
         let one = Dependency::of(&dependency);
-        match found.entry(name) {
+        match found.entry(name.to_owned()) {
             Entry::Vacant(entry) => {
                 entry.insert(one);
             }
@@ -95,7 +97,9 @@ fn dependencies(
 
 impl Dependency {
     fn of(dependency: &Value) -> Self {
+        let package = dependency["rename"].as_str().and_then(|_| dependency["name"].as_str());
         Self {
+            package: package.map(str::to_owned),
             version: dependency["req"].as_str().unwrap_or_default().trim_start_matches('^').to_owned(),
             default_features: dependency["uses_default_features"] == true,
             features: strings(&dependency["features"]),
@@ -105,7 +109,7 @@ impl Dependency {
 
     /// Both are asked for.
     fn join(&mut self, other: Self) -> Result<()> {
-        if self.version != other.version {
+        if self.version != other.version || self.package != other.package {
             bail!("the crate cannot be packed: it asks for {} and {} of the same", self.version, other.version);
         }
         self.default_features |= other.default_features;
@@ -118,6 +122,9 @@ impl Dependency {
 
     fn to_toml(&self) -> String {
         let mut parts = vec![format!("version = {}", quoted(&self.version))];
+        if let Some(package) = &self.package {
+            parts.push(format!("package = {}", quoted(package)));
+        }
         if !self.default_features {
             parts.push("default-features = false".to_owned());
         }
