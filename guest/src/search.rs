@@ -1,7 +1,7 @@
 //! Text search: how a query finds what is indexed.
 
 pub mod find;
-pub mod ids;
+pub mod lookup;
 mod parts;
 pub mod query;
 pub mod snippet;

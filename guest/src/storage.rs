@@ -5,8 +5,10 @@
 //! concurrency control there is, and it is enough for several processes on one store.
 
 mod memory;
+mod text_hits;
 
 pub use memory::Memory;
+pub use text_hits::TextHits;
 
 /// The last number that an entry of a log can have: the one behind it, which a cut takes, is a number as well.
 pub const LAST_SEQ: u32 = u32::MAX - 1;
@@ -239,7 +241,7 @@ pub trait Storage {
     fn read_log(&self, log: &str, start: u32, bounds: Bounds) -> Result<LogPage>;
 
     /// Which texts hold the term, newest owner first and within an owner the last part first, after `after`.
-    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<Vec<TextHit>>;
+    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<TextHits>;
 
     /// For each scope the first part that holds the term, if any does. There may be hundreds: none may cost a search of the
     /// whole index, but no more than to read its texts or to look at one place in the index.
@@ -277,7 +279,7 @@ impl<S: Storage + ?Sized> Storage for &S {
         (**self).read_log(log, start, bounds)
     }
 
-    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<Vec<TextHit>> {
+    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<TextHits> {
         (**self).search_text(term, after, limit)
     }
 

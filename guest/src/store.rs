@@ -49,10 +49,12 @@ pub mod directory;
 mod draft;
 pub mod heading;
 mod holders;
+mod ids;
 pub mod keys;
 mod known;
 mod latest;
 mod layout;
+mod listed;
 mod model;
 mod places;
 mod remembered;
@@ -80,9 +82,11 @@ pub use departure::Departure;
 pub use derived::derived;
 pub use draft::Draft;
 pub use holders::Holders;
+pub use ids::Ids;
 pub use known::Known;
 use latest::Latest;
 pub use layout::Layout;
+pub use listed::{Listed, is_behind};
 pub use places::{Placed, Places};
 pub use remembered::Remembered;
 pub use removals::Removals;
@@ -142,9 +146,11 @@ impl<S: Storage> Store<S> {
         self.remembered.replace(Some(list));
     }
 
-    /// What [`Remembered::rest`] is left of a list, if it is known.
-    pub fn remembered(&self, list: (u64, u64), behind: (i64, &str)) -> Option<Ref<'_, [(i64, String)]>> {
-        Ref::filter_map(self.remembered.borrow(), |known| known.as_ref()?.rest(list, behind)).ok()
+    /// The sessions of a list, and [how many of them](Remembered::until) do not stand behind a place, if that is known.
+    pub fn remembered(&self, list: (u64, u64), behind: (i64, &str)) -> Option<(Ref<'_, Listed>, usize)> {
+        let known = Ref::filter_map(self.remembered.borrow(), Option::as_ref).ok()?;
+        let until = known.until(list, behind)?;
+        Some((Ref::map(known, |known| &known.places), until))
     }
 
     /// Where sessions stand that were found before. Whoever takes it keeps it again.

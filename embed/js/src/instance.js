@@ -1,3 +1,5 @@
+import { textHits } from "./text-hits.js";
+
 /**
  * Makes instances of the engine.
  *
@@ -15,6 +17,7 @@ export function newInstance({ instantiate, modules }, store, now, fill, folders)
   };
   const functions = {};
   for (const name of FUNCTIONS) functions[name] = (...args) => store[name](...args);
+  functions.searchText = (...args) => textHits(store.searchText(...args));
   const interfaces = {
     "acp:sessions/storage": functions,
     "acp:sessions/folders": {

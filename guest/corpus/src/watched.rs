@@ -1,8 +1,8 @@
 //! A storage in whose calls somebody has a hand.
 
 use acp_sessions_guest::storage::{
-    Bounds, Durability, Expectation, LogPage, RecordPage, Result, Storage, StorageError, TextHit, TextPage, TextScope,
-    TextTerm, Write,
+    Bounds, Durability, Expectation, LogPage, RecordPage, Result, Storage, StorageError, TextHit, TextHits, TextPage,
+    TextScope, TextTerm, Write,
 };
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ impl<S: Storage, H: Hook> Storage for Watched<S, H> {
         self.hook.read("read-log", || self.storage.read_log(log, start, bounds))
     }
 
-    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<Vec<TextHit>> {
+    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<TextHits> {
         self.hook.read("search-text", || self.storage.search_text(term, after, limit))
     }
 

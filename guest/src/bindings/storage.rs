@@ -70,10 +70,10 @@ impl native::Storage for HostStorage {
         term: &native::TextTerm,
         after: Option<&native::TextHit>,
         limit: u32,
-    ) -> native::Result<Vec<native::TextHit>> {
+    ) -> native::Result<native::TextHits> {
         let after = after.map(|hit| wit::TextHit { owner: hit.owner.clone(), part: hit.part });
         let hits = wit::search_text(&to_term(term), after.as_ref(), limit).map_err(from_error)?;
-        Ok(hits.into_iter().map(|hit| native::TextHit { owner: hit.owner, part: hit.part }).collect())
+        native::TextHits::from_raw(hits.owners, hits.ends, hits.parts)
     }
 
     fn find_text(&self, term: &native::TextTerm, scopes: &[native::TextScope]) -> native::Result<Vec<Option<u32>>> {

@@ -6,7 +6,7 @@ use std::ops::Bound;
 
 use super::{
     Bounds, Durability, Entry, Expectation, LAST_PART, LogEntry, LogPage, RecordPage, Result, Storage, StorageError,
-    Text, TextHit, TextPage, TextScope, TextTerm, Write, next_seq,
+    Text, TextHit, TextHits, TextPage, TextScope, TextTerm, Write, next_seq,
 };
 
 /// Keeps everything in ordered maps. Not shared between threads or processes.
@@ -196,20 +196,18 @@ impl Storage for Memory {
         Ok(LogPage { entries, more })
     }
 
-    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<Vec<TextHit>> {
+    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<TextHits> {
         if self.without_text {
             return Err(StorageError::Unsupported);
         }
         let data = self.data.borrow();
         let before = after.map_or(Bound::Unbounded, |hit| Bound::Excluded((hit.owner.clone(), hit.part)));
-        Ok(data
-            .texts
-            .range((Bound::Unbounded, before))
-            .rev()
-            .filter(|(_, tokens)| self.is_in(term, tokens))
-            .map(|((owner, part), _)| TextHit { owner: owner.clone(), part: *part })
-            .take(limit as usize)
-            .collect())
+        let found = data.texts.range((Bound::Unbounded, before)).rev().filter(|(_, tokens)| self.is_in(term, tokens));
+        let mut hits = TextHits::default();
+        for ((owner, part), _) in found.take(limit as usize) {
+            hits.push(owner, *part)?;
+        }
+        Ok(hits)
     }
 
     fn find_text(&self, term: &TextTerm, scopes: &[TextScope]) -> Result<Vec<Option<u32>>> {

@@ -1,10 +1,11 @@
 //! Where sessions stand in the list, kept from one search to the next: whoever types a query searches once for each letter
 //! of it, and mostly finds the same sessions. Whatever is not there, or has changed since, is read.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::ids::Ids;
 use super::session::recency;
 use super::unreadable::unreadable;
 use crate::storage::Result;
@@ -45,27 +46,51 @@ impl Placed {
 pub struct Places {
     /// The revision: what has changed since stands elsewhere.
     pub as_of: u64,
-    /// By the sessions' ids.
-    pub known: HashMap<String, Placed>,
+    ids: Ids,
+    /// Where each of these stood; none where it has changed since.
+    placed: Vec<Option<Placed>>,
 }
 
 impl Places {
     /// Nothing is known yet.
     pub fn new(as_of: u64) -> Self {
-        Self { as_of, known: HashMap::new() }
+        Self { as_of, ..Self::default() }
     }
 
-    /// Takes these in, and keeps no more of the others than there is room for: these are wanted now, the others may never be
-    /// again.
-    pub fn learn(&mut self, read: BTreeMap<String, Placed>, is_wanted: impl Fn(&str) -> bool) {
-        if self.known.len() + read.len() > MOST {
-            self.known.retain(|id, _| is_wanted(id));
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// Where each of these stood, as far as it is known.
+    pub fn of(&self, ids: &Ids) -> Vec<Option<Placed>> {
+        let mut places = vec![None; ids.len()];
+        for (at, known) in ids.common(&self.ids) {
+            places[at] = self.placed[known];
         }
-        self.known.extend(read);
+        places
     }
 
-    /// Whether there are more than are kept.
-    pub fn is_too_large(&self) -> bool {
-        self.known.len() > MOST
+    /// Forgets where a session stood.
+    pub fn forget(&mut self, id: &str) {
+        if let Some(at) = self.ids.position(id) {
+            self.placed[at] = None;
+        }
+    }
+
+    /// Takes these in, each with where it stands if it is there, and keeps no more of the others than there is room for: these
+    /// are wanted now, the others may never be again.
+    pub fn learn(&mut self, ids: &Ids, placed: &[Option<Placed>]) {
+        let wanted = ids.iter().zip(placed).filter_map(|(id, placed)| Some((id, (*placed)?)));
+        let others = self.ids.iter().zip(&self.placed).filter_map(|(id, placed)| Some((id, (*placed)?)));
+        let mut all: BTreeMap<&str, Placed> = others.chain(wanted.clone()).collect();
+        if all.len() > MOST {
+            all = wanted.collect();
+        }
+        if all.len() > MOST {
+            all.clear();
+        }
+        let (ids, placed) = (all.keys().copied().collect(), all.into_values().map(Some).collect());
+        (self.ids, self.placed) = (ids, placed);
     }
 }

@@ -2,8 +2,9 @@
 
 use std::cmp::Reverse;
 
+use serde::Serialize;
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
 
 use super::activity::ActivityState;
 use super::session::{Origin, Session};
@@ -140,8 +141,7 @@ fn with_members(info: &str, members: &str, state: Option<ActivityState>) -> Stri
 
 /// `SessionInfo`. What of the metadata would make it larger than `largest` is left out and named, the largest first.
 fn info(session: &Session, largest: usize) -> String {
-    let (root, own) = (root(session).to_string(), own(session).to_string());
-    let (root, own) = (&root[..root.len() - 1], &own[..own.len() - 1]);
+    let (root, own) = (open_object(&Root::of(session)), open_object(&Own::of(session)));
     let members = members(session);
     let frame = root.len() + ",\"_meta\":{\"acp-sessions\":}}}".len() + own.len();
     let kept = Kept::choose(&members, largest.saturating_sub(frame));
@@ -157,21 +157,66 @@ fn info(session: &Session, largest: usize) -> String {
     format!("{root},\"_meta\":{{{meta}\"acp-sessions\":{own}{omitted}}}}}}}")
 }
 
-fn root(session: &Session) -> Value {
-    let mut info = Map::new();
-    info.insert("sessionId".to_owned(), json!(session.id));
-    info.insert("cwd".to_owned(), json!(session.cwd));
-    if !session.directories.is_empty() {
-        info.insert("additionalDirectories".to_owned(), json!(session.directories));
+/// An object as JSON without the brace that closes it.
+fn open_object(of: &impl Serialize) -> String {
+    let mut json = serde_json::to_string(of).unwrap_or_default();
+    json.pop();
+    json
+}
+
+/// What `SessionInfo` has before its `_meta`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Root<'a> {
+    session_id: &'a str,
+    cwd: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    additional_directories: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_at: Option<String>,
+    archived: bool,
+}
+
+impl<'a> Root<'a> {
+    fn of(session: &'a Session) -> Self {
+        Self {
+            session_id: &session.id,
+            cwd: &session.cwd,
+            additional_directories: &session.directories,
+            title: session.title.text(),
+            updated_at: (!session.undated).then(|| time::format(session.updated)),
+            archived: session.archived,
+        }
     }
-    if let Some(title) = session.title.text() {
-        info.insert("title".to_owned(), json!(title));
+}
+
+/// What `_meta["acp-sessions"]` says of a session.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Own<'a> {
+    created_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    set_aside: Option<u64>,
+}
+
+impl<'a> Own<'a> {
+    fn of(session: &'a Session) -> Self {
+        Self {
+            created_at: time::format(session.created),
+            agent: session.agent.as_deref(),
+            origin: (session.origin == Origin::Agent).then_some("agent"),
+            parent: session.parent.as_deref(),
+            set_aside: (!session.aside.is_empty()).then(|| session.set_aside()),
+        }
     }
-    if !session.undated {
-        info.insert("updatedAt".to_owned(), json!(time::format(session.updated)));
-    }
-    info.insert("archived".to_owned(), json!(session.archived));
-    Value::Object(info)
 }
 
 /// What the draft of list extensions adds to `SessionInfo`, each member with a comma before it.
@@ -197,25 +242,6 @@ fn extension(session: &Session) -> String {
         add("cost", cost);
     }
     members
-}
-
-/// What `_meta["acp-sessions"]` says of a session.
-fn own(session: &Session) -> Value {
-    let mut own = Map::new();
-    own.insert("createdAt".to_owned(), json!(time::format(session.created)));
-    if let Some(agent) = &session.agent {
-        own.insert("agent".to_owned(), json!(agent));
-    }
-    if session.origin == Origin::Agent {
-        own.insert("origin".to_owned(), json!("agent"));
-    }
-    if let Some(parent) = &session.parent {
-        own.insert("parent".to_owned(), json!(parent));
-    }
-    if !session.aside.is_empty() {
-        own.insert("setAside".to_owned(), json!(session.set_aside()));
-    }
-    Value::Object(own)
 }
 
 /// A member of a session's metadata.
@@ -275,6 +301,8 @@ impl<'m> Kept<'m> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     fn shown(session: &Session) -> Value {

@@ -10,8 +10,8 @@ use acp_sessions_corpus::{Numbers, Recorded, Recorder};
 use acp_sessions_guest::engine::{Arrival, Content, Output, Peer};
 use acp_sessions_guest::environment::{Environment, Repository};
 use acp_sessions_guest::storage::{
-    self, Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Storage, StorageError, TextHit, TextPage,
-    TextScope, TextTerm, Write,
+    self, Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Storage, StorageError, TextHit, TextHits,
+    TextPage, TextScope, TextTerm, Write,
 };
 use serde_json::{Value, json};
 
@@ -158,7 +158,7 @@ impl Storage for Faulty {
         Ok(page)
     }
 
-    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> storage::Result<Vec<TextHit>> {
+    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> storage::Result<TextHits> {
         self.inner.search_text(term, after, limit)
     }
 

@@ -53,6 +53,7 @@ mod rehydration;
 mod reused_ids;
 mod reused_while_open;
 mod scenes;
+mod searched;
 mod set_aside;
 mod silence;
 mod slightly_off;

@@ -4,8 +4,8 @@
 use std::cell::{Cell, RefCell};
 
 use acp_sessions_guest::storage::{
-    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextPage,
-    TextScope, TextTerm, Write,
+    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextHits,
+    TextPage, TextScope, TextTerm, Write,
 };
 
 type Meanwhile<'a> = Box<dyn FnOnce(&Memory) + 'a>;
@@ -111,7 +111,7 @@ impl Storage for Between<'_> {
         Ok(page)
     }
 
-    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<Vec<TextHit>> {
+    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<TextHits> {
         self.note(0);
         self.memory.search_text(term, after, limit)
     }

@@ -7,8 +7,8 @@ use acp_sessions_guest::sessions::checkup::{self, Mending};
 use acp_sessions_guest::sessions::list::{self, Agents, Options};
 use acp_sessions_guest::sessions::open_marks::{self, States};
 use acp_sessions_guest::storage::{
-    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextPage,
-    TextScope, TextTerm, Write,
+    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextHits,
+    TextPage, TextScope, TextTerm, Write,
 };
 use acp_sessions_guest::store::{ActivityState, Decision, Session, Store, keys};
 use serde_json::Value;
@@ -67,7 +67,7 @@ impl Storage for Counting {
         self.memory.read_log(log, start, bounds)
     }
 
-    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<Vec<TextHit>> {
+    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<TextHits> {
         let hits = self.memory.search_text(term, after, limit)?;
         add(&self.hits, hits.len());
         Ok(hits)

@@ -23,9 +23,19 @@ fn so_are_those_that_show_all_agents_sessions() {
 #[test]
 fn so_are_searches_whichever_way_they_go_about_it() {
     // Only sessions that are tried; some tried before words are looked up; hardly any word looked up.
-    for (rare, tried_first, near, few) in [(0, 1, usize::MAX, 0), (0, 3, 0, 2000), (1, 2, 4, 5)] {
-        let effort =
-            Effort { rare, tried_first, near, few, sampled: 2, most_tried: usize::MAX, most_in_vain: usize::MAX };
+    for (rare, glanced, tried_first, near, few) in
+        [(0, 1, 1, usize::MAX, 0), (0, 1, 3, 0, 2000), (1, 2, 2, 4, 5), (0, 2, 4, 4, 5)]
+    {
+        let effort = Effort {
+            rare,
+            glanced,
+            tried_first,
+            near,
+            few,
+            sampled: 2,
+            most_tried: usize::MAX,
+            most_in_vain: usize::MAX,
+        };
         run(Scale { cases: 300, sessions: 40 }, || Native::new(Memory::new()).with(effort));
     }
 }

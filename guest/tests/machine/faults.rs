@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::panic::resume_unwind;
 
 use acp_sessions_guest::storage::{
-    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextPage,
-    TextScope, TextTerm, Write,
+    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextHits,
+    TextPage, TextScope, TextTerm, Write,
 };
 
 /// What goes wrong.
@@ -172,7 +172,7 @@ impl Storage for Shaky<'_> {
         self.memory.read_log(log, start, bounds)
     }
 
-    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<Vec<TextHit>> {
+    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<TextHits> {
         self.read()?;
         self.memory.search_text(term, after, limit)
     }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use acp_sessions_guest::search::find::{self, Hit};
+use acp_sessions_guest::search::lookup::{Few, Lookup};
 use acp_sessions_guest::search::query::Query;
 use acp_sessions_guest::sessions::fork::{self, Fork};
 use acp_sessions_guest::storage::{Bounds, Storage};
@@ -50,15 +51,22 @@ struct Found {
 /// Where a word is found in each of these sessions.
 fn found(scene: &Scene, word: &str, sessions: &[Session]) -> Vec<Option<Found>> {
     let query = Query::parse(word).unwrap().unwrap();
-    if let find::Few::Sessions(ids) = find::few(&scene.store, &query.terms, 2000).unwrap() {
+    let mut lookup = Lookup::new(&scene.store, &query.terms);
+    let few = lookup.few(0..query.terms.len(), 2000).unwrap();
+    if let Few::Sessions(ids) = few {
         for session in sessions {
             let mut all = shown(scene, session).into_iter().chain(set_aside(scene, session));
             let shows = all.any(|(_, text)| text.contains(word.trim_matches('"')));
-            assert!(!shows || ids.contains(&session.id), "{word} may be in {}", session.id);
+            assert!(!shows || ids.position(&session.id).is_some(), "{word} may be in {}", session.id);
         }
     }
     let tried: Vec<find::Tried<'_>> = sessions.iter().map(find::Tried::Session).collect();
-    let hits = find::hits(&scene.store, &query, &tried).unwrap();
+    let hits = find::hits(&scene.store, &query, &tried, None).unwrap();
+    assert_eq!(
+        find::hits(&scene.store, &query, &tried, Some(&lookup)).unwrap(),
+        hits,
+        "what is known is what is found"
+    );
     let described = hits.into_iter().zip(sessions).map(|(hit, session)| match hit? {
         Hit::Heading => panic!("there are no titles"),
         Hit::Entry { log, seq } => {

@@ -1,7 +1,8 @@
 //! The engine's own stores behind the host's trait.
 
 use acp_sessions::component::storage::{
-    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextPage, TextScope, TextTerm, Write,
+    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextHits, TextPage, TextScope, TextTerm,
+    Write,
 };
 use acp_sessions_guest::storage::{self as native, Bounds, Storage};
 
@@ -37,10 +38,10 @@ impl<S: Storage> Host for Hosted<S> {
         answer(self.0.read_log(&log, start, Bounds { limit, max_bytes }).map(types::log_to_wit))
     }
 
-    fn search_text(&mut self, term: TextTerm, after: Option<TextHit>, limit: u32) -> Answer<Vec<TextHit>> {
+    fn search_text(&mut self, term: TextTerm, after: Option<TextHit>, limit: u32) -> Answer<TextHits> {
         let after = after.map(types::hit_to_native);
         let hits = self.0.search_text(&types::term_to_native(term), after.as_ref(), limit);
-        answer(hits.map(|hits| hits.into_iter().map(types::hit_to_wit).collect()))
+        answer(hits.map(types::hits_to_wit))
     }
 
     fn find_text(&mut self, term: TextTerm, scopes: Vec<TextScope>) -> Answer<Vec<Option<u32>>> {

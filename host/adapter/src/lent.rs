@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use acp_sessions::component::storage::{
-    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextPage, TextScope, TextTerm, Write,
+    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextHits, TextPage, TextScope, TextTerm,
+    Write,
 };
 use acp_sessions_guest::storage::{self as native, Bounds, Storage};
 
@@ -56,7 +57,7 @@ impl<S: Host> Host for Lent<S> {
         self.store().read_log(log, start, limit, max_bytes)
     }
 
-    fn search_text(&mut self, term: TextTerm, after: Option<TextHit>, limit: u32) -> Answer<Vec<TextHit>> {
+    fn search_text(&mut self, term: TextTerm, after: Option<TextHit>, limit: u32) -> Answer<TextHits> {
         self.store().search_text(term, after, limit)
     }
 
@@ -111,10 +112,10 @@ impl<S: Host> Storage for Lent<S> {
         term: &native::TextTerm,
         after: Option<&native::TextHit>,
         limit: u32,
-    ) -> native::Result<Vec<native::TextHit>> {
+    ) -> native::Result<native::TextHits> {
         let after = after.cloned().map(types::hit_to_wit);
         let hits = answer(self.store().search_text(types::term_to_wit(term), after, limit))?;
-        Ok(hits.into_iter().map(types::hit_to_native).collect())
+        native::TextHits::from_raw(hits.owners, hits.ends, hits.parts)
     }
 
     fn find_text(&self, term: &native::TextTerm, scopes: &[native::TextScope]) -> native::Result<Vec<Option<u32>>> {

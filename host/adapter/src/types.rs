@@ -69,6 +69,11 @@ pub(crate) fn hit_to_wit(hit: native::TextHit) -> wit::TextHit {
     wit::TextHit { owner: hit.owner, part: hit.part }
 }
 
+pub(crate) fn hits_to_wit(hits: native::TextHits) -> wit::TextHits {
+    let (owners, ends, parts) = hits.into_raw();
+    wit::TextHits { owners, ends, parts }
+}
+
 pub(crate) fn hit_to_native(hit: wit::TextHit) -> native::TextHit {
     native::TextHit { owner: hit.owner, part: hit.part }
 }

@@ -2,7 +2,8 @@
 
 use super::Limits;
 use super::storage::{
-    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextPage, TextScope, TextTerm, Write,
+    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextHits, TextPage, TextScope, TextTerm,
+    Write,
 };
 
 /// Of what is listed without a bound in bytes, nobody has use for more at a time.
@@ -78,7 +79,7 @@ impl<S: Host> Host for Lent<S> {
         self.take()?.read_log(log, start, page(limit), bytes.min(most))
     }
 
-    fn search_text(&mut self, term: TextTerm, after: Option<TextHit>, limit: u32) -> Answer<Vec<TextHit>> {
+    fn search_text(&mut self, term: TextTerm, after: Option<TextHit>, limit: u32) -> Answer<TextHits> {
         check(limit as usize)?;
         self.take()?.search_text(term, after, limit)
     }

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use super::{Connection, End, Ends, Restart, RunError, Started, Timing};
 use crate::component::connection::{Content, Setting};
 use crate::component::storage::{
-    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextPage, TextScope, TextTerm, Write,
+    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextHits, TextPage, TextScope, TextTerm,
+    Write,
 };
 use crate::component::{Component, Limits};
 use crate::downstream::{Agent, Builtin, Command};
@@ -47,7 +48,7 @@ impl Host for Faulty {
         self.store.read_log(log, start, limit, bytes)
     }
 
-    fn search_text(&mut self, term: TextTerm, after: Option<TextHit>, limit: u32) -> Answer<Vec<TextHit>> {
+    fn search_text(&mut self, term: TextTerm, after: Option<TextHit>, limit: u32) -> Answer<TextHits> {
         self.store.search_text(term, after, limit)
     }
 

@@ -1,8 +1,8 @@
 //! Stores that break the contract, and one that does less.
 
 use acp_sessions_guest::storage::{
-    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextPage,
-    TextScope, TextTerm, Write,
+    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextHits,
+    TextPage, TextScope, TextTerm, Write,
 };
 
 /// In which way a store is another than the one in memory.
@@ -63,7 +63,7 @@ impl Storage for Other {
         self.memory.read_log(log, start, bounds)
     }
 
-    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<Vec<TextHit>> {
+    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<TextHits> {
         self.memory.search_text(term, after, limit)
     }
 
@@ -73,8 +73,8 @@ impl Storage for Other {
         }
         let first = |scope: &TextScope| {
             let hits = self.memory.search_text(term, None, u32::MAX)?;
-            let within = hits.into_iter().filter(|hit| hit.owner == scope.owner && hit.part <= scope.until);
-            Ok(within.map(|hit| hit.part).min())
+            let within = hits.iter().filter(|(owner, part)| *owner == scope.owner && *part <= scope.until);
+            Ok(within.map(|(_, part)| part).min())
         };
         scopes.iter().map(first).collect()
     }

@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use acp_sessions_corpus::contract::State;
 use acp_sessions_guest::storage::{
-    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextPage,
-    TextScope, TextTerm, Write,
+    Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextHits,
+    TextPage, TextScope, TextTerm, Write,
 };
 
 /// What a store does of what it must not.
@@ -69,7 +69,7 @@ impl Storage for Turned {
         self.read(|memory| memory.read_log(log, start, bounds))
     }
 
-    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<Vec<TextHit>> {
+    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<TextHits> {
         self.read(|memory| memory.search_text(term, after, limit))
     }
 

@@ -8,7 +8,8 @@ mod types;
 
 use acp_sessions_guest::storage::{Bounds, Memory, Storage as _};
 use bindings::exports::acp::sessions::storage::{
-    Durability, Expectation, Guest, LogPage, RecordPage, StorageError, TextHit, TextPage, TextScope, TextTerm, Write,
+    Durability, Expectation, Guest, LogPage, RecordPage, StorageError, TextHit, TextHits, TextPage, TextScope,
+    TextTerm, Write,
 };
 
 thread_local! {
@@ -36,7 +37,7 @@ impl Guest for bindings::Component {
         page.map(types::log).map_err(types::error)
     }
 
-    fn search_text(term: TextTerm, after: Option<TextHit>, limit: u32) -> Answer<Vec<TextHit>> {
+    fn search_text(term: TextTerm, after: Option<TextHit>, limit: u32) -> Answer<TextHits> {
         let (term, after) = (types::term(term), after.map(types::hit));
         let hits = MEMORY.with(|memory| memory.search_text(&term, after.as_ref(), limit));
         hits.map(types::hits).map_err(types::error)

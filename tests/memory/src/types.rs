@@ -31,8 +31,9 @@ pub(crate) fn texts(owner: &str, page: native::TextPage) -> wit::TextPage {
     wit::TextPage { texts: page.texts.into_iter().map(part).collect(), more: page.more }
 }
 
-pub(crate) fn hits(hits: Vec<native::TextHit>) -> Vec<wit::TextHit> {
-    hits.into_iter().map(|hit| wit::TextHit { owner: hit.owner, part: hit.part }).collect()
+pub(crate) fn hits(hits: native::TextHits) -> wit::TextHits {
+    let (owners, ends, parts) = hits.into_raw();
+    wit::TextHits { owners, ends, parts }
 }
 
 pub(crate) fn term(term: wit::TextTerm) -> native::TextTerm {

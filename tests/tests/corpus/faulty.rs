@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use acp_sessions::component::storage::{
-    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextPage, TextScope, TextTerm, Write,
+    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextHits, TextPage, TextScope, TextTerm,
+    Write,
 };
 use acp_sessions_adapter::Lent;
 use acp_sessions_corpus::{Fault, Flaw};
@@ -89,7 +90,7 @@ impl<S: Host> Host for Faulty<S> {
         self.strike("read-log", |store| Host::read_log(store, log, start, limit, bytes))
     }
 
-    fn search_text(&mut self, term: TextTerm, after: Option<TextHit>, limit: u32) -> Answer<Vec<TextHit>> {
+    fn search_text(&mut self, term: TextTerm, after: Option<TextHit>, limit: u32) -> Answer<TextHits> {
         self.strike_text("search-text", |store| Host::search_text(store, term, after, limit))
     }
 

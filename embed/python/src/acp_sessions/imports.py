@@ -62,6 +62,19 @@ def _term(term: Any) -> TextTerm:
     return TextTerm(term.tokens, term.prefix)
 
 
+def _text_hits(hits: list[TextHit]) -> Record:
+    """What a search has found as the WIT has it: the names of the owners in one string, where each ends, and the parts."""
+    names: list[str] = []
+    ends: list[int] = []
+    end = 0
+    for hit in hits:
+        if not names or names[-1] != hit.owner:
+            names.append(hit.owner)
+            end += len(hit.owner.encode())
+        ends.append(end)
+    return record(owners="".join(names), ends=ends, parts=[hit.part for hit in hits])
+
+
 # The elements of a page are read member by member, so ours will do; a page itself has to be one of wasmtime's records.
 def storage_functions(store: Storage) -> dict[str, Callable[..., Any]]:
     """The functions of a store as an instance calls them, by their names."""
@@ -74,8 +87,9 @@ def storage_functions(store: Storage) -> dict[str, Callable[..., Any]]:
         page = store.read_log(log, start, limit, max_bytes)
         return record(entries=page.entries, more=page.more)
 
-    def search_text(term: Any, after: Any, limit: int) -> Any:
-        return store.search_text(_term(term), None if after is None else TextHit(after.owner, after.part), limit)
+    def search_text(term: Any, after: Any, limit: int) -> Record:
+        behind = None if after is None else TextHit(after.owner, after.part)
+        return _text_hits(store.search_text(_term(term), behind, limit))
 
     def find_text(term: Any, scopes: list[Any]) -> Any:
         return store.find_text(_term(term), [TextScope(scope.owner, scope.until) for scope in scopes])

@@ -91,9 +91,8 @@ impl Call {
             }
             Self::SearchText { term, after, limit } => {
                 let after = after.map(|hit| TextHit { owner: hit.owner, part: hit.part });
-                let hit = |hit: TextHit| json!({ "owner": hit.owner, "part": hit.part });
                 let hits = store.search_text(&term.into(), after.as_ref(), limit);
-                hits.map(|hits| hits.into_iter().map(hit).collect())
+                hits.map(|hits| hits.iter().map(|(owner, part)| json!({ "owner": owner, "part": part })).collect())
             }
             Self::FindText { term, scopes } => {
                 let scopes: Vec<_> = scopes.into_iter().map(TextScope::from).collect();

@@ -9,6 +9,8 @@ pub struct Effort {
     /// How many may hold a word that is looked up before anything is tried.
     pub rare: usize,
     /// How many on the list are tried before a word is looked up that more hold.
+    pub glanced: usize,
+    /// How many are tried where one of those matches.
     pub tried_first: usize,
     /// Where these tell that the page will be full after so many, no word is looked up.
     pub near: usize,
@@ -25,6 +27,15 @@ pub struct Effort {
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { rare: 63, tried_first: 64, near: 1000, few: 2000, sampled: 24, most_tried: 5000, most_in_vain: 20_000 }
+        Self {
+            rare: 63,
+            glanced: 16,
+            tried_first: 64,
+            near: 1000,
+            few: 2000,
+            sampled: 24,
+            most_tried: 5000,
+            most_in_vain: 20_000,
+        }
     }
 }

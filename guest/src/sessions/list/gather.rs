@@ -5,6 +5,7 @@ mod searched;
 use serde_json::json;
 
 use crate::search::find::{self, Hit, Match, Tried};
+use crate::search::lookup::Lookup;
 use crate::search::query::Query;
 use crate::sessions::cursor::Place;
 use crate::sessions::filter::{Filter, Request, View};
@@ -180,7 +181,7 @@ impl<'a, S: Storage> Gather<'a, S> {
             let mut sessions = self.sessions(&ids)?;
             sessions.retain(|session| session.born <= self.started && self.filter.admits(session));
             let hits = match search {
-                Some(query) => self.hits(query, &sessions)?,
+                Some(query) => self.hits(query, &sessions, None)?,
                 None => Vec::new(),
             };
             for (at, session) in sessions.iter().enumerate() {
@@ -197,11 +198,11 @@ impl<'a, S: Storage> Gather<'a, S> {
         Ok(())
     }
 
-    /// For each session whether it matches, and where.
-    fn hits(&mut self, query: &Query, sessions: &[Session]) -> Result<Vec<Option<Hit>>> {
+    /// For each session whether it matches, and where. Who holds a term may be known of sessions that have not changed since.
+    fn hits(&mut self, query: &Query, sessions: &[Session], known: Option<&Lookup<'_, S>>) -> Result<Vec<Option<Hit>>> {
         if !self.headings_only {
             let tried: Vec<Tried<'_>> = sessions.iter().map(Tried::Session).collect();
-            match find::hits(self.store, query, &tried) {
+            match find::hits(self.store, query, &tried, known) {
                 Err(StorageError::Unsupported) => self.headings_only = true,
                 hits => return hits,
             }

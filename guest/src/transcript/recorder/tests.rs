@@ -3,7 +3,7 @@ use std::cell::RefCell;
 use super::*;
 use crate::storage::{
     Bounds, Durability, Expectation, LAST_PART, LAST_SEQ, LogPage, Memory, RecordPage, Result, Storage, StorageError,
-    TextHit, TextPage, TextScope, TextTerm, Write,
+    TextHit, TextHits, TextPage, TextScope, TextTerm, Write,
 };
 use crate::store::{Changed, Decision, Session, Store, keys};
 
@@ -175,7 +175,7 @@ impl Storage for Scripted {
         self.memory.read_log(log, start, bounds)
     }
 
-    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<Vec<TextHit>> {
+    fn search_text(&self, term: &TextTerm, after: Option<&TextHit>, limit: u32) -> Result<TextHits> {
         self.memory.search_text(term, after, limit)
     }
 

@@ -11,7 +11,8 @@ use super::place::Place;
 use super::transaction::{Lock, Transaction};
 use super::{Sqlite, cleaning, logs, records, text};
 use crate::component::storage::{
-    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextPage, TextScope, TextTerm, Write,
+    Durability, Expectation, Host, LogPage, RecordPage, StorageError, TextHit, TextHits, TextPage, TextScope, TextTerm,
+    Write,
 };
 
 /// What wasmtime expects: the outer result is for traps, of which this store has none.
@@ -40,7 +41,7 @@ impl Host for Sqlite {
         answer(self.read(|connection| logs::read(connection, &log, start, Bounds { limit, max_bytes })))
     }
 
-    fn search_text(&mut self, term: TextTerm, after: Option<TextHit>, limit: u32) -> Answer<Vec<TextHit>> {
+    fn search_text(&mut self, term: TextTerm, after: Option<TextHit>, limit: u32) -> Answer<TextHits> {
         answer(self.search(|connection, names| {
             names.begin(connection)?;
             text::search(connection, names, &term, after.as_ref(), limit)

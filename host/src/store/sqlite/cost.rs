@@ -92,8 +92,9 @@ fn a_look_up_that_searches_the_index_for_each_scope_is_found() {
             let first = |scope: &TextScope| {
                 let term = TextTerm { tokens: term.tokens.clone(), prefix: true };
                 let hits = store.search_text(term, None, u32::MAX).expect("no trap").expect("found");
-                let parts = hits.into_iter().filter(|hit| hit.owner == scope.owner && hit.part <= scope.until);
-                parts.map(|hit| hit.part).min()
+                let found = native::TextHits::from_raw(hits.owners, hits.ends, hits.parts).expect("found");
+                let within = found.iter().filter(|(owner, part)| *owner == scope.owner && *part <= scope.until);
+                within.map(|(_, part)| part).min()
             };
             let found: Vec<_> = scopes(within).iter().map(first).collect();
             json!({ "ok": found })

@@ -183,7 +183,7 @@ fn what_is_deleted_is_gone_from_the_disk() {
     assert!(store.clean_all(Duration::from_mins(1)).expect("cleaned"));
     assert!(!holds(folder.path(), b"xylophone"));
     let term = TextTerm { tokens: vec!["something".into()], prefix: false };
-    assert_eq!(store.search_text(term, None, 10).expect("no trap").expect("found").len(), 1);
+    assert_eq!(store.search_text(term, None, 10).expect("no trap").expect("found").parts.len(), 1);
 }
 
 fn holds(folder: &Path, bytes: &[u8]) -> bool {

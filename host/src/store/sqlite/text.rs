@@ -7,7 +7,7 @@ use super::error::{Error, Result};
 use super::owner_names::OwnerNames;
 use super::phrase::{self, Phrase};
 use super::readable::{Table, readable};
-use crate::component::storage::{TextCut, TextHit, TextPage, TextPart, TextScope, TextTerm};
+use crate::component::storage::{TextCut, TextHit, TextHits, TextPage, TextPart, TextScope, TextTerm};
 
 /// An owner's number times this, plus the part, is the text's row.
 const PARTS_PER_OWNER: i64 = 1 << 28;
@@ -47,8 +47,9 @@ pub(super) fn search(
     term: &TextTerm,
     after: Option<&TextHit>,
     limit: u32,
-) -> Result<Vec<TextHit>> {
-    let Some(query) = phrase::query(connection, term)? else { return Ok(Vec::new()) };
+) -> Result<TextHits> {
+    let mut hits = TextHits { owners: String::new(), ends: Vec::new(), parts: Vec::new() };
+    let Some(query) = phrase::query(connection, term)? else { return Ok(hits) };
     let below = match after {
         // An owner keeps its number for good, so one without a number never was a hit.
         Some(hit) => find_owner(connection, &hit.owner)?.map_or(0, |owner| row_of(owner, hit.part)),
@@ -57,10 +58,9 @@ pub(super) fn search(
     let mut statement =
         connection.prepare_cached("SELECT rowid FROM texts WHERE texts MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC")?;
     let mut rows = statement.query(params![query, below])?;
-    let mut hits: Vec<TextHit> = Vec::new();
     let mut last = None;
     let mut before = below;
-    while hits.len() < limit as usize
+    while hits.parts.len() < limit as usize
         && let Some(row) = rows.next()?
     {
         let row: i64 = row.get(0)?;
@@ -68,16 +68,14 @@ pub(super) fn search(
             return Err(Error::Disorder);
         }
         let owner = row / PARTS_PER_OWNER;
-        let name = match (last == Some(owner), hits.last()) {
-            (true, Some(hit)) => hit.owner.clone(),
+        if last != Some(owner) {
             // What is nobody's is no hit.
-            _ => match names.of(connection, owner)? {
-                Some(name) => name,
-                None => continue,
-            },
-        };
-        last = Some(owner);
-        hits.push(TextHit { owner: name, part: part_of(row) });
+            let Some(name) = names.of(connection, owner)?.filter(|name| !name.is_empty()) else { continue };
+            hits.owners.push_str(name);
+            last = Some(owner);
+        }
+        hits.ends.push(u32::try_from(hits.owners.len()).map_err(|_| Error::TooLarge)?);
+        hits.parts.push(part_of(row));
     }
     Ok(hits)
 }

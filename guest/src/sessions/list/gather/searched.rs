@@ -2,20 +2,23 @@
 //! list are tried one after another.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::{Gather, READ_AT_ONCE};
-use crate::search::find::{self, Few, Hit, Tried};
-use crate::search::ids::Ids;
+use crate::search::find::{self, Hit, Tried};
+use crate::search::lookup::{self, Few, Lookup};
 use crate::search::query::Query;
 use crate::sessions::cursor::Place;
 use crate::sessions::list::Effort;
 use crate::sessions::list::places::places;
 use crate::sessions::walk::{self, Found, Walk};
-use crate::storage::{Result, Storage, StorageError, TextTerm};
-use crate::store::{Remembered, Session, keys};
+use crate::storage::{Result, Storage, StorageError};
+use crate::store::{Ids, Listed, Placed, Remembered, Session, is_behind};
 
 /// How many are tried at a time, at first and at most.
 const BATCHES: (usize, usize) = (64, 512);
+/// How many are read at a time at least, of those that mostly match: however few rows the page still takes, some may not.
+const LEAST_READ: usize = 8;
 /// How many rows are read at a time.
 const ROWS: usize = 128;
 
@@ -25,39 +28,40 @@ impl<S: Storage> Gather<'_, S> {
         if self.is_walked {
             return self.walked(query, behind);
         }
-        let Effort { rare, tried_first, near, few, sampled, .. } = self.effort;
+        let Effort { rare, glanced, tried_first, near, few, sampled, .. } = self.effort;
         let list = (self.filter.fingerprint(), self.started);
         let known = behind.and_then(|behind| self.store.remembered(list, behind));
-        if let Some(places) = known {
-            return self.matching_of(query, &places);
+        if let Some((places, until)) = known {
+            return self.matching_of(query, &places, until..places.len(), None);
         }
         // A word that hardly anybody holds is found at once, and one that most hold among the first that are tried. Only
         // between the two does it pay to look who holds it.
-        match find::few_by_whole_words(self.store, &query.terms, rare)? {
+        let mut lookup = Lookup::new(self.store, &query.terms);
+        match lookup.few_by_whole_words(rare)? {
             Few::Sessions(ids) => {
                 let places = self.places(ids, behind)?;
-                return self.matching_of(query, &places);
+                return self.matching_of(query, &places, 0..places.len(), Some(&lookup));
             }
             Few::Unsupported => return self.walked(query, behind),
             Few::Many => {}
         }
-        let Some(mut reached) = self.tried(query, behind, tried_first)? else { return Ok(()) };
+        let Some(mut reached) = self.tried(query, behind, tried_first, Some(glanced))? else { return Ok(()) };
         if self.rows.len().saturating_mul(near) >= self.wanted.saturating_mul(tried_first) {
-            let Some(behind_those) = self.tried(query, Some(reached.behind()), near)? else { return Ok(()) };
+            let Some(behind_those) = self.tried(query, Some(reached.behind()), near, None)? else { return Ok(()) };
             reached = behind_those;
         }
-        let (Few::Sessions(ids), others) = find::few_of_one(self.store, &query.terms, few)? else {
+        let (Few::Sessions(ids), others) = lookup.few_of_one(few)? else {
             return self.walked(query, Some(reached.behind()));
         };
         let mut places = self.places(ids, Some(reached.behind()))?;
         let (first, found_before) = (sampled.min(places.len()), self.rows.len());
-        self.matching_of(query, &places[..first])?;
+        self.matching_of(query, &places, 0..first, Some(&lookup))?;
         // Where most of them hold the other words too, to know who else does is worth less than to try those that are left.
         let are_mostly_found = 2 * (self.rows.len() - found_before) >= first;
         if !self.is_full() && !others.is_empty() && !are_mostly_found {
-            self.narrow(&mut places, first, others)?;
+            self.narrow(&mut places, first, &mut lookup, others)?;
         }
-        self.matching_of(query, &places[first..])?;
+        self.matching_of(query, &places, first..places.len(), Some(&lookup))?;
         let behind = Some((reached.recency, reached.id));
         self.store.remember(Remembered { list, behind, places });
         Ok(())
@@ -68,55 +72,59 @@ impl<S: Storage> Gather<'_, S> {
         self.is_walked = true;
         let Effort { most_tried, most_in_vain, .. } = self.effort;
         let mut tried = most_tried;
-        let mut reached = self.tried(query, behind, most_tried)?;
+        let mut reached = self.tried(query, behind, most_tried, None)?;
         while self.rows.is_empty()
             && tried < most_in_vain
             && let Some(last) = &reached
         {
             tried += most_tried;
-            reached = self.tried(query, Some(last.behind()), most_tried)?;
+            reached = self.tried(query, Some(last.behind()), most_tried, None)?;
         }
         self.cut = reached.map(|last| Place::Tried { recency: last.recency, id: last.id });
         Ok(())
     }
 
-    /// Recency and ids of those of the sessions that stand behind a row, in the list's order. The list may not show them all.
-    fn places(&self, ids: Ids, behind: Option<(i64, &str)>) -> Result<Vec<(i64, String)>> {
-        let compare = |a: (i64, &str), b: (i64, &str)| keys::compare_places(a, b);
-        let mut places = places(self.store, ids)?;
-        places.retain(|(id, placed)| {
-            let stands_behind = |from| compare((placed.recency, id), from).is_lt();
+    /// Those of the sessions that stand behind a row. The list may not show them all.
+    fn places(&self, ids: Ids, behind: Option<(i64, &str)>) -> Result<Listed> {
+        let places = places(self.store, &ids)?;
+        let can_stand = |(id, placed): (&str, &Placed)| {
             placed.revision <= self.started
                 && self.filter.can_stand_at(placed.recency)
-                && behind.is_none_or(stands_behind)
+                && behind.is_none_or(|behind| is_behind((placed.recency, id), behind))
+        };
+        let those = ids.iter().zip(places).enumerate().filter_map(|(at, (id, placed))| {
+            placed.filter(|placed| can_stand((id, placed))).map(|placed| (placed.recency, at))
         });
-        let mut places: Vec<_> = places.into_iter().map(|(id, placed)| (placed.recency, id)).collect();
-        places.sort_unstable_by(|a, b| compare((b.0, &b.1), (a.0, &a.1)));
-        Ok(places)
+        let those: Vec<(i64, usize)> = those.collect();
+        Ok(Listed::new(ids, those))
     }
 
     /// Leaves of these, from one of them on, only those that may hold these terms too, where few do.
-    fn narrow(&self, places: &mut Vec<(i64, String)>, from: usize, terms: &[TextTerm]) -> Result<()> {
-        let left = places.split_off(from);
-        let most = self.effort.few.min(find::names_worth(left.len()));
-        match find::few(self.store, terms, most)? {
-            Few::Sessions(ids) => places.extend(left.into_iter().filter(|(_, id)| ids.contains(id))),
-            Few::Many | Few::Unsupported => places.extend(left),
+    fn narrow(&self, places: &mut Listed, from: usize, lookup: &mut Lookup<'_, S>, terms: Range<usize>) -> Result<()> {
+        let most = self.effort.few.min(lookup::names_worth(places.len() - from));
+        if let Few::Sessions(ids) = lookup.few(terms, most)? {
+            places.retain_common(from, &ids);
         }
         Ok(())
     }
 
-    /// Those of these that match, as many as the page takes.
-    fn matching_of(&mut self, query: &Query, places: &[(i64, String)]) -> Result<()> {
-        for batch in places.chunks(READ_AT_ONCE as usize) {
-            if self.is_full() {
-                break;
-            }
-            let ids: Vec<String> = batch.iter().map(|(_, id)| id.clone()).collect();
+    /// Those of some of these that match, as many as the page takes.
+    fn matching_of(
+        &mut self,
+        query: &Query,
+        places: &Listed,
+        mut some: Range<usize>,
+        known: Option<&Lookup<'_, S>>,
+    ) -> Result<()> {
+        while !some.is_empty() && !self.is_full() {
+            let most = (self.wanted - self.rows.len()).clamp(LEAST_READ, READ_AT_ONCE as usize);
+            let batch = some.start..some.end.min(some.start + most);
+            some.start = batch.end;
+            let ids: Vec<String> = places.ids(batch).map(str::to_owned).collect();
             // What changed between the two reads is given at the end.
             let mut sessions = self.sessions(&ids)?;
             sessions.retain(|session| session.revision <= self.started && self.filter.admits(session));
-            let hits = self.hits(query, &sessions)?;
+            let hits = self.hits(query, &sessions, known)?;
             for (session, hit) in sessions.iter().zip(hits) {
                 if let Some(hit) = hit.filter(|_| !self.is_full()) {
                     let place = Place::Row { recency: session.recency(), id: session.id.clone() };
@@ -127,10 +135,18 @@ impl<S: Storage> Gather<'_, S> {
         Ok(())
     }
 
-    /// Tries the sessions on the list behind a row, no more than `most`. Returns the last that was tried, unless the page
-    /// is full or the list at its end.
-    fn tried(&mut self, query: &Query, behind: Option<(i64, &str)>, most: usize) -> Result<Option<Last>> {
-        let (mut batch, largest) = BATCHES;
+    /// Tries the sessions on the list behind a row, no more than `most`, and no more than the first `glanced` where none of
+    /// these matches. Returns the last that was tried, unless the page is full or the list at its end.
+    fn tried(
+        &mut self,
+        query: &Query,
+        behind: Option<(i64, &str)>,
+        most: usize,
+        mut glanced: Option<usize>,
+    ) -> Result<Option<Last>> {
+        let (first, largest) = BATCHES;
+        let mut batch = glanced.unwrap_or(first);
+        let found_before = self.rows.len();
         let mut walk = Walk::new(self.store, self.filter, behind, u32::try_from(most.min(ROWS)).unwrap_or(u32::MAX))?;
         let mut left = most;
         let mut last = None;
@@ -151,10 +167,11 @@ impl<S: Storage> Gather<'_, S> {
             if is_end {
                 return Ok(None);
             }
-            if left == 0 {
+            let is_vain = glanced.take().is_some() && self.rows.len() == found_before;
+            if left == 0 || is_vain {
                 break;
             }
-            batch = (batch * 2).min(largest);
+            batch = (batch * 2).clamp(first, largest);
         }
         Ok(last.filter(|_| !self.is_full()))
     }
@@ -169,7 +186,7 @@ impl<S: Storage> Gather<'_, S> {
         candidates.retain(|of| is_plain(&of.found) || records.contains_key(&of.id));
         let hits = if has_texts {
             let tried = candidates.iter().map(|of| records.get(&of.id).map_or(Tried::Plain(&of.id), Tried::Session));
-            match find::hits(self.store, query, &tried.collect::<Vec<_>>()) {
+            match find::hits(self.store, query, &tried.collect::<Vec<_>>(), None) {
                 Err(StorageError::Unsupported) => {
                     self.headings_only = true;
                     return self.push_matching(query, candidates);
