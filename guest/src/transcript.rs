@@ -30,7 +30,7 @@ pub use digest::{Hearer, digest, digest_for, is_any_said};
 pub use echo::Echo;
 pub use elsewhere::{Elsewhere, Own, Shown};
 pub use ended::Ended;
-pub use entry::{Entry, Kind, UpdateKind, lost_entry, speaker};
+pub use entry::{Entry, Kind, UpdateKind, in_window, lost_entry, speaker};
 pub use open_calls::OpenCalls;
 pub use position::Position;
 pub use recorder::{Flushed, LogEnd, Piece, Recorder};

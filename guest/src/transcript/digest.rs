@@ -7,7 +7,7 @@ mod said;
 
 use serde_json::json;
 
-use super::entry::{Entry, Kind, speaker};
+use super::entry::{Entry, Kind};
 use super::own_words;
 use super::position::Position;
 use super::replay::{Replay, Start};
@@ -77,7 +77,6 @@ pub fn digest_for<S: Storage>(
     }
     let mut parts = Parts::up_to(LIMIT * 2);
     let mut left_out: Option<LeftOut> = None;
-    let own = without.map(|hearer| speaker(hearer.agent, hearer.id));
     while let Some(entries) = replay.next_texts(storage, READ)? {
         for entry in entries.iter().filter_map(|text| Entry::parse(text)) {
             if let Some(hearer) = without.filter(|_| entry.kind == Kind::Prompt) {
@@ -85,7 +84,7 @@ pub fn digest_for<S: Storage>(
                 left_out = own.map(|tag| left_out.filter(|left| left.is_of(own)).unwrap_or_else(|| LeftOut::of(tag)));
             }
             let its_own = left_out.as_mut().filter(|left| left.is_of(entry.turn));
-            if its_own.is_none() && own.is_some() && entry.speaker == own.as_deref() {
+            if its_own.is_none() && without.is_some_and(|hearer| hearer.has_said(&entry)) {
                 continue;
             }
             parts.extend(match (its_own, without) {

@@ -26,6 +26,14 @@ pub struct Own {
     pub speakers: Vec<String>,
 }
 
+impl Own {
+    /// Whether this was said by its agent between turns. Another program of that agent's may have the same session open in
+    /// another window; where that is not known, it is taken for its own.
+    fn has_said(&self, speaker: &str, window: Option<&str>) -> bool {
+        self.speakers.iter().any(|own| own == speaker) && window.is_none_or(|window| window == self.turns)
+    }
+}
+
 /// How much of a session's own log a client was shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
@@ -189,7 +197,7 @@ impl Elsewhere {
             (Some(turn), _) => {
                 self.begun.entry(turn.to_owned()).or_insert(seq);
             }
-            (None, Some(speaker)) if entry.kind == Kind::Update && own.speakers.iter().all(|own| own != speaker) => {
+            (None, Some(speaker)) if entry.kind == Kind::Update && !own.has_said(speaker, entry.window) => {
                 if may_grow {
                     return false;
                 }

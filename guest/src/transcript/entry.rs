@@ -1,6 +1,6 @@
 //! One entry of a transcript, as it stands in the log: a letter, the time in milliseconds, `#` and its turn where it
-//! belongs to one, or `@` and whose session of an agent has said it where that was between turns, `~` and the checksum of
-//! all the rest, a space, JSON. Earlier versions wrote no checksum.
+//! belongs to one, or `@` and whose session of an agent has said it where that was between turns, with `_` and the window that
+//! it was said in, `~` and the checksum of all the rest, a space, JSON. Earlier versions wrote no checksum.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -86,7 +86,7 @@ pub(super) enum Belongs {
     #[default]
     Nowhere,
     Turn(String),
-    /// It was said between turns, by this session of an agent.
+    /// It was said between turns, by this session of an agent, perhaps [`in_window`].
     Speaker(String),
 }
 
@@ -97,6 +97,11 @@ pub fn speaker(agent: &str, agent_id: &str) -> String {
     hasher.write_u8(0xff);
     hasher.write(agent_id.as_bytes());
     format!("{:016x}", hasher.finish())
+}
+
+/// The same where the window is known that it is said in: a session of an agent's may be open in several of its programs.
+pub fn in_window(speaker: &str, window: &str) -> String {
+    format!("{speaker}_{window}")
 }
 
 /// What stands in a log in the place of an entry that was lost to damage.
@@ -121,6 +126,8 @@ pub struct Entry<'a> {
     pub turn: Option<&'a str>,
     /// Which session of which agent has said it between turns, if that is known; see [`speaker`].
     pub speaker: Option<&'a str>,
+    /// The window in which it was said between turns, if that is known: what the tags of its turns begin with.
+    pub window: Option<&'a str>,
     /// Its JSON.
     pub json: &'a str,
 }
@@ -133,8 +140,13 @@ impl<'a> Entry<'a> {
         let head = head.split_once('~').map_or(head, |(head, _)| head);
         let (head, speaker) = head.split_once('@').map_or((head, None), |(head, speaker)| (head, Some(speaker)));
         let (time, turn) = head.split_once('#').map_or((head, None), |(time, turn)| (time, Some(turn)));
-        let speaker = speaker.filter(|speaker| is_tag(speaker));
-        Some(Self { kind, time: time.parse().ok()?, turn: turn.filter(|turn| is_tag(turn)), speaker, json })
+        let (speaker, window) = match speaker.filter(|speaker| is_tag(speaker)) {
+            None => (None, None),
+            Some(speaker) => {
+                speaker.split_once('_').map_or((Some(speaker), None), |(of, window)| (Some(of), Some(window)))
+            }
+        };
+        Some(Self { kind, time: time.parse().ok()?, turn: turn.filter(|turn| is_tag(turn)), speaker, window, json })
     }
 
     /// The entry as the log holds it, if it belongs to no turn.

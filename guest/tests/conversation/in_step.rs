@@ -186,6 +186,36 @@ fn what_another_windows_agent_says_between_turns_is_shown_once_something_follows
 }
 
 #[test]
+fn what_another_program_of_one_agent_says_between_turns_is_shown_and_told_like_its_turns() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"sessionCapabilities": {"resume": {}}});
+    let mut first = Desk::ready(&store, &world, &capabilities);
+    first.new_session("s1", CWD);
+    first.turn("s1", "Hi", &["Ho"]);
+    // The same session of the agent's is open in both of its programs.
+    let mut second = Desk::ready(&store, &world, &capabilities);
+    let out = ask_resume(&mut second, "resume", "s1");
+    second.reply(&out.request("session/resume"), json!({}));
+    second.agent(says("By the way"));
+    second.wait(150);
+    second.turn("s1", "Theirs", &["Their answer"]);
+    assert_eq!(shown(&first.wait(SOON)), ["By the way", "> Theirs", "Their answer"]);
+    assert_eq!(said(&second.wait(SOON).client), [""; 0], "its own words");
+    let prompt = ask_prompt(&mut first, "mine", "s1", "Mine");
+    let told = account(&prompt).unwrap();
+    assert!(told.contains("By the way") && told.contains("Their answer"), "{told}");
+    ends(&mut first, &prompt);
+    // Nobody is told what it has said itself, nor the same twice.
+    first.agent(says("My own"));
+    first.wait(150);
+    let prompt = ask_prompt(&mut first, "more", "s1", "More");
+    assert_eq!(account(&prompt), None);
+    ends(&mut first, &prompt);
+    let told = account(&ask_prompt(&mut second, "theirs", "s1", "And theirs")).unwrap();
+    assert!(told.contains("My own") && !told.contains("By the way"), "{told}");
+}
+
+#[test]
 fn a_fresh_instance_goes_on_showing_where_the_lost_one_was() {
     // Whether the lost one knew of the turn elsewhere, whether one was under way there, and whether it had one of its own.
     for (knew, under_way, had_one) in (0..8).map(|bits| (bits & 1 > 0, bits & 2 > 0, bits & 4 > 0)) {

@@ -12,7 +12,7 @@ use crate::environment::Environment;
 use crate::rpc::{self, Object};
 use crate::sessions::info;
 use crate::storage::{Storage, StorageError};
-use crate::transcript::{Kind, Recorder, Retold, UpdateKind, speaker};
+use crate::transcript::{Kind, Recorder, Retold, UpdateKind, in_window, speaker};
 
 /// The update that tells what the session uses.
 const USAGE: &str = "usage_update";
@@ -132,7 +132,8 @@ impl LiveSession {
         let is_hidden = self.hides_updates();
         let agent_id = self.agent_id.clone();
         self.in_step.speaks_as(&agent_id);
-        self.recorder.set_speaker(|| speaker(&cx.agent.name, &agent_id));
+        let window = self.in_step.window.get_or_insert_with(|| cx.window());
+        self.recorder.set_speaker(|| in_window(&speaker(&cx.agent.name, &agent_id), window));
         let shown = match update.kind {
             UpdateKind::UserChunk => self.record_user_chunk(update, cx),
             UpdateKind::Chunk => {

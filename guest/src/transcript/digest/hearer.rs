@@ -1,6 +1,6 @@
 //! Whom an account is for, where it was there for a part of what was said.
 
-use crate::transcript::entry::Entry;
+use crate::transcript::entry::{Entry, speaker};
 
 /// An agent's session that is open in a window. Another program of that agent's may have it open in another window, and
 /// knows nothing of what is said in this one.
@@ -19,5 +19,11 @@ impl Hearer<'_> {
     pub(super) fn took_part(&self, prompt: &Entry<'_>) -> bool {
         prompt.turn.is_some_and(|tag| tag.starts_with(self.window))
             && prompt.with().is_some_and(|(agent, id)| agent == self.agent && id == self.id)
+    }
+
+    /// Whether it has said this by itself, between turns. Where the window is not known, it is taken for its own.
+    pub(super) fn has_said(&self, entry: &Entry<'_>) -> bool {
+        entry.speaker.is_some_and(|said_by| speaker(self.agent, self.id) == said_by)
+            && entry.window.is_none_or(|window| window == self.window)
     }
 }
