@@ -28,9 +28,10 @@ pub struct Own {
 
 impl Own {
     /// Whether this was said by its agent between turns. Another program of that agent's may have the same session open in
-    /// another window; where that is not known, it is taken for its own.
-    fn has_said(&self, speaker: &str, window: Option<&str>) -> bool {
-        self.speakers.iter().any(|own| own == speaker) && window.is_none_or(|window| window == self.turns)
+    /// another window.
+    fn has_said(&self, entry: &Entry<'_>) -> bool {
+        entry.may_be_of(&self.turns)
+            && entry.speaker.is_some_and(|said_by| self.speakers.iter().any(|own| own == said_by))
     }
 }
 
@@ -197,7 +198,7 @@ impl Elsewhere {
             (Some(turn), _) => {
                 self.begun.entry(turn.to_owned()).or_insert(seq);
             }
-            (None, Some(speaker)) if entry.kind == Kind::Update && !own.has_said(speaker, entry.window) => {
+            (None, Some(_)) if entry.kind == Kind::Update && !own.has_said(&entry) => {
                 if may_grow {
                     return false;
                 }

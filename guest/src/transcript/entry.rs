@@ -149,6 +149,11 @@ impl<'a> Entry<'a> {
         Some(Self { kind, time: time.parse().ok()?, turn: turn.filter(|turn| is_tag(turn)), speaker, window, json })
     }
 
+    /// Whether it may have been said in this window, between turns: it need not say in which.
+    pub(super) fn may_be_of(&self, window: &str) -> bool {
+        self.window.is_none_or(|of| of == window)
+    }
+
     /// The entry as the log holds it, if it belongs to no turn.
     pub fn text(kind: Kind, time: i64, json: &str) -> String {
         Self::tagged(kind, time, None, json)

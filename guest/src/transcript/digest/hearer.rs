@@ -21,9 +21,8 @@ impl Hearer<'_> {
             && prompt.with().is_some_and(|(agent, id)| agent == self.agent && id == self.id)
     }
 
-    /// Whether it has said this by itself, between turns. Where the window is not known, it is taken for its own.
+    /// Whether it has said this by itself, between turns.
     pub(super) fn has_said(&self, entry: &Entry<'_>) -> bool {
-        entry.speaker.is_some_and(|said_by| speaker(self.agent, self.id) == said_by)
-            && entry.window.is_none_or(|window| window == self.window)
+        entry.may_be_of(self.window) && entry.speaker.is_some_and(|said_by| speaker(self.agent, self.id) == said_by)
     }
 }
