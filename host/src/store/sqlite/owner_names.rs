@@ -2,13 +2,12 @@
 //! and whoever types searches once for each letter.
 
 use std::collections::HashMap;
-use std::mem;
 
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::error::Result;
 
-/// How much each of the two generations keeps, in bytes of names and what it takes to keep one.
+/// How much is kept, in bytes of names and what it takes to keep one.
 const MOST: usize = 1024 * 1024;
 const OVERHEAD: usize = 64;
 
@@ -17,14 +16,7 @@ const OVERHEAD: usize = 64;
 pub(super) struct OwnerNames {
     /// Changes where a table is made.
     schema: i64,
-    recent: Generation,
-    /// Those that were used before the recent ones. They are given up when these are too many.
-    older: Generation,
-}
-
-#[derive(Debug, Default)]
-struct Generation {
-    names: HashMap<i64, String>,
+    known: HashMap<i64, String>,
     size: usize,
 }
 
@@ -40,32 +32,20 @@ impl OwnerNames {
 
     /// The name of an owner; none where it has none.
     pub(super) fn of(&mut self, connection: &Connection, owner: i64) -> Result<Option<&str>> {
-        if !self.recent.names.contains_key(&owner) {
-            let name = match self.older.names.remove(&owner) {
-                Some(name) => name,
-                None => match read(connection, owner)? {
-                    Some(name) => name,
-                    None => return Ok(None),
-                },
-            };
-            self.keep(owner, name);
+        if !self.known.contains_key(&owner) {
+            let mut statement = connection.prepare_cached("SELECT name FROM owners WHERE id = ?1")?;
+            let name: Option<String> = statement.query_row([owner], |row| row.get(0)).optional()?;
+            let Some(name) = name else { return Ok(None) };
+            let size = name.len() + OVERHEAD;
+            if self.size + size > MOST {
+                self.known.clear();
+                self.size = 0;
+            }
+            self.size += size;
+            self.known.insert(owner, name);
         }
-        Ok(self.recent.names.get(&owner).map(String::as_str))
+        Ok(self.known.get(&owner).map(String::as_str))
     }
-
-    fn keep(&mut self, owner: i64, name: String) {
-        let size = name.len() + OVERHEAD;
-        if self.recent.size + size > MOST {
-            self.older = mem::take(&mut self.recent);
-        }
-        self.recent.size += size;
-        self.recent.names.insert(owner, name);
-    }
-}
-
-fn read(connection: &Connection, owner: i64) -> Result<Option<String>> {
-    let mut statement = connection.prepare_cached("SELECT name FROM owners WHERE id = ?1")?;
-    Ok(statement.query_row([owner], |row| row.get(0)).optional()?)
 }
 
 #[cfg(test)]
@@ -100,21 +80,13 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_kept_than_there_is_room_for_and_what_was_used_last_is() {
+    fn no_more_is_kept_than_there_is_room_for() {
         let (connection, mut names) = (Connection::open_in_memory().unwrap(), OwnerNames::default());
         let long = "n".repeat(MOST / 2);
-        table(&connection, &[&long, &long, &long, "short"]);
-        // Each of the long ones has a generation of its own.
-        for owner in [4, 1, 2, 4, 3, 1] {
-            names.of(&connection, owner).unwrap();
-            assert!(names.recent.size <= MOST && names.older.size <= MOST);
+        table(&connection, &[&long, &long, "short"]);
+        for _ in 0..2 {
+            assert_eq!(found(&mut names, &connection)[2].as_deref(), Some("short"));
+            assert!(names.size <= MOST && names.known.len() < 3);
         }
-        let mut kept: Vec<i64> =
-            [&names.recent, &names.older].iter().flat_map(|all| all.names.keys().copied()).collect();
-        kept.sort_unstable();
-        assert_eq!(kept, [1, 3]);
-        connection.execute("UPDATE owners SET name = 'another'", []).unwrap();
-        assert_eq!(names.of(&connection, 1).unwrap(), Some(long.as_str()));
-        assert_eq!(names.of(&connection, 2).unwrap(), Some("another"));
     }
 }
