@@ -32,14 +32,14 @@ impl ListMeta {
         wishes
     }
 
-    /// The params for a page of the agent's list.
-    pub(super) fn params(&self, cursor: Option<&str>, with_archived: bool) -> String {
+    /// The params for a page of the agent's list, `archived` with this value.
+    pub(super) fn params(&self, cursor: Option<&str>, archived: Option<&str>) -> String {
         let mut params = Object::default();
         if let Some(cursor) = cursor {
             params.set("cursor", Value::from(cursor).to_string());
         }
-        if with_archived {
-            params.set("archived", "\"include\"");
+        if let Some(archived) = archived {
+            params.set("archived", Value::from(archived).to_string());
         }
         if let Some(meta) = &self.0 {
             params.set("_meta", meta.as_str());

@@ -16,6 +16,9 @@ pub(super) struct AgentProfile {
     pub(super) load: bool,
     pub(super) resume: bool,
     pub(super) list: bool,
+    /// Its list is that of the draft of list extensions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) list_extensions: Option<ListExtensions>,
     pub(super) fork: bool,
     pub(super) delete: bool,
     pub(super) close: bool,
@@ -29,6 +32,22 @@ pub(super) struct AgentProfile {
     /// A digest of all that it says it can do, to the client too.
     #[serde(default)]
     abilities: u64,
+}
+
+/// What an agent has of the draft of list extensions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ListExtensions {
+    /// It tells those who subscribe what changes in its list.
+    pub(super) tells_changes: bool,
+}
+
+impl ListExtensions {
+    /// Reads `sessionCapabilities.list`; none where there is nothing of the draft in it.
+    fn read(list: &Object<'_>) -> Option<Self> {
+        let has = |name: &str| list.get_some(name).is_some_and(|marker| marker != "false");
+        let tells_changes = has("subscribe");
+        (tells_changes || has("limit") || has("changes")).then_some(Self { tells_changes })
+    }
 }
 
 impl AgentProfile {
@@ -45,6 +64,7 @@ impl AgentProfile {
             let marker = session.get_some(name).or_else(|| of_old.get_some(name));
             marker.is_some_and(|marker| marker != "false")
         };
+        let list = Object::parse_or_empty(session.get("list").unwrap_or("{}"));
         let meta = Object::parse_or_empty(capabilities.get("_meta").unwrap_or("{}"));
         let layer = Object::parse_or_empty(meta.get("acp-sessions").unwrap_or("{}"));
         let their_store = layer.get_string("store");
@@ -54,6 +74,7 @@ impl AgentProfile {
             resume: has("resume"),
             // The draft had it there.
             list: has("list") || capabilities.get("listSessions") == Some("true"),
+            list_extensions: ListExtensions::read(&list),
             fork: has("fork"),
             delete: has("delete"),
             close: has("close"),

@@ -6,6 +6,7 @@
 
 mod agent;
 mod agents_states;
+mod agents_subscription;
 mod archive;
 mod attach;
 mod calls;
@@ -62,6 +63,7 @@ use crate::exchange::Output;
 use crate::settings::Settings;
 use crate::store::Store;
 use agents_states::AgentsStates;
+use agents_subscription::AgentsSubscription;
 use discover::Discovery;
 use disowned::Disowned;
 use early::Early;
@@ -132,6 +134,7 @@ struct Connection {
     /// The session to be marked as open once the first of its history is on its way.
     to_mark: Option<Key>,
     discovery: Discovery,
+    agents_subscription: AgentsSubscription,
     /// Lists of which the host does not know yet which worktrees they are of.
     awaiting_worktrees: WaitingLists,
     agents_states: AgentsStates,
@@ -182,6 +185,7 @@ impl Connection {
             to_mark: None,
             discovery: Discovery::default(),
             awaiting_worktrees: WaitingLists::default(),
+            agents_subscription: AgentsSubscription::default(),
             agents_states: AgentsStates::default(),
             subscriptions: Subscriptions::default(),
             folders: FolderNotes::default(),

@@ -5,6 +5,7 @@ mod adoption;
 mod agent_ends;
 mod agent_ends_often;
 mod agent_returns;
+mod agents_changes;
 mod agents_list;
 mod agents_pages;
 mod archive;

@@ -3,6 +3,7 @@
 mod answer;
 mod hear;
 mod say;
+mod tell;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,6 +65,8 @@ pub(crate) struct Agent {
     /// Requests it has forgotten, by id.
     pub(crate) forgotten: BTreeMap<String, Request>,
     next_request: u32,
+    /// What whoever has subscribed to its list knows of it.
+    told: Option<tell::Told>,
 }
 
 impl Agent {
@@ -99,6 +102,7 @@ impl Agent {
             refused: BTreeSet::new(),
             forgotten: BTreeMap::new(),
             next_request: 0,
+            told: None,
         }
     }
 

@@ -45,7 +45,21 @@ impl Case {
             steps.push(themed.unwrap_or_else(|| step(&dice, line, calm)));
         }
         let case = Self { seed, texts: dice.percent(90), retains: dice.percent(12), kinds, steps };
-        case.with_archives().with_restarts().with_titles().with_kills()
+        case.with_archives().with_restarts().with_titles().with_kills().with_told_changes()
+    }
+
+    /// Has some agents tell what changes in their lists, also with dice of its own.
+    fn with_told_changes(mut self) -> Self {
+        let dice = Dice::new(self.seed.rotate_left(16));
+        if !dice.percent(30) {
+            return self;
+        }
+        for kind in &mut self.kinds {
+            if dice.percent(60) {
+                *kind = kind.with(Trait::TellsChanges);
+            }
+        }
+        self
     }
 
     /// Has some agents take the titles that users give.

@@ -56,7 +56,7 @@ impl Kept {
         }
     }
 
-    fn row(&self, id: &str, tells_archived: bool) -> Value {
+    pub(crate) fn row(&self, id: &str, tells_archived: bool) -> Value {
         let mut row = json!({
             "sessionId": id,
             "cwd": self.cwd,
@@ -99,7 +99,8 @@ impl Disk {
     /// The answer to `session/list`: two rows a page. Who can archive leaves out what is, unless asked for it.
     pub(crate) fn page(&self, params: &Value, archives: bool) -> Value {
         let from: usize = params["cursor"].as_str().and_then(|cursor| cursor.parse().ok()).unwrap_or(0);
-        let is_given = |kept: &Kept| !(archives && kept.archived) || params["archived"] == "include";
+        let is_asked_for = params["archived"] == "include" || params["archived"] == "all";
+        let is_given = |kept: &Kept| !(archives && kept.archived) || is_asked_for;
         let shown: Vec<_> = self.sessions.iter().filter(|(_, kept)| is_given(kept)).collect();
         let rows: Vec<Value> = shown.iter().skip(from).take(2).map(|(id, kept)| kept.row(id, archives)).collect();
         let mut page = json!({ "sessions": rows });

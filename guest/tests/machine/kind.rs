@@ -41,10 +41,12 @@ pub(crate) enum Trait {
     Archive,
     /// Takes the titles that a user gives.
     Title,
+    /// Tells those who subscribe what changes in its list.
+    TellsChanges,
 }
 
 impl Trait {
-    pub(crate) const ALL: [Self; 19] = [
+    pub(crate) const ALL: [Self; 20] = [
         Self::Load,
         Self::Resume,
         Self::List,
@@ -64,6 +66,7 @@ impl Trait {
         Self::SendsModes,
         Self::Archive,
         Self::Title,
+        Self::TellsChanges,
     ];
 
     /// How many of a hundred agents have it.
@@ -78,7 +81,7 @@ impl Trait {
             Self::WantsLogin => 6,
             Self::StartsSlowly => 12,
             // They are dealt out apart from the others.
-            Self::Archive | Self::Title => 0,
+            Self::Archive | Self::Title | Self::TellsChanges => 0,
         }
     }
 }
@@ -134,7 +137,10 @@ impl Kind {
             (Trait::Title, "title"),
         ];
         let can = markers.into_iter().filter(|(habit, _)| self.is(*habit));
-        let session: serde_json::Map<_, _> = can.map(|(_, marker)| (marker.to_owned(), json!({}))).collect();
+        let mut session: serde_json::Map<_, _> = can.map(|(_, marker)| (marker.to_owned(), json!({}))).collect();
+        if let Some(list) = session.get_mut("list").filter(|_| self.is(Trait::TellsChanges)) {
+            list["subscribe"] = json!({});
+        }
         let mut result = json!({
             "protocolVersion": 1,
             "agentCapabilities": {"loadSession": self.is(Trait::Load), "sessionCapabilities": session},

@@ -4,6 +4,7 @@ mod burst;
 mod elsewhere;
 mod hints;
 mod killed;
+mod layered;
 mod stalled;
 
 use std::path::Path;

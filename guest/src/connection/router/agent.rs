@@ -200,7 +200,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.pass_to_client(line, params)
     }
 
-    pub(super) fn agent_notification(&self, line: &str, method: &str, params: Option<&str>) -> Handled {
+    pub(super) fn agent_notification(&mut self, line: &str, method: &str, params: Option<&str>) -> Handled {
+        if self.agents_list_changed(method, params) {
+            return Handled::Done;
+        }
         let handled = self.pass_to_client(line, params);
         if method == "$/cancel_request" { self.marked(handled, line) } else { handled }
     }

@@ -29,9 +29,19 @@ impl AgentsStates {
         }
     }
 
-    /// What is still believed of those that are not `open` here.
-    pub(super) fn believed(&mut self, now: i64, is_open: impl Fn(&str) -> bool) -> States {
-        self.said.retain(|_, (_, at)| (*at..*at + BELIEVED_FOR).contains(&now));
+    /// The agent does not say of a session any more what is being done in it.
+    pub(super) fn forget(&mut self, session: &str) {
+        self.said.remove(session);
+    }
+
+    /// Whether nothing is noted.
+    pub(super) fn are_none(&self) -> bool {
+        self.said.is_empty()
+    }
+
+    /// What is still believed of those that are not `open` here. An agent that tells what changes is believed until it does.
+    pub(super) fn believed(&mut self, now: i64, tells_changes: bool, is_open: impl Fn(&str) -> bool) -> States {
+        self.said.retain(|_, (_, at)| tells_changes || (*at..*at + BELIEVED_FOR).contains(&now));
         let others = self.said.iter().filter(|(id, _)| !is_open(id));
         others.map(|(id, (state, _))| (id.clone(), *state)).collect()
     }

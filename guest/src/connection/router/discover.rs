@@ -1,6 +1,7 @@
 //! Reading the agent's own list, after `initialize` and in the background, so that sessions made without the layer are
 //! listed too, and what the agent knows better of the others.
 
+mod followed;
 mod gone;
 mod pages;
 mod reading;
@@ -18,6 +19,12 @@ use seen::Seen;
 const PATIENCE: i64 = 1000;
 /// How long a store that does not take what the list says is left alone, in milliseconds.
 const PAUSE: i64 = 30_000;
+/// How soon after it was begun it is begun again because the agent says that it is another one, in milliseconds.
+const SOON: i64 = 1000;
+/// How old it may be before somebody who looks at a list has it read anew, in milliseconds, and in how long it took to read:
+/// an agent that reads all of its own files for it is not to be busy with that.
+const FRESH_FOR: i64 = 60_000;
+const FRESH_FOR_TIMES: i64 = 100;
 
 /// How far the agent's list has been read.
 #[derive(Debug, Default)]
@@ -28,8 +35,8 @@ pub(super) struct Discovery {
     pages: u32,
     /// What the cursors were that have led on, as hashes: one for each page at most.
     cursors: HashSet<u64>,
-    /// Rows that are still to be taken in.
-    rows: VecDeque<String>,
+    /// What is still to be taken in.
+    said: VecDeque<Said>,
     /// The page behind them.
     next: Option<String>,
     seen: Seen,
@@ -37,8 +44,8 @@ pub(super) struct Discovery {
     repeated: u32,
     /// The agent's ids of sessions that were put away or brought back since, so that it may have said something else.
     archived_here: HashSet<String>,
-    /// Archived sessions are asked for too.
-    asks_archived: bool,
+    /// Archived sessions are asked for too, in this word.
+    archived: Option<&'static str>,
     /// Lists that wait for it.
     waiting: WaitingLists,
     /// The `_meta` that the pages are asked for with, and the one that a client has listed with last.
@@ -46,7 +53,21 @@ pub(super) struct Discovery {
     wanted: ListMeta,
     /// It was read to its end before it was begun again for other `_meta`.
     was_read: bool,
+    /// When it was begun, and how long it took to read it to its end.
+    begun: i64,
+    took: i64,
+    /// The agent has said that it is another one by now.
+    is_stale: bool,
     trouble: Trouble,
+}
+
+/// What the agent has said of its sessions.
+#[derive(Debug)]
+enum Said {
+    /// A row, as JSON.
+    Row(String),
+    /// That it has no session by this id any more.
+    Gone(String),
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -77,11 +98,6 @@ impl Discovery {
         self.was_read || matches!(self.phase, Phase::Sifting(_) | Phase::Done)
     }
 
-    /// It had been read before it was begun again.
-    pub(super) fn has_been_read(&mut self) {
-        self.was_read = true;
-    }
-
     /// Whether a list would lack what the agent is about to tell.
     pub(super) fn is_worth_waiting_for(&self) -> bool {
         self.phase == Phase::Reading && !self.was_complete && !matches!(self.trouble, Trouble::Paused { .. })
@@ -90,6 +106,16 @@ impl Discovery {
     /// Whether it is too early to try the store again.
     fn is_paused(&self, now: i64) -> bool {
         matches!(self.trouble, Trouble::Paused { since } if (0..PAUSE).contains(&(now - since)))
+    }
+
+    /// Whether it was read so long ago that it is to be read anew for somebody who looks at a list.
+    pub(super) fn is_old(&self, now: i64) -> bool {
+        self.is_read() && !(0..FRESH_FOR.max(self.took * FRESH_FOR_TIMES)).contains(&(now - self.begun))
+    }
+
+    /// Whether it is to be read anew because it is another one by now.
+    fn is_outdated(&self, now: i64) -> bool {
+        self.is_stale && !(0..SOON).contains(&(now - self.begun))
     }
 
     /// Whether lists wait.

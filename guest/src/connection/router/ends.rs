@@ -9,6 +9,7 @@ use crate::sessions::{open_marks, refused};
 use crate::storage::Storage;
 use crate::transcript::Ended;
 
+use super::agents_subscription::AgentsSubscription;
 use super::stage::Stage;
 
 impl<S: Storage, E: Environment> Router<S, E> {
@@ -44,6 +45,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.connection.requests.outgoing.clear();
         self.connection.requests.stale.clear();
         self.forget_discovery();
+        self.connection.agents_subscription = AgentsSubscription::None;
         let open: Vec<_> = self.connection.requests.incoming.keys().cloned().collect();
         for request in open {
             self.finish(&request, Err(error.clone()));

@@ -30,7 +30,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if self.is_out_of_room() || !self.client_has_room {
             return Some(u32::try_from(LOOK_EVERY).unwrap_or_default());
         }
-        self.refresh_agents_states();
+        self.refresh_agents_list();
         let is_over = self.tell_some(now).unwrap_or_else(|error| {
             if !std::mem::replace(&mut self.connection.subscriptions.warned, true) {
                 self.warn(format!("what changes in lists cannot be told for now: {error}"));

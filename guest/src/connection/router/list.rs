@@ -35,7 +35,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if let Ok(read) = Params::read(params) {
             self.list_with(read.meta_for_agent().as_deref());
         }
-        self.refresh_agents_states();
+        self.refresh_agents_list();
         if self.connection.discovery.is_worth_waiting_for() {
             let list = self.waiting_list(request, params, answer);
             self.connection.discovery.wait(list);

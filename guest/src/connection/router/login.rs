@@ -29,6 +29,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn logged_out(&mut self, outcome: Outcome<'_>) {
         if let Outcome::Result(_) = outcome {
             self.set_needs_login(true);
+            self.end_agents_subscription();
             self.forget_discovery();
         }
     }

@@ -10,9 +10,11 @@ use crate::storage::{Result, Storage};
 use crate::store::keys;
 
 impl<S: Storage, E: Environment> Router<S, E> {
-    /// Notes what rows that were taken in say.
+    /// Notes what rows that were taken in say, or say no more.
     pub(super) fn note_agents_states<'r>(&mut self, rows: impl Iterator<Item = &'r Row>) -> Result<()> {
-        let said: Vec<_> = rows.filter_map(|row| Some((row.agent_id.as_str(), row.state?))).collect();
+        let are_none = self.connection.agents_states.are_none();
+        let said = rows.filter(|row| row.state.is_some() || !are_none);
+        let said: Vec<_> = said.map(|row| (row.agent_id.as_str(), row.state)).collect();
         if said.is_empty() {
             return Ok(());
         }
@@ -21,8 +23,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let sessions = self.store.storage().get(&mapped)?;
         let now = self.now();
         for ((_, state), session) in said.into_iter().zip(sessions) {
-            if let Some(session) = session {
-                self.connection.agents_states.note(session, state, now);
+            match (session, state) {
+                (Some(session), Some(state)) => self.connection.agents_states.note(session, state, now),
+                (Some(session), None) => self.connection.agents_states.forget(&session),
+                (None, _) => {}
             }
         }
         Ok(())
@@ -32,17 +36,19 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// better.
     pub(super) fn agents_states(&mut self) -> States {
         let now = self.now();
-        let open = &self.connection.sessions;
-        self.connection.agents_states.believed(now, |id| open.contains_key(&Key::Session(id.to_owned())))
+        let (open, tells_changes) = (&self.connection.sessions, self.connection.agents_subscription.is_known());
+        self.connection.agents_states.believed(now, tells_changes, |id| open.contains_key(&Key::Session(id.to_owned())))
     }
 
-    /// Somebody looks at a list: an agent that says what is being done in its sessions is asked again, if that is some time
-    /// ago.
-    pub(super) fn refresh_agents_states(&mut self) {
-        let now = self.now();
-        if self.connection.discovery.is_read() && self.connection.agents_states.ask_again(now) {
-            self.begin_discovery();
-            self.connection.discovery.has_been_read();
+    /// Somebody looks at a list: the agent's own is read anew, if that was done some time ago, and sooner of an agent that says
+    /// what is being done in its sessions. One that tells what changes in its list has told.
+    pub(super) fn refresh_agents_list(&mut self) {
+        let (now, discovery) = (self.now(), &self.connection.discovery);
+        if self.connection.agents_subscription.is_known() || !discovery.is_read() {
+            return;
+        }
+        if discovery.is_old(now) | self.connection.agents_states.ask_again(now) {
+            self.read_anew();
         }
     }
 }

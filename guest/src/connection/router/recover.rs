@@ -86,6 +86,15 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         self.connection.arrivals_are_over();
         self.connection.sessions.values_mut().for_each(LiveSession::has_caught_up);
+        self.read_list_after_loss();
+    }
+
+    /// How far the lost instance was with the agent's list is not known.
+    fn read_list_after_loss(&mut self) {
+        let is_ready = matches!(self.connection.stage, Stage::Ready { .. });
+        if is_ready && !self.connection.needs_login && !self.connection.agent.has_same_store {
+            self.begin_discovery();
+        }
     }
 
     /// Something that the lost instance did not finish with. Requests fail, whoever asked; what answers or tells the

@@ -16,6 +16,7 @@ use crate::exchange::Output;
 use crate::rpc::{self, Code, Id, Object, Outcome, RpcError};
 use crate::storage::Storage;
 
+use super::agents_subscription::AgentsSubscription;
 use super::disowned::Disowned;
 use super::initialize::introduced;
 use super::kept::Kept;
@@ -45,6 +46,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let queued = self.connection.stage.begin_again();
         self.withdraw_agents_requests();
         self.forget_discovery();
+        self.connection.agents_subscription = AgentsSubscription::None;
         for key in self.session_keys() {
             self.with(&key, |session, cx| session.agent_lost(how, cx));
         }

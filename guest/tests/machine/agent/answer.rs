@@ -81,7 +81,8 @@ impl Agent {
             return vec![failure(id, -32000, LOGIN)];
         }
         let is_known = self.disk(ground).sessions.contains_key(&session);
-        let names_one = !matches!(request.method.as_str(), "session/new" | "session/list" | "session/delete");
+        let names_one = !matches!(request.method.as_str(), "session/new" | "session/list" | "session/delete")
+            && !request.method.starts_with("session/list/");
         if request.method.starts_with("session/") && names_one && !is_known {
             return vec![failure(id, -32002, "no such session")];
         }
@@ -113,13 +114,10 @@ impl Agent {
                 vec![success(id, &self.opened(None))]
             }
             "session/fork" => self.forked(at, &session, &cwd, now, ground),
-            "session/list" => {
-                let archives = self.kind.is(Trait::Archive);
-                let mut gone = ground.talk.gone_outside.clone();
-                let disk = self.disk(ground);
-                gone.retain(|id| !disk.sessions.contains_key(id));
-                let page = disk.page(&request.params, archives);
-                ground.talk.unlisted.extend(gone);
+            "session/list" => vec![success(id, &self.page(&request.params, ground))],
+            "session/list/subscribe" if self.kind.is(Trait::TellsChanges) => {
+                let mut page = self.page(&request.params, ground);
+                page["subscriptionId"] = self.begin_telling(ground).into();
                 vec![success(id, &page)]
             }
             "session/archive" | "session/unarchive" if self.kind.is(Trait::Archive) => {
@@ -161,6 +159,21 @@ impl Agent {
             "session/set_mode" | "session/set_model" => vec![success(id, &json!({}))],
             _ => vec![failure(id, -32601, "no such method")],
         }
+    }
+
+    /// A page of its list. It says that it has no more what is gone.
+    fn page(&mut self, params: &Value, ground: &mut Ground) -> Value {
+        self.deny_what_is_gone(ground);
+        let archives = self.kind.is(Trait::Archive);
+        self.disk(ground).page(params, archives)
+    }
+
+    /// It says that it has not got what somebody has deleted at it.
+    pub(super) fn deny_what_is_gone(&mut self, ground: &mut Ground) {
+        let mut gone = ground.talk.gone_outside.clone();
+        let disk = self.disk(ground);
+        gone.retain(|id| !disk.sessions.contains_key(id));
+        ground.talk.unlisted.extend(gone);
     }
 
     fn forked(&mut self, at: usize, parent: &str, cwd: &str, now: i64, ground: &mut Ground) -> Vec<String> {

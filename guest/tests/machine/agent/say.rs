@@ -11,6 +11,13 @@ use crate::talk::{Life, marks};
 impl Agent {
     /// Does something; returns the lines that it says.
     pub(crate) fn act(&mut self, deed: Deed, now: i64, ground: &mut Ground) -> Vec<String> {
+        let mut lines = self.tell_changes(ground);
+        lines.extend(self.act_on(deed, now, ground));
+        lines.extend(self.tell_changes(ground));
+        lines
+    }
+
+    fn act_on(&mut self, deed: Deed, now: i64, ground: &mut Ground) -> Vec<String> {
         match deed {
             Deed::Answer(which, how) => self.answer(which, how, now, ground),
             Deed::Say(at) => self.chunk(at, "agent_message_chunk", now, ground),

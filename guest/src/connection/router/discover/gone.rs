@@ -1,4 +1,4 @@
-//! Sessions that the agent had and has no more.
+//! Sessions that the agent had and has no more: its list lacks them, or it says so.
 
 use super::Phase;
 use crate::connection::key::Key;
@@ -6,6 +6,7 @@ use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::sessions::vanish::{self, KnownPart};
 use crate::storage::{Result, Storage};
+use crate::store::keys;
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Looks for them, a few at a time.
@@ -17,9 +18,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         };
         let KnownPart { ids, next } = vanish::known_to(&self.store, &agent, behind)?;
         for (agent_id, id) in ids {
-            let is_open = self.connection.by_agent.contains_key(agent_id.as_str())
-                || self.connection.sessions.contains_key(&Key::Session(id.clone()));
-            if is_open || self.connection.discovery.seen.has(&agent_id) {
+            if self.is_open_here(&agent_id, &id) || self.connection.discovery.seen.has(&agent_id) {
                 continue;
             }
             // Where a cursor counts rows, what goes at the agent meanwhile moves others past it, and nobody tells.
@@ -33,5 +32,20 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         self.connection.discovery.phase = next.map_or(Phase::Done, Phase::Sifting);
         Ok(())
+    }
+
+    /// The agent has said that it has no session by this id any more.
+    pub(super) fn forget_gone(&mut self, agent_id: &str) -> Result<()> {
+        let agent = self.connection.agent.name.clone();
+        let Some(id) = self.store.record(keys::agent_session(&agent, agent_id))? else { return Ok(()) };
+        if !self.is_open_here(agent_id, &id) {
+            vanish::forget_if_since(&self.store, &id, (&agent, agent_id), i64::MIN, self.now())?;
+        }
+        Ok(())
+    }
+
+    fn is_open_here(&self, agent_id: &str, id: &str) -> bool {
+        self.connection.by_agent.contains_key(agent_id)
+            || self.connection.sessions.contains_key(&Key::Session(id.to_owned()))
     }
 }

@@ -2,9 +2,11 @@
 
 use serde_json::value::RawValue;
 
-use super::{Discovery, Phase};
+use super::{Discovery, Phase, Said};
+use crate::connection::answer::AUTH_REQUIRED;
 use crate::connection::requests::Outgoing;
 use crate::connection::router::Router;
+use crate::connection::router::agents_subscription::AgentsSubscription;
 use crate::environment::Environment;
 use crate::rpc::{Code, Object, Outcome, RpcError};
 use crate::storage::Storage;
@@ -12,22 +14,32 @@ use crate::storage::Storage;
 /// How many pages of the agent's list are read at most; some agents never end their lists.
 const MOST_PAGES: u32 = 500;
 
+/// What a list is asked for with, so that it has archived sessions too: in the draft of list extensions, and in the schema
+/// (unstable).
+pub(super) const ALL: &str = "all";
+pub(super) const INCLUDE: &str = "include";
+
 impl<S: Storage, E: Environment> Router<S, E> {
-    /// Asks for a page. An agent that has archived sessions leaves them out of its list unless it is asked for them, and
-    /// would seem to have them no more.
+    /// Asks for a page; for the first one with a subscription, where the agent has them and there is none yet. An agent that
+    /// has archived sessions leaves them out of its list unless it is asked for them, and would seem to have them no more.
     pub(super) fn ask_page(&mut self, cursor: Option<&str>) {
-        let Discovery { asked, asks_archived, .. } = &self.connection.discovery;
-        let params = asked.params(cursor, *asks_archived);
-        self.run(|cx| cx.ask(Outgoing::List, "session/list", params));
+        let Discovery { asked, archived, .. } = &self.connection.discovery;
+        let params = asked.params(cursor, *archived);
+        let subscribes = cursor.is_none() && self.subscribes_to_agent();
+        let method = if subscribes { "session/list/subscribe" } else { "session/list" };
+        self.run(|cx| cx.ask(Outgoing::List, method, params));
     }
 
     /// A page has come: take it in, ask for the next.
     pub(in crate::connection::router) fn discovered(&mut self, outcome: Outcome<'_>) {
+        let subscribing = self.subscription_answered(outcome);
         if self.connection.discovery.phase != Phase::Reading {
             return;
         }
-        let Outcome::Result(result) = outcome else { return self.page_refused(outcome) };
-        let result = Object::parse_or_empty(result);
+        let result = match outcome {
+            Outcome::Result(result) => Object::parse_or_empty(result),
+            Outcome::Error(error) => return self.page_refused(&RpcError::read(error), subscribing),
+        };
         let rows = result.get("sessions").and_then(|rows| serde_json::from_str::<Vec<&RawValue>>(rows).ok());
         // An answer without sessions is no list, and says nothing of what is gone.
         let Some(rows) = rows else { return self.give_up_reading() };
@@ -42,7 +54,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let goes_on = is_new && discovery.pages < MOST_PAGES && !rows.is_empty();
         discovery.seen.is_cut_off |= cursor.is_some() && !goes_on;
         discovery.next = cursor.filter(|_| goes_on);
-        discovery.rows.extend(rows.into_iter().map(|row| row.get().to_owned()));
+        discovery.said.extend(rows.into_iter().map(|row| Said::Row(row.get().to_owned())));
         // What has arrived behind it may be judged by it.
         self.discover_some();
     }
@@ -63,17 +75,23 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.connection.discovery.repeated = repeated + 1;
     }
 
-    /// The agent gives no page. One that does not take the request with archived sessions is asked without; what it has
-    /// put away is then not to be told from what it has no more.
-    fn page_refused(&mut self, outcome: Outcome<'_>) {
+    /// The agent gives no page. One that has no subscriptions is asked without, and so is one that does not take the
+    /// request with archived sessions; what it has put away is then not to be told from what it has no more.
+    fn page_refused(&mut self, error: &RpcError, subscribing: bool) {
+        let may_be_of_archived = error.code == Code::InvalidParams as i64;
         let discovery = &mut self.connection.discovery;
-        let is_refused =
-            matches!(outcome, Outcome::Error(error) if RpcError::read(error).code == Code::InvalidParams as i64);
-        if !(is_refused && discovery.asks_archived && discovery.pages == 0) {
+        if may_be_of_archived && discovery.archived.is_some() && discovery.pages == 0 {
+            discovery.archived = discovery.archived.filter(|word| *word == ALL && self.connection.agent.archive);
+            if let Some(word) = &mut discovery.archived {
+                *word = INCLUDE;
+            } else {
+                discovery.seen.is_cut_off = true;
+            }
+        } else if subscribing && error.code != AUTH_REQUIRED {
+            self.connection.agents_subscription = AgentsSubscription::Refused;
+        } else {
             return self.give_up_reading();
         }
-        discovery.asks_archived = false;
-        discovery.seen.is_cut_off = true;
         self.ask_page(None);
     }
 }

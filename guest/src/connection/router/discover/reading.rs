@@ -1,5 +1,6 @@
 //! Beginning to read the agent's list, going on with it, and giving it up.
 
+use super::pages::{ALL, INCLUDE};
 use super::{Discovery, Phase, Trouble};
 use crate::connection::list_meta::ListMeta;
 use crate::connection::router::Router;
@@ -14,17 +15,29 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return;
         }
         let was_complete = self.store.record(keys::agent_list(&self.connection.agent.name));
-        let Discovery { waiting, wanted, .. } = std::mem::take(&mut self.connection.discovery);
+        let agent = &self.connection.agent;
+        let archived =
+            if agent.list_extensions.is_some() { Some(ALL) } else { Some(INCLUDE).filter(|_| agent.archive) };
+        let begun = self.now();
+        let Discovery { waiting, wanted, said, .. } = std::mem::take(&mut self.connection.discovery);
         self.connection.discovery = Discovery {
             phase: Phase::Reading,
             was_complete: was_complete.is_ok_and(|at| at.is_some()),
+            said,
+            archived,
+            begun,
             waiting,
             asked: wanted.clone(),
             wanted,
             ..Discovery::default()
         };
-        self.connection.discovery.asks_archived = self.connection.agent.archive;
         self.ask_page(None);
+    }
+
+    /// Begins to read it once more, while what was read of it still counts.
+    pub(in crate::connection::router) fn read_anew(&mut self) {
+        self.begin_discovery();
+        self.connection.discovery.was_read = true;
     }
 
     /// A client lists with this `_meta`, but for what is the layer's. If it asks for anything that the agent's list was not
@@ -36,10 +49,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return;
         }
         discovery.wanted = wanted;
-        let was_read = discovery.is_read();
-        if was_read {
-            self.begin_discovery();
-            self.connection.discovery.was_read = was_read;
+        if discovery.is_read() {
+            self.read_anew();
         }
     }
 
@@ -52,27 +63,35 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// It cannot be read; what an earlier reading has told still counts.
     pub(super) fn give_up_reading(&mut self) {
-        let was_read = self.connection.discovery.was_read;
+        let Discovery { was_read, begun, .. } = self.connection.discovery;
+        let said = std::mem::take(&mut self.connection.discovery.said);
         self.forget_discovery();
-        self.connection.discovery.was_read = was_read;
+        self.connection.discovery =
+            Discovery { said, was_read, begun, ..std::mem::take(&mut self.connection.discovery) };
     }
 
-    /// Takes in some rows, or asks for the next page.
+    /// Takes in some of what the agent has said, or asks for the next page.
     pub(crate) fn discover_some(&mut self) {
-        match &self.connection.discovery.phase {
-            Phase::Idle | Phase::Done => {}
-            Phase::Reading => {
-                if !self.connection.discovery.is_paused(self.now())
-                    && let Err(error) = self.take_in_some()
-                {
-                    self.pause_intake(&error);
-                }
-            }
-            Phase::Sifting(behind) => {
+        let discovery = &self.connection.discovery;
+        let has_said = !discovery.said.is_empty() && !self.is_page_asked_for();
+        match &discovery.phase {
+            Phase::Sifting(behind) if !has_said => {
                 let behind = behind.clone();
                 if let Err(error) = self.sift(&behind) {
                     self.warn(format!("the agent's sessions could not be compared with its list: {error}"));
                     self.connection.discovery.phase = Phase::Done;
+                }
+            }
+            Phase::Idle | Phase::Done if !has_said => {
+                if discovery.is_outdated(self.now()) {
+                    self.read_anew();
+                }
+            }
+            Phase::Idle | Phase::Reading | Phase::Sifting(_) | Phase::Done => {
+                if !discovery.is_paused(self.now())
+                    && let Err(error) = self.take_in_some()
+                {
+                    self.pause_intake(&error);
                 }
             }
         }
@@ -80,14 +99,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Whether there is more of that to do at once.
     pub(in crate::connection::router) fn has_more_of_list(&self) -> bool {
-        let Discovery { phase, rows, trouble, .. } = &self.connection.discovery;
-        match phase {
-            Phase::Idle | Phase::Done => false,
-            Phase::Reading => {
-                !rows.is_empty() && !matches!(trouble, Trouble::Paused { .. }) && !self.is_page_asked_for()
-            }
-            Phase::Sifting(_) => true,
-        }
+        let Discovery { phase, said, trouble, .. } = &self.connection.discovery;
+        let has_said = !said.is_empty() && !matches!(trouble, Trouble::Paused { .. }) && !self.is_page_asked_for();
+        has_said || (matches!(phase, Phase::Sifting(_)) && said.is_empty())
     }
 
     /// Answers the lists that have waited for long enough.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Discovery, Phase, Trouble};
+use super::{Discovery, Phase, Said, Trouble};
 use crate::connection::params::Rest;
 use crate::connection::requests::Outgoing;
 use crate::connection::router::Router;
@@ -20,17 +20,21 @@ struct Next {
     /// Those that can be read, each with the number of rows that are done with once it is taken in.
     rows: Vec<Row>,
     ends: Vec<usize>,
+    /// How many were read in all.
+    read: usize,
 }
 
 impl Discovery {
-    /// Reads the rows that are to be taken in together. There is at least one if any is left that can be read.
+    /// Reads the rows that are to be taken in together. There is at least one if any comes next that can be read.
     fn next_rows(&self) -> Next {
-        let (mut next, mut bytes) = (Next { rows: Vec::new(), ends: Vec::new() }, 0);
-        for (at, json) in self.rows.iter().enumerate() {
+        let (mut next, mut bytes) = (Next { rows: Vec::new(), ends: Vec::new(), read: 0 }, 0);
+        for (at, said) in self.said.iter().enumerate() {
+            let Said::Row(json) = said else { break };
             bytes += json.len();
             if next.rows.len() == ROWS_AT_ONCE || (bytes > BYTES_AT_ONCE && !next.rows.is_empty()) {
                 break;
             }
+            next.read = at + 1;
             let Some(mut row) = Row::read(json) else { continue };
             row.archived.take_if(|_| self.archived_here.contains(&row.agent_id));
             next.rows.push(row);
@@ -41,13 +45,20 @@ impl Discovery {
 }
 
 impl<S: Storage, E: Environment> Router<S, E> {
-    /// Takes in some rows and, if there are no more, asks for the next page.
+    /// Takes in some of what the agent has said and, if there is no more of a page, asks for the next.
     pub(super) fn take_in_some(&mut self) -> Result<()> {
         if self.is_page_asked_for() {
             return Ok(());
         }
-        self.take_in_rows()?;
-        if !self.connection.discovery.rows.is_empty() {
+        if let Some(Said::Gone(agent_id)) = self.connection.discovery.said.front() {
+            let agent_id = agent_id.clone();
+            self.forget_gone(&agent_id)?;
+            self.connection.discovery.said.pop_front();
+        } else {
+            self.take_in_rows()?;
+        }
+        let Discovery { said, phase, .. } = &self.connection.discovery;
+        if !said.is_empty() || *phase != Phase::Reading {
             return Ok(());
         }
         if let Some(cursor) = self.connection.discovery.next.take() {
@@ -64,9 +75,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Takes in the rows that come next. They stay where they are until the store has them.
     fn take_in_rows(&mut self) -> Result<()> {
-        let Next { rows, ends } = self.connection.discovery.next_rows();
+        let Next { rows, ends, read } = self.connection.discovery.next_rows();
         if rows.is_empty() {
-            self.connection.discovery.rows.clear();
+            self.connection.discovery.said.drain(..read);
             return Ok(());
         }
         let (agent, open) = (&self.connection.agent.name, &self.connection.by_agent);
@@ -81,7 +92,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         };
         let found = discovered::take_in(&self.store, &self.environment, agent, &rows, here, self.now())?;
         let done = ends.get(found.len().saturating_sub(1)).copied().unwrap_or_default();
-        self.connection.discovery.rows.drain(..done);
+        self.connection.discovery.said.drain(..done);
         if let Trouble::Paused { .. } = self.connection.discovery.trouble {
             self.connection.discovery.trouble = Trouble::Told;
         }
@@ -91,19 +102,30 @@ impl<S: Storage, E: Environment> Router<S, E> {
         Ok(())
     }
 
-    /// What follows from rows that were taken in: what the agent has not followed in it is asked for again.
+    /// What follows from rows that were taken in: what the agent has not followed in it is asked for again, once a
+    /// connection. An agent that takes no title would be asked for ever.
     fn follow(&mut self, rows: impl Iterator<Item = (Row, Found)>) {
+        let Discovery { was_read, ref phase, .. } = self.connection.discovery;
+        let is_reading = *phase == Phase::Reading;
         let mut deleted = Vec::new();
         for (row, found) in rows {
             self.connection.discovery.seen.note(&row.agent_id, row.updated);
             match found {
-                Found::Archived { id, archived } => self.archive_again(id, row.agent_id, archived),
-                Found::Deleted => deleted.push(row.agent_id),
-                Found::Named(title) if self.connection.agent.title => {
+                Found::Archived { id, archived } if is_reading && !was_read => {
+                    self.archive_again(id, row.agent_id, archived);
+                }
+                Found::Deleted if is_reading => deleted.push(row.agent_id),
+                Found::Named(title) if is_reading && !was_read && self.connection.agent.title => {
                     let params = json!({ "sessionId": row.agent_id, "title": title }).to_string();
                     self.run(|cx| cx.ask(Outgoing::Ignored, "session/set_title", params));
                 }
-                Found::New | Found::Known | Found::Named(_) | Found::InVain | Found::Nowhere => {}
+                Found::New
+                | Found::Known
+                | Found::Named(_)
+                | Found::Archived { .. }
+                | Found::Deleted
+                | Found::InVain
+                | Found::Nowhere => {}
                 Found::Refused(error) => self.warn_of_list(&error),
             }
         }
@@ -123,12 +145,13 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let now = self.now();
         let read = Write::Put { key, value: now.to_string() };
         self.store.commit(&[], vec![read], Durability::Relaxed)?;
-        self.connection.discovery.phase = Phase::Sifting(String::new());
+        let discovery = &mut self.connection.discovery;
+        discovery.phase = Phase::Sifting(String::new());
+        discovery.took = (now - discovery.begun).max(0);
         self.release_lists();
         let Discovery { asked, wanted, .. } = &self.connection.discovery;
         if !wanted.asks_as(asked) {
-            self.begin_discovery();
-            self.connection.discovery.was_read = true;
+            self.read_anew();
         }
         Ok(())
     }

@@ -13,9 +13,6 @@ use super::kinds;
 use super::peer::{Peer, request};
 use crate::workspace;
 
-/// The rows of a page in a plain request.
-const PAGE: u64 = 100;
-
 /// What one store came to: medians.
 #[derive(Debug)]
 pub(super) struct Figures {
@@ -72,7 +69,9 @@ pub(super) fn measure(store: &Path, runs: u32) -> Result<Figures> {
     let kinds = kinds::all(&mut program, &whole)?;
     program.time(&kinds[0].line)?;
     let page = program.answer_line().to_owned();
-    let query = format!("{}\n", json!({ "query": PAGE + 1 }));
+    let rows = program.answer()?["result"]["sessions"].as_array().context("no rows")?.len();
+    // One more, which tells whether there is another page.
+    let query = format!("{}\n", json!({ "query": rows + 1 }));
 
     let mut queries = Vec::new();
     let mut echoes = Vec::new();
