@@ -105,6 +105,10 @@ pub struct Elsewhere {
     /// What is to be shown, in this order.
     ended: VecDeque<Said>,
     cut: Option<Cut>,
+    /// What the window's own agent says between turns behind this entry is held back, and to be shown as well: others' words
+    /// were being shown when it came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    held_behind: Option<u32>,
 }
 
 /// What stands behind what was looked through, as far as is known.
@@ -119,19 +123,69 @@ enum Behind {
     Growing,
 }
 
-/// Something that was said elsewhere and is over.
+/// Something that was said elsewhere and is over, or was held back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Said {
     /// The turn; none: one entry, between turns.
     turn: Option<String>,
     from: u32,
     until: u32,
+    #[serde(default, skip_serializing_if = "By::is_another")]
+    by: By,
+}
+
+/// Who has said something.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum By {
+    /// Another window's user or agent.
+    #[default]
+    Another,
+    /// The window's own agent.
+    Own,
+}
+
+impl By {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    fn is_another(&self) -> bool {
+        *self == Self::Another
+    }
+}
+
+/// Entries to be shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Who has said what stands in them.
+    pub by: By,
+    /// There may be none among what was looked at.
+    pub entries: Vec<String>,
 }
 
 impl Elsewhere {
     /// Whether there is nothing to be shown, as far as is known.
     pub fn is_idle(&self) -> bool {
-        self.behind == Behind::Nothing && self.begun.is_empty() && self.ended.is_empty()
+        self.behind == Behind::Nothing && self.begun.is_empty() && self.ended.is_empty() && self.held_behind.is_none()
+    }
+
+    /// What the window's own agent says between turns is held back from now on, and shown behind what others have said. All
+    /// that it has said so far stands in the log, which ends at `end`.
+    pub fn hold_back(&mut self, end: u32) {
+        self.held_behind = Some(end);
+        self.holds_more();
+    }
+
+    /// Whether that is held back.
+    pub fn holds_back(&self) -> bool {
+        self.held_behind.is_some()
+    }
+
+    /// The agent has said more of what is held back.
+    pub fn holds_more(&mut self) {
+        self.written_behind(self.looked);
+    }
+
+    /// All that was held back was shown.
+    pub fn hold_no_more(&mut self) {
+        self.held_behind = None;
     }
 
     /// Whether there is something to be shown now.
@@ -165,7 +219,7 @@ impl Elsewhere {
         *self = Self { looked: shown.end, begun: begun.collect(), cut, ..Self::default() };
     }
 
-    /// Looks through what has been written to the log.
+    /// Looks through what has been written to the log. What is held back is written, and does not grow any more.
     pub fn look<S: Storage>(&mut self, storage: &S, log: &str, own: &Own) -> Result<()> {
         while self.behind != Behind::Nothing && self.ended.len() < MOST_ENDED {
             let page = storage.read_log(log, self.looked.saturating_add(1), BATCH)?;
@@ -192,17 +246,21 @@ impl Elsewhere {
             (Some(turn), _) if turn.starts_with(&own.turns) => {}
             (Some(turn), _) if entry.kind == Kind::TurnEnd => {
                 if let Some(from) = self.begun.remove(turn) {
-                    self.ended.push_back(Said { turn: Some(turn.to_owned()), from, until: seq });
+                    self.ended.push_back(Said { turn: Some(turn.to_owned()), from, until: seq, by: By::Another });
                 }
             }
             (Some(turn), _) => {
                 self.begun.entry(turn.to_owned()).or_insert(seq);
             }
-            (None, Some(_)) if entry.kind == Kind::Update && !own.has_said(&entry) => {
-                if may_grow {
+            (None, Some(_)) if entry.kind == Kind::Update => {
+                let by = if own.has_said(&entry) { By::Own } else { By::Another };
+                let is_held = || self.held_behind.is_some_and(|behind| seq > behind);
+                if by == By::Another && may_grow {
                     return false;
                 }
-                self.ended.push_back(Said { turn: None, from: seq, until: seq });
+                if by == By::Another || is_held() {
+                    self.ended.push_back(Said { turn: None, from: seq, until: seq, by });
+                }
             }
             (None, _) => {}
         }
@@ -213,17 +271,17 @@ impl Elsewhere {
     pub fn end_begun(&mut self) {
         let until = self.looked;
         let begun = std::mem::take(&mut self.begun).into_iter();
-        self.ended.extend(begun.map(|(turn, from)| Said { turn: Some(turn), from, until }));
+        self.ended.extend(begun.map(|(turn, from)| Said { turn: Some(turn), from, until, by: By::Another }));
     }
 
-    /// The next entries to be shown, about as many bytes of them as there is room for; there may be none among what was
-    /// looked at. `None` where all was shown.
-    pub fn next<S: Storage>(&mut self, storage: &S, session: &Session, room: usize) -> Result<Option<Vec<String>>> {
+    /// The next entries to be shown, about as many bytes of them as there is room for. `None` where all was shown.
+    pub fn next<S: Storage>(&mut self, storage: &S, session: &Session, room: usize) -> Result<Option<Part>> {
         let Some(said) = self.ended.front_mut() else { return Ok(None) };
+        let by = said.by;
         if let Some(cut) = self.cut.as_ref().filter(|cut| said.turn.as_ref() == Some(&cut.turn)) {
             let rest = cut.rest(storage, &session.id)?;
             self.cut = None;
-            return Ok(Some(rest.into_iter().collect()));
+            return Ok(Some(Part { by, entries: rest.into_iter().collect() }));
         }
         let room = u32::try_from(room).unwrap_or(u32::MAX);
         let bounds = Bounds { max_bytes: room.clamp(LEAST_BYTES, BATCH.max_bytes), ..BATCH };
@@ -233,7 +291,7 @@ impl Elsewhere {
             Some(turn) => Entry::parse(text).is_some_and(|entry| entry.turn == Some(turn)),
             None => true,
         };
-        let its: Vec<_> = page
+        let entries = page
             .entries
             .into_iter()
             .filter(|entry| entry.seq <= said.until)
@@ -244,6 +302,6 @@ impl Elsewhere {
         if is_past {
             self.ended.pop_front();
         }
-        Ok(Some(its))
+        Ok(Some(Part { by, entries }))
     }
 }

@@ -182,7 +182,7 @@ proptest! {
         let (mut seen, mut known) = (String::new(), log.end);
         let show = |elsewhere: &mut Elsewhere, log: &Log, room, seen: &mut String| {
             let next = elsewhere.next(log.store.storage(), &log.session, room).unwrap();
-            seen.extend(next.iter().flatten().map(|entry| text_of(entry)));
+            seen.extend(next.iter().flat_map(|part| &part.entries).map(|entry| text_of(entry)));
             next.is_some()
         };
         let look = |elsewhere: &mut Elsewhere, log: &Log, known: &mut u32| {
@@ -229,7 +229,7 @@ fn of_turns_that_nobody_is_at_any_more_all_is_shown() {
     assert!(elsewhere.is_any_begun() && !elsewhere.is_any_over());
     elsewhere.end_begun();
     let next = elsewhere.next(log.store.storage(), &log.session, 1).unwrap().unwrap();
-    assert_eq!(next.iter().map(|entry| text_of(entry)).collect::<Vec<_>>(), ["1é "]);
+    assert_eq!(next.entries.iter().map(|entry| text_of(entry)).collect::<Vec<_>>(), ["1é "]);
     assert_eq!(elsewhere.next(log.store.storage(), &log.session, 1).unwrap(), None);
     assert!(elsewhere.is_idle());
 }

@@ -296,6 +296,59 @@ fn a_prompt_waits_while_a_long_turn_is_shown_for_which_the_client_has_no_room() 
     ends(&mut first, &out).answer("mine");
 }
 
+/// One pull, for a client that has room for so much.
+fn pulls_with_room(desk: &mut Desk<'_>, room: u32) -> Vec<Value> {
+    let mut sent = Vec::new();
+    for output in desk.engine.pull(room) {
+        match output {
+            Output::ToClient(line) => sent.push(serde_json::from_str(&line).unwrap()),
+            Output::Keep { key, value: Some(value) } => drop(desk.memos.insert(key, value)),
+            Output::Keep { key, value: None } => drop(desk.memos.remove(&key)),
+            Output::ToAgent(_) | Output::Warn(_) => {}
+        }
+    }
+    sent
+}
+
+#[test]
+fn what_its_agent_says_while_a_long_turn_from_elsewhere_is_shown_comes_behind_that() {
+    for is_lost in [false, true] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let (mut first, mut second) = two_windows(&store, &world);
+        assert_eq!(said(&first.agent(says("Before. ")).client), ["Before. "]);
+        first.wait(SOON);
+        let long = "x".repeat(400_000);
+        second.turn("s1", "Theirs", &[&long, " end"]);
+        world.now.set(world.now.get() + SOON);
+        first.engine.idle();
+        let mut sent = pulls_with_room(&mut first, 20_000);
+        for words in ["By ", "the way. "] {
+            let line = Content::Line(envelope(says(words)));
+            first.engine.receive([Arrival { peer: Peer::Agent, content: line }]);
+            sent.extend(pulls_with_room(&mut first, 0));
+        }
+        assert_eq!(said(&sent), ["> Theirs", long.as_str()], "{is_lost}");
+        if is_lost {
+            first = Desk::carry_on(&store, &world, &[], first.memos, Vec::new());
+        }
+        let mut out = first.wait(SOON);
+        out.client.splice(0..0, sent);
+        let is_elsewhere = |message: &&Value| message["params"]["_meta"]["acp-sessions"]["elsewhere"] == true;
+        let theirs: Vec<Value> = out.client.iter().filter(is_elsewhere).cloned().collect();
+        assert_eq!(said(&theirs), ["> Theirs".to_owned(), format!("{long} end")], "{is_lost}");
+        assert_eq!(said(&out.client), ["> Theirs".to_owned(), format!("{long} endBy the way. ")], "{is_lost}");
+        // From then on it is shown as it comes.
+        assert_eq!(said(&first.agent(says("Indeed. ")).client), ["Indeed. "], "{is_lost}");
+        assert_eq!(said(&first.wait(SOON).client), [""; 0], "{is_lost}");
+        leave(first);
+        leave(second);
+        let mut third = other(&store, &world);
+        let history = said(&load(&mut third, "s1", &[]).client);
+        let theirs = history.iter().position(|said| said == "> Theirs").unwrap();
+        assert_eq!(history[theirs..], ["> Theirs".to_owned(), format!("{long} endBy the way. Indeed. ")], "{is_lost}");
+    }
+}
+
 #[test]
 fn a_store_that_cannot_be_read_keeps_no_prompt_waiting_and_what_was_said_elsewhere_comes_later() {
     let (store, world) = (Faulty::default(), World::default());

@@ -10,7 +10,8 @@ use crate::connection::showing::lines_of;
 use crate::environment::Environment;
 use crate::sessions::open_marks;
 use crate::storage::{Storage, StorageError};
-use crate::transcript::{Own, Shown, speaker};
+use crate::store::Session;
+use crate::transcript::{By, Own, Shown, speaker};
 
 impl LiveSession {
     /// What the entries of a new turn are marked with.
@@ -102,6 +103,12 @@ impl LiveSession {
 
     /// Looks through what has been written to the log.
     fn look_elsewhere<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        if self.in_step.elsewhere.holds_back() {
+            self.recorder.close_run();
+            if let Err(error) = self.write(cx, false) {
+                return self.put_off(&error, cx);
+            }
+        }
         let own = self.own(cx);
         let id = self.key.id().unwrap_or_default();
         if let Err(error) = self.in_step.change().look(cx.store.storage(), id, &own) {
@@ -142,6 +149,30 @@ impl LiveSession {
         cx.push(Effect::Warn(format!("what was said in other windows cannot be shown for now: {error}")));
     }
 
+    /// Whether what its agent says now is held back: it is said between turns, while the client is being shown what was said
+    /// elsewhere, and would come between the words of a turn. It is shown behind that, out of the log.
+    pub(super) fn holds_back<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> bool {
+        let is_between_turns = matches!(&self.phase, Phase::Open { turns, .. } if turns.is_empty());
+        if !is_between_turns || !(self.is_catching_up() || self.in_step.elsewhere.holds_back()) {
+            return false;
+        }
+        if self.in_step.elsewhere.holds_back() {
+            self.in_step.change().holds_more();
+            return true;
+        }
+        // What it has said before that was shown.
+        self.recorder.close_run();
+        let id = self.key.id().unwrap_or_default().to_owned();
+        let end = self.write(cx, false).and_then(|()| cx.store.storage().log_end(&id));
+        match end {
+            Ok(end) if self.is_catching_up() => {
+                self.in_step.change().hold_back(end);
+                true
+            }
+            Ok(_) | Err(_) => false,
+        }
+    }
+
     /// Whether its client is being shown what was said elsewhere.
     pub(super) fn is_catching_up(&self) -> bool {
         matches!(&self.phase, Phase::Open { busy: Some(Busy::CatchingUp), .. })
@@ -175,15 +206,35 @@ impl LiveSession {
             self.in_step.is_put_off = true;
             return Ok(None);
         };
-        let Some(entries) = self.in_step.change().next(cx.store.storage(), &session, room)? else {
-            cx.tell_title(&session);
-            return Ok(None);
+        let Some(part) = self.in_step.change().next(cx.store.storage(), &session, room)? else {
+            return Ok(self.next_held_back(&session, cx));
         };
-        let lines = lines_of(&entries, &id, cx.asked, Some(&json!({ "elsewhere": true })));
+        let mark = json!({ "elsewhere": true });
+        let lines = lines_of(&part.entries, &id, cx.asked, Some(&mark).filter(|_| part.by == By::Another));
         let size = lines.iter().map(|line| line.len() + 1).sum();
         for line in lines {
             cx.push(Effect::ToClients(line));
         }
         Ok(Some(size))
+    }
+
+    /// Whether there is something more to be shown that was held back; what was said elsewhere is all shown.
+    fn next_held_back<S: Storage, E: Environment>(
+        &mut self,
+        session: &Session,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Option<usize> {
+        if self.in_step.elsewhere.holds_back() {
+            self.look_elsewhere(cx);
+            if self.in_step.is_put_off {
+                return None;
+            }
+            if self.in_step.elsewhere.is_any_over() {
+                return Some(0);
+            }
+            self.in_step.change().hold_no_more();
+        }
+        cx.tell_title(session);
+        None
     }
 }

@@ -130,6 +130,7 @@ impl LiveSession {
 
     fn record_and_show<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> Handled {
         let is_hidden = self.hides_updates();
+        let is_held_back = update.kind.is_history() && self.holds_back(cx);
         let agent_id = self.agent_id.clone();
         self.in_step.speaks_as(&agent_id);
         let window = self.in_step.window.get_or_insert_with(|| cx.window());
@@ -154,6 +155,11 @@ impl LiveSession {
             }
             _ => self.note_state(update, cx),
         };
+        if is_held_back {
+            // It is shown out of the log. Where that does not take it, which its user is told, it is written later.
+            drop(self.write(cx, false));
+            return Handled::Done;
+        }
         match shown {
             Some(shown) if !(is_hidden && update.kind != UpdateKind::Info) => self.pass(update, &shown),
             _ => Handled::Done,
