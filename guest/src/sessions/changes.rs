@@ -74,6 +74,10 @@ pub struct Follower {
     /// What was given in this look and the one before, by the revision that had changed what is shown of it.
     given: BTreeMap<String, u64>,
     given_before: BTreeMap<String, u64>,
+    /// The first change of what had been given in this look already: each session is given once in a look.
+    again: Option<u64>,
+    /// Up to here what has left is given, though the next look begins before it.
+    departed: u64,
     /// A look is under way.
     is_looking: bool,
 }
@@ -139,8 +143,8 @@ impl Follower {
             let until = rest.unwrap_or_else(|| present.max(last));
             is_at_end = self.read(store, &changed, until, &states, step)? && rest.is_none();
             for entry in departed {
-                let place =
-                    keys::departed_place(&entry.key).filter(|(revision, _)| is_at_end || *revision <= self.reached);
+                let is_due = |revision: u64| revision > self.departed && (is_at_end || revision <= self.reached);
+                let place = keys::departed_place(&entry.key).filter(|(revision, _)| is_due(*revision));
                 if let (Some((_, id)), Some(from)) = (place, Departure::parse(&entry.value)) {
                     let now = sessions(store, std::iter::once(&id))?.pop();
                     step.departed.push(Departed { id, from, now });
@@ -149,6 +153,10 @@ impl Follower {
         }
         if is_at_end {
             self.changed_states(store, &states, step)?;
+            if let Some(again) = self.again.take() {
+                self.departed = self.reached;
+                self.reached = again - 1;
+            }
             self.began = self.reached;
             self.is_looking = false;
             step.is_over = true;
@@ -187,9 +195,13 @@ impl Follower {
         for (nth, some) in changed[..end].chunks(RECORDS_AT_ONCE).enumerate() {
             for session in sessions(store, some.iter().map(|(_, id)| id))? {
                 let shown = session.shown_revision();
-                let is_given = |given: &BTreeMap<String, u64>| given.get(&session.id) == Some(&shown);
-                if shown > self.began && !is_given(&self.given_before) && !is_given(&self.given) {
-                    self.give(session, states, step);
+                if shown <= self.began || self.given_before.get(&session.id) == Some(&shown) {
+                    continue;
+                }
+                match self.given.get(&session.id) {
+                    None => self.give(session, states, step),
+                    Some(given) if *given == shown => {}
+                    Some(_) => self.again = Some(self.again.map_or(shown, |again| again.min(shown))),
                 }
             }
             let bytes: usize = step.changed.iter().map(|changed| size_of(&changed.session)).sum();
@@ -239,7 +251,8 @@ impl Follower {
 
     /// What [`Self::read_from`] reads. What was given is not in it: it may be given again.
     pub fn to_text(&self) -> String {
-        let mut text = format!("{}.{}", self.began, self.reached);
+        let reached = self.again.map_or(self.reached, |again| again - 1);
+        let mut text = format!("{}.{reached}", self.began);
         for (id, state) in &self.states {
             text.extend(["/", &keys::encode(id), "=", state.letter()]);
         }

@@ -1,6 +1,6 @@
 //! Whoever applies the pages of a list and what is told of its changes has, at rest, what a fresh list gives.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use acp_sessions_guest::sessions::changes::{Follower, Scope, Step};
 use acp_sessions_guest::sessions::filter::Request;
@@ -103,6 +103,8 @@ struct Client<'q> {
     scope: Scope,
     follower: Follower,
     is_looking: bool,
+    /// Of what it was told in the look that is under way.
+    told: BTreeSet<String>,
     screen: Screen,
     next: Next,
 }
@@ -118,7 +120,8 @@ impl<'q> Client<'q> {
     fn begin(native: &Native<Memory>, question: &'q Question) -> Self {
         let scope = Scope::of(&request(question, None)).expect("a list that can be followed");
         let follower = Follower::begin(native.store(), NOW, &States::new()).expect("a place to begin at");
-        Self { question, scope, follower, is_looking: false, screen: Screen::default(), next: Next::First }
+        let (told, screen) = (BTreeSet::new(), Screen::default());
+        Self { question, scope, follower, is_looking: false, told, screen, next: Next::First }
     }
 
     fn read_page(&mut self, native: &Native<Memory>) {
@@ -136,13 +139,21 @@ impl<'q> Client<'q> {
     fn follow(&mut self, native: &Native<Memory>, most: u32) {
         let step = self.follower.step(native.store(), NOW, &States::new(), most).expect("a step");
         assert!(!step.is_too_far_behind);
+        for changed in &step.changed {
+            let id = &changed.session.id;
+            assert!(self.told.insert(id.clone()), "{id} is told twice in a look, which is no more than a second");
+        }
         self.is_looking = !step.is_over;
+        if step.is_over {
+            self.told.clear();
+        }
         self.screen.apply(&self.scope, &step, |is_archived| shows(self.question, is_archived));
     }
 
     /// Goes on with no more than its place.
     fn forget(&mut self) {
         self.follower = Follower::read_from(&self.follower.to_text()).expect("its own text");
+        self.told.clear();
     }
 
     fn is_at_rest(&self) -> bool {
