@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use scope::{News, Scope};
 
-use super::open_marks::{self, Cleaned, States};
+use super::open_marks::{self, AgentsWords, Cleaned, States};
 use crate::storage::{Bounds, Durability, Entry, Result, Storage, StorageError, Write};
 use crate::store::{ActivityState, Departure, Session, Store, keys};
 
@@ -83,10 +83,10 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Follows from now on; `known`: what somebody knows better of what is being done in sessions than their open marks.
-    pub fn begin<S: Storage>(store: &Store<S>, now: i64, known: &States) -> Result<Self> {
+    /// Follows from now on; `words`: what the agent has said is being done in sessions.
+    pub fn begin<S: Storage>(store: &Store<S>, now: i64, words: &AgentsWords) -> Result<Self> {
         let revision = store.revision()?;
-        let states = open_marks::states(store, now, known)?;
+        let states = open_marks::states(store, now, words)?;
         Ok(Self { began: revision, reached: revision, states, ..Self::default() })
     }
 
@@ -100,10 +100,10 @@ impl Follower {
     ///
     /// A session that changes again meanwhile moves on in the index, past what has been read of it. So a look is over when
     /// nothing stands behind that, and all that is read until then is compared with where the look began.
-    pub fn step<S: Storage>(&mut self, store: &Store<S>, now: i64, known: &States, most: u32) -> Result<Step> {
+    pub fn step<S: Storage>(&mut self, store: &Store<S>, now: i64, words: &AgentsWords, most: u32) -> Result<Step> {
         let (reached, states) = (self.reached, self.states.clone());
         let mut step = Step::default();
-        let result = self.take_step(store, now, known, most, &mut step);
+        let result = self.take_step(store, now, words, most, &mut step);
         if result.is_err() {
             // What nobody gets was not given.
             for changed in &step.changed {
@@ -118,21 +118,21 @@ impl Follower {
         &mut self,
         store: &Store<S>,
         now: i64,
-        known: &States,
+        words: &AgentsWords,
         most: u32,
         step: &mut Step,
     ) -> Result<()> {
         // What has this revision or an earlier one stands in the indexes that are read now.
         let present = store.revision()?;
         if present < self.reached || present - self.reached > MOST_BEHIND {
-            *self = Self::begin(store, now, known)?;
+            *self = Self::begin(store, now, words)?;
             (step.is_over, step.is_too_far_behind) = (true, true);
             return Ok(());
         }
         if !std::mem::replace(&mut self.is_looking, true) {
             self.given_before = std::mem::take(&mut self.given);
         }
-        let states = open_marks::states(store, now, known)?;
+        let states = open_marks::states(store, now, words)?;
         let mut is_at_end = true;
         if present > self.reached {
             let (changed, rest) = self.entries(store, keys::CHANGES, LAST, most)?;

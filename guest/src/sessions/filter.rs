@@ -10,7 +10,7 @@ pub use agents::Agents;
 use serde_json::Value;
 
 use super::list::{ListError, Options};
-use super::open_marks::States;
+use super::open_marks::AgentsWords;
 use crate::rpc;
 use crate::search::query::Query;
 use crate::store::{DATELESS_END, LONG_TAIL, RowHead, Session, Shelf, directory};
@@ -175,7 +175,7 @@ pub struct Request {
     /// What rows show beside what the stable protocol has.
     pub view: View,
     /// What is being done in sessions as somebody knows better than their open marks.
-    pub known_states: States,
+    pub agents_words: AgentsWords,
 }
 
 /// What rows show beside what the stable protocol has.
@@ -313,7 +313,7 @@ impl Request {
         let limit = members.limit()?.unwrap_or(default_limit);
         let cursor = members.string("cursor")?.map(str::to_owned);
         let view = View { created_at, extended, now: options.now };
-        Ok(Self { filter, limit, cursor, view, known_states: States::new() })
+        Ok(Self { filter, limit, cursor, view, agents_words: AgentsWords::new() })
     }
 
     /// Finds out which directories are meant, where worktrees are asked for.

@@ -34,6 +34,19 @@ const ATTEMPTS: usize = 1000;
 /// What is being done in sessions, by their ids.
 pub type States = BTreeMap<String, ActivityState>;
 
+/// What an agent has said is being done in sessions, by their ids.
+pub type AgentsWords = BTreeMap<String, AgentsWord>;
+
+/// What an agent has said is being done in a session. It counts before the marks as long as these say what they said then:
+/// what has happened since, it did not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AgentsWord {
+    /// What it has said.
+    pub state: ActivityState,
+    /// What the marks said.
+    pub marked: Option<ActivityState>,
+}
+
 /// What is being done in one session; see [`states`].
 pub fn state<S: Storage>(store: &Store<S>, id: &str, now: i64) -> Result<Option<ActivityState>> {
     let fresh = marks_of(store, id)?.into_iter().filter(|mark| mark.is_fresh(now));
@@ -90,8 +103,8 @@ pub fn written<S: Storage>(store: &Store<S>, id: &str, connection: &str) -> Resu
 }
 
 /// What is being done in the sessions that are open anywhere, as far as their connections have just said that they are
-/// there; `known`: what somebody knows better than the marks.
-pub fn states<S: Storage>(store: &Store<S>, now: i64, known: &States) -> Result<States> {
+/// there; `words`: what their agent has said.
+pub fn states<S: Storage>(store: &Store<S>, now: i64, words: &AgentsWords) -> Result<States> {
     let (mut start, end) = (OPEN_MARKS.to_owned(), keys::range_end(OPEN_MARKS));
     let mut states = States::new();
     let mut heard = BTreeMap::new();
@@ -112,7 +125,11 @@ pub fn states<S: Storage>(store: &Store<S>, now: i64, known: &States) -> Result<
             break;
         }
     }
-    states.extend(known.clone());
+    for (id, word) in words {
+        if states.get(id).copied() == word.marked {
+            states.insert(id.clone(), word.state);
+        }
+    }
     Ok(states)
 }
 

@@ -9,7 +9,7 @@ use super::changes::{Follower, News, STEP, Scope, Step};
 use super::checkup::CheckupError;
 use super::filter::{Found, Request, Worktrees};
 use super::list::{self, ListError};
-use super::open_marks::{self, States};
+use super::open_marks::{self, AgentsWords};
 use super::permissions::{self, PermissionPage};
 use super::relocate::{self, Relocate, RelocateError, Relocations};
 use super::rename::{self, RenameError};
@@ -296,7 +296,7 @@ pub fn changes_since<S: Storage>(
         let (more, read_again) = (!step.is_over, step.is_too_far_behind);
         Changes { sessions, removed, position: follower.to_text(), more, read_again }
     };
-    let nobody = States::new();
+    let nobody = AgentsWords::new();
     let Some(position) = position else {
         let nothing = Step { is_over: true, ..Step::default() };
         return Ok(told(&Follower::begin(store, now, &nobody)?, &nothing));

@@ -103,6 +103,23 @@ fn of_two_windows_in_one_session_the_one_that_does_something_counts() {
 }
 
 #[test]
+fn what_the_agents_list_has_said_does_not_hide_what_has_happened_since() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = window(&store, &world);
+    first.new_session("s1", CWD);
+    let mut idle = row("s1", "Theirs", "2025-10-01T00:00:00.000Z");
+    idle["state"] = "idle".into();
+    let mut second = listing(&store, &world, "a", &json!({}), &[idle]);
+    let (subscription, page) = subscribe(&mut second, json!({}));
+    assert_eq!(members(&page, "state"), one("s1", "idle"));
+    ask_prompt(&mut first, "turn", "s1", "Go");
+    assert_eq!(members(&told(&second.wait(SOON), &subscription).0, "state"), one("s1", "running"));
+    first.agent(answers("turn"));
+    assert_eq!(members(&told(&second.wait(SOON), &subscription).0, "state"), one("s1", "idle"));
+    assert_eq!(state(&mut second, "s1"), "idle");
+}
+
+#[test]
 fn what_the_agents_own_list_says_counts_before_what_the_layer_knows_of_other_windows() {
     let (store, world) = (Memory::new(), World::default());
     let stated = |id: &str, state: &str| {

@@ -363,7 +363,7 @@ fn a_worktree_that_is_made_later_is_of_the_list_once_a_session_has_begun_there()
     other.new_session("s2", ELSEWHERE);
     assert_eq!(members(&told(&follower.wait(SOON), &subscription).0, "cwd"), one("s2", ELSEWHERE));
     // Nobody asks the host again and again.
-    for _ in 0..10 {
+    for _ in 0..20 {
         follower.wait(SOON);
     }
     let asked = world.folder_calls.get();
@@ -385,6 +385,10 @@ fn who_subscribes_before_the_host_knows_the_worktrees_is_told_when_it_does() {
     // It does not wait for ever, and goes on with what there is.
     let answer = follower.wait(SOON).answer("late")["result"].clone();
     assert_eq!(answer["sessions"], json!([]));
+    // Git may take its time.
+    for _ in 0..9 {
+        assert_eq!(notified(&follower.wait(SOON), "session/list/resync"), Vec::<Value>::new());
+    }
     world.finds_out.set(false);
     let resync = notified(&follower.wait(SOON), "session/list/resync");
     assert_eq!(resync, [json!({ "subscriptionId": answer["subscriptionId"] })]);

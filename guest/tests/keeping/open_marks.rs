@@ -1,8 +1,8 @@
 //! Whether a session is open.
 
 use acp_sessions_guest::sessions::open_marks::{
-    BEAT_EVERY, BELIEVED_FOR, Beat, States, Written, beat, is_open, is_open_elsewhere, leave, state, states, unmark,
-    written,
+    AgentsWords, BEAT_EVERY, BELIEVED_FOR, Beat, States, Written, beat, is_open, is_open_elsewhere, leave, state,
+    states, unmark, written,
 };
 use acp_sessions_guest::sessions::retention::{Policy, sweep};
 use acp_sessions_guest::storage::{Durability, Memory, Write};
@@ -52,7 +52,7 @@ fn a_mark_says_what_is_being_done_as_long_as_its_connection_has_just_beaten() {
     let expected: States =
         [("a", ActivityState::Running), ("b", ActivityState::Idle)].map(|(id, state)| (id.to_owned(), state)).into();
     for (now, expected) in [(NOW, &expected), (NOW + 9_999, &expected), (NOW + 10_000, &States::new())] {
-        assert_eq!(states(&store, now, &States::new()).unwrap(), *expected, "{now}");
+        assert_eq!(states(&store, now, &AgentsWords::new()).unwrap(), *expected, "{now}");
         for id in ["a", "b", "c", "d", "e"] {
             assert_eq!(state(&store, id, now).unwrap(), expected.get(id).copied(), "{id} {now}");
         }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use acp_sessions_guest::sessions::changes::Follower;
 use acp_sessions_guest::sessions::checkup::{self, Mending};
 use acp_sessions_guest::sessions::list::{self, Agents, Options};
-use acp_sessions_guest::sessions::open_marks::{self, States};
+use acp_sessions_guest::sessions::open_marks::{self, AgentsWords};
 use acp_sessions_guest::storage::{
     Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextHits,
     TextPage, TextScope, TextTerm, Write,
@@ -165,11 +165,11 @@ fn rename(store: &Store<Counting>, nth: usize, title: &str) {
 fn to_follow_lists_costs_what_has_changed_and_not_the_store() {
     for sessions in [1_000, 5_000] {
         let store = store(sessions);
-        let mut follower = Follower::begin(&store, 0, &States::new()).expect("a place");
+        let mut follower = Follower::begin(&store, 0, &AgentsWords::new()).expect("a place");
         for (changes, calls) in [(0, 2), (1, 5), (30, 5), (40, 6)] {
             (0..changes).for_each(|nth| rename(&store, nth, &format!("{changes} at once")));
             store.storage().calls.set(0);
-            let step = follower.step(&store, 0, &States::new(), 256).expect("a step");
+            let step = follower.step(&store, 0, &AgentsWords::new(), 256).expect("a step");
             assert_eq!((step.changed.len(), step.is_over), (changes, true), "{changes} of {sessions}");
             assert_eq!(store.storage().calls.get(), calls, "{changes} of {sessions}");
         }
@@ -181,7 +181,7 @@ fn what_could_not_be_read_of_a_change_is_told_later() {
     let mut fails_at = 1;
     loop {
         let store = store(100);
-        let mut follower = Follower::begin(&store, 0, &States::new()).expect("a place");
+        let mut follower = Follower::begin(&store, 0, &AgentsWords::new()).expect("a place");
         (0..80).for_each(|nth| rename(&store, nth, "The roof"));
         (90..93).for_each(|nth| {
             acp_sessions_guest::sessions::delete::delete(&store, &format!("s{nth:05}"), 0).expect("it goes");
@@ -194,7 +194,7 @@ fn what_could_not_be_read_of_a_change_is_told_later() {
         store.storage().calls.set(0);
         store.storage().fails_at.set(fails_at);
         loop {
-            match follower.step(&store, 0, &States::new(), 50) {
+            match follower.step(&store, 0, &AgentsWords::new(), 50) {
                 Ok(step) => {
                     changed.extend(step.changed.into_iter().map(|changed| changed.session.id));
                     departed.extend(step.departed.into_iter().map(|departed| departed.id));

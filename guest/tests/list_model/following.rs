@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use acp_sessions_guest::sessions::changes::{Follower, Scope, Step};
 use acp_sessions_guest::sessions::filter::Request;
 use acp_sessions_guest::sessions::list::{self, Agents, Options};
-use acp_sessions_guest::sessions::open_marks::States;
+use acp_sessions_guest::sessions::open_marks::AgentsWords;
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_model::{
     AGENTS, Archived, Change, Intent, Lister as _, Model, Native, Question, Session, strategy, worktrees_of,
@@ -119,7 +119,7 @@ enum Next {
 impl<'q> Client<'q> {
     fn begin(native: &Native<Memory>, question: &'q Question) -> Self {
         let scope = Scope::of(&request(question, None)).expect("a list that can be followed");
-        let follower = Follower::begin(native.store(), NOW, &States::new()).expect("a place to begin at");
+        let follower = Follower::begin(native.store(), NOW, &AgentsWords::new()).expect("a place to begin at");
         let (told, screen) = (BTreeSet::new(), Screen::default());
         Self { question, scope, follower, is_looking: false, told, screen, next: Next::First }
     }
@@ -137,7 +137,7 @@ impl<'q> Client<'q> {
 
     /// Is told of so many changes, and perhaps begins a look.
     fn follow(&mut self, native: &Native<Memory>, most: u32) {
-        let step = self.follower.step(native.store(), NOW, &States::new(), most).expect("a step");
+        let step = self.follower.step(native.store(), NOW, &AgentsWords::new(), most).expect("a step");
         assert!(!step.is_too_far_behind);
         for changed in &step.changed {
             let id = &changed.session.id;

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::sessions::open_marks::States;
-use crate::store::ActivityState;
+use crate::sessions::open_marks::{AgentsWord, AgentsWords};
 
 /// How long what it has said is believed, in milliseconds.
 const BELIEVED_FOR: i64 = 30_000;
@@ -15,17 +14,17 @@ const MOST: usize = 4096;
 /// What it has said, by session, and when.
 #[derive(Debug, Default)]
 pub(super) struct AgentsStates {
-    said: BTreeMap<String, (ActivityState, i64)>,
+    said: BTreeMap<String, (AgentsWord, i64)>,
     /// When its list was last begun to be read, of an agent that says such things.
     asked: Option<i64>,
 }
 
 impl AgentsStates {
     /// The agent has said so of a session.
-    pub(super) fn note(&mut self, session: String, state: ActivityState, now: i64) {
+    pub(super) fn note(&mut self, session: String, word: AgentsWord, now: i64) {
         self.asked.get_or_insert(now);
         if self.said.len() < MOST || self.said.contains_key(&session) {
-            self.said.insert(session, (state, now));
+            self.said.insert(session, (word, now));
         }
     }
 
@@ -40,10 +39,10 @@ impl AgentsStates {
     }
 
     /// What is still believed of those that are not `open` here. An agent that tells what changes is believed until it does.
-    pub(super) fn believed(&mut self, now: i64, tells_changes: bool, is_open: impl Fn(&str) -> bool) -> States {
+    pub(super) fn believed(&mut self, now: i64, tells_changes: bool, is_open: impl Fn(&str) -> bool) -> AgentsWords {
         self.said.retain(|_, (_, at)| tells_changes || (*at..*at + BELIEVED_FOR).contains(&now));
         let others = self.said.iter().filter(|(id, _)| !is_open(id));
-        others.map(|(id, (state, _))| (id.clone(), *state)).collect()
+        others.map(|(id, (word, _))| (id.clone(), *word)).collect()
     }
 
     /// Whether it is time to ask the agent again; then it counts as asked.

@@ -45,11 +45,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Tells some of what a look finds; says whether that was all.
     fn tell_some(&mut self, now: i64) -> Result<bool> {
-        let known = self.agents_states();
+        let words = self.agents_words();
         let of = &mut self.connection.subscriptions;
         let Some(follower) = &mut of.follower else { return Ok(true) };
         let began = follower.began();
-        let step = follower.step(&self.store, now, &known, STEP)?;
+        let step = follower.step(&self.store, now, &words, STEP)?;
         self.follow_worktrees(&step, began, now);
         let of = &mut self.connection.subscriptions;
         if step.is_too_far_behind {
@@ -64,10 +64,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
         of.warned = false;
         let news: Vec<_> = of.by_id.iter().map(|(id, scope)| (id.clone(), scope.news(&step))).collect();
         for gone in &step.departed {
-            of.note_hints(|scope| scope.lacks(gone));
+            of.note_change(|scope| scope.lacks(gone));
         }
         for changed in &step.changed {
-            of.note_hints(|scope| scope.has(changed));
+            of.note_change(|scope| scope.has(changed));
         }
         for (id, news) in news {
             self.tell(&id, news);

@@ -89,7 +89,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             let now = self.now();
             self.connection.subscriptions.ask_for_worktrees(now);
         }
-        request.known_states = self.agents_states();
+        request.agents_words = self.agents_words();
         Ok((request, found))
     }
 

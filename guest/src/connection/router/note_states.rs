@@ -5,7 +5,7 @@ use crate::connection::key::Key;
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::sessions::discovered::Row;
-use crate::sessions::open_marks::States;
+use crate::sessions::open_marks::{self, AgentsWord, AgentsWords, States};
 use crate::storage::{Result, Storage};
 use crate::store::keys;
 
@@ -22,9 +22,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let mapped: Vec<String> = said.iter().map(|(id, _)| keys::agent_session(agent, id)).collect();
         let sessions = self.store.storage().get(&mapped)?;
         let now = self.now();
+        let is_any = said.iter().any(|(_, state)| state.is_some());
+        let marked = if is_any { open_marks::states(&self.store, now, &AgentsWords::new())? } else { States::new() };
         for ((_, state), session) in said.into_iter().zip(sessions) {
             match (session, state) {
-                (Some(session), Some(state)) => self.connection.agents_states.note(session, state, now),
+                (Some(session), Some(state)) => {
+                    let word = AgentsWord { state, marked: marked.get(&session).copied() };
+                    self.connection.agents_states.note(session, word, now);
+                }
                 (Some(session), None) => self.connection.agents_states.forget(&session),
                 (None, _) => {}
             }
@@ -34,7 +39,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// What the agent says is being done in sessions that are not open on this connection: of those this connection knows
     /// better.
-    pub(super) fn agents_states(&mut self) -> States {
+    pub(super) fn agents_words(&mut self) -> AgentsWords {
         let now = self.now();
         let (open, tells_changes) = (&self.connection.sessions, self.connection.agents_subscription.is_known());
         self.connection.agents_states.believed(now, tells_changes, |id| open.contains_key(&Key::Session(id.to_owned())))

@@ -41,8 +41,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Follows what changes from now on, if nobody has yet.
     fn follow_lists(&mut self) -> Result<(), RpcError> {
         if self.connection.subscriptions.follower.is_none() {
-            let (now, known) = (self.now(), self.agents_states());
-            self.connection.subscriptions.follower = Some(Follower::begin(&self.store, now, &known)?);
+            let (now, words) = (self.now(), self.agents_words());
+            self.connection.subscriptions.follower = Some(Follower::begin(&self.store, now, &words)?);
             self.connection.subscriptions.next_look = now;
         }
         Ok(())

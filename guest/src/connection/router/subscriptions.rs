@@ -13,8 +13,9 @@ const MOST_WATCHES: usize = 64;
 /// For how long, in milliseconds, as the draft has it.
 const WATCHED_FOR: i64 = 600_000;
 
-/// For how long it is asked which worktrees there are, in milliseconds: a host may go on for some seconds with what it knew.
-const ASKED_FOR: i64 = 5000;
+/// For how long it is asked which worktrees there are, in milliseconds: Git may take ten seconds to say so, and a host goes on for
+/// some with what it knew.
+const ASKED_FOR: i64 = 15_000;
 
 /// A list whose first page was asked for.
 #[derive(Debug)]
@@ -86,12 +87,22 @@ impl Subscriptions {
     pub(super) fn find_worktrees(&mut self, worktrees: Worktrees<'_>) -> Vec<String> {
         let is_moved = |scope: &mut Scope| scope.find(worktrees) == Found::Others;
         let moved = self.by_id.iter_mut().filter_map(|(id, scope)| is_moved(scope).then(|| id.clone())).collect();
-        let watched = self.watches.iter_mut().filter_map(|((cwd, _), watch)| is_moved(&mut watch.scope).then_some(cwd));
-        self.hints.extend(watched.cloned());
+        for ((cwd, _), watch) in &mut self.watches {
+            if is_moved(&mut watch.scope) && !self.by_id.values().any(|scope| scope.covers(&watch.scope)) {
+                self.hints.insert(cwd.clone());
+            }
+        }
         moved
     }
 
-    /// Something concerns these lists: those that are watched, where no subscription tells more, are not what they were.
+    /// Something concerns these lists: those that are watched are not what they were, unless a subscription tells of it.
+    pub(super) fn note_change(&mut self, concerns: impl Fn(&Scope) -> bool) {
+        if !self.by_id.values().any(&concerns) {
+            self.note_hints(concerns);
+        }
+    }
+
+    /// The lists that are watched of these are not what they were, but for those of which a subscription tells more.
     pub(super) fn note_hints(&mut self, concerns: impl Fn(&Scope) -> bool) {
         let concerned = self.watches.iter().filter(|(_, watch)| concerns(&watch.scope));
         let unsubscribed = concerned.filter(|(_, watch)| !self.by_id.values().any(|scope| scope.covers(&watch.scope)));

@@ -10,7 +10,7 @@ use crate::search::query::Query;
 use crate::sessions::cursor::Place;
 use crate::sessions::filter::{Filter, Request, View};
 use crate::sessions::list::Effort;
-use crate::sessions::open_marks::{self, States};
+use crate::sessions::open_marks::{self, AgentsWords, States};
 use crate::sessions::walk::{self, Found, Walk};
 use crate::storage::{Bounds, Result, Storage, StorageError};
 use crate::store::{ActivityState, Row, RowHead, Session, Store, keys};
@@ -39,7 +39,7 @@ pub(super) struct Gather<'a, S> {
     headings_only: bool,
     /// What is being done in sessions, where rows show it; read with the first of them.
     states: Option<States>,
-    known_states: &'a States,
+    agents_words: &'a AgentsWords,
 }
 
 impl<'a, S: Storage> Gather<'a, S> {
@@ -58,7 +58,7 @@ impl<'a, S: Storage> Gather<'a, S> {
             is_walked: false,
             headings_only: false,
             states: None,
-            known_states: &request.known_states,
+            agents_words: &request.agents_words,
         }
     }
 
@@ -112,7 +112,7 @@ impl<'a, S: Storage> Gather<'a, S> {
             return Ok(None);
         }
         if self.states.is_none() {
-            self.states = Some(open_marks::states(self.store, self.view.now, self.known_states)?);
+            self.states = Some(open_marks::states(self.store, self.view.now, self.agents_words)?);
         }
         Ok(self.states.as_ref().and_then(|states| states.get(id).copied()))
     }
