@@ -10,6 +10,7 @@ pub mod cursor;
 pub mod delete;
 pub mod discovered;
 pub mod filter;
+mod fingerprint;
 pub mod folders;
 pub mod fork;
 pub mod info;

@@ -37,7 +37,7 @@ impl Showing {
         asked: AskedFor,
     ) -> Result<Self, RpcError> {
         const FIELD: &str = "_meta.acp-sessions.replay";
-        let history = Replay::of(store.storage(), session, part, start)?;
+        let history = Replay::of(store.storage(), session, part, start, &|name| asked.admits(name))?;
         if !history.contains(history.position()) {
             return Err(RpcError::invalid_params(FIELD, "names a place this session does not have"));
         }

@@ -48,6 +48,20 @@ pub struct Cursor {
     pub started: u64,
     /// Where to go on.
     pub place: Place,
+    /// What the rows show.
+    pub fields: Fields,
+}
+
+/// What rows show that their client is shown because it asked so when it began the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fields {
+    /// What it is shown anyway.
+    #[default]
+    AsEver,
+    /// The members of the draft of list extensions.
+    Extended,
+    /// The same, and `createdAt` at the root, as the draft had it that preceded the stable protocol.
+    OfTheDraft,
 }
 
 fn checksum(text: &str) -> u64 {
@@ -64,7 +78,12 @@ impl Cursor {
             Place::Tried { recency, id } => format!("s.{recency}.{}", keys::encode(id).replace('.', "%2E")),
             Place::Changed { revision } => format!("c.{revision}"),
         };
-        let text = format!("{VERSION}.{:x}.{:x}.{place}", self.filter, self.started);
+        let fields = match self.fields {
+            Fields::AsEver => "",
+            Fields::Extended => ".x",
+            Fields::OfTheDraft => ".d",
+        };
+        let text = format!("{VERSION}.{:x}.{:x}.{place}{fields}", self.filter, self.started);
         URL_SAFE_NO_PAD.encode(format!("{text}.{:016x}", checksum(&text)))
     }
 
@@ -93,7 +112,13 @@ impl Cursor {
             "c" => Place::Changed { revision: parts.next()?.parse().ok()? },
             _ => return None,
         };
-        parts.next().is_none().then_some(Self { filter, started, place })
+        let fields = match parts.next() {
+            None => Fields::AsEver,
+            Some("x") => Fields::Extended,
+            Some("d") => Fields::OfTheDraft,
+            Some(_) => return None,
+        };
+        parts.next().is_none().then_some(Self { filter, started, place, fields })
     }
 }
 
@@ -104,10 +129,12 @@ mod tests {
     #[test]
     fn a_cursor_comes_back_and_damage_is_noticed() {
         let (recency, id) = (1_760_000_000_000, "s.1/ключ%".to_owned());
-        for place in
-            [Place::Row { recency, id: id.clone() }, Place::Tried { recency, id }, Place::Changed { revision: 7 }]
-        {
-            let cursor = Cursor { filter: u64::MAX, started: 3, place };
+        for (place, fields) in [
+            (Place::Row { recency, id: id.clone() }, Fields::AsEver),
+            (Place::Tried { recency, id }, Fields::Extended),
+            (Place::Changed { revision: 7 }, Fields::OfTheDraft),
+        ] {
+            let cursor = Cursor { filter: u64::MAX, started: 3, place, fields };
             let text = cursor.encode();
             assert_eq!(Cursor::decode(&text).as_ref(), Some(&cursor));
             for at in 0..text.len() {

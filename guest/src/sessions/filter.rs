@@ -9,6 +9,7 @@ mod fingerprint;
 pub use agents::Agents;
 use serde_json::Value;
 
+use super::cursor::{Cursor, Fields};
 use super::list::{ListError, Options};
 use super::open_marks::AgentsWords;
 use crate::rpc;
@@ -176,6 +177,8 @@ pub struct Request {
     pub view: View,
     /// What is being done in sessions as somebody knows better than their open marks.
     pub agents_words: AgentsWords,
+    /// What of the view the cursor of the next page carries: a client asks for it once.
+    pub fields: Fields,
 }
 
 /// What rows show beside what the stable protocol has.
@@ -249,7 +252,9 @@ impl Members {
     fn limit(&self) -> Result<Option<u32>, ListError> {
         let Some(value) = self.get("limit") else { return Ok(None) };
         let limit = rpc::whole_number(&value.to_string()).filter(|limit| *limit >= 1);
-        // A page never has more, whatever is asked for.
+        // A page never has more, whatever is asked for. So large a number is whole, as far as can be told.
+        let is_huge = value.as_f64().is_some_and(|limit| limit > f64::from(u32::MAX));
+        let limit = limit.or(is_huge.then_some(u64::MAX));
         let limit = limit.map(|limit| u32::try_from(limit).map_or(MOST_ROWS, |limit| limit.min(MOST_ROWS)));
         limit.map(Some).ok_or_else(|| ListError::invalid("limit", "must be a whole number, at least 1"))
     }
@@ -278,6 +283,10 @@ impl Request {
         let created_at = options.draft || uses(&members.root);
         let asks = ["limit", "archived", "includeWorktrees"].iter().any(|field| members.get(field).is_some());
         let extended = options.extended || created_at || asks;
+        let cursor = members.string("cursor")?.map(str::to_owned);
+        let carried = cursor.as_deref().and_then(Cursor::decode).map(|cursor| cursor.fields).unwrap_or_default();
+        let created_at = created_at || carried == Fields::OfTheDraft;
+        let extended = extended || carried != Fields::AsEver;
         let default_limit = if created_at || uses(&members.meta) { DRAFT_ROWS } else { options.page_size };
         let cwd = match members.string("cwd")? {
             None => None,
@@ -311,9 +320,21 @@ impl Request {
             subagents,
         };
         let limit = members.limit()?.unwrap_or(default_limit);
-        let cursor = members.string("cursor")?.map(str::to_owned);
+        let fields = match (created_at && !options.draft, extended && !options.extended) {
+            (true, _) => Fields::OfTheDraft,
+            (false, true) => Fields::Extended,
+            (false, false) => Fields::AsEver,
+        };
         let view = View { created_at, extended, now: options.now };
-        Ok(Self { filter, limit, cursor, view, agents_words: AgentsWords::new() })
+        Ok(Self { filter, limit, cursor, view, fields, agents_words: AgentsWords::new() })
+    }
+
+    /// The rows, those of later pages too, are to show the members of the draft of list extensions.
+    pub fn extend(&mut self) {
+        if !self.view.extended {
+            self.view.extended = true;
+            self.fields = Fields::Extended;
+        }
     }
 
     /// Finds out which directories are meant, where worktrees are asked for.

@@ -57,7 +57,22 @@ pub fn store<S: Storage>(store: &Store<S>, id: &str, update: &str, now: i64) -> 
         is_named = matches!(session.title, Title::Set(_));
         Ok(if merge(&mut session, update, now) { Decision::put(session) } else { Decision::Keep })
     })?;
-    Ok(if is_named { without_title(update) } else { Some(update.to_owned()) })
+    let update = with_exact_time(update);
+    Ok(if is_named { without_title(&update) } else { Some(update) })
+}
+
+/// The update with its time as it stands in lists: clients sort by these as texts. A time that says that there is none is
+/// left out.
+fn with_exact_time(update: &str) -> String {
+    let mut read = Object::parse_or_empty(update);
+    let Some(text) = read.get_string("updatedAt") else { return update.to_owned() };
+    match time::parse(&text).map(time::format) {
+        Some(exact) if exact == text => return update.to_owned(),
+        Some(exact) => read.set("updatedAt", serde_json::Value::from(exact).to_string()),
+        None if time::is_none(&text) => read.remove("updatedAt"),
+        None => return update.to_owned(),
+    }
+    read.to_json()
 }
 
 /// Applies an update (the notification's `update` member); says whether anything changed. `now` stands in where the

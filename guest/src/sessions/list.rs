@@ -112,6 +112,6 @@ fn page_with<S: Storage>(store: &Store<S>, request: &Request, effort: Effort) ->
             break gathered;
         }
     };
-    let next_cursor = next.map(|place| Cursor { filter: fingerprint, started, place }.encode());
+    let next_cursor = next.map(|place| Cursor { filter: fingerprint, started, place, fields: request.fields }.encode());
     Ok(Page { rows, next_cursor })
 }

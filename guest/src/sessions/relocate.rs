@@ -3,11 +3,9 @@
 //! Their records are gone through in the order of their keys, which no move changes, so that each is looked at once, in pages
 //! that are as small in a large store as in a small one.
 
-use std::hash::Hasher as _;
-
 use serde::{Deserialize, Serialize};
-use siphasher::sip::SipHasher13;
 
+use super::fingerprint::Fingerprint;
 use crate::storage::{Bounds, Durability, Entry, Result, Storage, StorageError};
 use crate::store::{Decision, Session, Store, directory, keys};
 
@@ -180,9 +178,10 @@ impl Folders {
 
     /// A number that differs for different folders.
     fn fingerprint(&self) -> String {
-        let mut hasher = SipHasher13::new();
-        hasher.write(format!("{:?}", (&self.old, &self.new)).as_bytes());
-        format!("{:016x}", hasher.finish())
+        let mut print = Fingerprint::default();
+        print.text(&self.old);
+        print.text(&self.new);
+        format!("{:016x}", print.finish())
     }
 
     /// The cursor behind a record.

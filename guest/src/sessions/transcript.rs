@@ -74,7 +74,7 @@ pub(super) fn open<S: Storage>(
         Some(Some((layout, position))) if layout == session.layout => position,
         Some(_) => return Err(TranscriptError::Place),
     };
-    let replay = Replay::of(store.storage(), &session, part, Start::At(start))?;
+    let replay = Replay::of(store.storage(), &session, part, Start::At(start), &|_| true)?;
     if replay.contains(replay.position()) { Ok((session, replay)) } else { Err(TranscriptError::Place) }
 }
 

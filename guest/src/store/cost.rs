@@ -155,6 +155,14 @@ impl Costs {
         others.iter().for_each(|cost| self.add(cost));
     }
 
+    /// Of this unit there is this much, and it is the last one that came up.
+    pub fn set_last(&mut self, cost: &Cost) {
+        self.set(cost);
+        if let Some(at) = self.0.iter().position(|known| known.currency == cost.currency) {
+            self.0[at..].rotate_left(1);
+        }
+    }
+
     /// Of this unit there is this much.
     pub fn set(&mut self, cost: &Cost) {
         if let Some(known) = self.0.iter_mut().find(|known| known.currency == cost.currency) {

@@ -224,6 +224,21 @@ mod tests {
     }
 
     #[test]
+    fn of_several_units_the_one_that_was_told_last_is_what_it_has_cost() {
+        let cost =
+            |amount: u32, unit: &str| Cost::read(&format!(r#"{{"amount":{amount},"currency":"{unit}"}}"#)).unwrap();
+        let (mut usage, mut told) = (Usage::default(), Costs::default());
+        for (amount, unit) in [(1, "USD"), (2, "EUR"), (3, "USD")] {
+            told.set_last(&cost(amount, unit));
+            usage.note_told("x", told.clone());
+            let mut day = Used::default();
+            day.cost.add(&cost(1, unit));
+            usage.add(None, "a", &day);
+            assert_eq!(usage.cost().unwrap().currency, unit);
+        }
+    }
+
+    #[test]
     fn a_record_comes_back_with_every_digit() {
         let mut usage = Usage::default();
         assert_eq!(Usage::parse(&usage.to_text()).unwrap(), usage);

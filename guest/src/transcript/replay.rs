@@ -61,19 +61,28 @@ pub struct Replay {
     cut: Option<(u64, Cut)>,
 }
 
+/// Whether somebody is shown updates of this name.
+pub(super) type Admits<'a> = &'a dyn Fn(&str) -> bool;
+
 impl Replay {
     /// A replay of what the session's transcript holds now.
     pub fn open<S: Storage>(storage: &S, session: &Session, start: Start) -> Result<Self> {
-        Self::of(storage, session, Part::Conversation, start)
+        Self::of(storage, session, Part::Conversation, start, &|_| true)
     }
 
-    /// The same of a part.
-    pub fn of<S: Storage>(storage: &S, session: &Session, part: Part, start: Start) -> Result<Self> {
+    /// The same of a part, for somebody to whom updates of these names are shown: others do not count as the last ones.
+    pub fn of<S: Storage>(
+        storage: &S,
+        session: &Session,
+        part: Part,
+        start: Start,
+        admits: Admits<'_>,
+    ) -> Result<Self> {
         let spans = match part {
             Part::Conversation => Spans::of(storage, session)?,
             Part::SetAside => Spans::set_aside(session),
         };
-        Self::over(storage, spans, start, LookAhead::default())
+        Self::over(storage, spans, start, LookAhead::default(), admits)
     }
 
     #[cfg(test)]
@@ -83,14 +92,20 @@ impl Replay {
         start: Start,
         look_ahead: LookAhead,
     ) -> Result<Self> {
-        Self::over(storage, Spans::of(storage, session)?, start, look_ahead)
+        Self::over(storage, Spans::of(storage, session)?, start, look_ahead, &|_| true)
     }
 
-    fn over<S: Storage>(storage: &S, spans: Spans, start: Start, look_ahead: LookAhead) -> Result<Self> {
+    fn over<S: Storage>(
+        storage: &S,
+        spans: Spans,
+        start: Start,
+        look_ahead: LookAhead,
+        admits: Admits<'_>,
+    ) -> Result<Self> {
         let position = match start {
             Start::Beginning => Position::default(),
             Start::At(position) => position,
-            Start::Last(updates) => Position::at(place_of_last(storage, &spans, updates)?),
+            Start::Last(updates) => Position::at(place_of_last(storage, &spans, updates, admits)?),
         };
         Ok(Self { spans, turns: Turns::from(position, look_ahead), cut: None })
     }
@@ -197,8 +212,8 @@ impl Replay {
     }
 }
 
-/// The place from which on there are this many updates, found from the end.
-fn place_of_last<S: Storage>(storage: &S, spans: &Spans, updates: u64) -> Result<u64> {
+/// The place from which on there are this many updates that are admitted, found from the end.
+fn place_of_last<S: Storage>(storage: &S, spans: &Spans, updates: u64, admits: Admits<'_>) -> Result<u64> {
     let total = spans.length();
     let mut left = updates;
     let mut window_end = total;
@@ -206,7 +221,8 @@ fn place_of_last<S: Storage>(storage: &S, spans: &Spans, updates: u64) -> Result
         let window_start = window_end.saturating_sub(u64::from(BATCH.limit));
         let mut counts = Vec::new();
         spans.each(storage, window_start, window_end, |place, text| {
-            counts.push((place, Entry::parse(text).map_or(0, |entry| entry.updates().len())));
+            let entry = Entry::parse(text).filter(|entry| entry.update_name().is_none_or(|name| admits(&name)));
+            counts.push((place, entry.map_or(0, |entry| entry.updates().len())));
         })?;
         for (place, count) in counts.into_iter().rev() {
             left = left.saturating_sub(count as u64);

@@ -4,7 +4,7 @@ use acp_sessions_guest::engine::Peer;
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World, chunk, update};
+use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{CWD, ask_prompt, load, met, said, updates};
 
 fn resumes() -> Value {
@@ -108,4 +108,24 @@ fn options_that_a_client_does_not_know_are_not_shown_to_it() {
             assert_eq!(ids, shown, "{client}");
         }
     }
+}
+
+#[test]
+fn of_the_last_updates_those_count_that_the_client_is_shown() {
+    let (store, world) = (Memory::new(), World::default());
+    had(&store, &world);
+    let mut desk = met(&store, &world, &json!({}), &resumes());
+    let meta = json!({"acp-sessions": {"replay": {"last": 3}}});
+    let params = json!({"sessionId": "s1", "cwd": CWD, "mcpServers": [], "_meta": meta});
+    let mut out = desk.client(json!({"id": "load", "method": "session/load", "params": params}));
+    let asked = out.request("session/resume");
+    out.extend(desk.reply(&asked, json!({})));
+    let shown: Vec<_> = told(&out).into_iter().filter(|name| name != "session_info_update").collect();
+    assert_eq!(shown, ["tool_call", "_own_update", "agent_message_chunk"]);
+}
+
+/// The names of the updates that a client was sent.
+fn told(out: &Out) -> Vec<String> {
+    let updates = out.client.iter().filter(|message| message["method"] == "session/update");
+    updates.map(|message| message["params"]["update"]["sessionUpdate"].as_str().unwrap().to_owned()).collect()
 }

@@ -3,8 +3,8 @@
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World};
-use crate::scenes::{CWD, ask_load, listing, set, told};
+use crate::desk::{Desk, World, update};
+use crate::scenes::{CWD, ask_load, listing, row, set, told};
 
 #[test]
 fn capabilities_of_older_drafts_are_understood() {
@@ -102,6 +102,25 @@ fn a_time_of_creation_that_the_agent_gives_is_kept() {
 }
 
 #[test]
+fn a_time_that_the_agent_tells_of_reaches_the_client_as_lists_show_it() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = listing(&store, &world, "a", &json!({}), &[row("o1", "One", "2025-01-01T00:00:00Z")]);
+    let cases: [(Value, Value); 6] = [
+        (json!("2025-10-08T14:22:25Z"), json!("2025-10-08T14:22:25.000Z")),
+        (json!("2025-10-08T14:22:25.0049+0200"), json!("2025-10-08T12:22:25.004Z")),
+        (json!("2025-10-08"), json!("2025-10-08T00:00:00.000Z")),
+        (json!("0001-01-01T00:00:00Z"), Value::Null),
+        (json!("some day"), json!("some day")),
+        (Value::Null, Value::Null),
+    ];
+    for (said, shown) in cases {
+        let info = json!({"sessionUpdate": "session_info_update", "title": "One", "updatedAt": said});
+        let out = desk.agent(update("o1", info));
+        assert_eq!(out.client[0]["params"]["update"]["updatedAt"], shown, "{said}");
+    }
+}
+
+#[test]
 fn a_session_whose_agent_has_no_time_for_it_has_none() {
     let (store, world) = (Memory::new(), World::default());
     let row = json!({"sessionId": "o1", "cwd": CWD, "updatedAt": "0001-01-01T00:00:00Z"});
@@ -136,4 +155,21 @@ fn a_client_that_would_rather_resume_can_be_made_to_load() {
         // The layer resumes all the same, and so may a client that does not ask first.
         ask_load(&mut desk, "load", &id).request("session/resume");
     }
+}
+
+#[test]
+fn what_a_layer_over_the_same_store_hides_stays_hidden() {
+    let (store, world) = (Memory::new(), World::default());
+    let answered = |capabilities: &Value, settings: &[(&str, &str)]| {
+        let mut desk = Desk::open(&store, &world, settings);
+        desk.initialize(capabilities)["agentCapabilities"].clone()
+    };
+    let inner = answered(&json!({}), &[("prefer-load", "on")]);
+    assert_eq!(inner["sessionCapabilities"]["resume"], Value::Null);
+    let outer = answered(&inner, &[]);
+    assert_eq!(outer["sessionCapabilities"], inner["sessionCapabilities"]);
+    // Over another store it resumes by itself.
+    let mut others = inner.clone();
+    others["_meta"]["acp-sessions"]["store"] = "another".into();
+    assert_eq!(answered(&others, &[])["sessionCapabilities"]["resume"], json!({}));
 }

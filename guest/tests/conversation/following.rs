@@ -344,6 +344,41 @@ fn what_departed_long_ago_is_forgotten() {
 }
 
 #[test]
+fn later_pages_show_what_the_first_one_does() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::open(&store, &world, &[]);
+    desk.greet(Some("a"), &loads());
+    for id in ["s1", "s2", "s3"] {
+        world.now.set(world.now.get() + 1000);
+        desk.new_session(id, CWD);
+        desk.turn(id, "Hello", &["Hi"]);
+    }
+    // None of these asks for the draft's members once it has a cursor.
+    for (method, params) in [
+        ("session/list/subscribe", json!({"limit": 1})),
+        ("session/list", json!({"limit": 1})),
+        ("session/list", json!({"archived": "all", "_meta": {"acp-sessions": {"limit": 1}}})),
+        ("session/list", json!({"limit": 18_446_744_073_709_551_615_u64})),
+        ("session/list", json!({"limit": 1e300})),
+    ] {
+        let mut page = desk.ask(method, params.clone())["result"].clone();
+        let mut seen = Vec::new();
+        loop {
+            for row in page["sessions"].as_array().unwrap() {
+                assert!(row["lastPromptAt"].is_string() && row["state"] == "idle", "{params}: {row}");
+                seen.push(row["sessionId"].clone());
+            }
+            let Some(cursor) = page["nextCursor"].as_str() else { break };
+            let mut next = json!({ "cursor": cursor });
+            next["archived"] = params["archived"].clone();
+            next.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+            page = desk.ask("session/list", next)["result"].clone();
+        }
+        assert_eq!(seen, ["s3", "s2", "s1"], "{params}");
+    }
+}
+
+#[test]
 fn a_worktree_that_is_made_later_is_of_the_list_once_a_session_has_begun_there() {
     let (store, world) = (Memory::new(), World::with_folders());
     let list = json!({"cwd": CWD, "includeWorktrees": true});

@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::{Memory, Storage};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, update};
-use crate::scenes::{CWD, ask_load, ask_resume, listing, load, oblige, row, updates};
+use crate::scenes::{CWD, ask_load, ask_resume, leave, listing, load, oblige, row, updates};
 
 fn titles() -> Value {
     json!({"loadSession": true, "sessionCapabilities": {"resume": {}, "title": {}}})
@@ -86,6 +86,21 @@ fn an_agent_that_begins_the_session_afresh_is_told_its_users_title() {
 }
 
 #[test]
+fn an_agent_without_a_list_is_told_its_users_title_as_it_opens_the_session() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"loadSession": true, "sessionCapabilities": {"title": {}, "resume": {}}});
+    leave(begun(&store, &world, &capabilities));
+    // It was not there when its user said so.
+    let mut desk = Desk::open(&store, &world, &[]);
+    desk.greet(Some("b"), &json!({}));
+    set_title(&mut desk, "Mine");
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    let out = ask_load(&mut desk, "load", "s1");
+    let out = oblige(&mut desk, out, &[], "s2");
+    assert_eq!(out.request("session/set_title")["params"], json!({"sessionId": "s1", "title": "Mine"}));
+}
+
+#[test]
 fn an_agent_whose_list_has_another_title_is_told_the_users_once_a_connection() {
     let (store, world) = (Memory::new(), World::default());
     set_title(&mut begun(&store, &world, &json!({})), "What the user calls it");
@@ -122,7 +137,7 @@ fn a_title_of_the_users_stays_and_clients_are_shown_no_other() {
         let out = desk.agent(update("s1", dated.clone()));
         let shown = updates(&out, "session_info_update");
         assert_eq!(shown.len(), 1, "open: {is_open}");
-        assert_eq!((&shown[0]["title"], &shown[0]["updatedAt"]), (&Value::Null, &json!("2026-01-01T00:00:00Z")));
+        assert_eq!((&shown[0]["title"], &shown[0]["updatedAt"]), (&Value::Null, &json!("2026-01-01T00:00:00.000Z")));
         assert_eq!(listed_title(&mut desk), "Mine");
         desk.engine.peer_closed(Peer::Client);
         desk =

@@ -83,7 +83,8 @@ impl LiveSession {
         if is_named && !opening.wanted.is_history() {
             cx.tell_title(&session);
         }
-        if attached.step.makes() {
+        // One that lists its sessions is told where its list has another.
+        if attached.step.makes() || !cx.agent.list {
             self.tell_agent_title(&session, cx);
         }
         for update in std::mem::take(&mut opening.later) {
@@ -111,7 +112,7 @@ impl LiveSession {
         stands_in.then(|| length(cx.store.storage(), session).unwrap_or_default())
     }
 
-    /// An agent that has begun afresh learns what its user calls the session.
+    /// An agent that has begun afresh, or has no list to tell it by, learns what its user calls the session.
     fn tell_agent_title<S: Storage, E: Environment>(&self, session: &Session, cx: &mut Cx<'_, S, E>) {
         if let Title::Set(title) = &session.title
             && cx.agent.title

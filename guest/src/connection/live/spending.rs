@@ -124,7 +124,7 @@ impl Spending {
 
     /// The agent says so with a history that it tells.
     pub(super) fn told_with_history(&mut self, cost: &Cost, when: When) {
-        self.with_history.get_or_insert_with(|| (when, Costs::default())).1.set(cost);
+        self.with_history.get_or_insert_with(|| (when, Costs::default())).1.set_last(cost);
     }
 
     /// No history is told any more.
@@ -146,7 +146,7 @@ impl Spending {
     pub(super) fn told(&mut self, cost: &Cost, when: When) {
         let Some(count) = &mut self.count else { return };
         let before = count.told.of(&cost.currency);
-        count.told.set(cost);
+        count.told.set_last(cost);
         let is_known = count.is_known;
         self.is_dirty |= before != Some(cost.amount);
         let more = before.and_then(|before| cost.amount.since(before)).unwrap_or(cost.amount);

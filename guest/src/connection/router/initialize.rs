@@ -19,11 +19,23 @@ use crate::storage::Storage;
 use super::kept::Kept;
 use super::stage::{Order, Stage};
 
-/// What the layer answers, whatever the agent can do.
-const ADDED: [&str; 8] = ["list", "delete", "resume", "close", "fork", "archive", "status", "title"];
+/// What the layer adds to what the agent can do.
+struct Added {
+    /// In `sessionCapabilities`.
+    to_sessions: &'static [&'static str],
+    /// In its `list` (draft: session list extensions).
+    to_list: &'static [&'static str],
+}
 
-/// What it answers of lists beside that (draft: session list extensions).
-const ADDED_TO_LIST: [&str; 3] = ["limit", "changes", "subscribe"];
+impl Added {
+    const ALL: Self = Self {
+        to_sessions: &["list", "delete", "resume", "close", "fork", "archive", "status", "title"],
+        to_list: &["limit", "changes", "subscribe"],
+    };
+
+    /// A layer over the same store has said all of that, and hides what it hides.
+    const NOTHING: Self = Self { to_sessions: &[], to_list: &[] };
+}
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Whether nothing has come yet.
@@ -62,7 +74,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 let store = self.store.identity(|| self.environment.random()).ok();
                 self.knows_agent(AgentProfile::read(&result, &self.settings.agent, store.as_deref()));
                 self.connection.stage = Stage::ready_with(held);
-                self.send_client(rpc::response(request.id(), &with_layer(&result, &self.settings, store.as_deref())));
+                let added = if self.connection.agent.has_same_store { Added::NOTHING } else { Added::ALL };
+                let answer = with_layer(&result, &self.settings, store.as_deref(), &added);
+                self.send_client(rpc::response(request.id(), &answer));
                 self.begin_with_agent();
             }
             // The client may try again, say with other capabilities or after logging in.
@@ -136,16 +150,16 @@ pub(super) fn introduced<'a>(outcome: &Outcome<'a>) -> Result<Object<'a>, RpcErr
 }
 
 /// The agent's answer with what the layer adds.
-fn with_layer(result: &Object<'_>, settings: &Settings, store: Option<&str>) -> String {
+fn with_layer(result: &Object<'_>, settings: &Settings, store: Option<&str>, added: &Added) -> String {
     let mut capabilities = Object::parse_or_empty(result.get("agentCapabilities").unwrap_or("{}"));
     let mut session = Object::parse_or_empty(capabilities.get("sessionCapabilities").unwrap_or("{}"));
-    for marker in ADDED {
+    for marker in added.to_sessions {
         if !session.get_some(marker).is_some_and(|marker| marker.starts_with('{')) {
             session.set(marker, "{}");
         }
     }
     let mut list = Object::parse_or_empty(session.get("list").unwrap_or("{}"));
-    for marker in ADDED_TO_LIST {
+    for marker in added.to_list {
         list.set(marker, "{}");
     }
     let list = list.to_json();

@@ -28,7 +28,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return Err(RpcError::invalid_params("params", message));
         }
         // Whoever subscribes knows the draft.
-        wanted.view.extended = true;
+        wanted.extend();
         let scope = Scope::of(&wanted)?;
         self.follow_lists()?;
         let page = list::answer(&self.store, &wanted, Effort::default())?;

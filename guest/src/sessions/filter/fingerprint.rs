@@ -1,11 +1,8 @@
 //! What a cursor remembers of the filter that it was made with.
 
-use std::hash::Hasher as _;
-
-use siphasher::sip::SipHasher13;
-
 use super::{Agents, Archived, Filter};
 use crate::search::query::Query;
+use crate::sessions::fingerprint::Fingerprint;
 use crate::storage::TextTerm;
 
 impl Filter {
@@ -42,36 +39,7 @@ impl Filter {
         if worktrees.is_some() {
             print.number(1);
         }
-        print.0.finish()
-    }
-}
-
-/// A hash over parts of which each says where it ends, so that no two sequences of them are the same bytes.
-#[derive(Default)]
-struct Fingerprint(SipHasher13);
-
-impl Fingerprint {
-    fn number(&mut self, number: u64) {
-        self.0.write(&number.to_le_bytes());
-    }
-
-    fn text(&mut self, text: &str) {
-        self.number(text.len() as u64);
-        self.0.write(text.as_bytes());
-    }
-
-    fn option<T>(&mut self, value: Option<T>, add: impl FnOnce(&mut Self, T)) {
-        self.number(value.is_some().into());
-        if let Some(value) = value {
-            add(self, value);
-        }
-    }
-
-    fn list<T>(&mut self, items: &[T], add: impl Fn(&mut Self, &T)) {
-        self.number(items.len() as u64);
-        for item in items {
-            add(self, item);
-        }
+        print.finish()
     }
 }
 
