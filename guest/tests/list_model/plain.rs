@@ -308,6 +308,6 @@ fn a_search_without_a_letter_finds_nothing_whatever_changes() {
     // As if another process had changed a session since the list's first page.
     let request = Request::read(Some(r#"{"search":"!!"}"#), 100, 0).expect("a request");
     let place = Place::Changed { revision: 0 };
-    let cursor = Cursor { filter: request.filter.fingerprint(), started: u64::MAX, place };
+    let cursor = Cursor { filter: request.filter.fingerprint(), started: u64::MAX, place, fields: request.fields };
     assert_eq!(ids(&store, &json!({"search": "!!", "cursor": cursor.encode()})), (String::new(), None));
 }
