@@ -104,9 +104,9 @@ pub fn merge(session: &mut Session, update: &str, now: i64) -> bool {
         }
         Some(updated) => {
             if let Some(updated) = serde_json::from_str::<String>(updated).ok().and_then(|text| time::parse(&text)) {
-                let before = (session.updated, session.undated);
-                session.touch(updated);
-                changed |= before != (session.updated, session.undated);
+                let before = (session.created, session.updated, session.undated);
+                session.date(updated, now);
+                changed |= before != (session.created, session.updated, session.undated);
             }
         }
         None => {}

@@ -252,9 +252,10 @@ impl Session {
         Shelf { archived: self.archived, subagent: self.parent.is_some() }
     }
 
-    /// It was created then, as its agent says; never after its last activity.
+    /// It was created then, as its agent says; never after its last activity, or prompt.
     pub fn create_at(&mut self, created: Option<i64>) {
-        self.created = created.map_or(self.created, |created| created.clamp(0, self.updated));
+        let last = self.prompted.map_or(self.updated, |prompted| prompted.clamp(0, self.updated));
+        self.created = created.map_or(self.created, |created| created.clamp(0, last));
     }
 
     /// It is in this directory from now on, if that is another one.
@@ -269,6 +270,35 @@ impl Session {
     pub fn touch(&mut self, at: i64) {
         self.updated = at.clamp(self.created, crate::time::LAST);
         self.undated = false;
+    }
+
+    /// Its agent says that its last activity was at this time: never before its last prompt, nor the end of a turn here.
+    pub fn date(&mut self, at: i64, now: i64) {
+        let ended = self.turn_ended.filter(|_| self.prompts > 0);
+        let turn = self.prompted.max(ended).filter(|turn| *turn <= now);
+        self.was_there(at);
+        self.touch(turn.map_or(at, |turn| turn.max(at)));
+    }
+
+    /// Its agent says that its user last prompted it at this time, and so there was activity then.
+    pub fn prompt_elsewhere(&mut self, at: i64) {
+        self.prompted = Some(at);
+        self.updated = self.updated.max(at);
+        self.was_there(at);
+    }
+
+    /// Its agent says that it was there at this time: where only the agent knows when it began, it was no later.
+    pub fn was_there(&mut self, at: i64) {
+        if self.began_elsewhere() {
+            self.created = self.created.min(at);
+        }
+    }
+
+    /// Whether its conversation began at its agent and not through the layer. When that was only the agent can say: here is
+    /// known when it was found, which was later.
+    pub fn began_elsewhere(&self) -> bool {
+        let is_told = || self.segments.first().is_some_and(|first| first.log != self.id);
+        self.forked_from.is_none() && (self.origin == Origin::Agent || is_told())
     }
 
     /// Its user prompts it at this time.

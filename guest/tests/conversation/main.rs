@@ -8,6 +8,7 @@ mod agent_returns;
 mod agents_changes;
 mod agents_list;
 mod agents_pages;
+mod agents_times;
 mod archive;
 mod asked_for;
 mod at_once;

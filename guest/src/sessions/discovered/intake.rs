@@ -118,14 +118,17 @@ impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
     }
 
     fn new_session(&self, row: &Row, cwd: &str) -> Session {
-        let updated = row.updated.or(row.created).unwrap_or(self.now);
+        let [prompted, turn_ended] = [row.prompted, row.turn_ended].map(|at| at.filter(|at| *at <= self.now));
+        let updated = row.updated.or(prompted.max(turn_ended)).or(row.created).unwrap_or(self.now);
         let mut session = Session::new(row.agent_id.clone(), cwd.to_owned(), updated);
-        session.create_at(row.created);
         session.give_to(self.agent, &row.agent_id, 0);
         session.origin = Origin::Agent;
         session.undated = row.updated.is_none();
-        session.prompted = row.prompted.filter(|at| *at <= self.now);
-        session.turn_ended = row.turn_ended.filter(|at| *at <= self.now);
+        if let Some(prompted) = prompted {
+            session.prompt_elsewhere(prompted);
+        }
+        session.create_at(row.created);
+        session.turn_ended = turn_ended;
         session.model.clone_from(&row.model);
         session.directories = row.directories.clone().unwrap_or_default();
         session.archived = row.archived.unwrap_or_default();

@@ -7,11 +7,23 @@ use crate::store::{Known, Origin, Session, Title};
 /// What an agent writes within this time after a turn is about that turn, in milliseconds.
 const SOON: i64 = 60_000;
 
-/// When it was last prompted, and how that ended, where the agent knows later ones than are known here.
+/// When it was last active. An earlier time than is known here counts where nothing was said in it through the layer, and
+/// its agent alone knows it.
+fn follow_activity(session: &mut Session, agent: &str, updated: i64, now: i64) {
+    let is_agents = (session.origin == Origin::Agent || session.began_elsewhere())
+        && session.prompts == 0
+        && session.agent.as_deref() == Some(agent);
+    session.was_there(updated);
+    if updated > session.updated || is_agents {
+        session.date(updated, now);
+    }
+}
+
+/// When it was last prompted, and how that ended, where the agent knows no earlier ones than are known here.
 fn follow_turns(session: &mut Session, agent: &str, row: &Row, now: i64) {
-    let later = |theirs: Option<i64>, ours: Option<i64>| theirs.filter(|at| *at <= now && Some(*at) > ours);
-    if let Some(prompted) = later(row.prompted, session.prompted) {
-        session.prompted = Some(prompted);
+    let [prompted, ended] = [row.prompted, row.turn_ended].map(|at| at.filter(|at| *at <= now));
+    if let Some(prompted) = prompted.filter(|at| Some(*at) >= session.prompted) {
+        session.prompt_elsewhere(prompted);
     } else if row.prompted.is_none()
         && session.agents.get(agent).is_some_and(Known::has_moved_on)
         && session.turn_ended.is_some_and(|ended| session.updated > ended + SOON)
@@ -19,7 +31,7 @@ fn follow_turns(session: &mut Session, agent: &str, row: &Row, now: i64) {
         // It was gone on with elsewhere, and when is not said: its last activity is the best that is known.
         session.prompted = None;
     }
-    if let Some(ended) = later(row.turn_ended, session.turn_ended) {
+    if let Some(ended) = ended.filter(|at| Some(*at) > session.turn_ended) {
         session.turn_ended = Some(ended);
         session.model = row.model.clone().or_else(|| session.model.take());
     }
@@ -45,13 +57,10 @@ pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, 
     {
         found = Found::Named(title.clone());
     }
-    if session.origin == Origin::Agent {
-        fresh.create_at(row.created);
-    }
     if let Some(updated) = row.updated.filter(|_| is_current) {
         // A time to come orders nothing, but that it is another one says that something was said.
-        if updated <= now && (updated > session.updated || session.origin == Origin::Agent) {
-            fresh.touch(updated);
+        if updated <= now {
+            follow_activity(&mut fresh, agent, updated, now);
         }
         if let Some(known) = fresh.agents.get_mut(agent) {
             known.listed = Some(updated);
@@ -60,6 +69,9 @@ pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, 
     if is_current {
         follow_turns(&mut fresh, agent, row, now);
     }
+    // What an agent has begun in its place is younger than the session.
+    let is_earlier = |at: &i64| fresh.began_elsewhere() && *at < fresh.created;
+    fresh.create_at(row.created.filter(|at| session.origin == Origin::Agent || is_earlier(at)));
     if let Some(directories) = row.directories.as_ref().filter(|_| is_current && !is_open) {
         fresh.directories.clone_from(directories);
     }
