@@ -145,7 +145,7 @@ fn when_a_known_session_was_prompted_elsewhere_is_shown_as_its_agent_says() {
     ] {
         for time in ["first", "again"] {
             let mut desk = listing(&store, &world, "a", &json!({}), &[with("x1", &members)]);
-            assert_eq!(times(&mut desk), [shown.clone()], "{members} {time}");
+            assert_eq!(times(&mut desk), std::slice::from_ref(&shown), "{members} {time}");
         }
     }
 }
