@@ -56,6 +56,11 @@ pub(super) fn marked(result: &str, mark: &serde_json::Value) -> String {
     result.to_json()
 }
 
+/// The result of a prompt of whose turn not all is stored, for this reason.
+pub(super) fn not_stored(result: &str, reason: &str) -> String {
+    marked(result, &json!({ "stored": false, "reason": reason }))
+}
+
 /// What the agent has answered before of a session that is open, but for modes and options.
 pub(super) fn as_before(state: &State) -> String {
     let mut result = Object::default();

@@ -47,6 +47,8 @@ pub(super) enum Effect {
     Displaced(Key),
     /// This session is over, and with it those that its agent started on its behalf.
     Over(Key),
+    /// No prompt is open any more in this session, which is being closed and was started on behalf of another.
+    PromptsAnswered(Key),
     /// The agent has started a session of its own on behalf of this one (unstable: `subagent_update`).
     Subagent { parent: String, update: String },
     /// Log this.

@@ -272,7 +272,12 @@ impl LiveSession {
 
     /// Whether its agent started it on behalf of this one.
     pub(super) fn is_of(&self, parent: &Key) -> bool {
-        self.parent.as_deref().is_some_and(|id| parent.id() == Some(id))
+        self.parent().is_some_and(|id| parent.id() == Some(id))
+    }
+
+    /// The session on behalf of which its agent started it.
+    pub(super) fn parent(&self) -> Option<&str> {
+        self.parent.as_deref()
     }
 
     /// Its open mark is in the store already, for this connection.
@@ -316,6 +321,11 @@ impl LiveSession {
 
     pub(super) fn is_deleted(&self) -> bool {
         matches!(self.phase, Phase::Deleted { .. })
+    }
+
+    /// The same also where it is being closed since.
+    fn is_deleted_elsewhere(&self) -> bool {
+        self.is_deleted() || matches!(&self.phase, Phase::Closing(closing) if closing.deleted)
     }
 
     /// Changes whenever something does that the router has to note, besides ids.

@@ -4,8 +4,8 @@ use acp_sessions_guest::engine::Peer;
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World, chunk, update};
-use crate::scenes::{CWD, ask_load, ask_prompt, load, oblige, said};
+use crate::desk::{Desk, Out, World, chunk, update};
+use crate::scenes::{CWD, answers, ask_load, ask_prompt, leave, load, oblige, said};
 
 fn resumes() -> Value {
     json!({"sessionCapabilities": {"resume": {}}})
@@ -129,16 +129,15 @@ fn whoever_waits_for_a_sub_agents_session_is_answered_though_its_parent_closes()
         delegates(&mut desk, "Go", "First. ");
         let is_prompt = wants == "a prompt";
         let asked = is_prompt.then(|| ask_prompt(&mut desk, "child", "c1", "Go on").request("session/prompt"));
-        let out = desk.client(json!({"id": "parent", "method": "session/close", "params": {"sessionId": "s1"}}));
-        let parent = out.request("session/close");
-        if !is_prompt {
-            desk.client(json!({"id": "child", "method": "session/close", "params": {"sessionId": "c1"}}));
+        let mut out = desk.client(json!({"id": "parent", "method": "session/close", "params": {"sessionId": "s1"}}));
+        match &asked {
+            Some(asked) => out.extend(desk.reply(asked, json!({"stopReason": "cancelled"}))),
+            None => {
+                desk.client(json!({"id": "child", "method": "session/close", "params": {"sessionId": "c1"}}));
+            }
         }
-        let mut out = desk.reply(&parent, json!({}));
-        out.extend(match &asked {
-            Some(asked) => desk.reply(asked, json!({"stopReason": "cancelled"})),
-            None => desk.wait(0),
-        });
+        let parent = out.agent.iter().find(|asked| asked["params"]["sessionId"] == "s1").cloned().unwrap();
+        out.extend(desk.reply(&parent, json!({})));
         out.extend(desk.wait(200_000));
         assert!(out.answer("parent")["error"].is_null());
         assert!(out.answer("child")["error"].is_null(), "{wants}: {:?}", out.client);
@@ -176,4 +175,212 @@ fn a_sub_agents_session_ends_with_its_parent_also_when_the_instance_was_lost_mea
     desk.pull();
     desk.ask("session/close", json!({"sessionId": "s1"}));
     assert_eq!(desk.memos.keys().collect::<Vec<_>>(), ["agent", "client"], "neither is open any more");
+}
+
+/// The agent says that it has started a session on behalf of another.
+fn announce(desk: &mut Desk<'_>, parent: &str, child: &str) {
+    desk.agent(update(parent, json!({"sessionUpdate": "subagent_update", "sessionId": child})));
+}
+
+/// A session `s1` with the sub-agents `c1` and `c2`, and `g1` of `c1`.
+fn family<'a>(store: &'a Memory, world: &'a World, capabilities: &Value) -> Desk<'a> {
+    let mut desk = Desk::ready(store, world, capabilities);
+    desk.new_session("s1", CWD);
+    for (parent, child) in [("s1", "c1"), ("s1", "c2"), ("c1", "g1")] {
+        announce(&mut desk, parent, child);
+    }
+    desk
+}
+
+/// The parent is put away in this way.
+fn away(desk: &mut Desk<'_>, method: &str) -> Out {
+    desk.client(json!({"id": "away", "method": method, "params": {"sessionId": "s1"}}))
+}
+
+/// The requests that were answered, in this order.
+fn answered(out: &Out) -> Vec<&str> {
+    let answers = out.client.iter().filter(|message| message.get("method").is_none());
+    answers.map(|answer| answer["id"].as_str().unwrap()).collect()
+}
+
+/// The sessions that the agent was told to cancel.
+fn cancelled(out: &Out) -> Vec<&str> {
+    let told = out.agent.iter().filter(|message| message["method"] == "session/cancel");
+    let mut told: Vec<_> = told.map(|message| message["params"]["sessionId"].as_str().unwrap()).collect();
+    told.sort_unstable();
+    told
+}
+
+/// The agent agrees to whatever it is asked to close.
+fn let_go(desk: &mut Desk<'_>, out: &mut Out) {
+    for asked in out.agent.clone().iter().filter(|asked| asked["method"] == "session/close") {
+        out.extend(desk.reply(asked, json!({})));
+    }
+}
+
+const AWAY: [&str; 3] = ["session/close", "session/delete", "session/archive"];
+
+#[test]
+fn the_prompts_of_sub_agents_are_answered_before_what_cancels_them_with_their_parent() {
+    for capabilities in [json!({}), json!({"sessionCapabilities": {"close": {}, "delete": {}}})] {
+        for method in AWAY {
+            for prompted in [&["c1"][..], &["c2", "g1"][..], &["s1", "c1", "c2", "g1"][..]] {
+                for ending in [
+                    json!({"result": {"stopReason": "cancelled"}}),
+                    json!({"error": {"code": -32603, "message": "aborted"}}),
+                ] {
+                    let (store, world) = (Memory::new(), World::unrecorded());
+                    let mut desk = family(&store, &world, &capabilities);
+                    for session in prompted {
+                        ask_prompt(&mut desk, session, session, "Go").request("session/prompt");
+                    }
+                    let mut all = away(&mut desk, method);
+                    let mut expected = prompted.to_vec();
+                    expected.sort_unstable();
+                    assert_eq!(cancelled(&all), expected, "{method}");
+                    assert!(all.client.is_empty() && all.asked("session/delete").is_none());
+                    for session in prompted {
+                        let spared = |asked: &Value| asked["params"]["sessionId"] != "s1";
+                        assert!(all.agent.iter().filter(|asked| asked["method"] == "session/close").all(spared));
+                        all.extend(desk.agent(update(session, chunk("agent_message_chunk", "last words"))));
+                        let mut answer = ending.clone();
+                        answer["id"] = (*session).into();
+                        all.extend(desk.agent(answer));
+                    }
+                    let_go(&mut desk, &mut all);
+                    assert_eq!(answered(&all), [prompted, &["away"]].concat(), "{method} {capabilities}");
+                    assert!(prompted.iter().all(|id| all.answer(*id)["result"]["stopReason"] == "cancelled"));
+                    assert_eq!(all.answer("away")["result"], json!({}));
+                    if method == "session/delete" {
+                        assert!(everything(&mut desk).is_empty());
+                    } else {
+                        leave(desk);
+                        let mut desk = Desk::ready(&store, &world, &resumes());
+                        for session in prompted {
+                            assert_eq!(said(&load(&mut desk, session, &[]).client), ["> Go", "last words"]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_prompt_of_a_sub_agent_is_answered_before_its_parent_is_closed() {
+    for method in AWAY {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = family(&store, &world, &json!({"sessionCapabilities": {"close": {}, "delete": {}}}));
+        let asked = ask_prompt(&mut desk, "child", "c1", "Go").request("session/prompt");
+        let mut out = away(&mut desk, method);
+        assert_eq!(cancelled(&out), ["c1"]);
+        // Another is refused, as it is in the parent.
+        let refused = ask_prompt(&mut desk, "late", "c2", "And?");
+        assert_eq!(refused.answer("late")["error"]["code"], -32002, "{refused:?}");
+        assert!(refused.agent.is_empty());
+        out.extend(desk.reply(&asked, json!({"stopReason": "cancelled"})));
+        let_go(&mut desk, &mut out);
+        assert_eq!(answered(&out), ["child", "away"], "{method}");
+    }
+}
+
+#[test]
+fn the_prompts_of_sub_agents_are_answered_first_though_the_agent_ends_or_is_silent() {
+    for method in AWAY {
+        for how in ["silent", "ends", "is started again"] {
+            // Those that stand before their parent in whatever order, and those behind it.
+            for parent_is_asked in [true, false] {
+                let (store, world) = (Memory::new(), World::default());
+                let mut desk = family(&store, &world, &json!({"sessionCapabilities": {"close": {}}}));
+                announce(&mut desk, "s1", "z1");
+                let prompted = [&["c1", "z1", "g1"][..], if parent_is_asked { &["s1"] } else { &[] }].concat();
+                for session in &prompted {
+                    ask_prompt(&mut desk, session, session, "Go");
+                }
+                let mut out = away(&mut desk, method);
+                match how {
+                    "ends" => desk.engine.peer_closed(Peer::Agent),
+                    "is started again" => desk.engine.agent_restarted("signal: 9 (SIGKILL)"),
+                    _ => {}
+                }
+                // As long as for a turn and for the close of the session itself, and no longer.
+                for _ in 0..2 {
+                    out.extend(desk.wait(120_000));
+                    out.extend(desk.wait(1000));
+                }
+                let order = answered(&out);
+                assert_eq!(
+                    (order.len(), order.last()),
+                    (prompted.len() + 1, Some(&"away")),
+                    "{method} {how}: {order:?}"
+                );
+                assert!(prompted.iter().all(|id| out.answer(*id)["result"]["stopReason"] == "cancelled"));
+                assert_eq!(out.answer("away")["result"], json!({}));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sub_agents_prompt_that_its_client_cancels_as_its_parent_closes_is_answered_once() {
+    for method in AWAY {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = family(&store, &world, &json!({}));
+        let asked = ask_prompt(&mut desk, "child", "c1", "Go").request("session/prompt");
+        let mut out = away(&mut desk, method);
+        out.extend(desk.client(json!({"method": "session/cancel", "params": {"sessionId": "c1"}})));
+        out.extend(desk.client(json!({"method": "$/cancel_request", "params": {"requestId": "child"}})));
+        out.extend(away_again(&mut desk));
+        out.extend(desk.reply(&asked, json!({"stopReason": "cancelled"})));
+        assert_eq!(answered(&out), ["child", "away", "again"], "{method}");
+    }
+}
+
+/// The parent is deleted, whatever else it is asked for.
+fn away_again(desk: &mut Desk<'_>) -> Out {
+    desk.client(json!({"id": "again", "method": "session/delete", "params": {"sessionId": "s1"}}))
+}
+
+#[test]
+fn the_prompt_of_a_sub_agent_goes_on_where_the_instance_was_lost_as_its_parent_closed() {
+    for method in AWAY {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = family(&store, &world, &json!({}));
+        let asked = ask_prompt(&mut desk, "child", "c1", "Go").request("session/prompt");
+        away(&mut desk, method);
+        let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+        let mut out = desk.pull();
+        assert!(out.answer("away")["error"]["message"].as_str().unwrap().contains("try again"));
+        out.extend(desk.reply(&asked, json!({"stopReason": "cancelled"})));
+        assert_eq!(out.answer("child")["result"], json!({"stopReason": "cancelled"}));
+        assert_eq!(answered(&away_again(&mut desk)), ["again"]);
+        assert!(everything(&mut desk).is_empty());
+    }
+}
+
+#[test]
+fn a_prompt_to_a_sub_agent_whose_parent_is_deleted_unopened_is_cancelled_and_nothing_of_it_is_kept() {
+    for is_lost in [false, true] {
+        let (store, world) = (Memory::new(), World::default());
+        delegated(&store, &world).engine.peer_closed(Peer::Client);
+        let mut desk = Desk::ready(&store, &world, &resumes());
+        load(&mut desk, "c1", &[]).answer("load");
+        ask_prompt(&mut desk, "child", "c1", "Go on").request("session/prompt");
+        let memos = desk.memos.clone();
+        let mut out = away(&mut desk, "session/delete");
+        if is_lost {
+            // The delete is in the store, and nobody has heard of it.
+            desk = Desk::carry_on(&store, &world, &[], memos, Vec::new());
+            out = desk.pull();
+        } else {
+            assert_eq!(cancelled(&out), ["c1"]);
+            assert_eq!(answered(&out), ["child", "away"]);
+        }
+        out.extend(desk.agent(answers("child")));
+        let result = &out.answer("child")["result"];
+        assert_eq!(result["stopReason"], if is_lost { "end_turn" } else { "cancelled" });
+        let kept = &result["_meta"]["acp-sessions"];
+        assert_eq!(kept["stored"], false);
+        assert!(kept["reason"].as_str().unwrap().contains("deleted"), "{kept}");
+    }
 }

@@ -1,28 +1,43 @@
 //! The way to being closed: the turns end, the agent lets go, and only then the session is put away.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
+use super::turn_end::DELETED_ELSEWHERE;
 use super::{Busy, Closing, LiveSession, Phase};
-use crate::connection::answer::{CANCELLED, cancelled, marked};
+use crate::connection::answer::{CANCELLED, cancelled, not_stored};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
+use crate::connection::key::Key;
 use crate::connection::put_away::{PutAway, Then, put_away};
 use crate::connection::requests::{Outgoing, OwnId};
 use crate::environment::Environment;
 use crate::rpc::{self, Code, RpcError};
 use crate::storage::Storage;
 
+/// Why nothing is stored of what was said in a session that was deleted with its parent.
+const DELETED: &str = "the session was deleted with the one on behalf of which its agent had started it";
+
 impl LiveSession {
-    /// Closes it, for a request.
-    pub(in crate::connection) fn close<S: Storage, E: Environment>(&mut self, away: PutAway, cx: &mut Cx<'_, S, E>) {
+    /// Closes it, for a request; `behind`: whose prompts are answered first.
+    pub(in crate::connection) fn close<S: Storage, E: Environment>(
+        &mut self,
+        away: PutAway,
+        behind: BTreeSet<Key>,
+        cx: &mut Cx<'_, S, E>,
+    ) {
         if let Phase::Opening(_) = self.phase {
             self.cancel(cx);
             // Whoever waits for it to open learns that it will not; a session that was open before stays so.
             self.fail(RpcError::new(Code::RequestCancelled, "Request cancelled: the session was closed meanwhile"), cx);
         }
         match &mut self.phase {
-            Phase::Closing(closing) => closing.requests.push(away),
-            Phase::Open { .. } | Phase::Deleted { .. } => self.begin_closing(vec![away], cx),
+            Phase::Closing(closing) => {
+                closing.requests.push(away);
+                closing.behind.extend(behind);
+            }
+            Phase::Open { .. } | Phase::Deleted { .. } => self.begin_closing(vec![away], behind, cx),
             // It was only being opened. What waited for that is handled behind this.
             Phase::Opening(_) | Phase::Gone => {
                 let result = put_away(self.key.id().unwrap_or_default(), None, &away, cx);
@@ -33,7 +48,43 @@ impl LiveSession {
 
     /// Closes it though nobody asked: it was opened for its history alone.
     pub(super) fn close_for_nobody<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        self.begin_closing(Vec::new(), cx);
+        self.begin_closing(Vec::new(), BTreeSet::new(), cx);
+    }
+
+    /// The session on behalf of which its agent started it is being closed: what goes on in it ends first. Where nothing
+    /// does, it stays until that one is over, and what the agent still says in it is kept. Returns whether a prompt is
+    /// still to be answered.
+    pub(in crate::connection) fn close_before_parent<S: Storage, E: Environment>(
+        &mut self,
+        cx: &mut Cx<'_, S, E>,
+    ) -> bool {
+        match &self.phase {
+            Phase::Open { turns, busy: None } if turns.is_empty() => {}
+            Phase::Open { .. } => self.close_for_nobody(cx),
+            Phase::Deleted { turns } if !turns.is_empty() => self.close_for_nobody(cx),
+            // Somebody waits for it to open, but not for what was to come then.
+            Phase::Opening(_) => self.cancel(cx),
+            Phase::Closing(_) | Phase::Deleted { .. } | Phase::Gone => {}
+        }
+        !self.is_without_turn()
+    }
+
+    /// No prompt is open any more in a session that its agent started on its behalf.
+    pub(in crate::connection) fn prompts_answered_in<S: Storage, E: Environment>(
+        &mut self,
+        other: &Key,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        if let Phase::Closing(closing) = &mut self.phase
+            && closing.behind.remove(other)
+        {
+            self.advance_closing(cx);
+        }
+    }
+
+    /// Whether it is being closed, and not before the prompts in this one are answered.
+    pub(in crate::connection) fn is_behind_prompts_of(&self, other: &Key) -> bool {
+        matches!(&self.phase, Phase::Closing(closing) if closing.behind.contains(other))
     }
 
     /// Closes it because its agent started it on behalf of a session that is over.
@@ -52,6 +103,7 @@ impl LiveSession {
 
     /// It was deleted with the session on behalf of which its agent started it: whoever waits for it is told.
     pub(in crate::connection) fn deleted_with_parent<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        self.end_deleted_turns(cx);
         match &self.phase {
             Phase::Opening(_) => self.fail(RpcError::session_deleted_meanwhile(self.key.id().unwrap_or_default()), cx),
             Phase::Closing(_) => self.closed(cx),
@@ -63,7 +115,32 @@ impl LiveSession {
         }
     }
 
-    fn begin_closing<S: Storage, E: Environment>(&mut self, requests: Vec<PutAway>, cx: &mut Cx<'_, S, E>) {
+    /// Nothing of its turns is kept, and nobody waits for their ends.
+    fn end_deleted_turns<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let turns = self.turns_mut().map(std::mem::take).unwrap_or_default();
+        if turns.is_empty() {
+            return;
+        }
+        if !self.is_closing() {
+            self.cancel_at_agent(cx);
+        }
+        for turn in turns {
+            cx.finish(&turn.request, Ok(not_stored(CANCELLED, DELETED)));
+        }
+    }
+
+    fn cancel_at_agent<S: Storage, E: Environment>(&self, cx: &mut Cx<'_, S, E>) {
+        let params = json!({ "sessionId": &*self.agent_id }).to_string();
+        cx.push(Effect::ToAgent(rpc::notification("session/cancel", &params)));
+    }
+
+    fn begin_closing<S: Storage, E: Environment>(
+        &mut self,
+        requests: Vec<PutAway>,
+        behind: BTreeSet<Key>,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        let deleted = self.is_deleted();
         // It is cancelled as if the client had asked for that: prompts that still wait are answered first.
         self.cancel(cx);
         let (turns, busy) = match std::mem::replace(&mut self.phase, Phase::Gone) {
@@ -76,10 +153,9 @@ impl LiveSession {
             cx.finish(request, Err(cancelled()));
         }
         if !turns.is_empty() {
-            let params = json!({ "sessionId": &*self.agent_id }).to_string();
-            cx.push(Effect::ToAgent(rpc::notification("session/cancel", &params)));
+            self.cancel_at_agent(cx);
         }
-        self.phase = Phase::Closing(Closing { turns, requests, asked: None, alive: cx.now() });
+        self.phase = Phase::Closing(Closing { turns, requests, behind, deleted, asked: None, alive: cx.now() });
         self.advance_closing(cx);
     }
 
@@ -88,6 +164,12 @@ impl LiveSession {
         let key = self.key.clone();
         let Phase::Closing(closing) = &mut self.phase else { return };
         if !closing.turns.is_empty() || closing.asked.is_some() {
+            return;
+        }
+        if self.parent.is_some() {
+            cx.push(Effect::PromptsAnswered(key.clone()));
+        }
+        if !closing.behind.is_empty() {
             return;
         }
         if !cx.agent.close || self.agent_id.is_empty() {
@@ -116,6 +198,9 @@ impl LiveSession {
     pub(super) fn closed<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let written = self.write(cx, true);
         let Phase::Closing(closing) = std::mem::replace(&mut self.phase, Phase::Gone) else { return };
+        if self.parent.is_some() {
+            cx.push(Effect::PromptsAnswered(self.key.clone()));
+        }
         self.unmark_unless_open(cx);
         let id = self.key.id().unwrap_or_default().to_owned();
         let open_as = Some(self.agent_id.clone()).filter(|id| !id.is_empty());
@@ -136,11 +221,23 @@ impl LiveSession {
         if now < closing.alive {
             closing.alive = now;
         }
+        // Those are not waited for without end either.
+        if !closing.behind.is_empty() {
+            return;
+        }
         if now - closing.alive < i64::from(cx.settings.agent_timeout_ms) {
             return;
         }
         self.cancel_closing(cx);
         self.closed(cx);
+    }
+
+    /// The agent has ended. Of a sub-agent's session that is being closed the turns are over before those that wait for them.
+    pub(in crate::connection) fn end_turns_waited_for<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        if self.is_closing() && self.parent.is_some() {
+            self.end_held(cx);
+            self.cancel_closing(cx);
+        }
     }
 
     /// Ends the turns of a session that is being closed: its agent will not.
@@ -154,8 +251,9 @@ impl LiveSession {
             self.end_turn_with(turn, CANCELLED, cx.now());
         }
         let answer = match self.write(cx, true) {
+            Ok(()) if self.is_deleted_elsewhere() => not_stored(CANCELLED, DELETED_ELSEWHERE),
             Ok(()) => CANCELLED.to_owned(),
-            Err(error) => marked(CANCELLED, &json!({ "stored": false, "reason": RpcError::from(error).message })),
+            Err(error) => not_stored(CANCELLED, &RpcError::from(error).message),
         };
         for turn in turns {
             cx.finish(&turn.request, Ok(answer.clone()));

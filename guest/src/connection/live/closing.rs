@@ -1,5 +1,8 @@
 //! What a session that is being closed waits for, and who waits for it.
 
+use std::collections::BTreeSet;
+
+use crate::connection::key::Key;
 use crate::connection::put_away::PutAway;
 use crate::connection::requests::OwnId;
 use crate::connection::turn::Turn;
@@ -9,6 +12,10 @@ use crate::connection::turn::Turn;
 pub(super) struct Closing {
     pub(super) turns: Vec<Turn>,
     pub(super) requests: Vec<PutAway>,
+    /// Sessions that its agent started on its behalf, and those of theirs, whose prompts are answered first.
+    pub(super) behind: BTreeSet<Key>,
+    /// Somebody else has deleted it.
+    pub(super) deleted: bool,
     /// The agent was asked to close it.
     pub(super) asked: Option<OwnId>,
     /// When the agent last gave a sign of life.

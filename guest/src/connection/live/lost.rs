@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::opening::{Attached, Opening};
 use super::{Busy, LiveSession, OpenRequest, Phase, Target};
-use crate::connection::answer::{CANCELLED, agent_restarted, marked};
+use crate::connection::answer::{CANCELLED, agent_restarted, not_stored};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::environment::Environment;
@@ -76,7 +76,7 @@ impl LiveSession {
         for (request, is_cancelled) in ended {
             let result = match (&not_kept, is_cancelled) {
                 (None, true) => Ok(CANCELLED.to_owned()),
-                (Some(reason), true) => Ok(marked(CANCELLED, &json!({ "stored": false, "reason": reason }))),
+                (Some(reason), true) => Ok(not_stored(CANCELLED, reason)),
                 (None, false) => Err(agent_restarted(how)),
                 (Some(reason), false) => Err(unstored(how, reason)),
             };

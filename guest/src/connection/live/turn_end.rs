@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::memo::MISSING;
 use super::{LastTurn, LiveSession, Phase, Said};
-use crate::connection::answer::{CANCELLED, END_TURN, marked, result_of};
+use crate::connection::answer::{CANCELLED, END_TURN, marked, not_stored, result_of};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -17,7 +17,7 @@ use crate::storage::Storage;
 use crate::transcript::{Ended, Kind};
 
 /// Why nothing is stored of a session that somebody else has deleted.
-const DELETED: &str = "the session was deleted elsewhere; nothing that is said in it is kept";
+pub(super) const DELETED_ELSEWHERE: &str = "the session was deleted elsewhere; nothing that is said in it is kept";
 
 impl LiveSession {
     /// The agent has answered a prompt.
@@ -93,9 +93,8 @@ impl LiveSession {
         if let Some(reason) = self.write_end(cx) {
             // The conversation goes on; the client learns that this turn may be missing from its history.
             let Ok(result) = result_of(&outcome) else { return Handled::Pass };
-            let mark = json!({ "stored": false, "reason": reason });
             self.last_turn = LastTurn::Unstored;
-            return Handled::PassAs(rpc::response(request.id(), &marked(result, &mark)));
+            return Handled::PassAs(rpc::response(request.id(), &not_stored(result, &reason)));
         }
         if std::mem::replace(&mut self.last_turn, LastTurn::Stored) == LastTurn::Unstored
             && let Ok(result) = result_of(&outcome)
@@ -120,7 +119,7 @@ impl LiveSession {
     pub(super) fn write_end<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> Option<String> {
         let lost = match self.write(cx, true) {
             Err(error) => Some(RpcError::from(error).message),
-            Ok(()) if self.is_deleted() => Some(DELETED.to_owned()),
+            Ok(()) if self.is_deleted_elsewhere() => Some(DELETED_ELSEWHERE.to_owned()),
             Ok(()) => (self.said == Said::Missing).then(|| MISSING.to_owned()),
         };
         self.forget_missing_without_turn();

@@ -225,6 +225,9 @@ impl LiveSession {
         if let Err(error) = self.delete_unnoted(cx) {
             cx.push(Effect::NotRecorded(error.to_string()));
         }
+        if let Phase::Closing(closing) = &mut self.phase {
+            closing.deleted = true;
+        }
         if let Phase::Open { turns, busy } = &mut self.phase {
             let busy = busy.take();
             self.phase = Phase::Deleted { turns: std::mem::take(turns) };

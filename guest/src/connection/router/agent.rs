@@ -104,10 +104,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Incoming::Prompt { session, turn } => {
                 let key = Key::Session(session);
                 let ended = self.with(&key, |session, cx| session.prompt_answered(line, request, outcome, cx));
-                if ended.is_none() {
-                    self.answered_too_late(&key, &turn.tag, outcome);
-                }
-                Ok(ended.unwrap_or(Handled::Pass))
+                Ok(ended.unwrap_or_else(|| self.answered_too_late(request, &key, &turn.tag, outcome)))
             }
             Incoming::Mode { session, mode } => Ok(self.setting_answered(session, Setting::Mode(mode), outcome)),
             Incoming::Model { session, model } => Ok(self.setting_answered(session, Setting::Model(model), outcome)),

@@ -68,6 +68,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn prompt(&mut self, line: &str, request: &ClientRequest, params: &Params<'_>) -> Handling {
         let session = params.session_id()?;
         let key = self.check_open(&session)?;
+        if self.is_being_closed(&key) {
+            return Err(RpcError::session_not_open(&session));
+        }
         let handled = self
             .with(&key, |live, cx| live.prompt(line, request, params, cx))
             .unwrap_or_else(|| Err(RpcError::session_not_open(&session)))?;

@@ -22,7 +22,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let key = Key::Session(id.clone());
         let away = PutAway { request: request.clone(), then, rest: params.rest() };
         if self.connection.sessions.contains_key(&key) {
-            self.with(&key, |session, cx| session.close(away, cx));
+            let behind = self.close_subagents(&key);
+            self.with(&key, |session, cx| session.close(away, behind, cx));
         } else {
             let result = self.run(|cx| put_away(&id, None, &away, cx));
             self.finish(request, result);

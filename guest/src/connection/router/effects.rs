@@ -208,6 +208,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 self.with(&key, LiveSession::displaced);
             }
             Effect::Over(key) => self.end_subagents(&key),
+            Effect::PromptsAnswered(key) => self.prompts_answered(&key),
             Effect::Subagent { parent, update } => self.subagent_announced(&parent, &update),
             Effect::Warn(text) => self.warn(text),
             Effect::NotRecorded(error) => self.not_recorded(&error),

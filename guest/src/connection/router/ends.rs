@@ -1,16 +1,22 @@
 //! The end of either side.
 
-use crate::connection::answer::agent_gone;
+use crate::connection::answer::{agent_gone, not_stored};
+use crate::connection::client_request::ClientRequest;
+use crate::connection::handled::Handled;
 use crate::connection::key::Key;
+use crate::connection::live::LiveSession;
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::rpc::{Code, Outcome, RpcError};
+use crate::rpc::{self, Code, Outcome, RpcError};
 use crate::sessions::{open_marks, refused};
 use crate::storage::Storage;
 use crate::transcript::Ended;
 
 use super::agents_subscription::AgentsSubscription;
 use super::stage::Stage;
+
+/// Why nothing is stored of a turn that ends in no session.
+const DELETED: &str = "the session was deleted; nothing that was said in it is kept";
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// The client is gone: what it has open is written and marked as closed.
@@ -39,6 +45,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.connection.stage = Stage::ready();
         }
         self.handle_released(held);
+        self.end_turns_waited_for();
         for key in self.session_keys() {
             self.with(&key, |session, cx| session.disconnect("the agent has ended", &error, cx));
         }
@@ -54,14 +61,34 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.release_early();
     }
 
-    /// The agent has answered the prompt of a turn that came to its end when the client left. What it says that it has no
-    /// session for, its other programs are to be told.
-    pub(super) fn answered_too_late(&mut self, key: &Key, tag: &str, outcome: Outcome<'_>) {
+    /// Whoever waits for a session to close is answered behind what that has cancelled, in whichever session.
+    pub(super) fn end_turns_waited_for(&mut self) {
+        for key in self.session_keys() {
+            self.with(&key, LiveSession::end_turns_waited_for);
+        }
+    }
+
+    /// The agent has answered the prompt of a turn that came to its end when the client left, or that an instance began which
+    /// was lost with the delete of its session. What the agent says that it has no session for, its other programs are to be
+    /// told.
+    pub(super) fn answered_too_late(
+        &mut self,
+        request: &ClientRequest,
+        key: &Key,
+        tag: &str,
+        outcome: Outcome<'_>,
+    ) -> Handled {
         if let (Some(id), Outcome::Error(error)) = (key.id(), outcome)
             && Ended::with_error(error) == Ended::Refused
             && let Err(error) = refused::note(&self.store, id, tag, error, self.now())
         {
             self.warn(format!("a prompt that the agent refused could not be marked as refused: {error}"));
+        }
+        match (key.id().map(|id| self.store.is_deleted(id)), outcome) {
+            (Some(Ok(true)), Outcome::Result(result)) => {
+                Handled::PassAs(rpc::response(request.id(), &not_stored(result, DELETED)))
+            }
+            _ => Handled::Pass,
         }
     }
 }

@@ -47,6 +47,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.withdraw_agents_requests();
         self.forget_discovery();
         self.connection.agents_subscription = AgentsSubscription::None;
+        self.end_turns_waited_for();
         for key in self.session_keys() {
             self.with(&key, |session, cx| session.agent_lost(how, cx));
         }

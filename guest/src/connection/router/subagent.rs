@@ -1,5 +1,7 @@
 //! Sessions that an agent starts on behalf of another (unstable: `subagent_update`).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::connection::key::Key;
 use crate::connection::live::LiveSession;
 use crate::connection::router::Router;
@@ -15,6 +17,57 @@ impl<S: Storage, E: Environment> Router<S, E> {
         for key in children.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
             self.with(&key, LiveSession::close_with_parent);
         }
+    }
+
+    /// The session is being closed: so are those that its agent started on its behalf, as far as something goes on in them.
+    /// Returns in which of them a prompt is still to be answered.
+    pub(super) fn close_subagents(&mut self, parent: &Key) -> BTreeSet<Key> {
+        let mut behind = BTreeSet::new();
+        for key in self.subagents(parent) {
+            if self.with(&key, LiveSession::close_before_parent) == Some(true) {
+                behind.insert(key);
+            }
+        }
+        behind
+    }
+
+    /// The sessions that are open here and that an agent started on behalf of this one, on behalf of those, and so on.
+    fn subagents(&self, of: &Key) -> Vec<Key> {
+        let mut by_parent = BTreeMap::<&str, Vec<&Key>>::new();
+        for (key, session) in &self.connection.sessions {
+            if let Some(parent) = session.parent() {
+                by_parent.entry(parent).or_default().push(key);
+            }
+        }
+        let (mut found, mut next) = (Vec::new(), Some(of));
+        let mut at = 0;
+        while let Some(parent) = next {
+            found.extend(parent.id().and_then(|id| by_parent.remove(id)).into_iter().flatten());
+            next = found.get(at).copied();
+            at += 1;
+        }
+        found.into_iter().cloned().collect()
+    }
+
+    /// No prompt is open any more in this session: those that are being closed behind it go on.
+    pub(super) fn prompts_answered(&mut self, key: &Key) {
+        let behind = self.connection.sessions.iter().filter(|(_, session)| session.is_behind_prompts_of(key));
+        for other in behind.map(|(other, _)| other.clone()).collect::<Vec<_>>() {
+            self.with(&other, |session, cx| session.prompts_answered_in(key, cx));
+        }
+    }
+
+    /// Whether a session is being closed, or one on behalf of which an agent started it.
+    pub(super) fn is_being_closed(&self, key: &Key) -> bool {
+        let (mut next, mut seen) = (Some(key.clone()), BTreeSet::new());
+        while let Some(session) = next.as_ref().and_then(|key| self.connection.sessions.get(key)) {
+            if session.is_closing() {
+                return true;
+            }
+            let parent = session.parent().map(|id| Key::Session(id.to_owned()));
+            next = parent.filter(|parent| seen.insert(parent.clone()));
+        }
+        false
     }
 
     pub(super) fn subagent_announced(&mut self, parent: &str, update: &str) {
