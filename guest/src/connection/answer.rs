@@ -13,6 +13,9 @@ pub(super) const AUTH_REQUIRED: i64 = -32000;
 /// What a cancelled prompt ends with (protocol v1: not an error).
 pub(super) const CANCELLED: &str = "{\"stopReason\":\"cancelled\"}";
 
+/// What an agent is answered that has asked for permission where nobody is to answer any more.
+pub(super) const NOT_ANSWERED: &str = "{\"outcome\":{\"outcome\":\"cancelled\"}}";
+
 /// What a prompt ends with that was answered to its end.
 pub(super) const END_TURN: &str = "{\"stopReason\":\"end_turn\"}";
 

@@ -7,7 +7,7 @@ use super::key::Key;
 use super::load::Share;
 use super::params::Rest;
 use super::requests::{Outgoing, OwnId};
-use crate::rpc::RpcError;
+use crate::rpc::{Id, RpcError};
 
 /// A line that waits, and the request in it, if it is one.
 #[derive(Debug)]
@@ -49,6 +49,8 @@ pub(super) enum Effect {
     Over(Key),
     /// No prompt is open any more in this session, which is being closed and was started on behalf of another.
     PromptsAnswered(Key),
+    /// Nobody is to answer these requests of the agent's for permission, by the ids that the client knows them by.
+    TakeBack(Vec<Id>),
     /// The agent has started a session of its own on behalf of this one (unstable: `subagent_update`).
     Subagent { parent: String, update: String },
     /// Log this.

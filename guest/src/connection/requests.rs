@@ -1,7 +1,7 @@
 //! Requests under way, in two directions that are two types: what a client asks and waits for, and what the engine asks
 //! the agent on its own account. An id of the one can never be taken for one of the other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -234,7 +234,11 @@ pub(super) struct Requests {
 
 /// Requests of the agent's to the client that are open, by the ids that the client knows them by.
 #[derive(Debug, Default)]
-pub(super) struct OfAgent(BTreeMap<Id, Option<Permission>>);
+pub(super) struct OfAgent {
+    open: BTreeMap<Id, Option<Permission>>,
+    /// Those that were answered for the client, which may still answer them.
+    taken_back: BTreeSet<Id>,
+}
 
 /// That the agent has asked for permission.
 #[derive(Debug)]
@@ -261,31 +265,49 @@ const LONGEST_OF_AGENT: usize = 256;
 impl OfAgent {
     /// The agent asks for something; `permission`: for that. Returns whether it is remembered.
     pub(super) fn insert(&mut self, id: Id, permission: Option<Permission>) -> bool {
-        let is_remembered = self.0.len() < MOST_OF_AGENT && id.as_json().len() <= LONGEST_OF_AGENT;
+        let is_remembered = self.open.len() < MOST_OF_AGENT && id.as_json().len() <= LONGEST_OF_AGENT;
         if is_remembered {
-            self.0.insert(id, permission);
+            self.open.insert(id, permission);
         }
         is_remembered
     }
 
     /// The client has answered; what it was asked for permission for, if it was.
     pub(super) fn remove(&mut self, id: &Id) -> Option<Permission> {
-        self.0.remove(id).flatten()
+        self.open.remove(id).flatten()
     }
 
     pub(super) fn contains(&self, id: &Id) -> bool {
-        self.0.contains_key(id)
+        self.open.contains_key(id) || self.taken_back.contains(id)
     }
 
-    /// The agent has ended: what it has asked is nothing any more.
-    pub(super) fn take_all(&mut self) -> impl Iterator<Item = Id> + use<> {
-        std::mem::take(&mut self.0).into_keys()
+    /// What it asks for permission for in a session, with the tool calls that it is for.
+    pub(super) fn of_session(&self, key: &Key) -> Vec<(Id, Option<String>)> {
+        let asked = self.open.iter().filter_map(|(id, of)| Some((id, of.as_ref().filter(|of| of.session == *key)?)));
+        asked.map(|(id, of)| (id.clone(), of.tool_call.clone())).collect()
+    }
+
+    /// It is answered for the client. Returns whether that is remembered.
+    pub(super) fn take_back(&mut self, id: Id) -> bool {
+        self.open.remove(&id);
+        self.taken_back.len() < MOST_OF_AGENT && self.taken_back.insert(id)
+    }
+
+    /// The client has answered as well, or the agent asks something else by this id; whether it was answered for the client.
+    pub(super) fn forget_taken_back(&mut self, id: &Id) -> bool {
+        self.taken_back.remove(id)
+    }
+
+    /// The agent has ended: what it has asked is nothing any more. First what is open, then what was answered for the client.
+    pub(super) fn take_all(&mut self) -> (impl Iterator<Item = Id> + use<>, BTreeSet<Id>) {
+        let all = std::mem::take(self);
+        (all.open.into_keys(), all.taken_back)
     }
 
     /// A session is over: nobody notes any more what it was given permission for.
     pub(super) fn forget_session(&mut self, key: &Key) {
         let is_its = |of: &&mut Option<Permission>| of.as_ref().is_some_and(|asked| asked.session == *key);
-        self.0.values_mut().filter(is_its).for_each(|of| *of = None);
+        self.open.values_mut().filter(is_its).for_each(|of| *of = None);
     }
 }
 

@@ -7,7 +7,8 @@ use acp_sessions_guest::store::Store;
 use acp_sessions_guest::transcript::{Entry, Kind};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World, envelope};
+use crate::desk::{Desk, Out, World, envelope, update};
+use crate::follower::state;
 use crate::scenes::{CWD, ask_fork, ask_load, ask_prompt, leave, load, oblige, said};
 
 /// A connection of a client that calls itself so.
@@ -27,15 +28,19 @@ fn called<'a>(store: &'a Memory, world: &'a World, client: Option<&str>) -> Desk
 }
 
 /// The agent asks for a tool call.
-fn asks(desk: &mut Desk<'_>, request: &str, call: &str) {
+fn asks(desk: &mut Desk<'_>, request: &str, call: &str) -> Out {
+    asks_in(desk, "s1", request, call)
+}
+
+fn asks_in(desk: &mut Desk<'_>, session: &str, request: &str, call: &str) -> Out {
     let options = json!([
         {"optionId": "y", "name": "Yes", "kind": "allow_once"},
         {"optionId": "a", "name": "Always", "kind": "allow_always"},
         {"optionId": "n", "name": "No", "kind": "reject_once"},
     ]);
     let call = json!({"toolCallId": call, "title": format!("Write {call}")});
-    let params = json!({"sessionId": "s1", "toolCall": call, "options": options});
-    desk.agent(json!({"id": request, "method": "session/request_permission", "params": params}));
+    let params = json!({"sessionId": session, "toolCall": call, "options": options});
+    desk.agent(json!({"id": request, "method": "session/request_permission", "params": params}))
 }
 
 fn chooses(request: &str, option: &str) -> Value {
@@ -202,4 +207,100 @@ fn what_earlier_versions_kept_is_read_in_the_order_in_which_it_was_asked() {
     let writes = entries.into_iter().zip(1..).map(write).collect();
     Store::new(&store).commit(&[], writes, acp_sessions_guest::storage::Durability::Relaxed).unwrap();
     assert_eq!(kept(&store, &world, "s1", 10), ["c1 - allow_once", "c2 - failed: no window"]);
+}
+
+const AWAY: [&str; 3] = ["session/close", "session/delete", "session/archive"];
+
+/// That nobody answers any more.
+fn not_answered(request: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": request, "result": {"outcome": {"outcome": "cancelled"}}})
+}
+
+/// What the client is told to take back.
+fn taken_back(out: &Out) -> Vec<&Value> {
+    let told = out.client.iter().filter(|message| message["method"] == "$/cancel_request");
+    told.map(|message| &message["params"]["requestId"]).collect()
+}
+
+fn put_away(desk: &mut Desk<'_>, method: &str) -> Out {
+    desk.client(json!({"id": "away", "method": method, "params": {"sessionId": "s1"}}))
+}
+
+#[test]
+fn what_the_agent_asks_in_a_session_that_is_put_away_is_answered_at_once() {
+    for method in AWAY {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = called(&store, &world, Some("zed"));
+        desk.new_session("s1", CWD);
+        desk.new_session("s2", CWD);
+        ask_prompt(&mut desk, "turn", "s1", "Go");
+        asks(&mut desk, "p1", "c1");
+        asks(&mut desk, "p2", "c2");
+        asks_in(&mut desk, "s2", "other", "c3");
+        desk.client(chooses("p1", "y"));
+        assert_eq!(state(&mut desk, "s1"), "requires_action");
+        let out = put_away(&mut desk, method);
+        assert_eq!(out.agent[0]["method"], "session/cancel", "{:?}", out.agent);
+        assert_eq!(out.agent[1..], [not_answered("p2")]);
+        assert_eq!(taken_back(&out), ["p2"]);
+        assert!(out.is_open("away"));
+        assert_eq!(state(&mut desk, "s1"), "running", "lists say so at once");
+        // What it asks since is not for the user either.
+        let asked = asks(&mut desk, "p3", "c3");
+        assert_eq!((asked.agent, asked.client.len()), (vec![not_answered("p3")], 0));
+        // What the client says late, or to what it was told, is for nobody.
+        assert!(desk.client(chooses("p2", "y")).agent.is_empty());
+        let out = desk.agent(json!({"id": "turn", "result": {"stopReason": "cancelled"}}));
+        assert_eq!(out.answer("turn")["result"]["stopReason"], "cancelled");
+        assert_eq!(out.answer("away")["result"], json!({}));
+        assert_eq!(desk.client(chooses("other", "y")).agent.len(), 1, "another session's is for its user");
+        if method != "session/delete" {
+            assert_eq!(kept(&store, &world, "s1", 10), ["c1 zed allow_once", "c2 - cancelled"]);
+        }
+    }
+}
+
+#[test]
+fn a_question_that_is_answered_for_the_client_stays_so_when_the_instance_is_lost() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = called(&store, &world, Some("zed"));
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    asks(&mut desk, "p1", "c1");
+    put_away(&mut desk, "session/close");
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+    desk.pull();
+    let refused = json!({"id": "p1", "error": {"code": -32800, "message": "Request cancelled"}});
+    assert!(desk.client(refused).agent.is_empty());
+    assert!(desk.memos.keys().all(|key| !key.starts_with("a/")), "{:?}", desk.memos);
+    // By the same id it asks something else.
+    asks(&mut desk, "p1", "c2");
+    assert_eq!(desk.client(chooses("p1", "n")).agent.len(), 1);
+    desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+    assert_eq!(kept(&store, &world, "s1", 10), ["c1 - cancelled", "c2 zed reject_once"]);
+}
+
+#[test]
+fn what_a_sub_agent_asks_is_answered_as_its_parent_is_put_away() {
+    for method in AWAY {
+        for is_asked_before in [true, false] {
+            let (store, world) = (Memory::new(), World::default());
+            let mut desk = called(&store, &world, Some("zed"));
+            desk.new_session("s1", CWD);
+            ask_prompt(&mut desk, "turn", "s1", "Go");
+            desk.agent(update("s1", json!({"sessionUpdate": "subagent_update", "sessionId": "sub"})));
+            let mut out = Out::default();
+            if is_asked_before {
+                assert_eq!(asks_in(&mut desk, "sub", "p1", "c1").client.len(), 1);
+            }
+            out.extend(put_away(&mut desk, method));
+            if !is_asked_before {
+                out.extend(asks_in(&mut desk, "sub", "p1", "c1"));
+            }
+            assert!(out.agent.contains(&not_answered("p1")), "{method}: {:?}", out.agent);
+            assert_eq!(taken_back(&out).len(), usize::from(is_asked_before));
+            out.extend(desk.agent(json!({"id": "turn", "result": {"stopReason": "cancelled"}})));
+            assert_eq!(out.answer("away")["result"], json!({}));
+        }
+    }
 }

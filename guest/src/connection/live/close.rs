@@ -59,7 +59,7 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) -> bool {
         match &self.phase {
-            Phase::Open { turns, busy: None } if turns.is_empty() => {}
+            Phase::Open { turns, busy: None } if turns.is_empty() => self.take_back_questions(cx),
             Phase::Open { .. } => self.close_for_nobody(cx),
             Phase::Deleted { turns } if !turns.is_empty() => self.close_for_nobody(cx),
             // Somebody waits for it to open, but not for what was to come then.
@@ -103,6 +103,7 @@ impl LiveSession {
 
     /// It was deleted with the session on behalf of which its agent started it: whoever waits for it is told.
     pub(in crate::connection) fn deleted_with_parent<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        self.take_back_questions(cx);
         self.end_deleted_turns(cx);
         match &self.phase {
             Phase::Opening(_) => self.fail(RpcError::session_deleted_meanwhile(self.key.id().unwrap_or_default()), cx),
@@ -156,6 +157,7 @@ impl LiveSession {
             self.cancel_at_agent(cx);
         }
         self.phase = Phase::Closing(Closing { turns, requests, behind, deleted, asked: None, alive: cx.now() });
+        self.take_back_questions(cx);
         self.advance_closing(cx);
     }
 

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{LiveSession, Phase};
+use crate::connection::answer::NOT_ANSWERED;
 use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
 use crate::environment::Environment;
 use crate::rpc::{Id, Object, Outcome};
 use crate::storage::Storage;
@@ -82,6 +84,20 @@ impl LiveSession {
             }
         }
         self.recorder.push(Kind::PermissionAnswered, cx.now(), &entry.to_json());
+    }
+
+    /// It is being closed, or was deleted: nobody is to answer any more what the agent has asked, which learns so at once.
+    pub(super) fn take_back_questions<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let asked = cx.requests.of_agent.of_session(&self.key);
+        if asked.is_empty() {
+            return;
+        }
+        for (request, tool_call) in &asked {
+            self.permission_answered((request, Outcome::Result(NOT_ANSWERED)), tool_call.as_deref(), None, cx);
+        }
+        cx.push(Effect::TakeBack(asked.into_iter().map(|(request, _)| request).collect()));
+        // Lists say at once that nobody is waited for.
+        self.write_if_due(cx, false);
     }
 
     /// Without a turn under way nothing waits for an answer.

@@ -1,6 +1,6 @@
 //! What comes from the agent.
 
-use crate::connection::answer::AUTH_REQUIRED;
+use crate::connection::answer::{AUTH_REQUIRED, NOT_ANSWERED};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
@@ -179,11 +179,16 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return Handled::Done;
         }
         let known_as = self.connection.generation.mark(id);
+        self.forget_taken_back(&known_as);
         if method == "session/request_permission"
             && let Some(asked) = params.and_then(Object::parse)
             && let Some(key) =
                 asked.get_string("sessionId").and_then(|id| self.connection.by_agent.get(id.as_str()).cloned())
         {
+            if self.is_being_closed(&key) {
+                self.send_agent(rpc::response(id, NOT_ANSWERED));
+                return Handled::Done;
+            }
             let mut rest = asked.clone();
             rest.remove("sessionId");
             let rest = rest.to_json();

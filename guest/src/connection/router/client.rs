@@ -110,8 +110,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 {
                     return self.client_line(line);
                 }
-                self.permission_answered(&id, outcome);
-                self.answer_for_agent(&line, &id)
+                self.client_answers_agent(&line, &id, outcome)
             }
         };
         match handled {
@@ -257,8 +256,17 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
     }
 
+    /// The client has answered a request of the agent's.
+    pub(super) fn client_answers_agent(&mut self, line: &str, id: &Id, outcome: Outcome<'_>) -> Handled {
+        if self.forget_taken_back(id) {
+            return Handled::Done;
+        }
+        self.permission_answered(id, outcome);
+        self.answer_for_agent(line, id)
+    }
+
     /// An answer of the client's, for the agent if it is that one's request and not one's that has ended.
-    pub(super) fn answer_for_agent(&self, line: &str, id: &Id) -> Handled {
+    fn answer_for_agent(&self, line: &str, id: &Id) -> Handled {
         match self.connection.generation.read(id) {
             Whose::Past => Handled::Done,
             Whose::Present(own) if own == *id => Handled::Pass,
@@ -271,7 +279,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// The client answered the agent's request for permission.
-    pub(super) fn permission_answered(&mut self, id: &Id, outcome: Outcome<'_>) {
+    fn permission_answered(&mut self, id: &Id, outcome: Outcome<'_>) {
         let Some(asked) = self.connection.requests.of_agent.remove(id) else { return };
         let client = client_name(&self.connection.introduction);
         self.with(&asked.session, |session, cx| {

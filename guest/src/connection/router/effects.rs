@@ -209,6 +209,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             }
             Effect::Over(key) => self.end_subagents(&key),
             Effect::PromptsAnswered(key) => self.prompts_answered(&key),
+            Effect::TakeBack(requests) => self.take_back(&requests),
             Effect::Subagent { parent, update } => self.subagent_announced(&parent, &update),
             Effect::Warn(text) => self.warn(text),
             Effect::NotRecorded(error) => self.not_recorded(&error),

@@ -30,6 +30,8 @@ pub(super) enum Kept<'a> {
     Request(ClientRequest),
     /// What the agent was asked to open, by the id of the request to it.
     Step(Id),
+    /// A request of the agent's that was answered for the client, which may still answer it.
+    TakenBack(Id),
 }
 
 impl<'a> Kept<'a> {
@@ -50,6 +52,7 @@ impl<'a> Kept<'a> {
             Self::Subscription(id) => format!("l/{id}"),
             Self::Request(request) => format!("q/{}", request.id().as_json()),
             Self::Step(id) => format!("o/{}", id.as_json()),
+            Self::TakenBack(id) => format!("a/{}", id.as_json()),
         }
     }
 
@@ -67,6 +70,7 @@ impl<'a> Kept<'a> {
                 ("l", id) => Self::Subscription(id),
                 ("q", id) => Self::Request(ClientRequest::new(Id::parse(id)?)),
                 ("o", id) => Self::Step(Id::parse(id)?),
+                ("a", id) => Self::TakenBack(Id::parse(id)?),
                 _ => return None,
             },
         })
@@ -106,6 +110,7 @@ mod tests {
             Kept::Subscription("a/b"),
             Kept::Request(ClientRequest::new(id())),
             Kept::Step(id()),
+            Kept::TakenBack(id()),
         ];
         for kept in all {
             assert_eq!(Kept::read(&kept.key()), Some(kept));

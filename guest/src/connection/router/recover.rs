@@ -58,6 +58,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
                     let share = self.connection.load.share(key.len() + value.len());
                     self.connection.requests.kept.insert(request, share);
                 }
+                Some(Kept::TakenBack(id)) => {
+                    self.connection.requests.of_agent.take_back(id);
+                }
                 Some(Kept::Chain) | None => {}
             }
         }
@@ -130,10 +133,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             }
             (Peer::Agent, Message::Response { id, outcome }) => return self.answer_lost(&id, outcome, error),
             (Peer::Agent, Message::Request { id, .. }) => return self.send_agent(rpc::failure(&id, error)),
-            (Peer::Client, Message::Response { id, outcome }) => {
-                self.permission_answered(&id, outcome);
-                self.answer_for_agent(&line, &id)
-            }
+            (Peer::Client, Message::Response { id, outcome }) => self.client_answers_agent(&line, &id, outcome),
             (Peer::Client, Message::Notification { params, .. }) => self.pass_to_agent(&line, params),
             (Peer::Agent, Message::Notification { method, params }) if method == "session/update" => {
                 self.session_update(&line, params)

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::connection::answer::agent_restarted;
-use crate::connection::generation::Generation;
+use crate::connection::answer::{NOT_ANSWERED, agent_restarted};
+use crate::connection::generation::{Generation, Whose};
 use crate::connection::handled::Handled;
 use crate::connection::profile::AgentProfile;
 use crate::connection::requests::{Incoming, Outgoing};
@@ -70,10 +70,41 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// What the ended agent has asked the client, nobody waits for any more; late answers are not for the new one.
     fn withdraw_agents_requests(&mut self) {
-        for id in self.connection.requests.of_agent.take_all() {
-            self.send_client(rpc::notification(CANCEL, &format!("{{\"requestId\":{}}}", id.as_json())));
+        let (open, taken_back) = self.connection.requests.of_agent.take_all();
+        for id in open {
+            self.withdraw(&id);
+        }
+        for id in taken_back {
+            self.outputs.push_back(Kept::TakenBack(id).with(None));
         }
         self.connection.generation = self.connection.generation.next();
+    }
+
+    /// What the agent has asked the client, nobody is to answer any more: the agent has its answers from here.
+    pub(super) fn take_back(&mut self, requests: &[Id]) {
+        for id in requests {
+            if let Whose::Present(own) = self.connection.generation.read(id) {
+                self.send_agent(rpc::response(&own, NOT_ANSWERED));
+            }
+            self.withdraw(id);
+            if self.connection.requests.of_agent.take_back(id.clone()) {
+                self.outputs.push_back(Kept::TakenBack(id.clone()).with(Some("true".to_owned())));
+            }
+        }
+    }
+
+    /// Whether a request that goes by this id was answered for the client. An answer of the client's to it is for nobody, and
+    /// what the agent asks by the same id is another request.
+    pub(super) fn forget_taken_back(&mut self, id: &Id) -> bool {
+        let was_taken_back = self.connection.requests.of_agent.forget_taken_back(id);
+        if was_taken_back {
+            self.outputs.push_back(Kept::TakenBack(id.clone()).with(None));
+        }
+        was_taken_back
+    }
+
+    fn withdraw(&mut self, id: &Id) {
+        self.send_client(rpc::notification(CANCEL, &format!("{{\"requestId\":{}}}", id.as_json())));
     }
 
     /// Nobody answers these any more.
