@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use acp_sessions_guest::sessions::cursor::{Cursor, Place};
+use acp_sessions_guest::sessions::cursor::{Cursor, Fields, Place};
 use acp_sessions_guest::time;
 use libfuzzer_sys::fuzz_target;
 
@@ -35,6 +35,8 @@ fn made_of(data: &[u8]) -> Option<(Cursor, u16)> {
         let recency = i64::try_from(number % time::LAST.unsigned_abs()).ok()?;
         Place::Row { recency, id: String::from_utf8_lossy(id).into_owned() }
     };
-    let cursor = Cursor { filter: u64::from_le_bytes(*filter), started: u64::from_le_bytes(*started), place };
-    Some((cursor, u16::from_le_bytes(*at)))
+    let at = u16::from_le_bytes(*at);
+    let fields = [Fields::AsEver, Fields::Extended, Fields::OfTheDraft][usize::from(at % 3)];
+    let cursor = Cursor { filter: u64::from_le_bytes(*filter), started: u64::from_le_bytes(*started), place, fields };
+    Some((cursor, at))
 }
