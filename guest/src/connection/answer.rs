@@ -82,6 +82,17 @@ pub(super) fn as_before(state: &State) -> String {
     result.to_json()
 }
 
+/// The agent's answer with what it does not say again of a session that the client had open all the time.
+pub(super) fn still_open(state: &State, answer: &str) -> String {
+    let before = as_before(state);
+    let mut result = Object::parse_or_empty(&before);
+    let answer = Object::parse_or_empty(answer);
+    for (name, value) in answer.iter() {
+        result.set(name, value);
+    }
+    result.to_json()
+}
+
 /// The answer to load, resume and fork: the agent's, with the modes and options that are in force.
 pub(super) fn opened(answer: &str, state: &State, asked: AskedFor, mark: &serde_json::Value) -> String {
     let mut result = Object::parse_or_empty(answer);

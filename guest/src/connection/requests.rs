@@ -241,7 +241,7 @@ pub(super) struct OfAgent {
 }
 
 /// That the agent has asked for permission.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Permission {
     /// In this session.
     pub(super) session: Key,
@@ -279,6 +279,11 @@ impl OfAgent {
 
     pub(super) fn contains(&self, id: &Id) -> bool {
         self.open.contains_key(id) || self.taken_back.contains(id)
+    }
+
+    /// What it asks for permission for by this request.
+    pub(super) fn permission(&self, id: &Id) -> Option<&Permission> {
+        self.open.get(id)?.as_ref()
     }
 
     /// What it asks for permission for in a session, with the tool calls that it is for.

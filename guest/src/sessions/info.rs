@@ -63,7 +63,7 @@ pub fn store<S: Storage>(store: &Store<S>, id: &str, update: &str, now: i64) -> 
 
 /// The update with its time as it stands in lists: clients sort by these as texts. A time that says that there is none is
 /// left out.
-fn with_exact_time(update: &str) -> String {
+pub fn with_exact_time(update: &str) -> String {
     let mut read = Object::parse_or_empty(update);
     let Some(text) = read.get_string("updatedAt") else { return update.to_owned() };
     match time::parse(&text).map(time::format) {

@@ -13,6 +13,10 @@ use crate::transcript::{Entry, Kind, Part, Position, Progress};
 /// How many bytes of a conversation are read for the answer to what was asked before.
 const LOOKED_FOR_ANSWER: usize = 4 * BYTES;
 
+/// The member of the log's entries that says by which request it was asked: of one tool call several things may be asked
+/// at once.
+pub const REQUEST: &str = "requestId";
+
 /// One of the answers that the user could choose (protocol v1, `PermissionOption`).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
@@ -115,9 +119,20 @@ pub fn permissions<S: Storage>(
     Ok(PermissionPage { permissions: page.into_permissions(), next_cursor })
 }
 
-/// What was asked, each with its turn, and whether it may still be answered.
+/// What was asked.
 #[derive(Debug, Default)]
-struct Asked(Vec<(Permission, Option<String>, bool)>);
+struct Asked(Vec<Question>);
+
+/// Something that was asked.
+#[derive(Debug)]
+struct Question {
+    permission: Permission,
+    turn: Option<String>,
+    /// The request's id as JSON. Earlier versions did not note it.
+    request: Option<String>,
+    /// It may still be answered.
+    waits: bool,
+}
 
 impl Asked {
     fn ask(&mut self, entry: &Entry<'_>) {
@@ -134,35 +149,42 @@ impl Asked {
             options: options.iter().filter_map(|option| serde_json::from_str(option.get()).ok()).collect(),
             answer: None,
         };
-        self.0.push((permission, entry.turn.map(str::to_owned), true));
+        let (turn, request) = (entry.turn.map(str::to_owned), asked.get(REQUEST).map(str::to_owned));
+        self.0.push(Question { permission, turn, request, waits: true });
     }
 
-    /// The answer is to the first of that tool call that waits for one. Earlier versions did not note which.
+    /// The answer is to what was asked by that request or, where that is not noted, to the first of that tool call that waits
+    /// for one. Still earlier versions did not note which.
     fn answer(&mut self, entry: &Entry<'_>) {
         let answer = Object::parse_or_empty(entry.json);
-        let call = answer.get_string("toolCallId");
-        let waiting = self.0.iter_mut().filter(|(_, turn, waits)| *waits && turn.as_deref() == entry.turn);
-        let mut its = waiting.filter(|(asked, ..)| call.is_none() || asked.tool_call_id == call);
-        let Some((asked, _, waits)) = its.next() else { return };
+        let (request, call) = (answer.get(REQUEST), answer.get_string("toolCallId"));
+        let waiting = self.0.iter_mut().filter(|question| question.waits && question.turn.as_deref() == entry.turn);
+        let mut its = waiting.filter(|question| match (&question.request, request) {
+            (Some(asked_by), Some(answered)) => asked_by == answered,
+            _ => call.is_none() || question.permission.tool_call_id == call,
+        });
+        let Some(Question { permission, waits, .. }) = its.next() else { return };
         *waits = false;
-        asked.answer = Some(PermissionAnswer {
+        permission.answer = Some(PermissionAnswer {
             answered_at: time::format(entry.time),
             client: answer.get_string("client"),
-            outcome: outcome(&answer, entry.json, &asked.options),
+            outcome: outcome(&answer, entry.json, &permission.options),
         });
     }
 
     /// Nobody is asked any more what belongs to this turn.
     fn end_turn(&mut self, entry: &Entry<'_>) {
-        self.0.iter_mut().filter(|(_, turn, _)| turn.as_deref() == entry.turn).for_each(|(.., waits)| *waits = false);
+        for question in self.0.iter_mut().filter(|question| question.turn.as_deref() == entry.turn) {
+            question.waits = false;
+        }
     }
 
     fn waits(&self) -> bool {
-        self.0.iter().any(|(.., waits)| *waits)
+        self.0.iter().any(|question| question.waits)
     }
 
     fn into_permissions(self) -> Vec<Permission> {
-        self.0.into_iter().map(|(permission, ..)| permission).collect()
+        self.0.into_iter().map(|question| question.permission).collect()
     }
 }
 

@@ -14,7 +14,7 @@ use super::replay::{Replay, Start};
 use crate::storage::{Result, Storage};
 use crate::store::Session;
 pub use hearer::Hearer;
-use left_out::{LeftOut, begun_before};
+use left_out::{Begun, LeftOut, begun_before};
 use parts::{LIMIT, Parts};
 use said::said;
 
@@ -76,22 +76,27 @@ pub fn digest_for<S: Storage>(
         replay = Replay::open(storage, session, Start::At(Position::at(heard)))?;
     }
     let mut parts = Parts::up_to(LIMIT * 2);
-    let mut left_out: Option<LeftOut> = None;
+    let (mut left_out, mut begun): (Option<LeftOut>, _) = (None, Begun::default());
     while let Some(entries) = replay.next_texts(storage, READ)? {
         for entry in entries.iter().filter_map(|text| Entry::parse(text)) {
-            if let Some(hearer) = without.filter(|_| entry.kind == Kind::Prompt) {
-                let own = entry.turn.filter(|_| hearer.took_part(&entry));
-                left_out = own.map(|tag| left_out.filter(|left| left.is_of(own)).unwrap_or_else(|| LeftOut::of(tag)));
+            // Another window's prompt may stand in the midst of its turn.
+            let is_its_prompt = entry.kind == Kind::Prompt && without.is_some_and(|hearer| hearer.took_part(&entry));
+            if let Some(tag) = entry.turn.filter(|_| is_its_prompt) {
+                left_out = left_out.filter(|left| left.is_of(Some(tag))).or_else(|| Some(LeftOut::of(tag)));
             }
             let its_own = left_out.as_mut().filter(|left| left.is_of(entry.turn));
-            if its_own.is_none() && without.is_some_and(|hearer| hearer.has_said(&entry)) {
+            if its_own.is_none()
+                && let Some(hearer) = without
+                && (hearer.has_said(&entry) || begun.is_of(storage, session, &entry, hearer)?)
+            {
                 continue;
             }
-            parts.extend(match (its_own, without) {
+            let told = match (its_own, without) {
                 (Some(left), _) => left.take_in(&entry),
                 (None, Some(hearer)) if entry.kind == Kind::TurnEnd => begun_before(storage, session, &entry, hearer)?,
                 (None, _) => said(&entry),
-            });
+            };
+            parts.extend(entry.turn, told);
         }
     }
     whole &= parts.is_whole();
@@ -184,6 +189,15 @@ mod tests {
         }
         assert_eq!(own_words::strip(&whole), "");
         assert_eq!(own_words::strip(&rest), "");
+    }
+
+    #[test]
+    fn what_was_said_in_two_turns_at_once_is_told_apart() {
+        let of = |turn, text| (Kind::Update, Some(turn), answer(text).2);
+        let prompt = |turn, text| (Kind::Prompt, Some(turn), prompt(text).2);
+        let entries = [prompt("1", "one"), of("1", "a "), of("1", "b"), of("2", "c"), of("1", "d"), of("1", "e")];
+        let told = said_in(&entries, 0).unwrap();
+        assert!(told.contains("User: one\n\nAssistant: a b\n\nAssistant: c\n\nAssistant: de"), "{told}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World};
-use crate::follower::{SOON, members, one, state, subscribe, told, window};
+use crate::follower::{SOON, loads, members, one, state, subscribe, told, window};
 use crate::scenes::{
     CWD, LONG, answers, ask_load, ask_permission, ask_prompt, leave, listing, load, oblige, permit, row,
 };
@@ -48,6 +48,35 @@ fn a_question_that_is_not_answered_ends_with_its_turn() {
     assert_eq!(state(&mut desk, "s1"), "idle");
     ask_prompt(&mut desk, "turn", "s1", "On");
     assert_eq!(state(&mut desk, "s1"), "running");
+}
+
+#[test]
+fn a_question_between_turns_is_waited_for_until_it_is_answered_or_taken_back() {
+    for ends in ["answered", "taken back", "the agent was started again"] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = window(&store, &world);
+        desk.new_session("s1", CWD);
+        desk.turn("s1", "Hi", &["Ho"]);
+        let mut second = window(&store, &world);
+        ask_permission(&mut desk);
+        assert_eq!(state(&mut second, "s1"), "requires_action", "{ends}");
+        // A turn meanwhile does not end it.
+        desk.turn("s1", "Go", &["On"]);
+        let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+        assert_eq!(state(&mut desk, "s1"), "requires_action", "{ends}");
+        match ends {
+            "answered" => permit(&mut desk),
+            "taken back" => {
+                let out = desk.agent(json!({"method": "$/cancel_request", "params": {"requestId": "may"}}));
+                assert_eq!(out.client[0]["params"]["requestId"], "may");
+            }
+            _ => drop(desk.revive(&loads())),
+        }
+        for _ in 0..8 {
+            desk.wait(2000);
+        }
+        assert_eq!(state(&mut second, "s1"), "idle", "{ends}");
+    }
 }
 
 #[test]

@@ -99,6 +99,25 @@ fn what_was_said_elsewhere_comes_before_the_next_prompt_for_the_client_and_its_a
 }
 
 #[test]
+fn an_account_of_a_turn_in_the_midst_of_its_own_tells_of_that_one_alone() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut first, mut second) = two_windows(&store, &world);
+    for nth in 0..2 {
+        let own = ask_prompt(&mut second, "own", "s1", "Own");
+        second.agent(update("b1", chunk("agent_message_chunk", "early ")));
+        second.wait(SOON);
+        first.turn("s1", &format!("Theirs {nth}"), &["short"]);
+        second.agent(update("b1", chunk("agent_message_chunk", "late")));
+        second.wait(SOON);
+        ends(&mut second, &own);
+    }
+    second.wait(SOON);
+    let told = account(&ask_prompt(&mut second, "next", "s1", "Next")).unwrap();
+    assert!(told.contains("User: Theirs 1\n\nAssistant: short"), "{told}");
+    assert!(!told.contains("early") && !told.contains("late") && !told.contains("Own"), "{told}");
+}
+
+#[test]
 fn of_a_turn_that_was_under_way_as_the_session_was_opened_the_rest_is_shown() {
     for (before, after) in [(1, 0), (1, 1), (1, 3), (3, 1), (0, 2)] {
         let (store, world) = (Memory::new(), World::default());

@@ -160,6 +160,25 @@ fn an_answer_is_taken_as_it_comes() {
 }
 
 #[test]
+fn of_two_questions_about_one_tool_call_each_has_its_own_answer() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = called(&store, &world, Some("editor"));
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    for request in ["p1", "p2", "p3"] {
+        asks(&mut desk, request, "c");
+    }
+    for (request, option) in [("p3", "n"), ("p1", "y"), ("p2", "a")] {
+        desk.client(chooses(request, option));
+    }
+    desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+    assert_eq!(
+        kept(&store, &world, "s1", 10),
+        ["c editor allow_once", "c editor allow_always", "c editor reject_once"]
+    );
+}
+
+#[test]
 fn forks_remember_and_the_next_window_may_be_another_client() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = called(&store, &world, Some("zed"));

@@ -86,6 +86,33 @@ fn an_agent_that_begins_the_session_afresh_is_told_its_users_title() {
 }
 
 #[test]
+fn what_an_agent_calls_a_session_while_that_is_opened_for_the_first_time_is_kept() {
+    let said = json!({"sessionUpdate": "session_info_update", "title": "Theirs", "_meta": {"theirs": 1}});
+    let capabilities = json!({"loadSession": true, "sessionCapabilities": {"fork": {}}});
+    for is_fork in [false, true] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        let (out, id, answer) = if is_fork {
+            desk.new_session("s1", CWD);
+            desk.turn("s1", "Hi", &["Ho"]);
+            let params = json!({"sessionId": "s1", "cwd": CWD, "mcpServers": []});
+            let out = desk.client(json!({"id": "open", "method": "session/fork", "params": params}));
+            (out.request("session/fork"), "f1", json!({"sessionId": "f1"}))
+        } else {
+            (ask_load(&mut desk, "open", "o1").request("session/load"), "o1", json!({}))
+        };
+        let mut told = desk.agent(update(id, said.clone()));
+        told.extend(desk.reply(&out, answer));
+        told.answer("open");
+        assert_eq!(updates(&told, "session_info_update")[0]["title"], "Theirs", "{is_fork}");
+        let rows = desk.ask("session/list", json!({}))["result"]["sessions"].clone();
+        let row = rows.as_array().unwrap().iter().find(|row| row["title"] == "Theirs");
+        let row = row.unwrap_or_else(|| panic!("{is_fork}: {rows}"));
+        assert_eq!(row["_meta"]["theirs"], 1, "{is_fork}");
+    }
+}
+
+#[test]
 fn an_agent_without_a_list_is_told_its_users_title_as_it_opens_the_session() {
     let (store, world) = (Memory::new(), World::default());
     let capabilities = json!({"loadSession": true, "sessionCapabilities": {"title": {}, "resume": {}}});

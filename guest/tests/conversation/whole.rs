@@ -211,6 +211,25 @@ fn a_load_of_a_live_session_has_all_that_the_agent_answered() {
     assert_eq!(out.answer("load")["result"].get("models"), None);
 }
 
+#[test]
+fn a_load_that_has_an_agent_that_was_started_again_resume_its_session_has_it_too() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"sessionCapabilities": {"resume": {}}});
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    desk.client(json!({"id": "new", "method": "session/new", "params": {"cwd": CWD, "mcpServers": []}}));
+    desk.agent(json!({"id": "new", "result": with_models("s1", "fast")}));
+    desk.turn("s1", "Hi", &["Ho"]);
+    for (answer, current) in [(json!({}), "fast"), (with_models("s1", "good"), "good")] {
+        desk.revive(&capabilities);
+        let asked = ask_load(&mut desk, "load", "s1").request("session/resume");
+        let out = desk.reply(&asked, answer);
+        let result = &out.answer("load")["result"];
+        assert_eq!(result["_meta"]["acp-sessions"]["attached"], "resume");
+        assert_eq!(result["models"]["currentModelId"], current);
+        assert_eq!(result["vendor"], json!({"x": 1}));
+    }
+}
+
 /// A session's id at the agent is another than the client's, so that the one has to be put in place of the other.
 fn begun_anew<'a>(store: &'a Memory, world: &'a World, capabilities: &Value) -> Desk<'a> {
     told(store, world, capabilities);

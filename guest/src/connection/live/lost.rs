@@ -44,6 +44,7 @@ impl LiveSession {
     /// failed; what was said up to then is written.
     pub(in crate::connection) fn agent_lost<S: Storage, E: Environment>(&mut self, how: &str, cx: &mut Cx<'_, S, E>) {
         self.retold = None;
+        self.forget_questions(cx);
         self.end_held(cx);
         match &self.phase {
             Phase::Opening(_) => self.fail(agent_restarted(how), cx),

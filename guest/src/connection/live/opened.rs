@@ -15,7 +15,7 @@ use crate::connection::told::Untold;
 use crate::environment::Environment;
 use crate::rpc::{Object, RpcError};
 use crate::sessions::fork::{Fork, fork};
-use crate::sessions::open_marks;
+use crate::sessions::{info, open_marks};
 use crate::storage::{Durability, Storage, StorageError, Write};
 use crate::store::{Changed, Decision, Origin, Session, Title, keys};
 use crate::transcript::{Position, is_any_said, length};
@@ -35,7 +35,7 @@ impl LiveSession {
             self.state.mode = Some(mode);
         }
         let session = match self.commit_opened(&opening, &attached, cx) {
-            Ok(session) => session,
+            Ok(session) => store_infos(session, opening.take_infos(), cx),
             Err(error) => {
                 opening.attached = Some(attached);
                 self.phase = Phase::Opening(opening);
@@ -46,7 +46,9 @@ impl LiveSession {
         self.untold = untold(&session, opening.heard, cx);
         self.copy = opening.agents_copy(&attached, cx);
         let mark = self.mark_of(&opening, &attached, &session, cx);
-        let mut result = answer::opened(&attached.answer, &self.state, cx.asked, &mark);
+        let goes_on = opening.is_detached() && !attached.step.makes();
+        let answer = if goes_on { &answer::still_open(&self.state, &attached.answer) } else { &attached.answer };
+        let mut result = answer::opened(answer, &self.state, cx.asked, &mark);
         if let Target::Fork(..) = opening.target {
             let mut with_id = Object::parse_or_empty(&result);
             with_id.set("sessionId", json!(session.id).to_string());
@@ -305,4 +307,21 @@ fn untold<S: Storage, E: Environment>(session: &Session, heard: u64, cx: &mut Cx
             None
         }
     }
+}
+
+/// Stores what the agent has said of a session while it was being made known to the store; returns it as it is then.
+fn store_infos<S: Storage, E: Environment>(
+    session: Session,
+    infos: impl IntoIterator<Item = String>,
+    cx: &mut Cx<'_, S, E>,
+) -> Session {
+    let mut is_any = false;
+    for update in infos {
+        is_any = true;
+        if let Err(error) = info::store(cx.store, &session.id, &update, cx.now()) {
+            cx.push(Effect::NotRecorded(error.to_string()));
+        }
+    }
+    let stored = if is_any { cx.store.session(&session.id).ok().flatten() } else { None };
+    stored.unwrap_or(session)
 }

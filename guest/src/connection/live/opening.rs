@@ -28,6 +28,9 @@ use crate::rpc::{Code, Object, RpcError};
 use crate::storage::Storage;
 use crate::store::{Known, Session, State, directory};
 
+/// How many `session_info_update`s are remembered of a session that the store does not have yet.
+const MOST_INFOS: usize = 16;
+
 /// A request to open a session, as it came.
 #[derive(Debug)]
 pub(in crate::connection) struct OpenRequest {
@@ -72,6 +75,8 @@ pub(super) struct Opening {
     pub(super) heard: u64,
     /// What the client is told right after the answer that names its session.
     pub(super) later: Vec<String>,
+    /// What the agent calls a session that the store does not have yet, the last few `session_info_update`s.
+    infos: VecDeque<String>,
 }
 
 /// What the session was before.
@@ -116,6 +121,24 @@ impl Opening {
     /// The agent's id of the session, or of the one that is forked, if it has one.
     pub(super) fn asks_as(&self) -> Option<&str> {
         self.asks_as.as_deref()
+    }
+
+    /// Whether the store does not have it before it is open.
+    pub(super) fn is_new_to_store(&self) -> bool {
+        matches!(self.target, Target::Unknown(_) | Target::Fork(..))
+    }
+
+    /// The agent has said this of a session that the store does not have yet.
+    pub(super) fn remember_info(&mut self, update: &str) {
+        if self.infos.len() == MOST_INFOS {
+            self.infos.pop_front();
+        }
+        self.infos.push_back(update.to_owned());
+    }
+
+    /// What it has said, in its order; once.
+    pub(super) fn take_infos(&mut self) -> VecDeque<String> {
+        std::mem::take(&mut self.infos)
     }
 
     /// Whether the agent has it open and all is as it was.

@@ -9,6 +9,7 @@ use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::environment::Environment;
 use crate::rpc::{Id, Object, Outcome};
+use crate::sessions::permissions::REQUEST;
 use crate::storage::Storage;
 use crate::store::ActivityState;
 use crate::transcript::Kind;
@@ -17,7 +18,7 @@ use crate::transcript::Kind;
 /// lost meanwhile.
 const MOST_QUESTIONS: usize = 64;
 
-/// Something that the agent has asked its user, and the turn under way waits for.
+/// Something that the agent has asked its user, and waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::connection) struct Question {
     /// The request's id as the client knows it, as JSON.
@@ -25,6 +26,9 @@ pub(in crate::connection) struct Question {
     /// The tool call that it is about, where it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::connection) tool_call: Option<String>,
+    /// It was asked while no turn was under way, and waits for no turn's end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(in crate::connection) between_turns: bool,
 }
 
 impl LiveSession {
@@ -37,7 +41,13 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) {
         if self.is_open() {
-            self.recorder.push(Kind::PermissionAsked, cx.now(), params);
+            let mut entry = Object::parse_or_empty(params);
+            if let Some(question) = &question {
+                entry.set(REQUEST, question.request.as_str());
+            }
+            self.recorder.push(Kind::PermissionAsked, cx.now(), &entry.to_json());
+            let between_turns = self.is_without_turn();
+            let question = question.map(|question| Question { between_turns, ..question });
             self.questions.extend(question.filter(|_| self.questions.len() < MOST_QUESTIONS));
             self.write_if_due(cx, false);
         }
@@ -46,7 +56,9 @@ impl LiveSession {
     /// What is being done in it.
     pub(super) fn activity_state(&self) -> ActivityState {
         match &self.phase {
-            Phase::Open { turns, .. } if !turns.is_empty() && !self.questions.is_empty() => {
+            Phase::Open { turns, .. }
+                if self.questions.iter().any(|question| question.between_turns || !turns.is_empty()) =>
+            {
                 ActivityState::RequiresAction
             }
             Phase::Open { turns, .. } if !turns.is_empty() => ActivityState::Running,
@@ -77,6 +89,7 @@ impl LiveSession {
             }
         };
         // What the client may have called so itself is no answer.
+        entry.set(REQUEST, request.as_json());
         for (member, value) in [("toolCallId", tool_call), ("client", client)] {
             entry.remove(member);
             if let Some(value) = value {
@@ -100,10 +113,31 @@ impl LiveSession {
         self.write_if_due(cx, false);
     }
 
-    /// Without a turn under way nothing waits for an answer.
+    /// The agent waits for the answer to this request, which was about a tool call, no more.
+    pub(in crate::connection) fn question_withdrawn<S: Storage, E: Environment>(
+        &mut self,
+        request: &Id,
+        tool_call: Option<&str>,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        self.permission_answered((request, Outcome::Result(NOT_ANSWERED)), tool_call, None, cx);
+        self.write_if_due(cx, false);
+    }
+
+    /// Without a turn under way nothing waits for an answer that was asked in one.
     pub(in crate::connection) fn forget_questions_without_turn(&mut self) {
         if self.is_without_turn() {
-            self.questions.clear();
+            self.questions.retain(|question| question.between_turns);
+        }
+    }
+
+    /// The agent has ended: it waits for nothing. What it has asked in a turn ends with that.
+    pub(super) fn forget_questions<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        for question in std::mem::take(&mut self.questions) {
+            if let Some(request) = Id::parse(&question.request).filter(|_| question.between_turns) {
+                let outcome = (&request, Outcome::Result(NOT_ANSWERED));
+                self.permission_answered(outcome, question.tool_call.as_deref(), None, cx);
+            }
         }
     }
 }

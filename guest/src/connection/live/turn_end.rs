@@ -174,6 +174,7 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) {
         self.cancel_closing(cx);
+        self.forget_questions(cx);
         self.end_held(cx);
         self.end_turns(why, cx.now());
         match &self.phase {

@@ -288,6 +288,12 @@ impl LiveSession {
     /// The agent's own title, time and metadata.
     fn note_info<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> Option<String> {
         let info = info::without_own_words(update.update)?;
+        if let Phase::Opening(opening) = &mut self.phase
+            && opening.is_new_to_store()
+        {
+            opening.remember_info(&info);
+            return Some(info::with_exact_time(&info));
+        }
         let Some(id) = self.key.id() else { return Some(info) };
         info::store(cx.store, id, &info, cx.now()).unwrap_or_else(|error| {
             cx.push(Effect::NotRecorded(error.to_string()));

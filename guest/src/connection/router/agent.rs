@@ -193,7 +193,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
             rest.remove("sessionId");
             let rest = rest.to_json();
             let permission = Permission::read(key.clone(), &asked);
-            let question = Question { request: known_as.as_json().to_owned(), tool_call: permission.tool_call.clone() };
+            let (request, tool_call) = (known_as.as_json().to_owned(), permission.tool_call.clone());
+            let question = Question { request, tool_call, between_turns: false };
             let is_remembered = self.connection.requests.of_agent.insert(known_as, Some(permission));
             self.with(&key, |session, cx| session.permission_asked(is_remembered.then_some(question), &rest, cx));
         } else {
@@ -207,7 +208,22 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return Handled::Done;
         }
         let handled = self.pass_to_client(line, params);
-        if method == "$/cancel_request" { self.marked(handled, line) } else { handled }
+        if method != "$/cancel_request" {
+            return handled;
+        }
+        self.agent_withdraws(params);
+        self.marked(handled, line)
+    }
+
+    /// The agent waits no more for what it has asked.
+    fn agent_withdraws(&mut self, params: Option<&str>) {
+        let params = params.and_then(Object::parse).unwrap_or_default();
+        let Some(id) = params.get("requestId").and_then(Id::parse) else { return };
+        let request = self.connection.generation.mark(&id);
+        if let Some(Permission { session, tool_call }) = self.connection.requests.of_agent.permission(&request).cloned()
+        {
+            self.with(&session, |session, cx| session.question_withdrawn(&request, tool_call.as_deref(), cx));
+        }
     }
 
     /// Passes a line that names a session, if it does, by the client's id for it.

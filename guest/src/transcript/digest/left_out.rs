@@ -33,14 +33,40 @@ impl LeftOut {
 
     /// Takes an entry of it in. What is told of it after all comes with its end.
     pub(super) fn take_in(&mut self, entry: &Entry<'_>) -> Vec<(String, String)> {
-        self.all.extend(said(entry));
+        self.all.extend(entry.turn, said(entry));
         match (entry.kind, Ended::of(entry)) {
-            (Kind::Prompt, _) => self.unanswered.extend(said(entry)),
+            (Kind::Prompt, _) => self.unanswered.extend(entry.turn, said(entry)),
             (_, Some(Ended::Refused)) => return self.all.take(),
             (_, Some(Ended::Failed)) => return self.unanswered.take(),
             _ => self.unanswered.clear(),
         }
         Vec::new()
+    }
+}
+
+/// Whether turns of which the prompt is not told went to an agent's session: the last one that it was asked of.
+#[derive(Debug, Default)]
+pub(super) struct Begun(Option<(String, bool)>);
+
+impl Begun {
+    /// Whether this is of a turn of the window's that this one takes part in, and whose prompt stands before what is told. What
+    /// is told of it after all comes with its end.
+    pub(super) fn is_of<S: Storage>(
+        &mut self,
+        storage: &S,
+        session: &Session,
+        entry: &Entry<'_>,
+        hearer: Hearer<'_>,
+    ) -> Result<bool> {
+        let is_inside = !matches!(entry.kind, Kind::Prompt | Kind::TurnEnd);
+        let Some(tag) = entry.turn.filter(|tag| is_inside && tag.starts_with(hearer.window)) else { return Ok(false) };
+        if let Some((_, took_part)) = self.0.as_ref().filter(|(known, _)| known == tag) {
+            return Ok(*took_part);
+        }
+        let mut took_part = false;
+        each_of_turn(storage, &session.id, tag, |_, _, entry| took_part |= hearer.took_part(entry))?;
+        self.0 = Some((tag.to_owned(), took_part));
+        Ok(took_part)
     }
 }
 

@@ -9,6 +9,8 @@ pub(super) const LIMIT: usize = 48 * 1024;
 #[derive(Debug)]
 pub(super) struct Parts {
     said: VecDeque<(String, String)>,
+    /// The turn of the last one, if it is of one.
+    turn: Option<String>,
     bytes: usize,
     most: usize,
     is_whole: bool,
@@ -17,14 +19,19 @@ pub(super) struct Parts {
 impl Parts {
     /// Keeps about so many bytes, and the last contribution however long it is.
     pub(super) fn up_to(most: usize) -> Self {
-        Self { said: VecDeque::new(), bytes: 0, most, is_whole: true }
+        Self { said: VecDeque::new(), turn: None, bytes: 0, most, is_whole: true }
     }
 
-    /// Adds what somebody said to it; what one says after the other is one contribution.
-    pub(super) fn extend(&mut self, contributions: impl IntoIterator<Item = (String, String)>) {
+    /// Adds what somebody said in a turn to it; what one says after the other is one contribution. Turns of two windows may
+    /// have come to the log at once.
+    pub(super) fn extend(&mut self, turn: Option<&str>, contributions: impl IntoIterator<Item = (String, String)>) {
         for (speaker, text) in contributions {
             self.bytes += text.len();
-            match self.said.back_mut().filter(|(last, _)| *last == speaker) {
+            let is_same = self.turn.as_deref() == turn;
+            if !is_same {
+                self.turn = turn.map(str::to_owned);
+            }
+            match self.said.back_mut().filter(|(last, _)| is_same && *last == speaker) {
                 Some((_, joined)) => joined.push_str(&text),
                 None => self.said.push_back((speaker, text)),
             }

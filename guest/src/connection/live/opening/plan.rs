@@ -122,6 +122,7 @@ impl Opening {
             staging,
             heard,
             later: Vec::new(),
+            infos: VecDeque::new(),
             target,
         })
     }

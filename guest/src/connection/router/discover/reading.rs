@@ -84,7 +84,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
             }
             Phase::Idle | Phase::Done if !has_said => {
                 if discovery.is_outdated(self.now()) {
-                    self.read_anew();
+                    let was_read = discovery.is_read();
+                    self.begin_discovery();
+                    self.connection.discovery.was_read = was_read;
                 }
             }
             Phase::Idle | Phase::Reading | Phase::Sifting(_) | Phase::Done => {
