@@ -106,7 +106,7 @@ impl LiveSession {
             return;
         }
         for (request, tool_call) in &asked {
-            self.permission_answered((request, Outcome::Result(NOT_ANSWERED)), tool_call.as_deref(), None, cx);
+            self.permission_not_answered(request, tool_call.as_deref(), cx);
         }
         cx.push(Effect::TakeBack(asked.into_iter().map(|(request, _)| request).collect()));
         // Lists say at once that nobody is waited for.
@@ -120,8 +120,18 @@ impl LiveSession {
         tool_call: Option<&str>,
         cx: &mut Cx<'_, S, E>,
     ) {
-        self.permission_answered((request, Outcome::Result(NOT_ANSWERED)), tool_call, None, cx);
+        self.permission_not_answered(request, tool_call, cx);
         self.write_if_due(cx, false);
+    }
+
+    /// Nobody answers this request, which was about a tool call, any more.
+    fn permission_not_answered<S: Storage, E: Environment>(
+        &mut self,
+        request: &Id,
+        tool_call: Option<&str>,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        self.permission_answered((request, Outcome::Result(NOT_ANSWERED)), tool_call, None, cx);
     }
 
     /// Without a turn under way nothing waits for an answer that was asked in one.
@@ -135,8 +145,7 @@ impl LiveSession {
     pub(super) fn forget_questions<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         for question in std::mem::take(&mut self.questions) {
             if let Some(request) = Id::parse(&question.request).filter(|_| question.between_turns) {
-                let outcome = (&request, Outcome::Result(NOT_ANSWERED));
-                self.permission_answered(outcome, question.tool_call.as_deref(), None, cx);
+                self.permission_not_answered(&request, question.tool_call.as_deref(), cx);
             }
         }
     }

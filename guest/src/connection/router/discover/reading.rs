@@ -34,10 +34,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.ask_page(None);
     }
 
-    /// Begins to read it once more, while what was read of it still counts.
+    /// Begins to read it once more, while what was read of it, if it was, still counts.
     pub(in crate::connection::router) fn read_anew(&mut self) {
+        let was_read = self.connection.discovery.is_read();
         self.begin_discovery();
-        self.connection.discovery.was_read = true;
+        self.connection.discovery.was_read = was_read;
     }
 
     /// A client lists with this `_meta`, but for what is the layer's. If it asks for anything that the agent's list was not
@@ -84,9 +85,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             }
             Phase::Idle | Phase::Done if !has_said => {
                 if discovery.is_outdated(self.now()) {
-                    let was_read = discovery.is_read();
-                    self.begin_discovery();
-                    self.connection.discovery.was_read = was_read;
+                    self.read_anew();
                 }
             }
             Phase::Idle | Phase::Reading | Phase::Sifting(_) | Phase::Done => {
