@@ -173,6 +173,7 @@ pub(super) struct Stamp {
     /// What would become of what was said if the instance were lost.
     at_stake: Said,
     said: Said,
+    questions: usize,
 }
 
 /// What has become of what was said.
@@ -341,6 +342,7 @@ impl LiveSession {
             stands_in_since: self.stands_in_since,
             at_stake: Said::missing_if(self.is_unwritten()),
             said: self.said,
+            questions: self.questions.len(),
         }
     }
 

@@ -197,7 +197,7 @@ mod tests {
         let prompt = |turn, text| (Kind::Prompt, Some(turn), prompt(text).2);
         let entries = [prompt("1", "one"), of("1", "a "), of("1", "b"), of("2", "c"), of("1", "d"), of("1", "e")];
         let told = said_in(&entries, 0).unwrap();
-        assert!(told.contains("User: one\n\nAssistant: a b\n\nAssistant: c\n\nAssistant: de"), "{told}");
+        assert!(told.contains("User: one\n\nAssistant: a bde\n\nAssistant: c\n"), "{told}");
     }
 
     #[test]

@@ -137,6 +137,30 @@ fn who_answered_what_a_lost_instance_was_asked_is_kept_once() {
 }
 
 #[test]
+fn of_several_questions_the_answered_ones_are_not_answered_again_after_a_loss() {
+    for in_turn in [true, false] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = called(&store, &world, None);
+        desk.new_session("s1", CWD);
+        if in_turn {
+            ask_prompt(&mut desk, "turn", "s1", "Go");
+        }
+        for (request, call) in [("p1", "c1"), ("p2", "c2"), ("p3", "c3")] {
+            asks(&mut desk, request, call);
+        }
+        desk.client(chooses("p1", "y"));
+        desk.client(chooses("p3", "n"));
+        let memos = desk.memos.clone();
+        let mut desk = Desk::carry_on(&store, &world, &[], memos, Vec::new());
+        desk.pull();
+        let out = desk.client(json!({"id": "c", "method": "session/close", "params": {"sessionId": "s1"}}));
+        let answered: Vec<_> = out.agent.iter().filter(|message| message.get("result").is_some()).collect();
+        assert_eq!(answered.len(), 1, "{in_turn}: {answered:?}");
+        assert_eq!(answered[0]["id"], "p2", "{in_turn}");
+    }
+}
+
+#[test]
 fn an_answer_is_taken_as_it_comes() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = called(&store, &world, None);

@@ -89,11 +89,19 @@ impl<S: Storage, E: Environment> Router<S, E> {
         });
         self.connection.sessions = sessions;
         let (result, changed_from) = handled?;
+        debug_assert!(changed_from.is_some() || self.is_kept_as_it_is(key), "a stamp hides what has changed");
         if let Some(agent_id) = changed_from {
             self.note_change(key, &agent_id);
         }
         self.carry_out();
         Some(result)
+    }
+
+    /// Whether the host keeps of a session what there is to keep.
+    fn is_kept_as_it_is(&self, key: &Key) -> bool {
+        let kept = key.id().and_then(|id| self.connection.memos.get(id)).map(|kept| &kept.memo);
+        let memo = self.connection.sessions.get(key).and_then(|session| session.memo(&self.connection.name));
+        key.id().is_none() || kept == memo.as_ref()
     }
 
     /// The same for what makes a session: it is there before what follows is carried out.
