@@ -49,7 +49,7 @@ use super::cx::Cx;
 use super::effect::{Effect, Waiting};
 use super::key::Key;
 use super::load::Share;
-use super::told::Untold;
+use super::told::{Heard, Untold};
 use super::turn::Turn;
 use crate::environment::Environment;
 use crate::storage::Storage;
@@ -204,8 +204,8 @@ struct Activity {
     turn_ended: Option<(i64, Option<String>)>,
     /// A title made of the last prompt, should the session need one.
     title: Option<String>,
-    /// The agent has heard all that stands in the log.
-    heard: bool,
+    /// How much of the log the agent had heard when it last answered well.
+    heard: Option<Heard>,
     /// A prompt has succeeded.
     succeeded: bool,
     /// The agent has refused a prompt because it has no such session: where that stands in the session's own log.

@@ -12,6 +12,25 @@ pub(super) enum Untold {
     Entry(u32),
 }
 
+/// How much of a session's own log an agent has heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// All that is known to its window.
+    All,
+    /// Up to this entry: what others have written behind it was not told yet.
+    UpTo(u32),
+}
+
+impl Heard {
+    /// The last entry that it has heard, where its window knows the log up to `known`.
+    pub(super) fn up_to(self, known: u32) -> u32 {
+        match self {
+            Self::All => known,
+            Self::UpTo(behind) => behind.min(known),
+        }
+    }
+}
+
 impl Untold {
     /// The earlier of both.
     pub(super) fn and(self, other: Option<Self>) -> Self {

@@ -118,6 +118,32 @@ fn an_account_of_a_turn_in_the_midst_of_its_own_tells_of_that_one_alone() {
 }
 
 #[test]
+fn what_an_agent_has_heard_is_stored_though_turns_overlap_all_the_time() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut first, mut second) = two_windows(&store, &world);
+    let mut theirs = ask_prompt(&mut second, "theirs", "s1", "Theirs 0");
+    for nth in 1..6 {
+        let mine = ask_prompt(&mut first, "mine", "s1", &format!("Mine {nth}"));
+        second.agent(update("b1", chunk("agent_message_chunk", "They answer")));
+        ends(&mut second, &theirs);
+        theirs = ask_prompt(&mut second, "theirs", "s1", &format!("Theirs {nth}"));
+        first.agent(says("I answer"));
+        ends(&mut first, &mine);
+    }
+    ends(&mut second, &theirs);
+    leave(first);
+    leave(second);
+    let mut first = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
+    let out = ask_resume(&mut first, "resume", "s1");
+    oblige(&mut first, out, &[], "s1").answer("resume");
+    let told = account(&ask_prompt(&mut first, "next", "s1", "Next")).unwrap();
+    assert!(told.contains("Theirs 5"), "{told}");
+    for heard in ["Hi", "Mine 1", "Theirs 0", "Mine 2", "Theirs 1", "Theirs 2"] {
+        assert!(!told.contains(heard), "{heard}: {told}");
+    }
+}
+
+#[test]
 fn of_a_turn_that_was_under_way_as_the_session_was_opened_the_rest_is_shown() {
     for (before, after) in [(1, 0), (1, 1), (1, 3), (3, 1), (0, 2)] {
         let (store, world) = (Memory::new(), World::default());

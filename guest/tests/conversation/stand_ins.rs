@@ -227,6 +227,34 @@ fn a_session_that_stands_in_is_none_of_its_own_though_the_agents_list_is_read_be
 }
 
 #[test]
+fn a_session_that_is_begun_anew_has_no_twin_though_the_agents_list_tells_of_it_before_it_is_answered() {
+    for is_listed_before in [false, true] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session("s1", CWD);
+        desk.turn("s1", "Hi", &["Ho"]);
+        leave(desk);
+        if is_listed_before {
+            leave(listing(&store, &world, "a", &json!({}), &[row("s2", "Two", LONG_AGO)]));
+        }
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let asked = ask_load(&mut desk, "load", "s1").request("session/new");
+        let mut other = listing(&store, &world, "a", &json!({}), &[row("s2", "Two", LONG_AGO)]);
+        assert_eq!(other.listed().len(), 2);
+        let out = desk.reply(&asked, json!({"sessionId": "s2"}));
+        oblige(&mut desk, out, &[], "s2").answer("load");
+        desk.turn("s1", "Again", &["So"]);
+        // One that was there before is another, which has given its id away.
+        let expected: &[&str] = if is_listed_before { &["s1", "s2"] } else { &["s1"] };
+        assert_eq!(desk.listed(), expected);
+        leave(desk);
+        leave(other);
+        let mut desk = listing(&store, &world, "a", &json!({}), &[row("s2", "Two", LONG_AGO)]);
+        assert_eq!(desk.listed(), expected);
+    }
+}
+
+#[test]
 fn one_that_stands_in_for_another_agents_is_none_of_its_own_either() {
     is_listed_while_it_begins("b");
 }

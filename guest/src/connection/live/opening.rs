@@ -55,6 +55,8 @@ pub(super) struct Opening {
     found_in: (String, Vec<String>),
     plan: VecDeque<Step>,
     current: Option<(OwnId, Step)>,
+    /// The store's revision when the agent was asked to make a session for it, if that could be read.
+    made_behind: Option<u64>,
     /// When the agent last gave a sign of life.
     alive: i64,
     /// Why an earlier step did not do.

@@ -10,7 +10,7 @@ use crate::connection::effect::Effect;
 use crate::connection::handled::Handled;
 use crate::connection::params::Params;
 use crate::connection::requests::{TurnMemo, Unstored};
-use crate::connection::told::Untold;
+use crate::connection::told::{Heard, Untold};
 use crate::connection::turn::Turn;
 use crate::environment::Environment;
 use crate::rpc::{self, RpcError};
@@ -112,9 +112,16 @@ impl LiveSession {
         turns.iter().find(|turn| turn.request == *request).map(Turn::memo)
     }
 
-    /// Whether the agent has heard all that was said: neither is there something left to tell, nor on its way to it.
-    pub(super) fn has_heard_all(&mut self) -> bool {
-        self.untold.is_none() && self.turns_mut().is_none_or(|turns| turns.iter().all(|turn| turn.account.is_none()))
+    /// How much the agent has heard of what was said: what comes behind is left to tell, or on its way to it. `None` where it is
+    /// what it had heard when it opened the session.
+    pub(super) fn heard(&mut self) -> Option<Heard> {
+        let untold = self.untold;
+        let on_their_way = self.turns_mut().into_iter().flatten().filter_map(|turn| turn.account);
+        match on_their_way.chain(untold).min() {
+            None => Some(Heard::All),
+            Some(Untold::Entry(behind)) => Some(Heard::UpTo(behind)),
+            Some(Untold::Place(_)) => None,
+        }
     }
 
     /// Another window may have the conversation go on with an agent of its own, which this one does not hear of.

@@ -86,7 +86,7 @@ impl LiveSession {
             self.hears_others_of(&turn);
             self.activity.last_turn = Some((turn.began.unwrap_or(cx.now()), cx.now()));
         }
-        self.activity.heard |= has_succeeded && self.has_heard_all();
+        self.activity.heard = self.heard().filter(|_| has_succeeded).or(self.activity.heard);
         self.activity.succeeded |= has_succeeded;
         let is_cut_off = turn.cancelled || !has_succeeded;
         self.end_turn(&turn, &entry, is_cut_off, cx.now());

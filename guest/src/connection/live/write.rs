@@ -6,6 +6,7 @@ use serde_json::json;
 use super::{AgentsCopy, Busy, Failing, LiveSession, Phase};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
+use crate::connection::told::Heard;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::sessions::delete;
@@ -112,7 +113,7 @@ impl LiveSession {
                         value: session.id.clone(),
                     });
                 }
-                if has_settled && end.is_known {
+                if has_settled && end.is_known() {
                     session.settled = session.length_up_to(end.last);
                 }
                 Ok(Decision::put(session))
@@ -283,24 +284,21 @@ impl super::Activity {
         {
             session.title = Title::Auto(title.clone());
         }
-        let heard = session.length_up_to(end.last);
+        let heard = self.heard.and_then(|heard| Some(session.length_up_to(heard.up_to(end.known?))));
         if let Some(since) = by.stands_in_since.filter(|_| self.succeeded)
             && session.id_at(by.agent) != Some(by.agent_id)
         {
             session.give_to(by.agent, by.agent_id, 0);
             session.agents.entry(by.agent.to_owned()).and_modify(|known| known.since = since);
         }
-        if self.heard
-            && let Some(known) = session.agents.get_mut(by.agent).filter(|known| known.id == by.agent_id)
-        {
+        if let Some(known) = session.agents.get_mut(by.agent).filter(|known| known.id == by.agent_id) {
             // What others have written just now it has not.
-            if end.is_known {
-                known.heard = heard;
-            }
-            if by.copy == AgentsCopy::Known {
+            known.heard = heard.unwrap_or(known.heard);
+            let has_heard_all = self.heard == Some(Heard::All);
+            if by.copy == AgentsCopy::Known && has_heard_all {
                 known.last_turn = self.last_turn;
             }
-            if self.last_turn.is_some() {
+            if self.last_turn.is_some() && has_heard_all {
                 known.listed_before = known.listed.filter(|_| !known.agrees());
             }
         }

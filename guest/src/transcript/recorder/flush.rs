@@ -22,8 +22,15 @@ pub enum Flushed {
 pub struct LogEnd {
     /// The number of its last entry.
     pub last: u32,
-    /// Whether all that stands before it is the writer's own or was known to it; see [`Recorder::knows`].
-    pub is_known: bool,
+    /// Up to which entry all is the writer's own or was known to it, if that can be said; see [`Recorder::knows`].
+    pub known: Option<u32>,
+}
+
+impl LogEnd {
+    /// Whether all that stands before it is known.
+    pub fn is_known(&self) -> bool {
+        self.known == Some(self.last)
+    }
 }
 
 /// The first part of what waits, as writes.
@@ -98,7 +105,8 @@ impl Recorder {
                 }
                 let gathered = self.gather(store, usize::MAX)?;
                 let read = expected.len();
-                let end = LogEnd { last: gathered.end, is_known: self.seen.is_some() && self.overtaken.is_none() };
+                let known = self.seen.map(|_| self.overtaken.unwrap_or(gathered.end));
+                let end = LogEnd { last: gathered.end, known };
                 let after = decide(before, end, expected, writes)?;
                 match &after {
                     Decision::Put(_) => writes.extend(gathered.writes.iter().cloned()),

@@ -111,6 +111,7 @@ impl Opening {
             found_in: (session.cwd.clone(), session.directories.clone()),
             plan,
             current: None,
+            made_behind: None,
             alive: cx.now(),
             reason,
             put_back: state.clone(),

@@ -10,6 +10,7 @@ use crate::connection::restore::{note_beside, restore_requests, state_given};
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::{Code, Object, Outcome, RpcError};
+use crate::sessions::vanish;
 use crate::storage::{Storage, StorageError, Write};
 use crate::store::{Decision, keys};
 
@@ -66,6 +67,7 @@ impl LiveSession {
         {
             staging.discard(cx);
         }
+        opening.made_behind = if step.makes() { cx.store.revision().ok() } else { None };
         let params = opening.params(step);
         let agent_id = opening.asks_as.clone().filter(|_| !step.makes());
         let id = cx.ask(Outgoing::Step { of: key, step, agent_id }, step.method(), params);
@@ -114,11 +116,14 @@ impl LiveSession {
         if attached.step == Step::New {
             opening.heard = 0;
         }
+        let made_behind = opening.made_behind.filter(|_| attached.step == Step::New);
         opening.awaits_earlier = !attached.step.makes() && cx.requests.is_worth_waiting(&agent_id);
         opening.attached = Some(attached);
         if let Err(error) = self.take_over(cx) {
             return self.fail(error, cx);
         }
+        // Found before this one takes its id.
+        let twin = made_behind.and_then(|behind| self.twin_since(behind, cx));
         let Some(opening) = self.opening_mut() else { return };
         opening.alive = cx.now();
         for request in restore_requests(&opening.put_back, &answer, &agent_id) {
@@ -127,6 +132,20 @@ impl LiveSession {
         }
         self.advance(cx);
         self.note_stand_in(cx);
+        if let Some(twin) = twin
+            && let Err(error) = vanish::forget(cx.store, &twin, &cx.agent.name, cx.now())
+        {
+            cx.push(Effect::NotRecorded(error.to_string()));
+        }
+    }
+
+    /// What another window has made of the agent's list where that has told of the session which the agent has begun for this
+    /// one, since the store was at this revision.
+    fn twin_since<S: Storage, E: Environment>(&self, revision: u64, cx: &mut Cx<'_, S, E>) -> Option<String> {
+        let own = self.key.id()?;
+        // Where it cannot be read, both are listed.
+        let row = vanish::listed_since(cx.store, (&cx.agent.name, &self.agent_id), revision).unwrap_or_default();
+        row.map(|row| row.id).filter(|id| id != own)
     }
 
     /// Where the agent has begun a session in the place of its own, or of another agent's, and it takes a while until all of
