@@ -1,6 +1,7 @@
 //! Taking in rows of an agent's own list: sessions that the layer did not know, and what the agent knows better of those
 //! that it does.
 
+mod beside;
 mod found;
 mod here;
 mod intake;

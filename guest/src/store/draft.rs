@@ -80,6 +80,11 @@ impl<'a, S: Storage> Draft<'a, S> {
         Self { store, revision: Some(revision), roster, sessions, changed: Vec::new(), expected, writes }
     }
 
+    /// The store, as it was before.
+    pub fn store(&self) -> &'a Store<S> {
+        self.store
+    }
+
     /// The storage, for reading.
     pub fn storage(&self) -> &'a S {
         &self.store.storage

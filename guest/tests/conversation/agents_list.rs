@@ -320,6 +320,33 @@ fn a_new_session_that_the_agents_list_tells_of_before_it_is_answered_has_no_twin
 }
 
 #[test]
+fn which_session_another_was_forked_from_is_taken_from_the_agents_list() {
+    let (store, world) = (Memory::new(), World::default());
+    let fork = |id: &str, parent: &str| {
+        let mut fork = row(id, id, LONG_AGO);
+        fork["forkedFrom"] = parent.into();
+        fork
+    };
+    let parents = |desk: &mut Desk<'_>| -> Vec<Value> {
+        let answer = desk.ask("session/list", json!({"limit": 10, "_meta": {"acp-sessions": {"agents": "all"}}}));
+        let rows = answer["result"]["sessions"].as_array().unwrap().iter();
+        rows.map(|row| json!([row["sessionId"], row["forkedFrom"]])).collect()
+    };
+    // By another agent's id the session is another one.
+    leave(listing(&store, &world, "b", &json!({}), &[row("p1", "Theirs", LONG_AGO)]));
+    let rows = [fork("f1", "p1"), row("p1", "p1", LONG_AGO), fork("f2", "f2"), fork("f3", "nobody's")];
+    let mut desk = listing(&store, &world, "a", &json!({}), &rows);
+    let listed = parents(&mut desk);
+    let own = listed.iter().map(|row| row[0].as_str().unwrap()).find(|id| id.starts_with("sess_")).unwrap();
+    assert!(listed.contains(&json!(["f1", own])), "{listed:?}");
+    assert!(listed.contains(&json!(["f2", null])) && listed.contains(&json!(["f3", null])), "{listed:?}");
+    leave(desk);
+    // Once it is known, a later list need not say it again.
+    let mut desk = listing(&store, &world, "a", &json!({}), &[row("f1", "f1", LONG_AGO), row("p1", "p1", LONG_AGO)]);
+    assert!(parents(&mut desk).contains(&json!(["f1", own])));
+}
+
+#[test]
 fn sessions_without_a_date_stand_behind_those_that_have_one() {
     let dateless = |id: &str| json!({"sessionId": id, "cwd": CWD, "title": "Undated"});
     let (store, world) = (Memory::new(), World::default());

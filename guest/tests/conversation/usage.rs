@@ -132,6 +132,42 @@ fn tokens_are_those_of_each_answer_also_where_several_are_one_turn() {
     assert_eq!(page["ok"]["usages"][0]["title"], "One");
 }
 
+/// A row of the agent's list that says what its session has cost; the amount as it stands in JSON.
+fn costing(id: &str, amount: &str) -> Value {
+    let mut row = row(id, "One", "2025-01-01T00:00:00Z");
+    row["cost"] = serde_json::from_str(&format!("{{\"amount\":{amount},\"currency\":\"USD\"}}")).unwrap();
+    row
+}
+
+#[test]
+fn what_an_agents_list_says_that_a_session_has_cost_counts_as_far_as_it_was_not_heard_of() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"sessionCapabilities": {"resume": {}}});
+    for (amount, days) in [
+        ("1.5", "s1 - a: 1.5 USD"),
+        // The same again, and an older list.
+        ("1.5", "s1 - a: 1.5 USD"),
+        ("1.25", "s1 - a: 1.5 USD"),
+        ("2", "s1 - a: 2 USD"),
+    ] {
+        leave(listing(&store, &world, "a", &capabilities, &[costing("s1", amount)]));
+        assert_eq!(used(&store, &world), [days], "{amount}");
+    }
+    // A turn here adds to the same sum, and is not counted again from the list.
+    let mut desk = listing(&store, &world, "a", &capabilities, &[costing("s1", "2")]);
+    let out = ask_resume(&mut desk, "resume", "s1");
+    oblige(&mut desk, out, &[], "s1").answer("resume");
+    turn(&mut desk, "s1", &["2.25"]);
+    // What another window reads in the list meanwhile is left to this one.
+    leave(listing(&store, &world, "a", &capabilities, &[costing("s1", "2.5")]));
+    turn(&mut desk, "s1", &["2.5"]);
+    leave(desk);
+    let mut desk = listing(&store, &world, "a", &capabilities, &[costing("s1", "2.5"), costing("s1", "2.5")]);
+    assert_eq!(used(&store, &world), ["s1 - a: 2 USD".to_owned(), format!("s1 {TODAY} a: 0.5 USD")]);
+    let draft = json!({"limit": 10});
+    assert_eq!(desk.ask("session/list", draft)["result"]["sessions"][0]["cost"]["amount"], 2.5);
+}
+
 #[test]
 fn days_agents_and_currencies_are_told_apart() {
     let (store, world) = (Memory::new(), World::default());

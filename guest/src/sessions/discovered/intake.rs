@@ -26,10 +26,10 @@ enum Owner {
 
 /// The sessions as they are being changed, and whose the agent's ids are: an agent may list one twice.
 pub(super) struct Intake<'d, 'a, S, E> {
-    draft: &'d mut Draft<'a, S>,
+    pub(super) draft: &'d mut Draft<'a, S>,
     environment: &'d E,
-    agent: &'d str,
-    now: i64,
+    pub(super) agent: &'d str,
+    pub(super) now: i64,
     owners: BTreeMap<String, Owner>,
 }
 
@@ -61,7 +61,18 @@ impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
                 },
             });
         }
+        let rows = &rows[..found.len()];
+        self.note_parents(rows)?;
+        self.note_costs(rows, |agent_id| here(agent_id) == Here::Open)?;
         Ok(found)
+    }
+
+    /// The session of ours that has this id of the agent's, as far as was read.
+    pub(super) fn owner(&self, agent_id: &str) -> Option<&str> {
+        match self.owners.get(agent_id)? {
+            Owner::Session(id) => Some(id),
+            Owner::Deleted | Owner::Nobody => None,
+        }
     }
 
     /// Reads whose the rows are, and these sessions or, for new ones, what has the id that they ask for.

@@ -2,7 +2,7 @@
 
 use crate::rpc::Object;
 use crate::sessions::info;
-use crate::store::{ActivityState, directory};
+use crate::store::{ActivityState, Cost, directory, keys};
 use crate::time;
 use crate::transcript::own_words;
 
@@ -20,7 +20,7 @@ pub struct Row {
     pub title: Option<String>,
     /// Milliseconds since 1970.
     pub updated: Option<i64>,
-    /// When its user last prompted it, if the row says so (draft of list extensions), and so the next two.
+    /// When its user last prompted it, if the row says so (draft of list extensions), and so the next ones.
     pub prompted: Option<i64>,
     /// When its last turn ended.
     pub turn_ended: Option<i64>,
@@ -28,6 +28,10 @@ pub struct Row {
     pub model: Option<String>,
     /// What is being done in it.
     pub state: Option<ActivityState>,
+    /// The session that it was forked from, by the agent's id.
+    pub forked_from: Option<String>,
+    /// What it has cost since it began.
+    pub cost: Option<Cost>,
     /// When it was created, where the agent says so: as the draft had it, or as a layer in front of it does.
     pub created: Option<i64>,
     /// The further directories, if the row says which: an agent that leaves them out says nothing of them.
@@ -61,6 +65,8 @@ impl Row {
             turn_ended: time("lastTurnEndedAt"),
             model: row.get_string("model").filter(|model| model.len() <= LONGEST_MODEL),
             state: row.get_string("state").and_then(|state| ActivityState::of_name(&state)),
+            forked_from: row.get_string("forkedFrom").filter(|id| !id.is_empty() && id.len() <= keys::LONGEST_ID),
+            cost: row.get_some("cost").and_then(Cost::read),
             created: created.and_then(|text| time::parse(&text)),
             directories,
             archived: row.get_some("archived").and_then(|json| serde_json::from_str(json).ok()),
