@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use scope::{News, Scope};
 
-use super::open_marks::{self, AgentsWords, Cleaned, States};
+use super::open_marks::{self, AgentsWords, Cleaned, States, StatesSince};
 use crate::storage::{Bounds, Durability, Entry, Result, Storage, StorageError, Write};
 use crate::store::{ActivityState, Departure, Session, Store, keys};
 
@@ -123,7 +123,8 @@ impl Follower {
         step: &mut Step,
     ) -> Result<()> {
         // What has this revision or an earlier one stands in the indexes that are read now.
-        let present = store.revision()?;
+        let states = StatesSince::read(store, now, words)?;
+        let present = states.revision();
         if present < self.reached || present - self.reached > MOST_BEHIND {
             *self = Self::begin(store, now, words)?;
             (step.is_over, step.is_too_far_behind) = (true, true);
@@ -132,7 +133,6 @@ impl Follower {
         if !std::mem::replace(&mut self.is_looking, true) {
             self.given_before = std::mem::take(&mut self.given);
         }
-        let states = open_marks::states(store, now, words)?;
         let mut is_at_end = true;
         if present > self.reached {
             let (changed, rest) = self.entries(store, keys::CHANGES, LAST, most)?;
@@ -188,7 +188,7 @@ impl Follower {
         store: &Store<S>,
         changed: &[(u64, String)],
         until: u64,
-        states: &States,
+        states: &StatesSince<'_>,
         step: &mut Step,
     ) -> Result<bool> {
         let end = changed.partition_point(|(revision, _)| *revision <= until);
@@ -199,7 +199,7 @@ impl Follower {
                     continue;
                 }
                 match self.given.get(&session.id) {
-                    None => self.give(session, states, step),
+                    None => self.give(store, session, states, step)?,
                     Some(given) if *given == shown => {}
                     Some(_) => self.again = Some(self.again.map_or(shown, |again| again.min(shown))),
                 }
@@ -219,17 +219,18 @@ impl Follower {
     }
 
     /// Those in which something else is being done than was given, of those that this look has not given yet.
-    fn changed_states<S: Storage>(&mut self, store: &Store<S>, states: &States, step: &mut Step) -> Result<()> {
+    fn changed_states<S: Storage>(&mut self, store: &Store<S>, since: &StatesSince<'_>, step: &mut Step) -> Result<()> {
+        let states = since.all();
         let known: BTreeSet<&String> = states.keys().chain(self.states.keys()).collect();
         let is_changed = |id: &&String| states.get(*id) != self.states.get(*id) && !self.given.contains_key(*id);
         let ids: Vec<String> = known.into_iter().filter(is_changed).cloned().collect();
         for some in ids.chunks(RECORDS_AT_ONCE) {
             for session in sessions(store, some.iter())? {
-                self.give(session, states, step);
+                self.give(store, session, since, step)?;
             }
             // Of one that is not there nobody needs to be told.
-            for id in some {
-                self.note_state(id, states.get(id).copied());
+            for id in some.iter().filter(|id| !self.given.contains_key(*id)).cloned().collect::<Vec<_>>() {
+                self.note_state(&id, states.get(&id).copied());
             }
         }
         Ok(())
@@ -242,11 +243,18 @@ impl Follower {
         };
     }
 
-    fn give(&mut self, session: Session, states: &States, step: &mut Step) {
-        let state = states.get(&session.id).copied();
+    fn give<S: Storage>(
+        &mut self,
+        store: &Store<S>,
+        session: Session,
+        states: &StatesSince<'_>,
+        step: &mut Step,
+    ) -> Result<()> {
+        let state = states.at(store, &session.id, session.revision)?;
         self.note_state(&session.id, state);
         self.given.insert(session.id.clone(), session.shown_revision());
         step.changed.push(Changed { session, state });
+        Ok(())
     }
 
     /// What [`Self::read_from`] reads. What was given is not in it: it may be given again.

@@ -53,6 +53,49 @@ pub fn state<S: Storage>(store: &Store<S>, id: &str, now: i64) -> Result<Option<
     Ok(fresh.filter_map(|mark| read_mark(&mark.value)?.1).max())
 }
 
+/// What was being done in a session when the store had this revision or a later one.
+#[derive(Debug)]
+pub struct StatesSince<'a> {
+    revision: u64,
+    states: States,
+    words: &'a AgentsWords,
+    now: i64,
+}
+
+impl<'a> StatesSince<'a> {
+    /// Reads what is being done in all sessions that are open.
+    pub fn read<S: Storage>(store: &Store<S>, now: i64, words: &'a AgentsWords) -> Result<Self> {
+        Self::read_since(store, store.revision()?, now, words)
+    }
+
+    /// The same where the store is known to have come to this revision.
+    pub fn read_since<S: Storage>(store: &Store<S>, revision: u64, now: i64, words: &'a AgentsWords) -> Result<Self> {
+        Ok(Self { revision, states: states(store, now, words)?, words, now })
+    }
+
+    /// The store's revision before they were read.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// All of it.
+    pub fn all(&self) -> &States {
+        &self.states
+    }
+
+    /// What was being done in a session when its record was the one of this revision, which was read behind the states. `None`
+    /// also where that cannot be said, because the record has become another again.
+    pub fn at<S: Storage>(&self, store: &Store<S>, id: &str, revision: u64) -> Result<Option<ActivityState>> {
+        if revision <= self.revision {
+            return Ok(self.states.get(id).copied());
+        }
+        let marked = state(store, id, self.now)?;
+        let said = self.words.get(id).filter(|word| word.marked == marked).map(|word| word.state);
+        let is_same = store.session(id)?.is_some_and(|session| session.revision == revision);
+        Ok(said.or(marked).filter(|_| is_same))
+    }
+}
+
 /// What a heartbeat came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beat {

@@ -6,6 +6,7 @@ mod deletes;
 mod fork_cost;
 mod forks;
 mod intake;
+mod moments;
 mod open_marks;
 mod pruning;
 mod rebuilding;

@@ -10,7 +10,7 @@ use crate::search::query::Query;
 use crate::sessions::cursor::Place;
 use crate::sessions::filter::{Filter, Request, View};
 use crate::sessions::list::Effort;
-use crate::sessions::open_marks::{self, AgentsWords, States};
+use crate::sessions::open_marks::{AgentsWords, StatesSince};
 use crate::sessions::walk::{self, Found, Walk};
 use crate::storage::{Bounds, Result, Storage, StorageError};
 use crate::store::{ActivityState, Row, RowHead, Session, Store, keys};
@@ -37,8 +37,8 @@ pub(super) struct Gather<'a, S> {
     is_walked: bool,
     /// Whether only titles and metadata can be searched.
     headings_only: bool,
-    /// What is being done in sessions, where rows show it; read with the first of them.
-    states: Option<States>,
+    /// What is being done in sessions, where rows show it; read before the first of them.
+    states: Option<StatesSince<'a>>,
     agents_words: &'a AgentsWords,
 }
 
@@ -64,6 +64,10 @@ impl<'a, S: Storage> Gather<'a, S> {
 
     /// The rows behind a place, as many as the page takes, and where there are more.
     pub(super) fn page(mut self, behind: Option<&Place>) -> Result<(Vec<String>, Option<Place>)> {
+        if self.view.extended {
+            let states = StatesSince::read_since(self.store, self.started, self.view.now, self.agents_words)?;
+            self.states = Some(states);
+        }
         self.fill(behind)?;
         let next = if self.is_full() {
             self.rows.pop();
@@ -100,21 +104,16 @@ impl<'a, S: Storage> Gather<'a, S> {
 
     /// Adds a row, with where it matched.
     fn push(&mut self, place: Place, row: Row<'_>, id: &str, found: Option<&Match>) -> Result<()> {
-        let json = shown(row, self.state(id)?, found, self.view);
+        let state = self.state(id, row.head.revision)?;
+        let json = shown(row, state, found, self.view);
         self.bytes += json.len() + 1;
         self.rows.push((place, json));
         Ok(())
     }
 
-    /// What is being done in a session, if rows show it and anybody knows.
-    fn state(&mut self, id: &str) -> Result<Option<ActivityState>> {
-        if !self.view.extended {
-            return Ok(None);
-        }
-        if self.states.is_none() {
-            self.states = Some(open_marks::states(self.store, self.view.now, self.agents_words)?);
-        }
-        Ok(self.states.as_ref().and_then(|states| states.get(id).copied()))
+    /// What was being done in a session when its record was the one of this revision, if rows show it and anybody knows.
+    fn state(&self, id: &str, revision: u64) -> Result<Option<ActivityState>> {
+        self.states.as_ref().map_or(Ok(None), |states| states.at(self.store, id, revision))
     }
 
     /// Rows straight from the index.
@@ -178,6 +177,9 @@ impl<'a, S: Storage> Gather<'a, S> {
             let changed: Vec<(u64, String)> =
                 page.entries.iter().filter_map(|entry| keys::changed_place(&entry.key)).collect();
             let ids: Vec<String> = changed.iter().map(|(_, id)| id.clone()).collect();
+            if self.view.extended {
+                self.states = Some(StatesSince::read(self.store, self.view.now, self.agents_words)?);
+            }
             let mut sessions = self.sessions(&ids)?;
             sessions.retain(|session| session.born <= self.started && self.filter.admits(session));
             let hits = match search {
