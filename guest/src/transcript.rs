@@ -28,7 +28,7 @@ mod replay_tests;
 pub use begun::{Begun, begun, begun_by};
 pub use digest::{Hearer, digest, digest_for, is_any_said};
 pub use echo::Echo;
-pub use elsewhere::{By, Elsewhere, Own, Shown};
+pub use elsewhere::{By, Elsewhere, Growing, Own, Shown};
 pub use ended::Ended;
 pub use entry::{Entry, Kind, UpdateKind, in_window, lost_entry, speaker};
 pub use open_calls::OpenCalls;

@@ -53,10 +53,11 @@ impl Shown {
     }
 }
 
-/// A piece of a message that was shown while its turn was under way.
+/// A piece of a message that was shown while it could still grow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {
-    turn: String,
+    /// Its turn; none: it was said between turns.
+    turn: Option<String>,
     /// The number of its entry.
     seq: u32,
     /// How much of its text was shown, in bytes.
@@ -64,22 +65,29 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Of this entry, if it is one that can grow: plain text of a turn.
+    /// Of this entry, if it is one that can grow: plain text of a turn, or what somebody has said between turns.
     pub(super) fn of(seq: u32, text: &str) -> Option<Self> {
         let entry = Entry::parse(text)?;
+        if entry.turn.is_none() && entry.speaker.is_none() {
+            return None;
+        }
         let length = plain_text(&entry)?.1.len();
-        Some(Self { turn: entry.turn?.to_owned(), seq, length })
+        Some(Self { turn: entry.turn.map(str::to_owned), seq, length })
     }
 
     /// What has been added to it since, as an entry.
     fn rest<S: Storage>(&self, storage: &S, log: &str) -> Result<Option<String>> {
         let page = storage.read_log(log, self.seq, Bounds { limit: 1, max_bytes: 1 })?;
         let text = page.entries.first().filter(|entry| entry.seq == self.seq).map(|entry| &entry.value);
-        let Some(entry) = text.and_then(|text| Entry::parse(text)) else { return Ok(None) };
-        let Some((mut params, text)) = plain_text(&entry) else { return Ok(None) };
-        let Some(rest) = text.get(self.length..).filter(|rest| !rest.is_empty()) else { return Ok(None) };
+        Ok(text.and_then(|text| Entry::parse(text)).and_then(|entry| self.rest_of(&entry)))
+    }
+
+    /// The same of the entry as it is now.
+    fn rest_of(&self, entry: &Entry<'_>) -> Option<String> {
+        let (mut params, text) = plain_text(entry)?;
+        let rest = text.get(self.length..).filter(|rest| !rest.is_empty())?;
         params["update"]["content"]["text"] = rest.into();
-        Ok(Some(Entry::tagged(Kind::Update, entry.time, entry.turn, &params.to_string())))
+        Some(Entry::tagged(Kind::Update, entry.time, entry.turn, &params.to_string()))
     }
 }
 
@@ -104,7 +112,11 @@ pub struct Elsewhere {
     begun: BTreeMap<String, u32>,
     /// What is to be shown, in this order.
     ended: VecDeque<Said>,
+    /// Of a turn that has begun.
     cut: Option<Cut>,
+    /// Of what was last shown that was said between turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    words: Option<Cut>,
     /// What the window's own agent says between turns behind this entry is held back, and to be shown as well: others' words
     /// were being shown when it came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -121,6 +133,15 @@ enum Behind {
     Written,
     /// Something that was said between turns, which may still grow.
     Growing,
+}
+
+/// What becomes of words between turns that nothing follows yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Growing {
+    /// They wait until something does.
+    Waits,
+    /// They are shown as far as they go, once, because what follows comes from this window.
+    IsShown,
 }
 
 /// Something that was said elsewhere and is over, or was held back.
@@ -214,19 +235,32 @@ impl Elsewhere {
 
     /// The client was shown this much, whatever there was to be shown before.
     pub fn was_shown(&mut self, shown: Shown, own: &Own) {
-        let cut = shown.cut.filter(|cut| !cut.turn.starts_with(&own.turns));
-        let begun = cut.iter().map(|cut| (cut.turn.clone(), shown.end.saturating_add(1)));
-        *self = Self { looked: shown.end, begun: begun.collect(), cut, ..Self::default() };
+        *self = Self { looked: shown.end, ..Self::default() };
+        match shown.cut {
+            Some(Cut { turn: Some(turn), .. }) if turn.starts_with(&own.turns) => {}
+            Some(cut) => match cut.turn.clone() {
+                Some(turn) => {
+                    self.begun = [(turn, shown.end.saturating_add(1))].into();
+                    self.cut = Some(cut);
+                }
+                None => {
+                    (self.looked, self.behind) = (shown.end.saturating_sub(1), Behind::Growing);
+                    self.words = Some(cut);
+                }
+            },
+            None => {}
+        }
     }
 
     /// Looks through what has been written to the log. What is held back is written, and does not grow any more.
-    pub fn look<S: Storage>(&mut self, storage: &S, log: &str, own: &Own) -> Result<()> {
+    pub fn look<S: Storage>(&mut self, storage: &S, log: &str, own: &Own, growing: Growing) -> Result<()> {
         while self.behind != Behind::Nothing && self.ended.len() < MOST_ENDED {
             let page = storage.read_log(log, self.looked.saturating_add(1), BATCH)?;
             let last = page.entries.last().filter(|_| !page.more).map(|entry| entry.seq);
             for entry in &page.entries {
                 // What agents say between turns may grow as long as nothing follows it.
-                if !self.meet(entry.seq, &entry.value, own, last == Some(entry.seq)) {
+                let growing = Some(growing).filter(|_| last == Some(entry.seq));
+                if !self.meet(entry.seq, &entry.value, own, growing) {
                     self.behind = Behind::Growing;
                     return Ok(());
                 }
@@ -239,8 +273,8 @@ impl Elsewhere {
         Ok(())
     }
 
-    /// Takes in an entry; says whether it can be.
-    fn meet(&mut self, seq: u32, text: &str, own: &Own, may_grow: bool) -> bool {
+    /// Takes in an entry; says whether that is all of it. `growing`: it may still grow.
+    fn meet(&mut self, seq: u32, text: &str, own: &Own, growing: Option<Growing>) -> bool {
         let Some(entry) = Entry::parse(text) else { return true };
         match (entry.turn, entry.speaker) {
             (Some(turn), _) if turn.starts_with(&own.turns) => {}
@@ -255,16 +289,33 @@ impl Elsewhere {
             (None, Some(_)) if entry.kind == Kind::Update => {
                 let by = if own.has_said(&entry) { By::Own } else { By::Another };
                 let is_held = || self.held_behind.is_some_and(|behind| seq > behind);
-                if by == By::Another && may_grow {
-                    return false;
+                if by == By::Another {
+                    return self.meet_words(seq, &entry, growing);
                 }
-                if by == By::Another || is_held() {
+                if is_held() {
                     self.ended.push_back(Said { turn: None, from: seq, until: seq, by });
                 }
             }
             (None, _) => {}
         }
         true
+    }
+
+    /// The same of what another's agent has said between turns, which may have been shown in part.
+    fn meet_words(&mut self, seq: u32, entry: &Entry<'_>, growing: Option<Growing>) -> bool {
+        // Text alone grows.
+        let growing = growing.filter(|_| plain_text(entry).is_some());
+        let shown = self.words.as_ref().filter(|words| words.seq == seq);
+        let is_new = match growing {
+            None => shown.is_none_or(|shown| shown.rest_of(entry).is_some()),
+            Some(Growing::IsShown) => shown.is_none(),
+            Some(Growing::Waits) => false,
+        };
+        let is_waiting = || self.ended.iter().any(|said| said.turn.is_none() && said.from == seq);
+        if is_new && !is_waiting() {
+            self.ended.push_back(Said { turn: None, from: seq, until: seq, by: By::Another });
+        }
+        growing.is_none()
     }
 
     /// Nobody is at the turns that have begun: what was said in them is all.
@@ -278,7 +329,7 @@ impl Elsewhere {
     pub fn next<S: Storage>(&mut self, storage: &S, session: &Session, room: usize) -> Result<Option<Part>> {
         let Some(said) = self.ended.front_mut() else { return Ok(None) };
         let by = said.by;
-        if let Some(cut) = self.cut.as_ref().filter(|cut| said.turn.as_ref() == Some(&cut.turn)) {
+        if let Some(cut) = self.cut.as_ref().filter(|cut| said.turn.is_some() && said.turn == cut.turn) {
             let rest = cut.rest(storage, &session.id)?;
             self.cut = None;
             return Ok(Some(Part { by, entries: rest.into_iter().collect() }));
@@ -291,14 +342,23 @@ impl Elsewhere {
             Some(turn) => Entry::parse(text).is_some_and(|entry| entry.turn == Some(turn)),
             None => true,
         };
+        let words = self.words.as_ref().filter(|words| said.turn.is_none() && words.seq == said.from);
+        let was_shown = |value: String| match words {
+            Some(words) => Entry::parse(&value).and_then(|entry| words.rest_of(&entry)),
+            None => Some(value),
+        };
+        let is_words = said.turn.is_none() && by == By::Another;
+        let met = page.entries.first().filter(|entry| is_words && entry.seq == said.from);
+        let now_shown = met.and_then(|entry| Cut::of(entry.seq, &entry.value));
         let entries = page
             .entries
             .into_iter()
             .filter(|entry| entry.seq <= said.until)
             .inspect(|entry| said.from = entry.seq.saturating_add(1))
             .filter(|entry| session.has_own(entry.seq) && of_turn(&entry.value))
-            .map(|entry| entry.value)
+            .filter_map(|entry| was_shown(entry.value))
             .collect();
+        self.words = now_shown.or_else(|| self.words.take());
         if is_past {
             self.ended.pop_front();
         }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::elsewhere::{Elsewhere, Own, Shown};
+use super::elsewhere::{Elsewhere, Growing, Own, Shown};
 use super::entry::{Entry, Kind};
 use super::replay::{Replay, Start};
 use crate::storage::{Durability, Memory, Write};
@@ -23,6 +23,8 @@ enum Event {
     /// An agent says something between turns.
     Aside(u8),
     Look,
+    /// The same before the own window says something.
+    LookAhead,
     Show(usize),
     /// The instance is lost, and what was kept is taken up.
     Lose,
@@ -36,6 +38,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         3 => window.clone().prop_map(Event::End),
         1 => window.prop_map(Event::Aside),
         3 => Just(Event::Look),
+        1 => Just(Event::LookAhead),
         2 => (0..40_usize).prop_map(Event::Show),
         1 => Just(Event::Lose),
     ];
@@ -132,7 +135,7 @@ impl Log {
                     let turn = self.texts.iter().enumerate().filter(|(_, (writer, _))| *writer == its);
                     said.extend(turn.map(|(at, (_, text))| rest(at, text)));
                 }
-                Writer::Aside(1..) if at >= from && at + 1 < self.texts.len() => said.push_str(text),
+                Writer::Aside(1..) if at + 1 < self.texts.len() => said.push_str(&rest(at, text)),
                 _ => {}
             }
         }
@@ -144,6 +147,12 @@ fn text_of(entry: &str) -> String {
     let entry = Entry::parse(entry).unwrap();
     let params: serde_json::Value = serde_json::from_str(entry.json).unwrap();
     params["update"]["content"]["text"].as_str().unwrap_or_default().to_owned()
+}
+
+fn sorted_words(text: &str) -> Vec<&str> {
+    let mut words: Vec<_> = text.split_whitespace().collect();
+    words.sort_unstable();
+    words
 }
 
 proptest! {
@@ -165,7 +174,7 @@ proptest! {
                 log.append(Writer::Turn { window, nth, is_end: true });
             }
             Event::Aside(window) => log.append(Writer::Aside(window)),
-            Event::Look | Event::Show(_) | Event::Lose => {}
+            Event::Look | Event::LookAhead | Event::Show(_) | Event::Lose => {}
         };
         for event in before {
             happen(&mut log, event);
@@ -185,16 +194,18 @@ proptest! {
             seen.extend(next.iter().flat_map(|part| &part.entries).map(|entry| text_of(entry)));
             next.is_some()
         };
-        let look = |elsewhere: &mut Elsewhere, log: &Log, known: &mut u32| {
+        let look = |elsewhere: &mut Elsewhere, log: &Log, known: &mut u32, growing| {
             if log.end > *known {
                 elsewhere.written_behind(*known);
                 *known = log.end;
             }
-            elsewhere.look(log.store.storage(), "s", &own).unwrap();
+            elsewhere.look(log.store.storage(), "s", &own, growing).unwrap();
         };
+        let is_any_ahead = events.iter().any(|event| matches!(event, Event::LookAhead));
         for event in events {
             match event {
-                Event::Look => look(&mut elsewhere, &log, &mut known),
+                Event::Look => look(&mut elsewhere, &log, &mut known, Growing::Waits),
+                Event::LookAhead => look(&mut elsewhere, &log, &mut known, Growing::IsShown),
                 Event::Show(room) => {
                     show(&mut elsewhere, &log, room, &mut seen);
                 }
@@ -205,14 +216,24 @@ proptest! {
                 event => happen(&mut log, event),
             }
         }
+        if is_any_ahead {
+            // What was shown in part is over.
+            log.append(Writer::Turn { window: 0, nth: log.turns[0], is_end: true });
+        }
         loop {
-            look(&mut elsewhere, &log, &mut known);
+            look(&mut elsewhere, &log, &mut known, Growing::Waits);
             if !elsewhere.is_any_over() {
                 break;
             }
             while show(&mut elsewhere, &log, usize::MAX, &mut seen) {}
         }
-        prop_assert_eq!(seen, log.said_elsewhere(from, behind));
+        let said = log.said_elsewhere(from, behind);
+        if is_any_ahead {
+            // Perhaps in another order, as words were shown before they were all there.
+            prop_assert_eq!(sorted_words(&seen), sorted_words(&said));
+        } else {
+            prop_assert_eq!(seen, said);
+        }
     }
 }
 
@@ -225,7 +246,7 @@ fn of_turns_that_nobody_is_at_any_more_all_is_shown() {
     let mut elsewhere = Elsewhere::default();
     elsewhere.was_shown(Shown { end: 0, cut: None }, &own);
     elsewhere.written_behind(0);
-    elsewhere.look(log.store.storage(), "s", &own).unwrap();
+    elsewhere.look(log.store.storage(), "s", &own, Growing::Waits).unwrap();
     assert!(elsewhere.is_any_begun() && !elsewhere.is_any_over());
     elsewhere.end_begun();
     let next = elsewhere.next(log.store.storage(), &log.session, 1).unwrap().unwrap();

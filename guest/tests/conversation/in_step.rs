@@ -231,6 +231,40 @@ fn what_another_windows_agent_says_between_turns_is_shown_once_something_follows
 }
 
 #[test]
+fn what_another_windows_agent_says_between_turns_is_shown_before_the_prompt_that_follows_it() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut first, mut second) = two_windows(&store, &world);
+    second.agent(update("b1", chunk("agent_message_chunk", "By the ")));
+    second.wait(150);
+    let mine = ask_prompt(&mut first, "mine", "s1", "Mine");
+    assert_eq!(shown(&mine), ["By the "]);
+    assert!(account(&mine).unwrap().contains("By the"));
+    // What comes to it behind that prompt is shown behind the turn.
+    second.agent(update("b1", chunk("agent_message_chunk", "way")));
+    second.wait(150);
+    assert_eq!(shown(&ends(&mut first, &mine)), ["way"]);
+    assert_eq!(said(&first.wait(SOON).client), [""; 0]);
+    second.turn("s1", "Theirs", &["Their answer"]);
+    assert_eq!(shown(&first.wait(SOON)), ["> Theirs", "Their answer"]);
+    assert_eq!(said(&first.wait(SOON).client), [""; 0]);
+}
+
+#[test]
+fn what_comes_to_words_between_turns_behind_a_load_is_shown() {
+    let (store, world) = (Memory::new(), World::default());
+    let (first, mut second) = two_windows(&store, &world);
+    drop(first);
+    second.agent(update("b1", chunk("agent_message_chunk", "By the ")));
+    second.wait(150);
+    let mut third = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
+    assert_eq!(said(&load(&mut third, "s1", &[]).client), ["> Hi", "HoBy the "]);
+    second.agent(update("b1", chunk("agent_message_chunk", "way")));
+    second.wait(150);
+    second.turn("s1", "Theirs", &["Their answer"]);
+    assert_eq!(shown(&third.wait(SOON)), ["way", "> Theirs", "Their answer"]);
+}
+
+#[test]
 fn what_another_program_of_one_agent_says_between_turns_is_shown_and_told_like_its_turns() {
     let (store, world) = (Memory::new(), World::default());
     let capabilities = json!({"sessionCapabilities": {"resume": {}}});

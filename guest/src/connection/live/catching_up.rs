@@ -11,7 +11,7 @@ use crate::environment::Environment;
 use crate::sessions::open_marks;
 use crate::storage::{Storage, StorageError};
 use crate::store::Session;
-use crate::transcript::{By, Own, Shown, speaker};
+use crate::transcript::{By, Growing, Own, Shown, speaker};
 
 impl LiveSession {
     /// What the entries of a new turn are marked with.
@@ -86,7 +86,7 @@ impl LiveSession {
         self.note_others(cx);
         // What those have written who are gone is looked at once it is known that they are.
         let are_gone = self.in_step.elsewhere.is_any_begun() && !self.is_open_elsewhere(cx);
-        self.look_elsewhere(cx);
+        self.look_elsewhere(Growing::Waits, cx);
         if are_gone && !self.in_step.is_put_off {
             self.in_step.change().end_begun();
         }
@@ -102,7 +102,7 @@ impl LiveSession {
     }
 
     /// Looks through what has been written to the log.
-    fn look_elsewhere<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+    fn look_elsewhere<S: Storage, E: Environment>(&mut self, growing: Growing, cx: &mut Cx<'_, S, E>) {
         if self.in_step.elsewhere.holds_back() {
             self.recorder.close_run();
             if let Err(error) = self.write(cx, false) {
@@ -111,7 +111,7 @@ impl LiveSession {
         }
         let own = self.own(cx);
         let id = self.key.id().unwrap_or_default();
-        if let Err(error) = self.in_step.change().look(cx.store.storage(), id, &own) {
+        if let Err(error) = self.in_step.change().look(cx.store.storage(), id, &own, growing) {
             self.put_off(&error, cx);
         }
     }
@@ -123,17 +123,22 @@ impl LiveSession {
             return true;
         }
         self.look_for_others(cx);
-        self.catch_up(cx)
+        // What comes behind it is the window's own.
+        self.catch_up_with(Growing::IsShown, cx)
     }
 
     /// Has the client shown what was said elsewhere, unless something is under way. Says whether it is being shown: what
     /// the client sends meanwhile waits.
     pub(super) fn catch_up<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> bool {
+        self.catch_up_with(Growing::Waits, cx)
+    }
+
+    fn catch_up_with<S: Storage, E: Environment>(&mut self, growing: Growing, cx: &mut Cx<'_, S, E>) -> bool {
         let is_free = matches!(&self.phase, Phase::Open { turns, busy: None } if turns.is_empty());
         if !is_free || self.in_step.is_put_off || self.in_step.elsewhere.is_idle() {
             return false;
         }
-        self.look_elsewhere(cx);
+        self.look_elsewhere(growing, cx);
         if self.in_step.is_put_off || !self.in_step.elsewhere.is_any_over() {
             return false;
         }
@@ -225,7 +230,7 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) -> Option<usize> {
         if self.in_step.elsewhere.holds_back() {
-            self.look_elsewhere(cx);
+            self.look_elsewhere(Growing::Waits, cx);
             if self.in_step.is_put_off {
                 return None;
             }
