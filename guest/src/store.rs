@@ -118,6 +118,8 @@ pub struct Store<S> {
     places: RefCell<Places>,
     /// What the last change has left.
     latest: RefCell<Option<Latest>>,
+    /// Something was committed here that leaves a log to be removed.
+    has_let_go: Cell<bool>,
 }
 
 /// How many changes are looked through to know what has not changed.
@@ -133,7 +135,13 @@ impl<S: Storage> Store<S> {
             remembered: RefCell::new(None),
             places: RefCell::default(),
             latest: RefCell::new(None),
+            has_let_go: Cell::new(false),
         }
+    }
+
+    /// Whether something was committed through it, since this was last asked, that leaves a log to be removed.
+    pub fn take_let_go(&self) -> bool {
+        self.has_let_go.take()
     }
 
     /// The storage itself, for reading.
@@ -252,6 +260,10 @@ impl<S: Storage> Store<S> {
 
     /// Commits, without the texts where the storage has no text search.
     pub fn commit(&self, expected: &[Expectation], writes: Vec<Write>, durability: Durability) -> Result<()> {
+        let lets_go = |write: &Write| matches!(write, Write::Put { key, .. } if key.starts_with(keys::REMOVALS));
+        if writes.iter().any(lets_go) {
+            self.has_let_go.set(true);
+        }
         let is_text = |write: &Write| matches!(write, Write::IndexText { .. } | Write::DropText { .. });
         let without_texts = |writes: Vec<Write>| writes.into_iter().filter(|write| !is_text(write)).collect();
         if !self.texts.get() {

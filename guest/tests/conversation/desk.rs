@@ -112,6 +112,8 @@ pub(crate) struct Faulty {
     pub(crate) is_unreadable: Cell<bool>,
     /// They cannot be read any more once something has been written.
     pub(crate) is_unreadable_then: Cell<bool>,
+    /// How often records were read.
+    pub(crate) looks: Cell<usize>,
     /// How many entries of logs were read.
     pub(crate) entries_read: Cell<usize>,
     /// How often it was given entries of logs, and how many bytes of them and of their texts.
@@ -138,6 +140,7 @@ impl Faulty {
 
 impl Storage for Faulty {
     fn get(&self, keys: &[String]) -> storage::Result<Vec<Option<String>>> {
+        self.looks.set(self.looks.get() + 1);
         if self.is_unreadable.get() {
             return Err(StorageError::Unavailable("busy".to_owned()));
         }
@@ -145,6 +148,8 @@ impl Storage for Faulty {
     }
 
     fn scan(&self, start: &str, end: &str, descending: bool, bounds: Bounds) -> storage::Result<RecordPage> {
+        // All of it is what the corpus is recorded from.
+        self.looks.set(self.looks.get() + usize::from(!start.is_empty()));
         self.inner.scan(start, end, descending, bounds)
     }
 

@@ -72,6 +72,27 @@ fn what_happens_in_one_window_is_told_in_another_by_whole_rows() {
 }
 
 #[test]
+fn a_connection_at_rest_looks_at_the_store_only_for_those_who_follow() {
+    let (store, world) = (Faulty::default(), World::default());
+    let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"close": {}}}));
+    let looks = |desk: &mut Desk<'_, Faulty>| {
+        store.looks.set(0);
+        (0..30).for_each(|_| drop(desk.wait(SOON)));
+        store.looks.get()
+    };
+    looks(&mut desk);
+    assert_eq!(looks(&mut desk), 0);
+    desk.new_session("s1", CWD);
+    // Another window may say something in it; and every few seconds it says that it is there.
+    assert!((1..=50).contains(&looks(&mut desk)));
+    let out = desk.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": "s1"}}));
+    desk.reply(&out.request("session/close"), json!({})).answer("close");
+    looks(&mut desk);
+    // Once a minute, what others have deleted is removed.
+    assert!(looks(&mut desk) <= 1);
+}
+
+#[test]
 fn archiving_forking_and_renaming_are_changes_and_deleting_removes() {
     let (store, world) = (Memory::new(), World::default());
     let mut first = window(&store, &world);

@@ -80,10 +80,11 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes updates as text, with a heading where another speaks.
+/// Writes updates as text, with a heading where another speaks, and a paragraph where the same one says something else.
 #[derive(Debug, Default)]
 struct Reader {
     speaker: Option<&'static str>,
+    message: Option<String>,
 }
 
 impl Reader {
@@ -101,7 +102,10 @@ impl Reader {
             let gap = if self.speaker.is_some() { "\n\n" } else { "" };
             write!(out, "{gap}## {speaker}\n\n")?;
             self.speaker = Some(speaker);
+        } else if update.message.is_some() && self.message.is_some() && update.message != self.message {
+            write!(out, "\n\n")?;
         }
+        self.message = update.message;
         match (&update.content.text, &update.content.kind) {
             (Some(text), _) => write!(out, "{}", printable(text, Form::Text)),
             (None, kind) => write!(out, "[{}]", printable(kind.as_deref().unwrap_or("unknown"), Form::Line)),
@@ -120,6 +124,19 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_paragraph_for_each_message_of_one_speaker() {
+        let say = |message: &str, text: &str| {
+            let content = json!({ "type": "text", "text": text });
+            json!({ "sessionUpdate": "user_message_chunk", "messageId": message, "content": content }).to_string()
+        };
+        let (mut out, mut reader) = (Vec::new(), Reader::default());
+        for (message, text) in [("1", "One, "), ("1", "and more"), ("2", "Two")] {
+            reader.write(&mut out, Update::read(&say(message, text))).expect("written");
+        }
+        assert_eq!(String::from_utf8(out).expect("text"), "## User\n\nOne, and more\n\nTwo");
+    }
 
     #[test]
     fn a_heading_for_each_speaker() {

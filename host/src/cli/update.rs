@@ -10,6 +10,8 @@ use serde_json::value::RawValue;
 pub(super) struct Update {
     /// Of what kind it is.
     pub(super) kind: Option<String>,
+    /// The message that it is a part of.
+    pub(super) message: Option<String>,
     /// The title of a tool call.
     pub(super) title: Option<String>,
     /// The content of a message.
@@ -31,6 +33,7 @@ impl Update {
         let mut update = Self::default();
         members(json, |name, value| match name {
             "sessionUpdate" => update.kind = text(value),
+            "messageId" => update.message = text(value),
             "title" => update.title = text(value),
             "content" => {
                 update.content = Content::default();

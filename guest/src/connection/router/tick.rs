@@ -13,8 +13,8 @@ const SWEEP_EVERY: i64 = 600_000;
 const SWEEP_AGAIN: i64 = 100;
 /// A clock that goes on by more than this has been asleep: other windows need a moment to say that they are still there.
 const ASLEEP: i64 = 60_000;
-/// How often it is looked whether anything is to be removed, and when some more of it is.
-const REMOVE_EVERY: i64 = 1000;
+/// How often it is looked whether others have left anything to be removed, and when some more of it is.
+const REMOVE_EVERY: i64 = 60_000;
 const REMOVE_AGAIN: u32 = 20;
 /// How many sessions it removes at a time: requests wait for these.
 const SWEEP_BATCH: u32 = 4;
@@ -106,7 +106,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Vouches for this connection's open marks, and sets those that are not there.
     fn beat(&mut self) {
-        if self.connection.beaten.is_none() && self.connection.sessions.is_empty() {
+        if self.connection.sessions.is_empty() {
             return;
         }
         if let Err(error) = self.cx().beat() {
@@ -140,10 +140,16 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Removes some of what deleted sessions have left; says whether there is more.
     fn remove_some(&mut self, now: i64) -> bool {
-        if !self.connection.stage.is_initialized() || now < self.connection.times.removal {
+        if !self.connection.stage.is_initialized() {
             return false;
         }
-        let (is_more, wait) = match removal::try_step(&self.store) {
+        if now < self.connection.times.removal && !self.store.take_let_go() {
+            return false;
+        }
+        let step = removal::try_step(&self.store);
+        // The rest of what it has removed waits for a moment.
+        self.store.take_let_go();
+        let (is_more, wait) = match step {
             Ok(Step::More) => (true, i64::from(REMOVE_AGAIN)),
             Ok(Step::Over | Step::Outrun) => (false, REMOVE_EVERY),
             Err(error) => {
