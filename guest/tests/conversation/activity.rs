@@ -86,11 +86,8 @@ fn a_question_is_still_waited_for_after_its_instance_was_lost() {
     let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
     assert_eq!(state(&mut desk, "s1"), "requires_action");
     permit(&mut desk);
-    // The lost instance's own mark is believed for some seconds.
-    for _ in 0..8 {
-        desk.wait(2000);
-    }
-    assert_eq!(state(&mut desk, "s1"), "running");
+    desk.wait(LONG);
+    assert_eq!(state(&mut desk, "s1"), "running", "the lost instance's own mark is not believed any more");
     let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
     assert_eq!(state(&mut desk, "s1"), "running");
 }

@@ -1,6 +1,6 @@
 //! Carrying on after an instance was lost, with what the host kept of the connection.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::connection::asked::AskedFor;
 use crate::connection::client_request::ClientRequest;
@@ -64,9 +64,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 Some(Kept::Chain) | None => {}
             }
         }
+        let mut marks = BTreeSet::new();
         for (session, value) in sessions {
-            self.reopen(&session, &value, given.get(&session).map(String::as_str));
+            marks.extend(self.reopen(&session, &value, given.get(&session).map(String::as_str)));
         }
+        self.disbelieve(&marks);
         // What is written from now on comes behind all that was.
         let writes = self.connection.sessions.values().map(LiveSession::last_write).max();
         self.connection.writes = writes.unwrap_or_default();
@@ -90,6 +92,20 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.connection.arrivals_are_over();
         self.connection.sessions.values_mut().for_each(LiveSession::has_caught_up);
         self.read_list_after_loss();
+    }
+
+    /// What is being done in these sessions, their own marks say from now on. Those of lost instances stay, for whoever may still
+    /// have to know what was written.
+    fn disbelieve(&mut self, connections: &BTreeSet<String>) {
+        for lost in connections {
+            if *lost == self.connection.name {
+                continue;
+            }
+            // They are believed for a few more seconds where it is not noted.
+            if let Err(error) = open_marks::leave(&self.store, lost) {
+                self.not_recorded(&error.to_string());
+            }
+        }
     }
 
     /// How far the lost instance was with the agent's list is not known.
@@ -184,15 +200,17 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.finish(&request, Err(error.clone()));
     }
 
-    /// Takes up a session that was open. The conversation goes on, also where the store cannot be read.
-    fn reopen(&mut self, id: &str, value: &str, given: Option<&str>) {
+    /// Takes up a session that was open. The conversation goes on, also where the store cannot be read. Returns whose open mark
+    /// of it was the lost instance's.
+    fn reopen(&mut self, id: &str, value: &str, given: Option<&str>) -> Option<String> {
         let memo = serde_json::from_str::<Memo>(value).ok();
         let is_deleted = matches!(self.store.session(id), Ok(None));
         let Some(memo) = memo.filter(|_| !is_deleted) else {
             let nothing = [Kept::Session(id), Kept::Given(id)].map(|kept| kept.with(None));
             self.outputs.extend(nothing);
-            return;
+            return None;
         };
+        let mark = memo.mark.clone();
         for question in &memo.questions {
             if let Some(request) = Id::parse(&question.request) {
                 let session = Key::Session(id.to_owned());
@@ -225,5 +243,6 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.with(&Key::Session(id.to_owned()), |session, cx| {
             session.mark(cx);
         });
+        mark
     }
 }
