@@ -236,19 +236,15 @@ impl Elsewhere {
     /// The client was shown this much, whatever there was to be shown before.
     pub fn was_shown(&mut self, shown: Shown, own: &Own) {
         *self = Self { looked: shown.end, ..Self::default() };
-        match shown.cut {
-            Some(Cut { turn: Some(turn), .. }) if turn.starts_with(&own.turns) => {}
-            Some(cut) => match cut.turn.clone() {
-                Some(turn) => {
-                    self.begun = [(turn, shown.end.saturating_add(1))].into();
-                    self.cut = Some(cut);
-                }
-                None => {
-                    (self.looked, self.behind) = (shown.end.saturating_sub(1), Behind::Growing);
-                    self.words = Some(cut);
-                }
-            },
-            None => {}
+        let Some(cut) = shown.cut else { return };
+        if let Some(turn) = cut.turn.clone() {
+            if !turn.starts_with(&own.turns) {
+                self.begun = [(turn, shown.end.saturating_add(1))].into();
+                self.cut = Some(cut);
+            }
+        } else {
+            (self.looked, self.behind) = (shown.end.saturating_sub(1), Behind::Growing);
+            self.words = Some(cut);
         }
     }
 

@@ -292,6 +292,30 @@ fn a_list_that_was_read_is_hinted_at_when_it_is_not_what_it_was() {
 }
 
 #[test]
+fn whatever_first_page_of_a_directory_was_asked_for_it_is_hinted_at() {
+    for params in [
+        json!({"cwd": CWD, "_meta": {"acp-sessions": {"search": "roof"}}}),
+        json!({"cwd": CWD, "updatedAfter": "2025-01-01"}),
+        json!({"cwd": CWD, "_meta": {"acp-sessions": {"subagents": true}}}),
+    ] {
+        let (store, world) = (Memory::new(), World::default());
+        let mut first = window(&store, &world);
+        let mut second = hinted(&store, &world);
+        assert!(second.ask("session/list", params.clone())["error"].is_null());
+        first.new_session("s1", CWD);
+        first.new_session("s2", ELSEWHERE);
+        assert_eq!(notified(&second.wait(SOON), "session/list_changed"), [json!({"cwd": CWD})], "{params}");
+    }
+    let (store, world) = (Memory::new(), World::default());
+    let mut first = window(&store, &world);
+    let mut second = hinted(&store, &world);
+    let (subscription, _) = subscribe(&mut second, json!({"cwd": CWD}));
+    second.ask("session/list/unsubscribe", json!({"subscriptionId": subscription}));
+    first.new_session("s1", CWD);
+    assert_eq!(notified(&second.wait(SOON), "session/list_changed").len(), 1, "its first page was asked for");
+}
+
+#[test]
 fn whoever_did_not_ask_for_hints_is_given_none() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = window(&store, &world);

@@ -35,6 +35,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let id = format!("list_{:016x}", self.environment.random());
         self.connection.subscriptions.by_id.insert(id.clone(), scope);
         self.outputs.push_back(Kept::Subscription(&id).with(Some(params.unwrap_or("{}").to_owned())));
+        // Should it end, the list was still asked for.
+        self.watch_list(&wanted, Params::read(params)?.object().get_string("cwd"));
         Ok(format!("{{\"subscriptionId\":{},{}", json!(id), &page[1..]))
     }
 
@@ -72,8 +74,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// The client has asked for the first page of a list of a directory: it is told when that is not so any more.
     pub(super) fn watch_list(&mut self, request: &Request, cwd: Option<String>) {
         let (Some(cwd), true) = (cwd, self.connection.asked.wants_list_hints()) else { return };
-        // Where it cannot be followed no hint comes, which hints may do.
-        let Some(scope) = Scope::of(request).ok().filter(|_| self.follow_lists().is_ok()) else { return };
+        // Where nobody can follow it no hint comes, which hints may do.
+        let Some(scope) = Scope::around(request).filter(|_| self.follow_lists().is_ok()) else { return };
         let now = self.now();
         let has_worktrees = request.filter.worktrees.is_some();
         self.connection.subscriptions.watch(&cwd, has_worktrees, scope, now);

@@ -43,6 +43,19 @@ impl Scope {
         Ok(Self { filter, view: View { extended: true, ..*view } })
     }
 
+    /// The whole list that a request is for a part of, by words or times. `None` for a later page.
+    pub fn around(request: &Request) -> Option<Self> {
+        let whole = Filter {
+            search: None,
+            created_after: None,
+            created_before: None,
+            updated_after: None,
+            subagents: false,
+            ..request.filter.clone()
+        };
+        Self::of(&Request { filter: whole, ..request.clone() }).ok()
+    }
+
     /// Whether a change is one of this list.
     pub fn has(&self, changed: &Changed) -> bool {
         self.filter.admits(&changed.session)
