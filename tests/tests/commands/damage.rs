@@ -163,7 +163,7 @@ fn what_can_be_read_is_written_into_a_new_store_and_the_damaged_one_stays_as_it_
             none.push(format!("{damage}: {told}"));
             continue;
         }
-        assert_eq!(ran.code, Some(0), "{damage}: {ran:?}");
+        assert_eq!(ran.code, Some(0), "{damage}: {ran:?}, {:?}", doctor(&target, &["--json"]));
         check_saved(&target, &damage, &whole.deleted);
         let saved = told["sessions"].as_u64().expect("how many");
         if saved == sessions { all_saved += 1 } else { some += 1 }
