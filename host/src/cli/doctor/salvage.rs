@@ -16,7 +16,11 @@ use super::pass::Pass;
 use super::progress::Progress;
 use crate::component::sessions::Mending;
 use crate::sessions::Sessions;
+use crate::store::Sqlite;
 use crate::store::sqlite::{Salvage, Salvaged};
+
+/// How often all is looked through to mend it, at most.
+const MOST_PASSES: usize = 4;
 
 /// Salvages what is in `file` into `target`.
 pub(super) fn salvage(arguments: &Arguments, file: &Path, target: &Path, out: &mut Out) -> Outcome {
@@ -37,9 +41,15 @@ pub(super) fn salvage(arguments: &Arguments, file: &Path, target: &Path, out: &m
         Pass::new(Mending::Everything, i64::try_from(read.entries).unwrap_or(i64::MAX), Progress::new(as_json));
     pass.run(&mut sessions, &interrupt, Some(out))?;
     pass.progress.end()?;
-    // What was made anew may have told of something else.
-    let mut after = Pass::new(Mending::Nothing, 0, Progress::quiet());
-    after.run(&mut sessions, &interrupt, None)?;
+    let mut after = looked_at(&mut sessions, &interrupt)?;
+    // What was mended may tell of something else, as a log that has become shorter does of what is missing at its end.
+    for _ in 1..MOST_PASSES {
+        if !after.found.is_any_left() || interrupt.is_set() {
+            break;
+        }
+        pass.run(&mut sessions, &interrupt, None)?;
+        after = looked_at(&mut sessions, &interrupt)?;
+    }
     if interrupt.is_set() {
         return given_up(as_json, out);
     }
@@ -55,6 +65,13 @@ pub(super) fn salvage(arguments: &Arguments, file: &Path, target: &Path, out: &m
         super::health::conclude(out, &health, &after.found)?;
     }
     Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What is wrong by now.
+fn looked_at(sessions: &mut Sessions<'_, Sqlite>, interrupt: &Interrupt) -> anyhow::Result<Pass> {
+    let mut pass = Pass::new(Mending::Nothing, 0, Progress::quiet());
+    pass.run(sessions, interrupt, None)?;
+    Ok(pass)
 }
 
 fn given_up(as_json: bool, out: &mut Out) -> Outcome {
