@@ -5,7 +5,7 @@ use wasmtime::Store;
 use super::bindings::SessionEngine;
 use super::connection::{Arrival, ConnectError, Memo, Peer, Setting, Step};
 use super::state::State;
-use super::ticker::Running;
+use super::ticker::{Running, ticks};
 use super::{Component, storage};
 
 /// An instance. After a call that returned an error it is lost: every later call fails too.
@@ -21,7 +21,7 @@ impl<'c, S: storage::Host + Send + 'static> Instance<'c, S> {
         let mut store = Store::new(&component.engine, State::new(storage, component.folders.clone(), limits));
         store.limiter(|state| &mut state.memory);
         store.set_hostcall_fuel(limits.call_bytes);
-        store.set_epoch_deadline(limits.call_seconds);
+        store.set_epoch_deadline(ticks(limits.call_seconds));
         let running = component.ticker.begin();
         let exports = component.instance_pre.instantiate(&mut store)?;
         drop(running);
@@ -86,7 +86,7 @@ impl<'c, S: storage::Host + Send + 'static> Instance<'c, S> {
 
     pub(super) fn begin_call(&mut self) -> Running<'c> {
         self.store.data_mut().lent.begin_call();
-        self.store.set_epoch_deadline(self.component.limits.call_seconds);
+        self.store.set_epoch_deadline(ticks(self.component.limits.call_seconds));
         self.component.ticker.begin()
     }
 }

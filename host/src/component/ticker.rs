@@ -3,12 +3,18 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, Thread};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wasmtime::Engine;
 
 /// One tick, the unit of a call's deadline.
 const TICK: Duration = Duration::from_secs(1);
+
+/// The deadline of a call that may take so many seconds, in ticks. The tick under way began before the call: its end takes
+/// nothing from the call's time.
+pub(super) fn ticks(seconds: u64) -> u64 {
+    seconds.saturating_add(1)
+}
 
 /// A thread that advances the epoch every second while a call runs, and sleeps while none does.
 pub(super) struct Ticker {
@@ -62,7 +68,7 @@ impl Drop for Running<'_> {
 impl Shared {
     fn tick(&self, engine: &Engine) {
         while !self.stopped.load(Ordering::SeqCst) {
-            thread::park_timeout(TICK);
+            self.wait_for_a_tick();
             engine.increment_epoch();
             // Announce the sleep before looking again: a call that begins in between sees the one or is seen.
             self.parked.store(true, Ordering::SeqCst);
@@ -70,6 +76,17 @@ impl Shared {
                 thread::park();
             }
             self.parked.store(false, Ordering::SeqCst);
+        }
+    }
+
+    /// A whole tick, also where more than one call woke the thread.
+    fn wait_for_a_tick(&self) {
+        let begun = Instant::now();
+        while let Some(rest) = TICK.checked_sub(begun.elapsed()).filter(|rest| !rest.is_zero()) {
+            if self.stopped.load(Ordering::SeqCst) {
+                return;
+            }
+            thread::park_timeout(rest);
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use acp_sessions_tests::client::Client;
 use acp_sessions_tests::engines::{hostile, with_cache};
@@ -92,6 +93,24 @@ fn whatever_is_done_in_a_call_costs_its_request_and_nothing_else() {
     }
     let peak = peak(client.pid());
     assert!(peak < MOST, "{} MiB", peak / MIB);
+    assert!(client.close().success());
+}
+
+#[test]
+fn a_call_may_take_the_seconds_that_it_is_given() {
+    let scene = Scene::new();
+    let mut client = builtin(&scene);
+    for losses in 1..=3 {
+        // Other calls go before it, for half a second: its second begins with itself, not with theirs.
+        let others = Instant::now();
+        while others.elapsed() < Duration::from_millis(500) {
+            lost(&mut client);
+        }
+        let begun = Instant::now();
+        client.error("hostile/receive", json!({"what": "loop"}));
+        assert!(begun.elapsed() >= Duration::from_secs(1), "stopped after {:?}", begun.elapsed());
+        assert_eq!(lost(&mut client), losses);
+    }
     assert!(client.close().success());
 }
 
