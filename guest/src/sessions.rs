@@ -33,3 +33,4 @@ pub mod upgrade;
 pub mod usage;
 pub mod vanish;
 pub mod walk;
+pub mod windows;

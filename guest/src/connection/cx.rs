@@ -14,7 +14,7 @@ use super::profile::AgentProfile;
 use super::requests::{Outgoing, OwnId, OwnIds, Requests};
 use crate::environment::Environment;
 use crate::rpc::{self, RpcError};
-use crate::sessions::open_marks;
+use crate::sessions::{open_marks, windows};
 use crate::settings::Settings;
 use crate::storage::{Storage, StorageError};
 use crate::store::{Session, Store};
@@ -70,12 +70,12 @@ impl<S: Storage, E: Environment> Cx<'_, S, E> {
 
     /// What the tags of the turns begin with of a window that is opened on this connection.
     pub(super) fn window(&self) -> String {
-        window_of(self.connection)
+        windows::window_of(self.connection)
     }
 
     /// What the entries of a new turn of this window are marked with, so that a reader tells them from another's.
     pub(super) fn turn_tag(&self, window: &str) -> String {
-        format!("{window}{}", base36(self.environment.random(), 7))
+        windows::turn_tag(window, self.environment.random())
     }
 
     /// A new message id, as JSON.
@@ -113,15 +113,4 @@ impl<S: Storage, E: Environment> Cx<'_, S, E> {
             self.notify(&session.id, &update.to_string());
         }
     }
-}
-
-/// What the tags of the turns begin with of a window that was opened on the connection of this name.
-pub(super) fn window_of(connection: &str) -> String {
-    base36(u64::from_str_radix(connection, 16).unwrap_or_default(), 5)
-}
-
-/// The last digits, so many, of a number that is random: short, and each of them a letter or a digit.
-fn base36(number: u64, digits: u32) -> String {
-    let digit = |at: u32| char::from_digit(u32::try_from(number / 36_u64.pow(at) % 36).unwrap_or_default(), 36);
-    (0..digits).rev().filter_map(digit).collect()
 }

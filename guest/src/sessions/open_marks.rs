@@ -223,7 +223,18 @@ pub fn is_open<S: Storage>(store: &Store<S>, id: &str, now: i64) -> Result<bool>
 
 /// Whether any other connection has the session open.
 pub fn is_open_elsewhere<S: Storage>(store: &Store<S>, id: &str, connection: &str, now: i64) -> Result<bool> {
-    Ok(marks_of(store, id)?.iter().any(|mark| mark.connection != connection && mark.is_believed(now)))
+    Ok(!open_elsewhere(store, id, connection, now)?.is_empty())
+}
+
+/// The other connections that have the session open, and what each says it is doing in it; earlier versions did not say.
+pub fn open_elsewhere<S: Storage>(
+    store: &Store<S>,
+    id: &str,
+    connection: &str,
+    now: i64,
+) -> Result<Vec<(String, Option<ActivityState>)>> {
+    let others = marks_of(store, id)?.into_iter().filter(|mark| mark.connection != connection && mark.is_believed(now));
+    Ok(others.map(|mark| (mark.connection, read_mark(&mark.value).and_then(|(_, state)| state))).collect())
 }
 
 /// Whether all these sessions are closed; if so, `expected` makes a commit fail should any of them be opened before.

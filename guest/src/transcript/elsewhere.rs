@@ -1,12 +1,13 @@
 //! What is said in a session in other windows, for the client of one that has it open: turns, each as a whole once it has
 //! ended, and what agents say between turns. They all write to the session's own log.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::entry::{Entry, Kind};
+use super::mend;
 use crate::storage::{Bounds, Result, Storage};
 use crate::store::Session;
 
@@ -153,6 +154,20 @@ struct Said {
     until: u32,
     #[serde(default, skip_serializing_if = "By::is_another")]
     by: By,
+    /// It did not end: its window is gone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_cut_off: bool,
+}
+
+impl Said {
+    fn turn(turn: String, from: u32, until: u32) -> Self {
+        Self { turn: Some(turn), from, until, by: By::Another, is_cut_off: false }
+    }
+
+    /// One entry, between turns.
+    fn words(seq: u32, by: By) -> Self {
+        Self { turn: None, from: seq, until: seq, by, is_cut_off: false }
+    }
 }
 
 /// Who has said something.
@@ -219,6 +234,16 @@ impl Elsewhere {
         !self.begun.is_empty()
     }
 
+    /// A turn is under way elsewhere, of which what stands from this entry on is to be shown.
+    pub fn has_begun(&mut self, turn: String, from: u32) {
+        self.begun.entry(turn).or_insert(from);
+    }
+
+    /// The turns that are under way elsewhere, as far as is known, by their tags.
+    pub fn begun(&self) -> impl Iterator<Item = &str> {
+        self.begun.keys().map(String::as_str)
+    }
+
     /// Up to which entry it knows the log, where that is all there is to keep of it.
     pub fn looked(&self) -> u32 {
         self.looked
@@ -276,7 +301,7 @@ impl Elsewhere {
             (Some(turn), _) if turn.starts_with(&own.turns) => {}
             (Some(turn), _) if entry.kind == Kind::TurnEnd => {
                 if let Some(from) = self.begun.remove(turn) {
-                    self.ended.push_back(Said { turn: Some(turn.to_owned()), from, until: seq, by: By::Another });
+                    self.ended.push_back(Said::turn(turn.to_owned(), from, seq));
                 }
             }
             (Some(turn), _) => {
@@ -289,7 +314,7 @@ impl Elsewhere {
                     return self.meet_words(seq, &entry, growing);
                 }
                 if is_held() {
-                    self.ended.push_back(Said { turn: None, from: seq, until: seq, by });
+                    self.ended.push_back(Said::words(seq, by));
                 }
             }
             (None, _) => {}
@@ -309,16 +334,26 @@ impl Elsewhere {
         };
         let is_waiting = || self.ended.iter().any(|said| said.turn.is_none() && said.from == seq);
         if is_new && !is_waiting() {
-            self.ended.push_back(Said { turn: None, from: seq, until: seq, by: By::Another });
+            self.ended.push_back(Said::words(seq, By::Another));
         }
         growing.is_none()
     }
 
-    /// Nobody is at the turns that have begun: what was said in them is all.
-    pub fn end_begun(&mut self) {
+    /// Nobody is at these of the turns that have begun: what was said in them is all.
+    pub fn end_begun(&mut self, gone: &BTreeSet<String>) {
         let until = self.looked;
-        let begun = std::mem::take(&mut self.begun).into_iter();
-        self.ended.extend(begun.map(|(turn, from)| Said { turn: Some(turn), from, until, by: By::Another }));
+        let gone = self.begun.extract_if(.., |turn, _| gone.contains(turn));
+        let said = gone.map(|(turn, from)| Said { is_cut_off: true, ..Said::turn(turn, from, until) });
+        self.ended.extend(said);
+    }
+
+    /// What the calls come to that a turn has left open, once all else of it was shown: it did not end.
+    fn cut_off<S: Storage>(storage: &S, session: &Session, turn: &str) -> Result<Vec<String>> {
+        let unfinished = mend::unfinished(storage, session)?;
+        let left = unfinished.iter().find(|unfinished| unfinished.turn.as_deref() == Some(turn));
+        let entries = left.map(mend::entries).unwrap_or_default().into_iter();
+        let updates = entries.filter(|(kind, _)| *kind == Kind::Update);
+        Ok(updates.map(|(kind, json)| Entry::tagged(kind, 0, Some(turn), &json)).collect())
     }
 
     /// The next entries to be shown, about as many bytes of them as there is room for. `None` where all was shown.
@@ -346,6 +381,10 @@ impl Elsewhere {
         let is_words = said.turn.is_none() && by == By::Another;
         let met = page.entries.first().filter(|entry| is_words && entry.seq == said.from);
         let now_shown = met.and_then(|entry| Cut::of(entry.seq, &entry.value));
+        let cut_off = match said.turn.as_deref().filter(|_| is_past && said.is_cut_off) {
+            Some(turn) => Self::cut_off(storage, session, turn)?,
+            None => Vec::new(),
+        };
         let entries = page
             .entries
             .into_iter()
@@ -353,6 +392,7 @@ impl Elsewhere {
             .inspect(|entry| said.from = entry.seq.saturating_add(1))
             .filter(|entry| session.has_own(entry.seq) && of_turn(&entry.value))
             .filter_map(|entry| was_shown(entry.value))
+            .chain(cut_off)
             .collect();
         self.words = now_shown.or_else(|| self.words.take());
         if is_past {

@@ -248,7 +248,7 @@ fn of_turns_that_nobody_is_at_any_more_all_is_shown() {
     elsewhere.written_behind(0);
     elsewhere.look(log.store.storage(), "s", &own, Growing::Waits).unwrap();
     assert!(elsewhere.is_any_begun() && !elsewhere.is_any_over());
-    elsewhere.end_begun();
+    elsewhere.end_begun(&elsewhere.begun().map(str::to_owned).collect());
     let next = elsewhere.next(log.store.storage(), &log.session, 1).unwrap().unwrap();
     assert_eq!(next.entries.iter().map(|entry| text_of(entry)).collect::<Vec<_>>(), ["1é "]);
     assert_eq!(elsewhere.next(log.store.storage(), &log.session, 1).unwrap(), None);

@@ -13,10 +13,15 @@ const SOON: i64 = 1000;
 
 /// A window on `s1` with another agent than the first has, which knows it as `b1`.
 fn other<'a, S: Storage>(store: &'a S, world: &'a World) -> Desk<'a, S> {
+    with_agent(store, world, "b", "b1")
+}
+
+/// A window on `s1` with this agent, which knows it by this id.
+fn with_agent<'a, S: Storage>(store: &'a S, world: &'a World, agent: &str, agent_id: &str) -> Desk<'a, S> {
     let mut desk = Desk::open(store, world, &[]);
-    desk.greet(Some("b"), &json!({}));
+    desk.greet(Some(agent), &json!({}));
     let out = ask_load(&mut desk, "load", "s1");
-    oblige(&mut desk, out, &[], "b1").answer("load");
+    oblige(&mut desk, out, &[], agent_id).answer("load");
     desk
 }
 
@@ -213,6 +218,68 @@ fn of_a_window_that_was_killed_in_its_turn_what_it_had_written_is_shown() {
     }
     assert_eq!(seen, ["> Theirs", "Their answ"]);
     assert_eq!(said(&first.wait(SOON).client), [""; 0]);
+}
+
+/// What a tool call of another window's is shown to have come to.
+fn statuses(out: &Out) -> Vec<&Value> {
+    let updates = out.client.iter().map(|message| &message["params"]["update"]);
+    updates.filter(|update| update["toolCallId"] == "c").map(|update| &update["status"]).collect()
+}
+
+fn calls(agent_id: &str) -> Value {
+    let call = json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Build", "status": "in_progress"});
+    update(agent_id, call)
+}
+
+#[test]
+fn of_a_window_that_was_killed_all_is_shown_in_each_of_several_others() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut first, mut second) = two_windows(&store, &world);
+    ask_prompt(&mut second, "theirs", "s1", "Theirs");
+    second.agent(update("b1", chunk("agent_message_chunk", "Their answ")));
+    second.agent(calls("b1"));
+    second.wait(150);
+    drop(second);
+    // The user opens it anew where it was killed, before that is known, and elsewhere a turn goes on.
+    let mut third = with_agent(&store, &world, "c", "c1");
+    let mut fourth = with_agent(&store, &world, "d", "d1");
+    ask_prompt(&mut fourth, "fourth", "s1", "Fourth");
+    let mut outs = [Out::default(), Out::default()];
+    for _ in 0..20 {
+        fourth.agent(update("d1", chunk("agent_message_chunk", "at it ")));
+        fourth.wait(SOON / 2);
+        for (desk, out) in [&mut first, &mut third].into_iter().zip(&mut outs) {
+            out.extend(desk.wait(SOON / 4));
+        }
+    }
+    let [at_first, at_third] = &outs;
+    assert_eq!(shown(at_first), ["> Theirs", "Their answ"]);
+    assert_eq!(statuses(at_first), ["in_progress", "failed"]);
+    // It has seen the rest as it opened the session.
+    assert_eq!(shown(at_third), [""; 0]);
+    assert_eq!(statuses(at_third), ["failed"]);
+}
+
+#[test]
+fn a_window_that_has_lost_an_instance_is_still_at_its_turn() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut first, mut second) = two_windows(&store, &world);
+    let mut third = with_agent(&store, &world, "c", "c1");
+    let theirs = ask_prompt(&mut second, "theirs", "s1", "Theirs");
+    second.agent(update("b1", chunk("agent_message_chunk", "Their ")));
+    second.wait(150);
+    let mut second = Desk::carry_on(&store, &world, &[], second.memos, Vec::new());
+    for _ in 0..20 {
+        second.wait(SOON / 2);
+        for desk in [&mut first, &mut third] {
+            assert_eq!(said(&desk.wait(SOON / 4).client), [""; 0]);
+        }
+    }
+    second.agent(update("b1", chunk("agent_message_chunk", "answer")));
+    ends(&mut second, &theirs);
+    for desk in [&mut first, &mut third] {
+        assert_eq!(shown(&desk.wait(SOON)), ["> Theirs", "Their answer"]);
+    }
 }
 
 #[test]

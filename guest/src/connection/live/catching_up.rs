@@ -1,6 +1,8 @@
 //! Windows on one session that stay in step: what is said in others comes to this one's client as updates, whole turns
 //! between its own. How its agent hears of it: `prompt.rs`.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::{Busy, LiveSession, Phase, Piece};
@@ -8,9 +10,10 @@ use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::showing::lines_of;
 use crate::environment::Environment;
-use crate::sessions::open_marks;
+use crate::sessions::windows::OtherWindows;
 use crate::storage::{Storage, StorageError};
 use crate::store::Session;
+use crate::transcript::mend::unfinished;
 use crate::transcript::{By, Growing, Own, Shown, speaker};
 
 impl LiveSession {
@@ -67,6 +70,26 @@ impl LiveSession {
         if is_more {
             elsewhere.written_behind(end);
         }
+        if !self.others_ended
+            && let Err(error) = self.note_begun(end, &own, cx)
+        {
+            cx.push(Effect::NotRecorded(error.to_string()));
+        }
+    }
+
+    /// Others may be in the midst of a turn, of which the client was shown what stood in the log up to there.
+    fn note_begun<S: Storage, E: Environment>(
+        &mut self,
+        shown: u32,
+        own: &Own,
+        cx: &Cx<'_, S, E>,
+    ) -> Result<(), StorageError> {
+        let Some(session) = cx.store.session(self.key.id().unwrap_or_default())? else { return Ok(()) };
+        let begun = unfinished(cx.store.storage(), &session)?.into_iter().filter_map(|turn| turn.turn);
+        for turn in begun.filter(|turn| !turn.starts_with(&own.turns)) {
+            self.in_step.change().has_begun(turn, shown.saturating_add(1));
+        }
+        Ok(())
     }
 
     /// Whether a turn is under way elsewhere, as far as is known, or what was said there is still to be looked at.
@@ -85,20 +108,31 @@ impl LiveSession {
         self.in_step.is_put_off = false;
         self.note_others(cx);
         // What those have written who are gone is looked at once it is known that they are.
-        let are_gone = self.in_step.elsewhere.is_any_begun() && !self.is_open_elsewhere(cx);
+        let gone = self.turns_of_the_gone(cx);
         self.look_elsewhere(Growing::Waits, cx);
-        if are_gone && !self.in_step.is_put_off {
-            self.in_step.change().end_begun();
+        if !gone.is_empty() && !self.in_step.is_put_off {
+            self.in_step.change().end_begun(&gone);
         }
         self.catch_up(cx);
     }
 
-    fn is_open_elsewhere<S: Storage, E: Environment>(&self, cx: &mut Cx<'_, S, E>) -> bool {
+    /// The turns that have begun elsewhere and that nobody is at any more.
+    fn turns_of_the_gone<S: Storage, E: Environment>(&self, cx: &mut Cx<'_, S, E>) -> BTreeSet<String> {
+        if !self.in_step.elsewhere.is_any_begun() {
+            return BTreeSet::new();
+        }
         let id = self.key.id().unwrap_or_default();
-        open_marks::is_open_elsewhere(cx.store, id, cx.connection, cx.now()).unwrap_or_else(|error| {
-            cx.push(Effect::NotRecorded(error.to_string()));
-            true
-        })
+        match OtherWindows::read(cx.store, id, cx.connection, cx.now()) {
+            Ok(others) => {
+                let begun: Vec<&str> = self.in_step.elsewhere.begun().collect();
+                let gone = begun.iter().filter(|turn| !others.may_be_at(Some(turn), &begun));
+                gone.map(|turn| (*turn).to_owned()).collect()
+            }
+            Err(error) => {
+                cx.push(Effect::NotRecorded(error.to_string()));
+                BTreeSet::new()
+            }
+        }
     }
 
     /// Looks through what has been written to the log.

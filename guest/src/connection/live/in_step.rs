@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::connection::cx::window_of;
+use crate::sessions::windows::window_of;
 use crate::transcript::Elsewhere;
 
 /// What this window knows of others on its session.
