@@ -38,7 +38,7 @@ use std::sync::Arc;
 pub(super) use lost::given_to_keep;
 pub(super) use memo::Memo;
 pub(super) use opening::{OpenRequest, Wanted};
-pub(super) use permission::Question;
+pub(super) use permission::{Asked, Question};
 pub(super) use session_update::Update;
 pub(super) use settings::Setting;
 pub(super) use show::Piece;
@@ -96,7 +96,7 @@ pub(super) struct LiveSession {
     copy: AgentsCopy,
     /// All turns in the log that are not its own have ended.
     others_ended: bool,
-    /// The agent's questions that its user has not answered, of the turn under way.
+    /// The agent's questions that its user has not answered.
     questions: Vec<Question>,
     /// Tool calls of the turn under way that have not ended.
     calls: OpenCalls,
@@ -173,7 +173,7 @@ pub(super) struct Stamp {
     /// What would become of what was said if the instance were lost.
     at_stake: Said,
     said: Said,
-    questions: usize,
+    questions: (usize, usize),
 }
 
 /// What has become of what was said.
@@ -342,7 +342,7 @@ impl LiveSession {
             stands_in_since: self.stands_in_since,
             at_stake: Said::missing_if(self.is_unwritten()),
             said: self.said,
-            questions: self.questions.len(),
+            questions: self.questions_stamp(),
         }
     }
 

@@ -158,12 +158,16 @@ impl Asked {
     fn answer(&mut self, entry: &Entry<'_>) {
         let answer = Object::parse_or_empty(entry.json);
         let (request, call) = (answer.get(REQUEST), answer.get_string("toolCallId"));
-        let waiting = self.0.iter_mut().filter(|question| question.waits && question.turn.as_deref() == entry.turn);
-        let mut its = waiting.filter(|question| match (&question.request, request) {
+        let is_its = |question: &Question| match (&question.request, request) {
             (Some(asked_by), Some(answered)) => asked_by == answered,
             _ => call.is_none() || question.permission.tool_call_id == call,
-        });
-        let Some(Question { permission, waits, .. }) = its.next() else { return };
+        };
+        let waits = |question: &Question| question.waits && is_its(question);
+        let in_turn = self.0.iter().position(|question| waits(question) && question.turn.as_deref() == entry.turn);
+        // Its turn may have ended before the answer came: the last that was asked by that request is meant.
+        let is_of_another = |question: &Question| question.request.is_some() && request.is_some() && waits(question);
+        let found = in_turn.or_else(|| self.0.iter().rposition(is_of_another));
+        let Some(Question { permission, waits, .. }) = found.map(|at| &mut self.0[at]) else { return };
         *waits = false;
         permission.answer = Some(PermissionAnswer {
             answered_at: time::format(entry.time),
@@ -172,9 +176,10 @@ impl Asked {
         });
     }
 
-    /// Nobody is asked any more what belongs to this turn.
+    /// What belongs to this turn may be answered later all the same, where it is known by its request.
     fn end_turn(&mut self, entry: &Entry<'_>) {
-        for question in self.0.iter_mut().filter(|question| question.turn.as_deref() == entry.turn) {
+        let of_turn = self.0.iter_mut().filter(|question| question.turn.as_deref() == entry.turn);
+        for question in of_turn.filter(|question| question.request.is_none()) {
             question.waits = false;
         }
     }

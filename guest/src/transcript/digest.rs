@@ -5,6 +5,8 @@ mod left_out;
 mod parts;
 mod said;
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::entry::{Entry, Kind};
@@ -16,7 +18,7 @@ use crate::store::Session;
 pub use hearer::Hearer;
 use left_out::{Begun, LeftOut, begun_before};
 use parts::{LIMIT, Parts};
-use said::said;
+use said::{ASSISTANT, said};
 
 /// The longest single contribution.
 const LONGEST_PART: usize = 8 * 1024;
@@ -77,6 +79,7 @@ pub fn digest_for<S: Storage>(
     }
     let mut parts = Parts::up_to(LIMIT * 2);
     let (mut left_out, mut begun): (Option<LeftOut>, _) = (None, Begun::default());
+    let mut prompted: BTreeSet<String> = BTreeSet::new();
     while let Some(entries) = replay.next_texts(storage, READ)? {
         for entry in entries.iter().filter_map(|text| Entry::parse(text)) {
             // Another window's prompt may stand in the midst of its turn.
@@ -94,7 +97,13 @@ pub fn digest_for<S: Storage>(
             let told = match (its_own, without) {
                 (Some(left), _) => left.take_in(&entry),
                 (None, Some(hearer)) if entry.kind == Kind::TurnEnd => begun_before(storage, session, &entry, hearer)?,
-                (None, _) => said(&entry),
+                (None, _) => {
+                    let tag = entry.turn.filter(|_| entry.kind == Kind::Prompt);
+                    prompted.extend(tag.map(str::to_owned));
+                    // Its prompt stands before what is told, and another's may stand between.
+                    let goes_on = entry.turn.is_some_and(|tag| !prompted.contains(tag));
+                    said(&entry).into_iter().map(|told| if goes_on { going_on(told) } else { told }).collect()
+                }
             };
             parts.extend(entry.turn, told);
         }
@@ -124,6 +133,11 @@ pub fn digest_for<S: Storage>(
     let (opening, context, closing) = (own_words::OPENING, own_words::CONTEXT, own_words::CLOSING);
     let text = format!("{opening}{continuation}{scope}{context}\n\n{}\n\n{closing}", lines.join("\n\n"));
     Ok(Some(json!({"type": "text", "text": text, "_meta": {"acp-sessions": {"rehydrated": true}}}).to_string()))
+}
+
+/// Of a turn whose prompt is not told: what its agent said is no answer to what stands before it.
+fn going_on((speaker, text): (String, String)) -> (String, String) {
+    (if speaker == ASSISTANT { format!("{ASSISTANT}, going on with an earlier answer") } else { speaker }, text)
 }
 
 /// An account has no other inside it, nor anything that looks like its end.
@@ -197,7 +211,21 @@ mod tests {
         let prompt = |turn, text| (Kind::Prompt, Some(turn), prompt(text).2);
         let entries = [prompt("1", "one"), of("1", "a "), of("1", "b"), of("2", "c"), of("1", "d"), of("1", "e")];
         let told = said_in(&entries, 0).unwrap();
-        assert!(told.contains("User: one\n\nAssistant: a bde\n\nAssistant: c\n"), "{told}");
+        assert!(
+            told.contains("User: one\n\nAssistant: a bde\n\nAssistant, going on with an earlier answer: c\n"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn the_rest_of_an_answer_is_not_taken_for_one_to_another_prompt() {
+        let of = |turn, text| (Kind::Update, Some(turn), answer(text).2);
+        let prompt = |turn, text| (Kind::Prompt, Some(turn), prompt(text).2);
+        let end = |turn| (Kind::TurnEnd, Some(turn), json!({"stopReason": "end_turn"}));
+        let entries = [prompt("1", "one"), of("1", "a"), prompt("2", "two"), of("1", "b"), end("1"), of("2", "c")];
+        let told = said_in(&entries, 2).unwrap();
+        assert!(told.contains("User: two") && told.contains("Assistant: c"), "{told}");
+        assert!(told.contains("Assistant, going on with an earlier answer: b"), "{told}");
     }
 
     #[test]

@@ -42,14 +42,19 @@ impl Ended {
         if entry.kind != Kind::TurnEnd {
             return None;
         }
-        let end: Option<End<'_>> = serde_json::from_str(entry.json).ok();
+        Some(Self::with_reason(entry.json))
+    }
+
+    /// How a turn ends of whose end this is said, as JSON.
+    pub fn with_reason(end: &str) -> Self {
+        let end: Option<End<'_>> = serde_json::from_str(end).ok();
         let (reason, error) = end.map_or((None, None), |end| (end.stop_reason, end.error));
-        Some(match (error.map(RawValue::get), reason.as_deref()) {
+        match (error.map(RawValue::get), reason.as_deref()) {
             (Some(error), _) => Self::with_error(error),
             (None, None) => Self::Unclear,
             (None, Some("cancelled")) => Self::Cancelled,
             (None, Some(_)) => Self::Well,
-        })
+        }
     }
 
     /// How a turn ends that the agent answers with this error (JSON).

@@ -41,13 +41,16 @@ fn rows_say_what_is_being_done_in_sessions_in_whichever_window() {
 }
 
 #[test]
-fn a_question_that_is_not_answered_ends_with_its_turn() {
+fn a_question_that_is_not_answered_in_its_turn_is_waited_for_until_there_is_another() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = asked(&store, &world);
     desk.agent(answers("turn"));
-    assert_eq!(state(&mut desk, "s1"), "idle");
+    // The agent has not taken it back, and so its user still sees it.
+    assert_eq!(state(&mut desk, "s1"), "requires_action");
     ask_prompt(&mut desk, "turn", "s1", "On");
     assert_eq!(state(&mut desk, "s1"), "running");
+    desk.agent(answers("turn"));
+    assert_eq!(state(&mut desk, "s1"), "idle");
 }
 
 #[test]

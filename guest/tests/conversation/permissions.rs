@@ -347,3 +347,44 @@ fn what_a_sub_agent_asks_is_answered_as_its_parent_is_put_away() {
         }
     }
 }
+
+#[test]
+fn what_is_answered_behind_the_turn_it_was_asked_in_is_kept_and_waited_for_until_then() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = called(&store, &world, Some("zed"));
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    for (request, call) in [("p1", "c1"), ("p2", "c2"), ("p3", "c3")] {
+        asks(&mut desk, request, call);
+    }
+    desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+    assert_eq!(state(&mut desk, "s1"), "requires_action");
+    let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+    assert_eq!(state(&mut desk, "s1"), "requires_action");
+    assert_eq!(desk.client(chooses("p2", "n")).agent.len(), 1);
+    assert_eq!(desk.client(chooses("p1", "y")).agent.len(), 1);
+    desk.wait(1000);
+    assert_eq!(state(&mut desk, "s1"), "requires_action");
+    // With another prompt the user goes on, and answers the rest, or does not.
+    ask_prompt(&mut desk, "more", "s1", "More");
+    assert_eq!(state(&mut desk, "s1"), "running");
+    assert_eq!(desk.client(chooses("p3", "a")).agent.len(), 1);
+    desk.agent(json!({"id": "more", "result": {"stopReason": "end_turn"}}));
+    assert_eq!(state(&mut desk, "s1"), "idle");
+    for limit in [1, 2, 100] {
+        let expected = ["c1 zed allow_once", "c2 zed reject_once", "c3 zed allow_always"];
+        assert_eq!(kept(&store, &world, "s1", limit), expected, "{limit}");
+    }
+}
+
+#[test]
+fn nobody_is_waited_for_behind_a_turn_that_was_cancelled() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = called(&store, &world, Some("zed"));
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    asks(&mut desk, "p1", "c1");
+    desk.agent(json!({"id": "turn", "result": {"stopReason": "cancelled"}}));
+    assert_eq!(state(&mut desk, "s1"), "idle");
+    assert_eq!(kept(&store, &world, "s1", 10), ["c1 - -"]);
+}

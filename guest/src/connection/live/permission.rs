@@ -26,9 +26,28 @@ pub(in crate::connection) struct Question {
     /// The tool call that it is about, where it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::connection) tool_call: Option<String>,
-    /// It was asked while no turn was under way, and waits for no turn's end.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(in crate::connection) between_turns: bool,
+    /// When it was asked.
+    #[serde(default, skip_serializing_if = "Asked::is_in_turn")]
+    pub(in crate::connection) asked: Asked,
+}
+
+/// When a question was asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::connection) enum Asked {
+    /// In a turn that is under way.
+    #[default]
+    InTurn,
+    /// While none was: no turn's end ends it.
+    BetweenTurns,
+    /// In a turn that has ended since without its being answered. The user is waited for until there is another prompt.
+    InEndedTurn,
+}
+
+impl Asked {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    fn is_in_turn(&self) -> bool {
+        *self == Self::InTurn
+    }
 }
 
 impl LiveSession {
@@ -46,8 +65,8 @@ impl LiveSession {
                 entry.set(REQUEST, question.request.as_str());
             }
             self.recorder.push(Kind::PermissionAsked, cx.now(), &entry.to_json());
-            let between_turns = self.is_without_turn();
-            let question = question.map(|question| Question { between_turns, ..question });
+            let asked = if self.is_without_turn() { Asked::BetweenTurns } else { Asked::InTurn };
+            let question = question.map(|question| Question { asked, ..question });
             self.questions.extend(question.filter(|_| self.questions.len() < MOST_QUESTIONS));
             self.write_if_due(cx, false);
         }
@@ -57,7 +76,7 @@ impl LiveSession {
     pub(super) fn activity_state(&self) -> ActivityState {
         match &self.phase {
             Phase::Open { turns, .. }
-                if self.questions.iter().any(|question| question.between_turns || !turns.is_empty()) =>
+                if self.questions.iter().any(|question| question.asked != Asked::InTurn || !turns.is_empty()) =>
             {
                 ActivityState::RequiresAction
             }
@@ -134,17 +153,34 @@ impl LiveSession {
         self.permission_answered((request, Outcome::Result(NOT_ANSWERED)), tool_call, None, cx);
     }
 
-    /// Without a turn under way nothing waits for an answer that was asked in one.
-    pub(in crate::connection) fn forget_questions_without_turn(&mut self) {
-        if self.is_without_turn() {
-            self.questions.retain(|question| question.between_turns);
+    /// What was asked in turns of which none is under way any more. Unless the last of them was cut off or cancelled the agent
+    /// still waits for the answers.
+    pub(in crate::connection) fn questions_without_turn(&mut self, is_awaited: bool) {
+        if !self.is_without_turn() {
+            return;
         }
+        self.questions.retain(|question| is_awaited || question.asked != Asked::InTurn);
+        for question in self.questions.iter_mut().filter(|question| question.asked == Asked::InTurn) {
+            question.asked = Asked::InEndedTurn;
+        }
+    }
+
+    /// There is another prompt: what was asked in an ended turn is not waited for any more. An answer is noted all the same.
+    pub(super) fn forget_questions_of_ended_turns(&mut self) {
+        self.questions.retain(|question| question.asked != Asked::InEndedTurn);
+    }
+
+    /// How many questions there are, and how many of them were asked in a turn under way: what is kept of them changes with
+    /// that.
+    pub(super) fn questions_stamp(&self) -> (usize, usize) {
+        let in_turn = self.questions.iter().filter(|question| question.asked == Asked::InTurn);
+        (self.questions.len(), in_turn.count())
     }
 
     /// The agent has ended: it waits for nothing. What it has asked in a turn ends with that.
     pub(super) fn forget_questions<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         for question in std::mem::take(&mut self.questions) {
-            if let Some(request) = Id::parse(&question.request).filter(|_| question.between_turns) {
+            if let Some(request) = Id::parse(&question.request).filter(|_| question.asked != Asked::InTurn) {
                 self.permission_not_answered(&request, question.tool_call.as_deref(), cx);
             }
         }

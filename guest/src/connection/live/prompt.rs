@@ -79,6 +79,7 @@ impl LiveSession {
         if account.is_some() {
             self.untold = None;
         }
+        self.forget_questions_of_ended_turns();
         self.activity.prompts += 1;
         self.activity.touched = Some(now);
         self.activity.prompted = Some(now);

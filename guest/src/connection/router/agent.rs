@@ -4,7 +4,7 @@ use crate::connection::answer::{AUTH_REQUIRED, NOT_ANSWERED};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
-use crate::connection::live::{Question, Setting};
+use crate::connection::live::{Asked, Question, Setting};
 use crate::connection::requests::{Incoming, Outgoing, OwnId, Owner, Permission, Stale};
 use crate::connection::router::Router;
 use crate::environment::Environment;
@@ -194,7 +194,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             let rest = rest.to_json();
             let permission = Permission::read(key.clone(), &asked);
             let (request, tool_call) = (known_as.as_json().to_owned(), permission.tool_call.clone());
-            let question = Question { request, tool_call, between_turns: false };
+            let question = Question { request, tool_call, asked: Asked::InTurn };
             let is_remembered = self.connection.requests.of_agent.insert(known_as, Some(permission));
             self.with(&key, |session, cx| session.permission_asked(is_remembered.then_some(question), &rest, cx));
         } else {

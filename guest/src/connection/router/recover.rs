@@ -235,7 +235,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             session.take_up_turn(request, turn, begun);
         }
         session.forget_missing_without_turn();
-        session.forget_questions_without_turn();
+        session.questions_without_turn(true);
         if self.connection.requests.is_worth_waiting(session.agent_id()) {
             session.await_what_is_told(self.now());
         }

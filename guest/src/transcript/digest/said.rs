@@ -4,6 +4,9 @@ use serde_json::Value;
 
 use crate::transcript::entry::{Entry, Kind};
 
+/// What an account calls the agent.
+pub(super) const ASSISTANT: &str = "Assistant";
+
 /// Who said what in an entry.
 pub(super) fn said(entry: &Entry<'_>) -> Vec<(String, String)> {
     if entry.kind == Kind::Gap {
@@ -16,7 +19,7 @@ pub(super) fn said(entry: &Entry<'_>) -> Vec<(String, String)> {
             let update: Value = serde_json::from_str(update).ok()?;
             let (speaker, text) = match update["sessionUpdate"].as_str()? {
                 "user_message_chunk" => ("User", block_text(&update["content"])),
-                "agent_message_chunk" => ("Assistant", block_text(&update["content"])),
+                "agent_message_chunk" => (ASSISTANT, block_text(&update["content"])),
                 "tool_call" => ("Tool call", update["title"].as_str().map(|title| format!("{title}\n"))),
                 _ => return None,
             };
