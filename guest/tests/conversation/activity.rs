@@ -148,6 +148,12 @@ fn what_the_agents_list_has_said_does_not_hide_what_has_happened_since() {
     assert_eq!(state(&mut second, "s1"), "idle");
 }
 
+/// Somebody looks, until the agent is asked for its list again.
+fn asks_again(desk: &mut Desk<'_>) -> Out {
+    let asked = (0..60).map(|_| desk.wait(SOON)).find(|out| out.asked("session/list").is_some());
+    asked.expect("the agent is asked for its list")
+}
+
 #[test]
 fn what_the_agents_own_list_says_counts_before_what_the_layer_knows_of_other_windows() {
     let (store, world) = (Memory::new(), World::default());
@@ -172,10 +178,21 @@ fn what_the_agents_own_list_says_counts_before_what_the_layer_knows_of_other_win
     }
     listed(&mut desk, &out, &[stated("theirs", "requires_action"), stated("other", "idle")]);
     assert_eq!(members(&told(&desk.wait(SOON), &subscription).0, "state"), one("theirs", "requires_action"));
-    // Of what is open here nobody knows better.
+    // What was said before it was opened here is not so any more.
     let out = ask_load(&mut desk, "load", "theirs");
     oblige(&mut desk, out, &[("Hi", "Ho")], "fresh").answer("load");
     desk.wait(LONG);
+    assert_eq!(state(&mut desk, "theirs"), "idle");
+    // Another program of the agent's is at work in it, of which the layer knows nothing.
+    let out = asks_again(&mut desk);
+    listed(&mut desk, &out, &[stated("theirs", "running"), stated("other", "idle")]);
+    assert_eq!(state(&mut desk, "theirs"), "running");
+    // What this window is at, it knows better.
+    let prompt = ask_prompt(&mut desk, "turn", "theirs", "Go");
+    let out = asks_again(&mut desk);
+    listed(&mut desk, &out, &[stated("theirs", "idle"), stated("other", "idle")]);
+    assert_eq!(state(&mut desk, "theirs"), "running");
+    desk.reply(&prompt.request("session/prompt"), json!({"stopReason": "end_turn"}));
     assert_eq!(state(&mut desk, "theirs"), "idle");
     // What it does not say again is not so any more.
     let (mut rows_told, mut asked) = (Vec::new(), 0);

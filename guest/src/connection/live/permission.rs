@@ -86,6 +86,11 @@ impl LiveSession {
         }
     }
 
+    /// Whether something is being done in it here.
+    pub(in crate::connection) fn is_at_work(&self) -> bool {
+        self.activity_state() != ActivityState::Idle
+    }
+
     /// The client has answered this request, which was about a tool call, and calls itself so.
     pub(in crate::connection) fn permission_answered<S: Storage, E: Environment>(
         &mut self,

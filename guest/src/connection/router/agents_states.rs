@@ -38,10 +38,10 @@ impl AgentsStates {
         self.said.is_empty()
     }
 
-    /// What is still believed of those that are not `open` here. An agent that tells what changes is believed until it does.
-    pub(super) fn believed(&mut self, now: i64, tells_changes: bool, is_open: impl Fn(&str) -> bool) -> AgentsWords {
+    /// What is still believed of those that nobody is at work in here. An agent that tells what changes is believed until it does.
+    pub(super) fn believed(&mut self, now: i64, tells_changes: bool, is_at_work: impl Fn(&str) -> bool) -> AgentsWords {
         self.said.retain(|_, (_, at)| tells_changes || (*at..*at + BELIEVED_FOR).contains(&now));
-        let others = self.said.iter().filter(|(id, _)| !is_open(id));
+        let others = self.said.iter().filter(|(id, _)| !is_at_work(id));
         others.map(|(id, (word, _))| (id.clone(), *word)).collect()
     }
 

@@ -2,6 +2,7 @@
 //! tells of; but it says so only when it is asked.
 
 use crate::connection::key::Key;
+use crate::connection::live::LiveSession;
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::sessions::discovered::Row;
@@ -37,12 +38,13 @@ impl<S: Storage, E: Environment> Router<S, E> {
         Ok(())
     }
 
-    /// What the agent says is being done in sessions that are not open on this connection: of those this connection knows
-    /// better.
+    /// What the agent says is being done in sessions. What this connection itself is at, it knows better: the agent may have
+    /// made its list before it was asked for that.
     pub(super) fn agents_words(&mut self) -> AgentsWords {
         let now = self.now();
         let (open, tells_changes) = (&self.connection.sessions, self.connection.agents_subscription.is_known());
-        self.connection.agents_states.believed(now, tells_changes, |id| open.contains_key(&Key::Session(id.to_owned())))
+        let is_at_work = |id: &str| open.get(&Key::Session(id.to_owned())).is_some_and(LiveSession::is_at_work);
+        self.connection.agents_states.believed(now, tells_changes, is_at_work)
     }
 
     /// Somebody looks at a list: the agent's own is read anew, if that was done some time ago, and sooner of an agent that says
