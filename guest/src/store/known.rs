@@ -35,6 +35,9 @@ pub struct Known {
     /// The time of last activity that its own list gave last; milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listed: Option<i64>,
+    /// Whether its own list gives no such time: it does not tell whether anything was said without the layer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untimed: bool,
     /// Whether it has put the session away, as its own list said last or as it was told to since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
@@ -53,6 +56,7 @@ impl Known {
             listed_before: None,
             compared: None,
             listed: None,
+            untimed: false,
             archived: false,
         }
     }
@@ -68,6 +72,9 @@ impl Known {
     /// Whether its own list says that nothing was said in the session without the layer: its time is that of the last
     /// comparison, or one during the last turn. The clock may have been set back, so later is not all that matters.
     pub fn agrees(&self) -> bool {
+        if self.untimed {
+            return false;
+        }
         let Some(listed) = self.listed else { return self.last_turn.is_some() || self.compared.is_some() };
         self.compared == Some(listed) || self.last_turn.is_some_and(|(begun, ended)| (begun..ended).contains(&listed))
     }
@@ -75,7 +82,7 @@ impl Known {
     /// Whether its own list says that something was said without the layer since its last turn through it, or its replay was
     /// last compared.
     pub fn has_moved_on(&self) -> bool {
-        self.listed.is_some() && !self.agrees() && self.listed != self.listed_before
+        self.listed.is_some() && !self.untimed && !self.agrees() && self.listed != self.listed_before
     }
 
     /// Whether a prompt went to its session, or to one that it remembers; `id` is the agent's.

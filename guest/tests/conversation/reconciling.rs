@@ -88,6 +88,20 @@ fn a_session_that_went_on_outside_is_loaded_from_the_agent_and_shown_whole() {
 }
 
 #[test]
+fn a_list_without_times_does_not_hide_what_was_said_outside() {
+    let (store, world) = (Memory::new(), World::default());
+    let id = told(&store, &world, &loads());
+    two_days_later(&world);
+    let listed = [json!({"sessionId": "s1", "cwd": CWD})];
+    for parts in [&[TOLD][..], &[TOLD, OUTSIDE], &[TOLD, OUTSIDE], &[TOLD, OUTSIDE, NEW]] {
+        let mut desk = listing(&store, &world, "a", &loads(), &listed);
+        let out = load(&mut desk, &id, &all(parts));
+        assert_eq!(said(&out.client), lines(parts));
+        leave(desk);
+    }
+}
+
+#[test]
 fn a_session_that_went_on_outside_and_then_here_keeps_the_order_of_what_was_said() {
     let (store, world) = (Memory::new(), World::default());
     let id = told(&store, &world, &loads());

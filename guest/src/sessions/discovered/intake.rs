@@ -146,6 +146,7 @@ impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
         session.title = row.title.clone().map_or(Title::None, Title::Agent);
         if let Some(known) = session.agents.get_mut(self.agent) {
             known.listed = row.updated;
+            known.untimed = row.updated.is_none();
             known.archived = session.archived;
         }
         info::merge(&mut session, &format!("{{\"_meta\":{}}}", row.meta), self.now);

@@ -66,6 +66,9 @@ pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, 
             known.listed = Some(updated);
         }
     }
+    if let Some(known) = fresh.agents.get_mut(agent).filter(|_| is_current) {
+        known.untimed = row.updated.is_none();
+    }
     if is_current {
         follow_turns(&mut fresh, agent, row, now);
     }
