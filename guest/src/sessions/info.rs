@@ -57,18 +57,19 @@ pub fn store<S: Storage>(store: &Store<S>, id: &str, update: &str, now: i64) -> 
         is_named = matches!(session.title, Title::Set(_));
         Ok(if merge(&mut session, update, now) { Decision::put(session) } else { Decision::Keep })
     })?;
-    let update = with_exact_time(update);
+    let update = with_exact_time(update, now);
     Ok(if is_named { without_title(&update) } else { Some(update) })
 }
 
 /// The update with its time as it stands in lists: clients sort by these as texts. A time that says that there is none is
-/// left out.
-pub fn with_exact_time(update: &str) -> String {
+/// left out, and so is one to come, which lists do not have either.
+pub fn with_exact_time(update: &str, now: i64) -> String {
     let mut read = Object::parse_or_empty(update);
     let Some(text) = read.get_string("updatedAt") else { return update.to_owned() };
-    match time::parse(&text).map(time::format) {
-        Some(exact) if exact == text => return update.to_owned(),
-        Some(exact) => read.set("updatedAt", serde_json::Value::from(exact).to_string()),
+    match time::parse(&text) {
+        Some(at) if at > now => read.remove("updatedAt"),
+        Some(at) if time::format(at) == text => return update.to_owned(),
+        Some(at) => read.set("updatedAt", serde_json::Value::from(time::format(at)).to_string()),
         None if time::is_none(&text) => read.remove("updatedAt"),
         None => return update.to_owned(),
     }
@@ -76,7 +77,8 @@ pub fn with_exact_time(update: &str) -> String {
 }
 
 /// Applies an update (the notification's `update` member); says whether anything changed. `now` stands in where the
-/// agent takes back its own `updatedAt`.
+/// agent takes back its own `updatedAt`. A time to come is not followed, as in the agent's list: it would stand before all
+/// else until it has come.
 pub fn merge(session: &mut Session, update: &str, now: i64) -> bool {
     let update = Object::parse_or_empty(update);
     let mut changed = false;
@@ -103,7 +105,8 @@ pub fn merge(session: &mut Session, update: &str, now: i64) -> bool {
             changed = true;
         }
         Some(updated) => {
-            if let Some(updated) = serde_json::from_str::<String>(updated).ok().and_then(|text| time::parse(&text)) {
+            let updated = serde_json::from_str::<String>(updated).ok().and_then(|text| time::parse(&text));
+            if let Some(updated) = updated.filter(|at| *at <= now) {
                 let before = (session.created, session.updated, session.undated);
                 session.date(updated, now);
                 changed |= before != (session.created, session.updated, session.undated);
@@ -192,10 +195,26 @@ mod tests {
     #[test]
     fn the_time_can_be_set_and_taken_back() {
         let mut session = Session::new("s".into(), "/".into(), 1);
-        assert!(merge(&mut session, r#"{"updatedAt":"2025-10-29T14:22:15Z"}"#, 7));
-        assert_eq!((session.updated, session.undated), (1_761_747_735_000, false));
+        let (update, at) = (r#"{"updatedAt":"2025-10-29T14:22:15Z"}"#, 1_761_747_735_000);
+        assert!(!merge(&mut session, update, at - 1), "it is still to come");
+        assert_eq!(session.updated, 1);
+        assert!(merge(&mut session, update, at));
+        assert_eq!((session.updated, session.undated), (at, false));
         assert!(merge(&mut session, r#"{"updatedAt":null}"#, 7));
         assert_eq!((session.updated, session.undated), (7, true));
         assert!(!merge(&mut session, r#"{"updatedAt":"soon"}"#, 9));
+    }
+
+    #[test]
+    fn clients_are_told_the_times_that_lists_have() {
+        for (update, told) in [
+            (r#"{"updatedAt":"1970-01-01T00:00:01.000Z"}"#, r#"{"updatedAt":"1970-01-01T00:00:01.000Z"}"#),
+            (r#"{"updatedAt":"1970-01-01T01:00:01+01:00"}"#, r#"{"updatedAt":"1970-01-01T00:00:01.000Z"}"#),
+            (r#"{"title":"One","updatedAt":"1970-01-01T00:00:02.001Z"}"#, r#"{"title":"One"}"#),
+            (r#"{"title":"One","updatedAt":"0001-01-01T00:00:00Z"}"#, r#"{"title":"One"}"#),
+            (r#"{"updatedAt":null}"#, r#"{"updatedAt":null}"#),
+        ] {
+            assert_eq!(with_exact_time(update, 2000), told);
+        }
     }
 }

@@ -214,3 +214,44 @@ fn when_a_session_was_made_or_forked_here_is_not_the_agents_to_say() {
     let mut desk = listing(&store, &world, "a", &json!({}), &[with("s1", &old), with("f1", &old)]);
     assert_eq!((times(&mut desk), created(&mut desk, "s1"), created(&mut desk, "f1")), before);
 }
+
+#[test]
+fn a_time_to_come_puts_no_session_before_the_others() {
+    const TO_COME: &str = "2031-01-01T00:00:00.000Z";
+    const NOW: &str = "2025-10-09T08:53:20.000Z";
+    let (store, world) = (Memory::new(), World::default());
+    let list = [
+        with("x1", &json!({"updatedAt": TO_COME, "lastPromptAt": EARLIER})),
+        with("x2", &json!({"updatedAt": TO_COME, "createdAt": EARLIER})),
+        with("x3", &json!({"updatedAt": TO_COME, "createdAt": TO_COME})),
+        row("x4", "Four", LATER),
+    ];
+    // Of what is new the best that is known else stands in for it; of the last one that is when it was found.
+    let shown = [
+        json!(["x3", null, NOW]),
+        json!(["x4", null, LATER]),
+        json!(["x2", null, EARLIER]),
+        json!(["x1", EARLIER, EARLIER]),
+    ];
+    for time in ["first", "again"] {
+        let mut desk = listing(&store, &world, "a", &json!({}), &list);
+        assert_eq!(times(&mut desk), shown, "{time}");
+        world.now.set(world.now.get() + 60_000);
+    }
+    // What is told of a session itself is taken likewise, whether it is open or not.
+    let capabilities = json!({"loadSession": true});
+    let mut desk = listing(&store, &world, "a", &capabilities, &list);
+    go_on(&mut desk, &capabilities, "x4");
+    let before = times(&mut desk);
+    let info = json!({"sessionUpdate": "session_info_update", "title": "Theirs", "updatedAt": TO_COME});
+    for id in ["x2", "x4"] {
+        let out = desk.agent(update(id, info.clone()));
+        assert_eq!(out.client[0]["params"]["update"]["title"], "Theirs", "{id}");
+        assert_eq!(out.client[0]["params"]["update"].get("updatedAt"), None, "{id}");
+    }
+    assert_eq!(times(&mut desk), before);
+    // Once it has come it is.
+    world.now.set(world.now.get() + 10 * 366 * 86_400_000);
+    desk.agent(update("x2", info));
+    assert_eq!(times(&mut desk)[0], json!(["x2", null, TO_COME]));
+}

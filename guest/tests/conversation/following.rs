@@ -146,7 +146,8 @@ fn activity_alone_is_no_change_and_comes_with_the_next() {
     first.new_session("s1", CWD);
     let mut second = window(&store, &world);
     let (subscription, _) = subscribe(&mut second, json!({}));
-    let later = "2026-01-01T00:00:00.000Z";
+    let later = "2025-10-09T08:53:20.500Z";
+    second.wait(SOON);
     first.agent(update("s1", json!({"sessionUpdate": "session_info_update", "updatedAt": later})));
     first.wait(LONG);
     assert_eq!(rows(&mut second)[0]["updatedAt"], later);

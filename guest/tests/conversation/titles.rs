@@ -153,6 +153,7 @@ fn an_agent_whose_list_has_another_title_is_told_the_users_once_a_connection() {
 #[test]
 fn a_title_of_the_users_stays_and_clients_are_shown_no_other() {
     let (store, world) = (Memory::new(), World::default());
+    world.now.set(90 * 86_400_000);
     let mut desk = begun(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
     set_title(&mut desk, "Mine");
     let dated = json!({"sessionUpdate": "session_info_update", "title": "Theirs", "updatedAt": "2026-01-01T00:00:00Z"});

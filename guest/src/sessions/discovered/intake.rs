@@ -129,8 +129,10 @@ impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
     }
 
     fn new_session(&self, row: &Row, cwd: &str) -> Session {
-        let [prompted, turn_ended] = [row.prompted, row.turn_ended].map(|at| at.filter(|at| *at <= self.now));
-        let updated = row.updated.or(prompted.max(turn_ended)).or(row.created).unwrap_or(self.now);
+        // A time to come orders nothing: what is known else stands in for it.
+        let [updated, prompted, turn_ended, created] =
+            [row.updated, row.prompted, row.turn_ended, row.created].map(|at| at.filter(|at| *at <= self.now));
+        let updated = updated.or(prompted.max(turn_ended)).or(created).unwrap_or(self.now);
         let mut session = Session::new(row.agent_id.clone(), cwd.to_owned(), updated);
         session.give_to(self.agent, &row.agent_id, 0);
         session.origin = Origin::Agent;
@@ -138,7 +140,7 @@ impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
         if let Some(prompted) = prompted {
             session.prompt_elsewhere(prompted);
         }
-        session.create_at(row.created);
+        session.create_at(created);
         session.turn_ended = turn_ended;
         session.model.clone_from(&row.model);
         session.directories = row.directories.clone().unwrap_or_default();
