@@ -255,3 +255,40 @@ fn a_time_to_come_puts_no_session_before_the_others() {
     desk.agent(update("x2", info));
     assert_eq!(times(&mut desk)[0], json!(["x2", null, TO_COME]));
 }
+
+#[test]
+fn the_model_is_that_of_the_last_turn_as_far_as_the_agents_list_is_no_older() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"loadSession": true});
+    let is_shown = |members: Value, model: &str| {
+        let mut desk = listing(&store, &world, "a", &capabilities, &[with("x1", &members)]);
+        assert_eq!(rows(&mut desk)[0]["model"], model, "{members}");
+        desk
+    };
+    // Where nothing was said here, as it says.
+    leave(is_shown(json!({"updatedAt": EARLIER, "model": "one"}), "one"));
+    leave(is_shown(json!({"updatedAt": EARLIER, "model": "two"}), "two"));
+    leave(is_shown(json!({"updatedAt": EARLIER}), "two"));
+    leave(is_shown(json!({"lastTurnEndedAt": EARLIER, "model": "three"}), "three"));
+    leave(is_shown(json!({"lastTurnEndedAt": EARLIER, "model": "four"}), "four"));
+    let mut desk = is_shown(json!({"model": "five"}), "five");
+    // Its user chooses one here, and has a turn with it.
+    fraction(&world);
+    let asked = ask_load(&mut desk, "open", "x1").request("session/load");
+    let models = json!({"currentModelId": "mine", "availableModels": [{"modelId": "mine", "name": "Mine"}]});
+    let out = desk.reply(&asked, json!({ "models": models }));
+    oblige(&mut desk, out, &[], "never").answer("open");
+    desk.turn("x1", "Go on", &["Gone on"]);
+    leave(desk);
+    for older in [json!({"lastTurnEndedAt": LATER}), json!({"updatedAt": LATER}), json!({})] {
+        let mut members = older;
+        members["model"] = "older".into();
+        leave(is_shown(members, "mine"));
+    }
+    // One of the same second is about the same turn, and a later one about a later turn.
+    leave(is_shown(json!({"lastTurnEndedAt": "2025-10-09T08:53:20Z", "model": "My own"}), "My own"));
+    world.now.set(world.now.get() + 60_000);
+    leave(is_shown(json!({"updatedAt": "2025-10-09T08:54:00Z", "model": "theirs"}), "theirs"));
+    // What is still to come is of no turn.
+    leave(is_shown(json!({"updatedAt": "2031-01-01T00:00:00Z", "model": "never"}), "theirs"));
+}

@@ -6,6 +6,9 @@ use crate::store::{Known, Origin, Session, Title};
 
 /// What an agent writes within this time after a turn is about that turn, in milliseconds.
 const SOON: i64 = 60_000;
+/// So much earlier an agent may say that a turn ended than is known here, in milliseconds: it gives whole seconds, or ends it
+/// before its answer is here.
+const ABOUT: i64 = 1000;
 
 /// When it was last active. An earlier time than is known here counts where nothing was said in it through the layer, and
 /// its agent alone knows it.
@@ -33,7 +36,20 @@ fn follow_turns(session: &mut Session, agent: &str, row: &Row, now: i64) {
     }
     if let Some(ended) = ended.filter(|at| Some(*at) > session.turn_ended) {
         session.turn_ended = Some(ended);
-        session.model = row.model.clone().or_else(|| session.model.take());
+    }
+    follow_model(session, row, now);
+}
+
+/// The model of its last turn, whenever that is another one, unless the row is older than the last turn that is known here:
+/// its user may have chosen another model for that. How old it is the end of its last turn says, or else its last activity.
+/// One that says neither counts as long as all turns are the agent's own. What is chosen here for the next turn is in the
+/// session's state, which no row changes.
+fn follow_model(session: &mut Session, row: &Row, now: i64) {
+    let Some(model) = &row.model else { return };
+    let of = row.turn_ended.or(row.updated).filter(|at| *at <= now);
+    let is_older = session.turn_ended.is_some_and(|known| of.map_or(session.prompts > 0, |of| of + ABOUT < known));
+    if !is_older {
+        session.model = Some(model.clone());
     }
 }
 
