@@ -2,6 +2,8 @@
 //! that it does.
 
 mod beside;
+mod counted;
+mod fork_of;
 mod found;
 mod here;
 mod intake;

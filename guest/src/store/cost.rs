@@ -155,6 +155,14 @@ impl Costs {
         others.iter().for_each(|cost| self.add(cost));
     }
 
+    /// Takes away so much of this unit, or all there is of it.
+    pub fn take(&mut self, cost: &Cost) {
+        if let Some(known) = self.0.iter_mut().find(|known| known.currency == cost.currency) {
+            known.amount = known.amount.since(cost.amount).unwrap_or_default();
+        }
+        self.0.retain(|known| known.currency != cost.currency || !known.amount.is_zero());
+    }
+
     /// Of this unit there is this much, and it is the last one that came up.
     pub fn set_last(&mut self, cost: &Cost) {
         self.set(cost);
@@ -239,6 +247,10 @@ mod tests {
         }
         let sums: Vec<_> = costs.iter().map(|cost| format!("{} {}", cost.amount, cost.currency)).collect();
         assert_eq!(sums, ["0.3 USD", "3 credits"]);
+        costs.take(&Cost::read(r#"{"amount":0.1,"currency":"USD"}"#).unwrap());
+        costs.take(&Cost::read(r#"{"amount":5,"currency":"credits"}"#).unwrap());
+        costs.take(&Cost::read(r#"{"amount":5,"currency":"EUR"}"#).unwrap());
+        assert_eq!(costs, Costs(vec![Cost::read(r#"{"amount":0.2,"currency":"USD"}"#).unwrap()]));
         (0..20).for_each(|unit| costs.add(&Cost { amount: Amount(1), currency: unit.to_string() }));
         assert_eq!(costs.iter().count(), MOST_CURRENCIES);
     }

@@ -189,6 +189,14 @@ impl Usage {
         }
     }
 
+    /// So much of what was used with that agent on no day was not this session's.
+    pub fn take_back(&mut self, agent: &str, cost: &Cost) {
+        for known in self.days.iter_mut().filter(|known| known.day.is_none() && known.agent == agent) {
+            known.used.cost.take(cost);
+        }
+        self.days.retain(|known| !known.used.is_nothing());
+    }
+
     /// What is old is told apart by agent only.
     fn bound(&mut self) {
         while self.days.len() > MOST_DAYS
@@ -251,6 +259,20 @@ mod tests {
         assert_eq!(Usage::parse(&usage.to_text()).unwrap(), usage);
         assert_eq!(usage.cost().unwrap().amount.to_string(), "2.00000000000000000000002");
         assert!(Usage::parse("{\"days\":5}").is_err());
+    }
+
+    #[test]
+    fn what_was_not_its_own_is_taken_back_of_what_has_no_day() {
+        let mut usage = Usage::default();
+        let three = used(r#"{"amount":3,"currency":"USD"}"#);
+        for (day, agent) in [(None, "a"), (None, "b"), (Some("2025-10-29"), "a")] {
+            usage.add(day, agent, &three);
+        }
+        usage.take_back("a", &Cost::read(r#"{"amount":2,"currency":"USD"}"#).unwrap());
+        assert_eq!(usage.cost().unwrap().amount.to_string(), "7");
+        usage.take_back("a", &Cost::read(r#"{"amount":2,"currency":"USD"}"#).unwrap());
+        let left: Vec<_> = usage.days().iter().map(|known| (known.day.as_deref(), known.agent.as_str())).collect();
+        assert_eq!(left, [(None, "b"), (Some("2025-10-29"), "a")]);
     }
 
     #[test]

@@ -429,3 +429,68 @@ fn what_cannot_be_read_is_left_and_everything_else_goes_on() {
     let call = |cursor: &str| Call::ListUsage { limit: 0, cursor: Some(cursor.to_owned()) };
     assert!(world.recorder.typed(&store, world.time(), call("no cursor"))["error"]["invalid"].is_string());
 }
+
+/// The same of a fork of this one.
+fn forked(id: &str, parent: &str, amount: &str) -> Value {
+    let mut row = costing(id, amount);
+    row["forkedFrom"] = parent.into();
+    row
+}
+
+#[test]
+fn a_fork_in_the_agents_list_begins_at_what_its_parent_was_said_to_have_cost() {
+    let rows = |sum: &str| {
+        vec![
+            costing("p1", "2"),
+            forked("f1", "p1", sum),
+            // A fork of that, one of which nothing was said since, and one that has a count of its own.
+            forked("f2", "f1", "3.25"),
+            forked("f3", "p1", "2"),
+            forked("f4", "p1", "0.5"),
+        ]
+    };
+    let of = |f1: &str, f2: &str| {
+        [("f1", f1), ("f2", f2), ("f4", "0.5"), ("p1", "2")].map(|(id, all)| format!("{id} - a: {all} USD")).to_vec()
+    };
+    for is_turned in [false, true] {
+        let (store, world) = (Memory::new(), World::default());
+        for (sum, used_then) in [("2.5", of("0.5", "0.75")), ("2.5", of("0.5", "0.75")), ("3", of("1", "0.75"))] {
+            let mut rows = rows(sum);
+            if is_turned {
+                rows.reverse();
+            }
+            leave(listing(&store, &world, "a", &json!({}), &rows));
+            assert_eq!(used(&store, &world), used_then, "{sum} {is_turned}");
+            assert_eq!(recorded(&store, "f3"), None);
+        }
+        // What is said of them here goes on from that.
+        let capabilities = json!({"sessionCapabilities": {"resume": {}}});
+        let mut desk = listing(&store, &world, "a", &capabilities, &rows("3"));
+        for (id, sum) in [("f1", "3.5"), ("f3", "2.25")] {
+            let out = ask_resume(&mut desk, "resume", id);
+            oblige(&mut desk, out, &[], id).answer("resume");
+            turn(&mut desk, id, &[sum]);
+        }
+        let today = [("f1", "0.5"), ("f3", "0.25")].map(|(id, more)| format!("{id} {TODAY} a: {more} USD"));
+        assert!(today.iter().all(|row| used(&store, &world).contains(row)), "{:?}", used(&store, &world));
+        assert_eq!(recorded(&store, "f1").as_deref(), Some("1.5 USD"));
+        assert_eq!(recorded(&store, "f3").as_deref(), Some("0.25 USD"));
+    }
+}
+
+#[test]
+fn what_was_counted_of_a_fork_before_its_parent_was_known_is_counted_once() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = listing(&store, &world, "a", &json!({}), &[forked("f1", "p1", "2.5"), forked("f2", "p1", "0.5")]);
+    assert_eq!(used(&store, &world), ["f1 - a: 2.5 USD", "f2 - a: 0.5 USD"]);
+    desk.wait(2 * DAY);
+    let rows = [forked("f1", "p1", "2.5"), forked("f2", "p1", "0.5"), costing("p1", "2")];
+    for _ in 0..2 {
+        let mut desk = listing(&store, &world, "a", &json!({}), &rows);
+        assert_eq!(used(&store, &world), ["f1 - a: 0.5 USD", "f2 - a: 0.5 USD", "p1 - a: 2 USD"]);
+        let listed = desk.ask("session/list", json!({"limit": 10}))["result"]["sessions"].clone();
+        let fork = listed.as_array().unwrap().iter().find(|row| row["sessionId"] == "f1").unwrap();
+        assert_eq!((&fork["cost"]["amount"], &fork["forkedFrom"]), (&json!(0.5), &json!("p1")));
+        leave(desk);
+    }
+}

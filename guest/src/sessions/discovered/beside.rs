@@ -2,87 +2,87 @@
 
 use std::collections::BTreeMap;
 
+use super::counted::Counted;
+use super::fork_of::ForkOf;
 use super::intake::Intake;
 use super::row::Row;
 use crate::environment::Environment;
 use crate::sessions::open_marks;
-use crate::storage::{Expectation, Result, Storage, Write};
-use crate::store::{Cost, Session, Usage, Used, keys};
+use crate::storage::{Result, Storage};
+use crate::store::{Cost, Costs, Session, keys};
 use crate::transcript::speaker;
 
+/// A fork that was not known to be one, and its parent, by their ids here.
+pub(super) struct Joined {
+    fork: String,
+    parent: String,
+    of: ForkOf,
+}
+
 impl<S: Storage, E: Environment> Intake<'_, '_, S, E> {
-    /// The session that a row is about, unless the agent has begun another in its place since.
-    fn current(&self, row: &Row) -> Option<&Session> {
-        let session = self.draft.session(self.owner(&row.agent_id)?)?;
-        (session.id_at(self.agent) == Some(&row.agent_id)).then_some(session)
+    /// The session that the agent has by this id, unless the agent has begun another in its place since.
+    fn current(&self, agent_id: &str) -> Option<&Session> {
+        let session = self.draft.session(self.owner(agent_id)?)?;
+        (session.id_at(self.agent) == Some(agent_id)).then_some(session)
     }
 
-    /// Notes from which sessions these were forked at their agent, where those are known.
-    pub(super) fn note_parents(&mut self, rows: &[Row]) -> Result<()> {
-        let forks = rows.iter().filter_map(|row| Some((row, row.forked_from.as_deref()?)));
-        let mut wanted = Vec::new();
-        for (row, parent) in forks {
-            let Some(session) = self.current(row).filter(|session| session.forked_from.is_none()) else { continue };
-            wanted.push((session.id.clone(), parent));
-        }
+    /// Notes from which sessions these were forked at their agent, where those are known. Returns those of which it was noted.
+    pub(super) fn note_parents(&mut self, forks: impl Iterator<Item = ForkOf>) -> Result<Vec<Joined>> {
+        let wanted: Vec<ForkOf> = forks
+            .filter(|fork| self.current(&fork.agent_id).is_some_and(|session| session.forked_from.is_none()))
+            .collect();
         let elsewhere: Vec<&str> =
-            wanted.iter().map(|(_, parent)| *parent).filter(|parent| self.owner(parent).is_none()).collect();
+            wanted.iter().map(|fork| fork.parent.as_str()).filter(|parent| self.owner(parent).is_none()).collect();
         let keys: Vec<String> = elsewhere.iter().map(|parent| keys::agent_session(self.agent, parent)).collect();
         let values = if keys.is_empty() { Vec::new() } else { self.draft.storage().get(&keys)? };
-        let elsewhere: BTreeMap<&str, String> =
-            elsewhere.into_iter().zip(values).filter_map(|(parent, id)| Some((parent, id?))).collect();
-        for (id, parent) in wanted {
-            let parent = self.owner(parent).or_else(|| elsewhere.get(parent).map(String::as_str));
-            let (Some(parent), Some(session)) = (parent, self.draft.session(&id)) else { continue };
-            if parent != id {
-                let mut session = session.clone();
-                session.forked_from = Some(parent.to_owned());
-                self.draft.put(session);
-            }
-        }
-        Ok(())
-    }
-
-    /// Counts what these sessions have cost as far as it was not heard of: it was used when nobody was there. A smaller sum
-    /// than is known is that of an older list. What is open in some window is left to that one.
-    pub(super) fn note_costs(&mut self, rows: &[Row], is_open: impl Fn(&str) -> bool) -> Result<()> {
-        let told: Vec<(String, String, Cost)> = rows
-            .iter()
-            .filter_map(|row| Some((row, row.cost.as_ref()?)))
-            .filter(|(row, _)| !is_open(&row.agent_id))
-            .filter_map(|(row, cost)| Some((self.current(row)?.id.clone(), row.agent_id.clone(), cost.clone())))
-            .collect();
-        if told.is_empty() {
-            return Ok(());
-        }
-        let keys: Vec<String> = told.iter().map(|(id, ..)| keys::usage(id)).collect();
-        let values = self.draft.storage().get(&keys)?;
-        let mut usages: BTreeMap<String, Option<String>> = keys.into_iter().zip(values).collect();
-        for (id, agent_id, cost) in told {
+        let elsewhere: BTreeMap<String, String> =
+            elsewhere.into_iter().zip(values).filter_map(|(parent, id)| Some((parent.to_owned(), id?))).collect();
+        let mut joined = Vec::new();
+        for of in wanted {
+            let parent = self.owner(&of.parent).or_else(|| elsewhere.get(&of.parent).map(String::as_str));
+            let Some(parent) = parent.map(str::to_owned) else { continue };
             // An agent may list one twice.
-            let key = keys::usage(&id);
-            let Some(value) = usages.remove(&key) else { continue };
-            // One that cannot be read is left for a checkup.
-            let Ok(mut usage) = value.as_deref().map_or(Ok(Usage::default()), Usage::parse) else { continue };
-            let of = speaker(self.agent, &agent_id);
-            let known = usage.told(&of).cloned().unwrap_or_default();
-            let before = known.of(&cost.currency).unwrap_or_default();
-            let Some(more) = cost.amount.since(before).filter(|more| !more.is_zero()) else { continue };
-            if open_marks::is_open_elsewhere(self.draft.store(), &id, "", self.now)? {
-                continue;
-            }
-            let Some(mut session) = self.draft.session(&id).cloned() else { continue };
-            let mut used = Used::default();
-            used.cost.add(&Cost { amount: more, currency: cost.currency.clone() });
-            usage.add(None, self.agent, &used);
-            let mut now = known;
-            now.set_last(&cost);
-            usage.note_told(&of, now);
-            session.cost = usage.cost();
-            self.draft.expected.push(Expectation { key: key.clone(), value });
-            self.draft.writes.push(Write::Put { key, value: usage.to_text() });
+            let session = self.current(&of.agent_id).filter(|session| session.forked_from.is_none());
+            let Some(mut session) = session.filter(|session| session.id != parent).cloned() else { continue };
+            session.forked_from = Some(parent.clone());
+            joined.push(Joined { fork: session.id.clone(), parent, of });
             self.draft.put(session);
         }
+        Ok(joined)
+    }
+
+    /// Counts what these sessions have cost as far as it was not heard of: it was used when nobody was there. What is open in
+    /// some window is left to that one. A fork begins at what its parent was said to have cost, as one that is made here.
+    pub(super) fn note_costs(&mut self, rows: &[Row], joined: &[Joined], is_open: impl Fn(&str) -> bool) -> Result<()> {
+        let listed: BTreeMap<&str, &Cost> =
+            rows.iter().filter_map(|row| Some((row.agent_id.as_str(), row.cost.as_ref()?))).collect();
+        let told: Vec<(String, &str, &Cost)> = listed
+            .iter()
+            .filter(|(agent_id, _)| !is_open(agent_id))
+            .filter_map(|(agent_id, cost)| Some((self.current(agent_id)?.id.clone(), *agent_id, *cost)))
+            .collect();
+        let sessions = told.iter().map(|(id, ..)| id.as_str());
+        let relatives = joined.iter().flat_map(|joined| [joined.fork.as_str(), joined.parent.as_str()]);
+        let mut counted = Counted::read(self.draft.storage(), sessions.chain(relatives))?;
+        for Joined { fork, parent, of } in joined {
+            let known = counted.told(parent, &speaker(self.agent, &of.parent)).cloned().unwrap_or_default();
+            let parents = at_least(known, listed.get(of.parent.as_str()).copied());
+            counted.begin(fork, self.agent, &speaker(self.agent, &of.agent_id), &parents);
+        }
+        for (id, agent_id, cost) in told {
+            let (store, now) = (self.draft.store(), self.now);
+            let may_count = || Ok(!open_marks::is_open_elsewhere(store, &id, "", now)?);
+            counted.add(&id, self.agent, (&speaker(self.agent, agent_id), cost), may_count)?;
+        }
+        counted.write(self.draft);
         Ok(())
     }
+}
+
+/// What a session was said to have cost, with what its row says. A smaller sum is that of an older list.
+fn at_least(mut known: Costs, listed: Option<&Cost>) -> Costs {
+    if let Some(listed) = listed.filter(|listed| known.of(&listed.currency).is_none_or(|known| known < listed.amount)) {
+        known.set_last(listed);
+    }
+    known
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::fork_of::ForkOf;
 use super::found::Found;
 use super::here::Here;
 use super::refresh::refresh;
@@ -62,8 +63,8 @@ impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
             });
         }
         let rows = &rows[..found.len()];
-        self.note_parents(rows)?;
-        self.note_costs(rows, |agent_id| here(agent_id) == Here::Open)?;
+        let joined = self.note_parents(rows.iter().filter_map(ForkOf::of))?;
+        self.note_costs(rows, &joined, |agent_id| here(agent_id) == Here::Open)?;
         Ok(found)
     }
 
