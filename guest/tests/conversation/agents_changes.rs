@@ -297,3 +297,39 @@ fn archived_sessions_are_asked_for_in_the_words_that_the_agent_knows() {
         }
     }
 }
+
+#[test]
+fn a_parent_that_comes_behind_its_forks_is_theirs_from_then_on() {
+    let fork = |id: &str, parent: &str, amount: f64| {
+        let mut fork = row(id, id, LONG_AGO);
+        fork["forkedFrom"] = parent.into();
+        fork["cost"] = json!({"amount": amount, "currency": "USD"});
+        fork
+    };
+    let mut parent = row("p1", "p1", LONG_AGO);
+    parent["cost"] = json!({"amount": 2, "currency": "USD"});
+    let forks = [fork("f1", "p1", 2.5), fork("f2", "p1", 3.0), fork("f3", "nobody's", 1.0)];
+    let shown = |desk: &mut Desk<'_>| -> Vec<Value> {
+        let mut rows = crate::follower::rows(desk);
+        rows.sort_by_key(|row| row["sessionId"].to_string());
+        let members = |row: &Value| json!([row["sessionId"], row["forkedFrom"], row["cost"]["amount"]]);
+        rows.iter().map(members).collect()
+    };
+    let expected = [json!(["f1", "p1", 0.5]), json!(["f2", "p1", 1]), json!(["f3", null, 1]), json!(["p1", null, 2])];
+    // By a change that the agent tells.
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = followed(&store, &world, &forks);
+    let (ours, _) = subscribe(&mut desk, json!({}));
+    let mut out = tell(&mut desk, "theirs", std::slice::from_ref(&parent), &[]);
+    out.extend(desk.wait(SOON));
+    assert_eq!(told(&out, &ours).0.len(), 3, "both forks and their parent: {:?}", out.client);
+    assert_eq!(shown(&mut desk), expected);
+    // On a later page of the same list.
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = Desk::open(&store, &world, &[]);
+    let asked = desk.greet(Some("a"), &json!({"sessionCapabilities": {"list": {}}})).request("session/list");
+    let asked = desk.reply(&asked, json!({"sessions": forks, "nextCursor": "2"})).request("session/list");
+    desk.reply(&asked, json!({ "sessions": [parent] }));
+    desk.wait(0);
+    assert_eq!(shown(&mut desk), expected);
+}

@@ -45,7 +45,7 @@ fn rows(ids: &[&str], title: &str) -> Vec<Row> {
 }
 
 fn take_in<S: Storage>(store: &Store<S>, environment: &Counting, rows: &[Row]) -> Result<Vec<Found>, StorageError> {
-    discovered::take_in(store, environment, AGENT, rows, |_| Here::Nothing, NOW)
+    discovered::take_in(store, environment, AGENT, rows, |_| Here::Nothing, NOW).map(|(found, _)| found)
 }
 
 /// All of them, as often as it takes.

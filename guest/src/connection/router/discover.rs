@@ -2,6 +2,7 @@
 //! listed too, and what the agent knows better of the others.
 
 mod followed;
+mod forks;
 mod gone;
 mod pages;
 mod reading;
@@ -13,6 +14,8 @@ use std::collections::{HashSet, VecDeque};
 use super::waiting_lists::{WaitingList, WaitingLists};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::list_meta::ListMeta;
+use crate::sessions::discovered::ForkOf;
+use forks::WaitingForks;
 use seen::Seen;
 
 /// How long the first list on a store that never had this agent's list to its end waits for it, in milliseconds.
@@ -40,6 +43,7 @@ pub(super) struct Discovery {
     /// The page behind them.
     next: Option<String>,
     seen: Seen,
+    forks: WaitingForks,
     /// How often it was begun again because rows had moved while it was read.
     repeated: u32,
     /// The agent's ids of sessions that were put away or brought back since, so that it may have said something else.
@@ -68,6 +72,8 @@ enum Said {
     Row(String),
     /// That it has no session by this id any more.
     Gone(String),
+    /// That this one was forked from another, whose row has come since.
+    Fork(ForkOf),
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -19,6 +19,15 @@ pub(super) struct Joined {
     of: ForkOf,
 }
 
+/// What became of forks.
+#[derive(Default)]
+pub(super) struct Forks {
+    /// Those whose parent was noted.
+    pub(super) joined: Vec<Joined>,
+    /// Those whose parent is not known.
+    pub(super) waiting: Vec<ForkOf>,
+}
+
 impl<S: Storage, E: Environment> Intake<'_, '_, S, E> {
     /// The session that the agent has by this id, unless the agent has begun another in its place since.
     fn current(&self, agent_id: &str) -> Option<&Session> {
@@ -26,8 +35,8 @@ impl<S: Storage, E: Environment> Intake<'_, '_, S, E> {
         (session.id_at(self.agent) == Some(agent_id)).then_some(session)
     }
 
-    /// Notes from which sessions these were forked at their agent, where those are known. Returns those of which it was noted.
-    pub(super) fn note_parents(&mut self, forks: impl Iterator<Item = ForkOf>) -> Result<Vec<Joined>> {
+    /// Notes from which sessions these were forked at their agent, where those are known.
+    pub(super) fn note_parents(&mut self, forks: impl Iterator<Item = ForkOf>) -> Result<Forks> {
         let wanted: Vec<ForkOf> = forks
             .filter(|fork| self.current(&fork.agent_id).is_some_and(|session| session.forked_from.is_none()))
             .collect();
@@ -37,18 +46,21 @@ impl<S: Storage, E: Environment> Intake<'_, '_, S, E> {
         let values = if keys.is_empty() { Vec::new() } else { self.draft.storage().get(&keys)? };
         let elsewhere: BTreeMap<String, String> =
             elsewhere.into_iter().zip(values).filter_map(|(parent, id)| Some((parent.to_owned(), id?))).collect();
-        let mut joined = Vec::new();
+        let mut found = Forks::default();
         for of in wanted {
             let parent = self.owner(&of.parent).or_else(|| elsewhere.get(&of.parent).map(String::as_str));
-            let Some(parent) = parent.map(str::to_owned) else { continue };
+            let Some(parent) = parent.map(str::to_owned) else {
+                found.waiting.push(of);
+                continue;
+            };
             // An agent may list one twice.
             let session = self.current(&of.agent_id).filter(|session| session.forked_from.is_none());
             let Some(mut session) = session.filter(|session| session.id != parent).cloned() else { continue };
             session.forked_from = Some(parent.clone());
-            joined.push(Joined { fork: session.id.clone(), parent, of });
+            found.joined.push(Joined { fork: session.id.clone(), parent, of });
             self.draft.put(session);
         }
-        Ok(joined)
+        Ok(found)
     }
 
     /// Counts what these sessions have cost as far as it was not heard of: it was used when nobody was there. What is open in

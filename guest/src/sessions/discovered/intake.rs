@@ -39,9 +39,10 @@ impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
         Self { draft, environment, agent, now, owners: BTreeMap::new() }
     }
 
-    /// Takes rows in until it is enough for a commit; returns what those were, at least one of them.
-    pub(super) fn take_in(mut self, rows: &[Row], here: impl Fn(&str) -> Here) -> Result<Vec<Found>> {
-        self.read(rows)?;
+    /// Takes rows in until it is enough for a commit; returns what those were, at least one of them, and which of them are
+    /// forks of a session that is not known.
+    pub(super) fn take_in(mut self, rows: &[Row], here: impl Fn(&str) -> Here) -> Result<(Vec<Found>, Vec<ForkOf>)> {
+        self.read(rows.iter().map(|row| row.agent_id.as_str()))?;
         let (mut found, mut size) = (Vec::new(), 0);
         for row in rows {
             if size > ENOUGH {
@@ -63,9 +64,16 @@ impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
             });
         }
         let rows = &rows[..found.len()];
-        let joined = self.note_parents(rows.iter().filter_map(ForkOf::of))?;
-        self.note_costs(rows, &joined, |agent_id| here(agent_id) == Here::Open)?;
-        Ok(found)
+        let forks = self.note_parents(rows.iter().filter_map(ForkOf::of))?;
+        self.note_costs(rows, &forks.joined, |agent_id| here(agent_id) == Here::Open)?;
+        Ok((found, forks.waiting))
+    }
+
+    /// Takes in which sessions these were forked from, of which rows said so before.
+    pub(super) fn join(mut self, forks: &[ForkOf]) -> Result<()> {
+        self.read(forks.iter().map(|fork| fork.agent_id.as_str()))?;
+        let forks = self.note_parents(forks.iter().cloned())?;
+        self.note_costs(&[], &forks.joined, |_| true)
     }
 
     /// The session of ours that has this id of the agent's, as far as was read.
@@ -76,11 +84,11 @@ impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
         }
     }
 
-    /// Reads whose the rows are, and these sessions or, for new ones, what has the id that they ask for.
-    fn read(&mut self, rows: &[Row]) -> Result<()> {
-        let keys: Vec<String> = rows.iter().flat_map(|row| self.owner_keys(&row.agent_id)).collect();
+    /// Reads whose these ids of the agent's are, and these sessions or, for new ones, what has the id that they ask for.
+    fn read<'i>(&mut self, agent_ids: impl Iterator<Item = &'i str> + Clone) -> Result<()> {
+        let keys: Vec<String> = agent_ids.clone().flat_map(|agent_id| self.owner_keys(agent_id)).collect();
         let mut values = self.draft.storage().get(&keys)?.into_iter();
-        for row in rows {
+        for agent_id in agent_ids {
             let (mapped, tombstone) = (values.next().flatten(), values.next().flatten());
             let owner = match (mapped, tombstone) {
                 // One that has the id by now was given it after another was deleted that had it.
@@ -88,7 +96,7 @@ impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
                 (None, Some(_)) => Owner::Deleted,
                 (None, None) => Owner::Nobody,
             };
-            self.owners.insert(row.agent_id.clone(), owner);
+            self.owners.insert(agent_id.to_owned(), owner);
         }
         let ids: BTreeSet<&str> = self
             .owners

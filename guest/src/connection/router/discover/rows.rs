@@ -54,6 +54,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
             let agent_id = agent_id.clone();
             self.forget_gone(&agent_id)?;
             self.connection.discovery.said.pop_front();
+        } else if let Some(Said::Fork(_)) = self.connection.discovery.said.front() {
+            self.take_in_forks()?;
         } else {
             self.take_in_rows()?;
         }
@@ -90,7 +92,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 Here::Nothing
             }
         };
-        let found = discovered::take_in(&self.store, &self.environment, agent, &rows, here, self.now())?;
+        let (found, forks) = discovered::take_in(&self.store, &self.environment, agent, &rows, here, self.now())?;
+        for fork in forks {
+            self.connection.discovery.forks.wait(fork);
+        }
         let done = ends.get(found.len().saturating_sub(1)).copied().unwrap_or_default();
         self.connection.discovery.said.drain(..done);
         if let Trouble::Paused { .. } = self.connection.discovery.trouble {
@@ -102,6 +107,16 @@ impl<S: Storage, E: Environment> Router<S, E> {
         Ok(())
     }
 
+    /// Takes in which sessions the next ones were forked from. They stay where they are until the store has that.
+    fn take_in_forks(&mut self) -> Result<()> {
+        let said = self.connection.discovery.said.iter().take(ROWS_AT_ONCE);
+        let forks = said.map_while(|said| if let Said::Fork(fork) = said { Some(fork.clone()) } else { None });
+        let forks: Vec<_> = forks.collect();
+        discovered::join(&self.store, &self.environment, &self.connection.agent.name, &forks, self.now())?;
+        self.connection.discovery.said.drain(..forks.len());
+        Ok(())
+    }
+
     /// What follows from rows that were taken in: what the agent has not followed in it is asked for again, once a
     /// connection. An agent that takes no title would be asked for ever.
     fn follow(&mut self, rows: impl Iterator<Item = (Row, Found)>) {
@@ -110,6 +125,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let mut deleted = Vec::new();
         for (row, found) in rows {
             self.connection.discovery.seen.note(&row.agent_id, row.updated);
+            if let Found::New | Found::Known | Found::Named(_) | Found::Archived { .. } = &found {
+                let forks = self.connection.discovery.forks.come(&row.agent_id);
+                self.connection.discovery.said.extend(forks.into_iter().map(Said::Fork));
+            }
             match found {
                 Found::Archived { id, archived } if is_reading && !was_read => {
                     self.archive_again(id, row.agent_id, archived);
