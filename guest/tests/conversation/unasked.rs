@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, TOLD, Turns, account, ask_fork, ask_load, ask_prompt, ask_resume, leave, lines, load, mark, oblige, replay,
-    said, told,
+    CWD, TOLD, Turns, account, ask_fork, ask_load, ask_prompt, ask_resume, leave, lines, listing, load, mark, oblige,
+    replay, row, said, told,
 };
 
 fn says(session: &str, text: &str) -> Value {
@@ -285,4 +285,51 @@ fn behind_a_prompt_that_the_agent_has_joined_with_one_from_outside_it_is_told_wi
     let has = [("First question. Outside question", "Outside answer, by the way")];
     let whole = ["> First question. Outside question", "Outside answer, by the way", "> Their question"];
     comes_to(&store, &world, &has, &whole);
+}
+
+#[test]
+fn it_is_the_last_activity_of_its_session_and_moves_none_of_which_a_prompt_is_known() {
+    let (store, world) = (Memory::new(), World::default());
+    let capabilities = json!({"loadSession": true});
+    let list = [row("x1", "One", "2025-01-01T00:00:00Z")];
+    let mut desk = listing(&store, &world, "a", &capabilities, &list);
+    for id in ["s1", "s2"] {
+        desk.new_session(id, CWD);
+        desk.turn(id, "Go", &["Gone"]);
+        world.now.set(world.now.get() + 1000);
+    }
+    load(&mut desk, "x1", TOLD).answer("load");
+    let shown = |desk: &mut Desk<'_>| -> Vec<Value> {
+        let rows = crate::follower::rows(desk);
+        rows.iter().map(|row| json!([row["sessionId"], row["updatedAt"], row["lastPromptAt"]])).collect()
+    };
+    let at = |second: u32| format!("2025-10-09T08:53:{second:02}.000Z");
+    let first =
+        [json!(["s2", at(21), at(21)]), json!(["s1", at(20), at(20)]), json!(["x1", "2025-01-01T00:00:00.000Z", null])];
+    assert_eq!(shown(&mut desk), first);
+    world.now.set(10_000);
+    // What is no content is no activity.
+    let mode = json!({"sessionUpdate": "current_mode_update", "currentModeId": "m"});
+    desk.agent(update("s1", mode));
+    desk.wait(1000);
+    assert_eq!(shown(&mut desk), first);
+    desk.agent(says("s1", "By the way"));
+    desk.wait(1000);
+    let call = json!({"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Looks around"});
+    desk.agent(update("x1", call));
+    desk.wait(1000);
+    let then = [json!(["x1", at(32), null]), json!(["s2", at(21), at(21)]), json!(["s1", at(31), at(20)])];
+    assert_eq!(shown(&mut desk), then);
+    // What the agent's list has said since the turn is no sign that it went on elsewhere.
+    leave(desk);
+    world.now.set(600_000);
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    load(&mut desk, "s1", &[("Go", "Gone"), ("", "By the way")]).answer("load");
+    desk.agent(says("s1", "Once more"));
+    desk.wait(1000);
+    leave(desk);
+    let list = [row("s1", "One", "2025-10-09T08:53:25Z"), row("s2", "Two", "2025-10-09T08:53:25Z")];
+    let mut desk = listing(&store, &world, "a", &capabilities, &list);
+    let listed = shown(&mut desk);
+    assert!(listed.contains(&json!(["s1", "2025-10-09T09:03:20.000Z", at(20)])), "{listed:?}");
 }

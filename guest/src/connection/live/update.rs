@@ -145,6 +145,7 @@ impl LiveSession {
                 self.end_held(cx);
                 self.calls.feed(update.update);
                 self.recorder.push(Kind::Update, cx.now(), &update.kept(None));
+                self.has_said(cx);
                 if update.kind == UpdateKind::Subagent
                     && let Some(parent) = self.key.id()
                 {
@@ -166,10 +167,19 @@ impl LiveSession {
         }
     }
 
+    /// The agent has said something that is recorded. Between turns that is the session's last activity; of a turn that is its
+    /// end. What an instance that was lost has written it has noted as well.
+    fn has_said<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) {
+        if self.is_without_turn() && !self.was_recorded(cx) {
+            self.activity.touched = Some(cx.now());
+        }
+    }
+
     fn record_chunk<S: Storage, E: Environment>(&mut self, update: &Update<'_>, with: &str, cx: &Cx<'_, S, E>) {
         let kept = update.kept((with != update.update).then_some(with));
         let params = Object::parse_or_empty(&kept);
         self.recorder.push_chunk(cx.now(), with, &params, || cx.message_id());
+        self.has_said(cx);
     }
 
     /// What an agent says as the user: its echo of the prompt, which is in the log, or something new. Never what the
@@ -231,6 +241,7 @@ impl LiveSession {
     fn end_quote<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let Some(rest) = self.quote.finish() else { return };
         self.recorder.push_chunk_alone(cx.now(), &rest, || cx.message_id());
+        self.has_said(cx);
         if !self.hides_updates() {
             self.notify(&rest, cx);
         }
@@ -249,6 +260,7 @@ impl LiveSession {
         let update = update.to_string();
         if !is_echo {
             self.recorder.push_chunk_alone(cx.now(), &update, || cx.message_id());
+            self.has_said(cx);
         }
         if !self.hides_updates() {
             self.notify(&update, cx);

@@ -29,9 +29,10 @@ fn follow_turns(session: &mut Session, agent: &str, row: &Row, now: i64) {
         session.prompt_elsewhere(prompted);
     } else if row.prompted.is_none()
         && session.agents.get(agent).is_some_and(Known::has_moved_on)
-        && session.turn_ended.is_some_and(|ended| session.updated > ended + SOON)
+        && row.updated.filter(|at| *at <= now).zip(session.turn_ended).is_some_and(|(at, ended)| at > ended + SOON)
     {
-        // It was gone on with elsewhere, and when is not said: its last activity is the best that is known.
+        // It was gone on with elsewhere, and when is not said: its last activity is the best that is known. What was said here
+        // between turns, which is activity too, is no sign of that.
         session.prompted = None;
     }
     if let Some(ended) = ended.filter(|at| Some(*at) > session.turn_ended) {
