@@ -134,6 +134,8 @@ enum Behind {
     Written,
     /// Something that was said between turns, which may still grow.
     Growing,
+    /// The same, of which all that there is by now was shown.
+    Quiet,
 }
 
 /// What becomes of words between turns that nothing follows yet.
@@ -143,6 +145,8 @@ pub enum Growing {
     Waits,
     /// They are shown as far as they go, once, because what follows comes from this window.
     IsShown,
+    /// They are shown as far as they go, because nothing has come to them for a while.
+    IsQuiet,
 }
 
 /// Something that was said elsewhere and is over, or was held back.
@@ -224,6 +228,18 @@ impl Elsewhere {
         self.held_behind = None;
     }
 
+    /// Whether something stands behind what was looked through that was said between turns, and was not shown.
+    pub fn is_growing(&self) -> bool {
+        self.behind == Behind::Growing
+    }
+
+    /// Something may have come to what was said last between turns.
+    pub fn may_have_grown(&mut self) {
+        if self.behind == Behind::Quiet {
+            self.behind = Behind::Growing;
+        }
+    }
+
     /// Whether there is something to be shown now.
     pub fn is_any_over(&self) -> bool {
         !self.ended.is_empty()
@@ -282,7 +298,8 @@ impl Elsewhere {
                 // What agents say between turns may grow as long as nothing follows it.
                 let growing = Some(growing).filter(|_| last == Some(entry.seq));
                 if !self.meet(entry.seq, &entry.value, own, growing) {
-                    self.behind = Behind::Growing;
+                    let is_quiet = growing == Some(Growing::IsQuiet) || self.behind == Behind::Quiet;
+                    self.behind = if is_quiet { Behind::Quiet } else { Behind::Growing };
                     return Ok(());
                 }
                 self.looked = entry.seq;
@@ -328,7 +345,7 @@ impl Elsewhere {
         let growing = growing.filter(|_| plain_text(entry).is_some());
         let shown = self.words.as_ref().filter(|words| words.seq == seq);
         let is_new = match growing {
-            None => shown.is_none_or(|shown| shown.rest_of(entry).is_some()),
+            None | Some(Growing::IsQuiet) => shown.is_none_or(|shown| shown.rest_of(entry).is_some()),
             Some(Growing::IsShown) => shown.is_none(),
             Some(Growing::Waits) => false,
         };

@@ -25,6 +25,8 @@ enum Event {
     Look,
     /// The same before the own window says something.
     LookAhead,
+    /// The same when nothing has been said for a while.
+    LookAtQuiet,
     Show(usize),
     /// The instance is lost, and what was kept is taken up.
     Lose,
@@ -39,6 +41,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         1 => window.prop_map(Event::Aside),
         3 => Just(Event::Look),
         1 => Just(Event::LookAhead),
+        1 => Just(Event::LookAtQuiet),
         2 => (0..40_usize).prop_map(Event::Show),
         1 => Just(Event::Lose),
     ];
@@ -174,7 +177,7 @@ proptest! {
                 log.append(Writer::Turn { window, nth, is_end: true });
             }
             Event::Aside(window) => log.append(Writer::Aside(window)),
-            Event::Look | Event::LookAhead | Event::Show(_) | Event::Lose => {}
+            Event::Look | Event::LookAhead | Event::LookAtQuiet | Event::Show(_) | Event::Lose => {}
         };
         for event in before {
             happen(&mut log, event);
@@ -201,11 +204,12 @@ proptest! {
             }
             elsewhere.look(log.store.storage(), "s", &own, growing).unwrap();
         };
-        let is_any_ahead = events.iter().any(|event| matches!(event, Event::LookAhead));
+        let is_any_ahead = events.iter().any(|event| matches!(event, Event::LookAhead | Event::LookAtQuiet));
         for event in events {
             match event {
                 Event::Look => look(&mut elsewhere, &log, &mut known, Growing::Waits),
                 Event::LookAhead => look(&mut elsewhere, &log, &mut known, Growing::IsShown),
+                Event::LookAtQuiet => look(&mut elsewhere, &log, &mut known, Growing::IsQuiet),
                 Event::Show(room) => {
                     show(&mut elsewhere, &log, room, &mut seen);
                 }

@@ -298,6 +298,23 @@ fn what_another_windows_agent_says_between_turns_is_shown_once_something_follows
 }
 
 #[test]
+fn what_another_windows_agent_says_between_turns_is_shown_once_it_has_been_silent_for_a_while() {
+    let (store, world) = (Memory::new(), World::default());
+    let (mut first, mut second) = two_windows(&store, &world);
+    for piece in ["By the ", "way"] {
+        second.agent(update("b1", chunk("agent_message_chunk", piece)));
+        second.wait(150);
+        assert_eq!(said(&first.wait(SOON).client), [""; 0], "it has just been said");
+        assert_eq!(shown(&first.wait(SOON)), [piece]);
+        for _ in 0..3 {
+            assert_eq!(said(&first.wait(SOON).client), [""; 0]);
+        }
+    }
+    second.turn("s1", "Theirs", &["Their answer"]);
+    assert_eq!(shown(&first.wait(SOON)), ["> Theirs", "Their answer"]);
+}
+
+#[test]
 fn what_another_windows_agent_says_between_turns_is_shown_before_the_prompt_that_follows_it() {
     let (store, world) = (Memory::new(), World::default());
     let (mut first, mut second) = two_windows(&store, &world);

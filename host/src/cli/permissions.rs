@@ -57,6 +57,10 @@ fn line(out: &mut impl Write, permission: &Permission) -> io::Result<()> {
             let kind = if option.kind.is_empty() { "unknown" } else { &option.kind };
             write!(out, "{} ({})", shown(name), shown(kind))?;
         }
+        // Nobody may have been asked any more: the agent has withdrawn the question, or the session was closed.
+        PermissionOutcome::Cancelled if answer.client.is_none() => {
+            return writeln!(out, "cancelled at {}", seconds(&answer.answered_at));
+        }
         PermissionOutcome::Cancelled => write!(out, "cancelled")?,
         PermissionOutcome::Failed(why) => write!(out, "failed: {}", shown(why))?,
     }

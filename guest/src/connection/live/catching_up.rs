@@ -95,11 +95,17 @@ impl LiveSession {
     /// Whether a turn is under way elsewhere, as far as is known, or what was said there is still to be looked at.
     pub(in crate::connection) fn is_followed(&self) -> bool {
         let is_due = self.in_step.is_put_off || self.in_step.is_unseen;
-        self.is_open() && (is_due || self.in_step.elsewhere.is_any_begun())
+        let elsewhere = &self.in_step.elsewhere;
+        self.is_open() && (is_due || elsewhere.is_any_begun() || elsewhere.is_growing())
     }
 
     /// Looks whether others have said anything: the agent is to hear it, and the client as soon as no turn is under way.
-    pub(in crate::connection) fn keep_in_step<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+    /// `has_changed`: something was written of it since the look before.
+    pub(in crate::connection) fn keep_in_step<S: Storage, E: Environment>(
+        &mut self,
+        has_changed: bool,
+        cx: &mut Cx<'_, S, E>,
+    ) {
         // The agent may be opening it once more, or fail to.
         self.in_step.is_unseen = !self.is_open();
         if self.in_step.is_unseen {
@@ -109,7 +115,11 @@ impl LiveSession {
         self.note_others(cx);
         // What those have written who are gone is looked at once it is known that they are.
         let gone = self.turns_of_the_gone(cx);
-        self.look_elsewhere(Growing::Waits, cx);
+        let growing = if has_changed { Growing::Waits } else { Growing::IsQuiet };
+        if has_changed {
+            self.in_step.change().may_have_grown();
+        }
+        self.look_elsewhere(growing, cx);
         if !gone.is_empty() && !self.in_step.is_put_off {
             self.in_step.change().end_begun(&gone);
         }

@@ -288,12 +288,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 }
 
-/// How long a client's name may be to be noted, in bytes.
+/// How much of a client's name is noted, in bytes.
 const LONGEST_NAME: usize = 256;
 
 /// What a client calls itself in the params of `initialize`.
 fn client_name(introduction: &str) -> Option<String> {
     let introduction = Object::parse(introduction)?;
     let info = Object::parse(introduction.get("clientInfo")?)?;
-    info.get_string("name").filter(|name| !name.is_empty() && name.len() <= LONGEST_NAME)
+    let mut name = info.get_string("name").filter(|name| !name.is_empty())?;
+    name.truncate(name.floor_char_boundary(LONGEST_NAME));
+    Some(name)
 }

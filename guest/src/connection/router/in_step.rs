@@ -29,7 +29,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let mut keys = self.session_keys();
         keys.retain(|key| is_followed(key) || key.id().is_some_and(|id| changed.contains(id)));
         for key in keys {
-            self.with(&key, LiveSession::keep_in_step);
+            let has_changed = key.id().is_some_and(|id| changed.contains(id));
+            self.with(&key, |session, cx| session.keep_in_step(has_changed, cx));
         }
     }
 
