@@ -62,6 +62,8 @@ pub struct Sqlite {
     gives_way: bool,
     /// When it failed to clean its file.
     cleaning_failed: Option<Instant>,
+    /// When it found that there is nothing to clean; none once it has removed something since.
+    found_clean: Option<Instant>,
     search_memory: SearchMemory,
 }
 

@@ -50,6 +50,9 @@ const JOURNAL_WAITS: Duration = Duration::from_millis(20);
 const JOURNAL_AGAIN: (i64, i64) = (50, 5_000);
 /// When something is tried again that another process stood in the way of.
 const AGAIN: Duration = Duration::from_millis(50);
+/// How often it is looked whether others have left anything to do: who has removed something mostly sees to it, and each look
+/// takes a lock.
+const LOOKED_EVERY: Duration = Duration::from_mins(1);
 /// When it is tried again after it has failed.
 const FAILED_RESTS: Duration = Duration::from_mins(1);
 /// The row of the index that is no text's, and its only token, which no word is.
@@ -88,14 +91,21 @@ enum Pace {
 
 impl Upkeep for Sqlite {
     fn keep_up(&mut self) -> Option<Duration> {
-        if self.cleaning_failed.is_some_and(|failed| failed.elapsed() < FAILED_RESTS) {
+        let is_within = |since: Option<Instant>, rest| since.is_some_and(|since| since.elapsed() < rest);
+        if is_within(self.cleaning_failed, FAILED_RESTS) || is_within(self.found_clean, LOOKED_EVERY) {
             return None;
         }
-        self.clean_some().unwrap_or_else(|error| {
-            tracing::warn!("what was removed could not be cleaned out of the store's file yet: {error}");
-            self.cleaning_failed = Some(Instant::now());
-            None
-        })
+        match self.clean_some() {
+            Ok(again) => {
+                self.found_clean = again.is_none().then(Instant::now);
+                again
+            }
+            Err(error) => {
+                tracing::warn!("what was removed could not be cleaned out of the store's file yet: {error}");
+                self.cleaning_failed = Some(Instant::now());
+                None
+            }
+        }
     }
 }
 
@@ -159,7 +169,9 @@ impl Sqlite {
     pub fn clean_from_now_on(&mut self) -> Result<()> {
         let transaction = Transaction::begin(&mut self.connection, Lock::Writing)?;
         note(&transaction, milliseconds())?;
-        Ok(transaction.commit()?)
+        transaction.commit()?;
+        self.found_clean = None;
+        Ok(())
     }
 
     fn clean(&mut self, pace: Pace, now: i64) -> Result<Step> {

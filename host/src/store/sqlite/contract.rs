@@ -122,10 +122,14 @@ impl Sqlite {
                 Write::DropText(cut) => text::cut(&transaction, cut)?,
             }
         }
-        if writes.iter().any(removes) {
+        let is_removing = writes.iter().any(removes);
+        if is_removing {
             cleaning::note(&transaction, cleaning::milliseconds())?;
         }
         transaction.commit()?;
+        if is_removing {
+            self.found_clean = None;
+        }
         self.give_way(locked);
         Ok(())
     }

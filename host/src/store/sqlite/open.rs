@@ -52,6 +52,7 @@ fn sqlite(builder: &Builder, connection: Connection, place: Option<Place>) -> Sq
         patience: Patience::new(builder.busy_for, Instant::now()),
         gives_way: builder.gives_way,
         cleaning_failed: None,
+        found_clean: None,
         search_memory: SearchMemory::default(),
     }
 }

@@ -9,9 +9,9 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::{LOOKED_AT, MERGED, OVERWRITTEN, Pace, Stage, State, Step, Work, milliseconds};
+use super::{LOOKED_AT, LOOKED_EVERY, MERGED, OVERWRITTEN, Pace, Stage, State, Step, Work, milliseconds};
 use crate::component::storage::{Durability, Entry, Host as _, LogCut, LogRow, TextCut, TextPart, TextTerm, Write};
-use crate::store::Sqlite;
+use crate::store::{Sqlite, Upkeep as _};
 
 const LONG: Duration = Duration::from_mins(1);
 
@@ -159,6 +159,24 @@ fn a_store_in_which_nothing_was_ever_removed_is_not_looked_through() {
     assert_eq!(store.clean_some().expect("cleaned"), None);
     commit(&mut store, removed("log-1"));
     assert!(store.clean_some().expect("cleaned").is_some());
+}
+
+#[test]
+fn at_rest_it_is_looked_once_a_minute_whether_others_have_left_anything() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut store, mut other) = (open(&folder), open(&folder));
+    fill(&mut store, 3, 5);
+    assert_eq!(store.keep_up(), None, "nothing was removed");
+    commit(&mut other, removed("log-0"));
+    assert_eq!(store.keep_up(), None, "it does not look so soon");
+    assert!(other.keep_up().is_some(), "who has removed it sees to it");
+    store.found_clean = store.found_clean.and_then(|found| found.checked_sub(LOOKED_EVERY));
+    assert!(store.keep_up().is_some(), "a minute later it has looked");
+    assert!(store.keep_up().is_some(), "and goes on with it as it is due");
+    assert!(store.clean_all(LONG).expect("cleaned"));
+    assert_eq!(store.keep_up(), None);
+    commit(&mut store, removed("log-1"));
+    assert!(store.keep_up().is_some(), "it knows what it has removed itself");
 }
 
 #[test]
