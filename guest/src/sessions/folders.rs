@@ -54,6 +54,27 @@ pub fn note<S: Storage>(store: &Store<S>, cwd: &str, repository: &Repository) ->
     store.commit(&[], vec![write], Durability::Relaxed)
 }
 
+/// What a commit expects and writes that has a session follow from one directory to another, as the folder `moved` has: what is
+/// noted of the one holds of the other too. None where nothing is, where the other has a note of its own, or where the folder was
+/// moved out of the repository that it was a part of. All three are normalised.
+pub fn carried<S: Storage>(
+    store: &Store<S>,
+    old: &str,
+    new: &str,
+    moved: &str,
+) -> Result<Option<(Expectation, Write)>> {
+    let noted = store.storage().get(&[keys::folder(old), keys::folder(new)])?;
+    let [Some(note), None] = &noted[..] else { return Ok(None) };
+    let Some((first_commit, depth)) = read(note) else { return Ok(None) };
+    let Some(root) = directory::above(old, depth) else { return Ok(None) };
+    // The repository as a whole has moved, or a part of it within it.
+    let depth = if directory::is_in(&root, moved) { Some(depth) } else { directory::levels(new, &root) };
+    let Some(depth) = depth else { return Ok(None) };
+    let key = keys::folder(new);
+    let write = Write::Put { key: key.clone(), value: format!("{first_commit} {depth}") };
+    Ok(Some((Expectation { key, value: None }, write)))
+}
+
 /// The directories that sessions are in and that were noted to be of the repository with this first commit.
 pub fn of_repository<S: Storage>(store: &Store<S>, first_commit: &str) -> Result<Vec<Folder>> {
     let mut folders = Vec::new();

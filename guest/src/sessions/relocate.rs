@@ -6,7 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
-use crate::storage::{Bounds, Durability, Entry, Result, Storage, StorageError};
+use super::folders;
+use crate::storage::{Bounds, Durability, Entry, Expectation, Result, Storage, StorageError, Write};
 use crate::store::{Decision, Session, Store, directory, keys};
 
 /// How many records are looked at in a call.
@@ -140,11 +141,15 @@ impl Folders {
             return Ok(store.session(id)?.and_then(|session| self.moved(&session)).map(|(_, relocation)| relocation));
         }
         let mut done = None;
-        store.change(id).with(durability).commit(|before, _, _| {
+        store.change(id).with(durability).commit(|before, expected, writes| {
             let Some((session, relocation)) = before.and_then(|session| self.moved(session)) else {
                 done = None;
                 return Ok(Decision::Keep);
             };
+            if let Some((expectation, write)) = self.note(store, &relocation)? {
+                expected.push(expectation);
+                writes.push(write);
+            }
             done = Some(relocation);
             Ok(Decision::put(session))
         })?;
@@ -174,6 +179,15 @@ impl Folders {
             directories,
         };
         (cwd.is_some() || directories > 0).then_some((moved, relocation))
+    }
+
+    /// What goes with a session of which repository its directory is, as is noted: who moves that once more is told of it then.
+    fn note<S: Storage>(&self, store: &Store<S>, relocation: &Relocation) -> Result<Option<(Expectation, Write)>> {
+        let (old, new) = (directory::normalise(&relocation.old_cwd), directory::normalise(&relocation.new_cwd));
+        match (old, new) {
+            (Some(old), Some(new)) if old != new => folders::carried(store, &old, &new, &self.old),
+            _ => Ok(None),
+        }
     }
 
     /// A number that differs for different folders.

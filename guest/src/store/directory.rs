@@ -53,6 +53,12 @@ pub fn above(path: &str, levels: u32) -> Option<String> {
     Some(above)
 }
 
+/// How many levels a directory is below a folder; none where it is not in it. Both are normalised.
+pub fn levels(path: &str, folder: &str) -> Option<u32> {
+    let names = below(path, folder)?.split(separator_of(folder)).filter(|name| !name.is_empty());
+    u32::try_from(names.count()).ok()
+}
+
 /// Whether a directory is a folder or below it; both normalised.
 pub fn is_in(path: &str, folder: &str) -> bool {
     below(path, folder).is_some()
@@ -158,6 +164,22 @@ mod tests {
             ("\\\\server\\share\\a", 2, None),
         ] {
             assert_eq!(above(path, levels).as_deref(), expected, "{path} {levels}");
+        }
+    }
+
+    #[test]
+    fn levels_are_told_as_they_are_gone_up() {
+        for (path, folder, expected) in [
+            ("/home/x", "/home/x", Some(0)),
+            ("/home/x/a/b", "/home", Some(3)),
+            ("/home/x", "/", Some(2)),
+            ("/", "/", Some(0)),
+            ("/home/xy", "/home/x", None),
+            ("C:\\work\\sub", "C:\\", Some(2)),
+            ("\\\\server\\share\\a", "\\\\server\\share", Some(1)),
+        ] {
+            assert_eq!(levels(path, folder), expected, "{path} {folder}");
+            assert!(expected.is_none_or(|levels| above(path, levels).as_deref() == Some(folder)), "{path} {folder}");
         }
     }
 

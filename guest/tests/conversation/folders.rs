@@ -150,10 +150,64 @@ fn a_note_tells_nothing_once_no_session_is_there() {
     assert!(notes(&store).iter().all(|note| !note.contains("secret")));
     let (old_cwd, new_cwd) = ("/home/y".to_owned(), "/srv".to_owned());
     ask(Call::MoveSessions { old_cwd, new_cwd, limit: 10, cursor: None, dry_run: false });
-    assert_eq!(folders(&store, &world, COMMIT), json!([]));
-    assert_eq!(notes(&store).len(), 1, "the two are forgotten");
+    assert_eq!(folders(&store, &world, COMMIT), json!([{"cwd": "/srv/z", "root": "/srv"}]));
+    assert_eq!(notes(&store).len(), 2, "the two of before are forgotten");
     let check = |mending: &str| ask(Call::CheckStore { mending: mending.to_owned(), cursor: None, limit: 256 });
     assert_eq!(check("nothing")["ok"]["findings"], json!([]));
+}
+
+#[test]
+fn what_is_noted_goes_with_a_folder_that_is_moved_and_with_all_below_it() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    for (cwd, depth) in [("/home/repo", 0), ("/home/repo/a/b", 2), ("/srv/other/c", 1)] {
+        knows(&world, cwd, depth);
+        // Two in each: what the first has taken along is there for the second.
+        desk.new_session(&format!("first at {cwd}"), cwd);
+        desk.new_session(&format!("second at {cwd}"), cwd);
+        desk.wait(0);
+    }
+    let moved = |old: &str, new: &str| {
+        let (old_cwd, new_cwd) = (old.to_owned(), new.to_owned());
+        let call = Call::MoveSessions { old_cwd, new_cwd, limit: 10, cursor: None, dry_run: false };
+        world.recorder.typed(&store, world.time(), call);
+        let told = folders(&store, &world, COMMIT);
+        let pair = |folder: &Value| format!("{} {}", folder["cwd"].as_str().unwrap(), folder["root"].as_str().unwrap());
+        let mut told: Vec<String> = told.as_array().unwrap().iter().map(pair).collect();
+        told.sort();
+        told
+    };
+    let other = "/srv/other/c /srv/other";
+    let twice = [("/home/repo", "/srv/repo"), ("/srv/repo", "/opt/deep/repo"), ("/opt/deep", "/home")];
+    for ((old, new), root) in twice.into_iter().zip(["/srv/repo", "/opt/deep/repo", "/home/repo"]) {
+        let mut expected = [format!("{root} {root}"), format!("{root}/a/b {root}"), other.to_owned()];
+        expected.sort();
+        assert_eq!(moved(old, new), expected, "{old} {new}");
+    }
+    // A part of a repository that stays in it, and one that leaves it: of what that is then nobody knows.
+    let within = moved("/home/repo/a", "/home/repo/c/d/a");
+    assert_eq!(within, ["/home/repo /home/repo", "/home/repo/c/d/a/b /home/repo", other]);
+    assert_eq!(moved("/home/repo/c", "/away/c"), ["/home/repo /home/repo", other]);
+    let check = Call::CheckStore { mending: "nothing".to_owned(), cursor: None, limit: 256 };
+    assert_eq!(world.recorder.typed(&store, world.time(), check)["ok"]["findings"], json!([]));
+}
+
+#[test]
+fn what_was_found_out_of_a_directory_stands_whatever_is_moved_there() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    knows(&world, "/home/old", 0);
+    let repository = Repository { first_commit: "another".to_owned(), depth: 1 };
+    world.repositories.borrow_mut().insert("/home/new".to_owned(), repository);
+    for cwd in ["/home/old", "/home/new"] {
+        desk.new_session(&format!("at {cwd}"), cwd);
+        desk.wait(0);
+    }
+    let (old_cwd, new_cwd) = ("/home/old".to_owned(), "/home/new".to_owned());
+    let call = Call::MoveSessions { old_cwd, new_cwd, limit: 10, cursor: None, dry_run: false };
+    world.recorder.typed(&store, world.time(), call);
+    assert_eq!(folders(&store, &world, COMMIT), json!([]));
+    assert_eq!(folders(&store, &world, "another"), json!([{"cwd": "/home/new", "root": "/home"}]));
 }
 
 /// Sessions in three worktrees and beside them, a second apart.
