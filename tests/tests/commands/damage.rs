@@ -192,6 +192,44 @@ fn check_saved(target: &Path, damage: &Damage, deleted: &str) {
     }
 }
 
+#[test]
+fn what_shows_only_once_something_else_is_mended_is_mended_as_well() {
+    let scene = Scene::new();
+    let mut client = Client::ready(&scene.builtin(&[]));
+    let id = client.new_session(&scene.cwd());
+    for turn in 0..3 {
+        client.prompt(&id, &format!("turn{turn} walrus"));
+    }
+    assert!(client.close().success());
+    let connection = open(&scene.store());
+    let record = "SELECT value FROM records WHERE key GLOB 's/*'";
+    let record: String = connection.query_row(record, [], |row| row.get(0)).expect("a record");
+    assert!(record.contains("\"settled\":9,"), "the last turn ended with the ninth entry: {record}");
+    // Two entries are left, and the last one under a number that none can have. As long as it stands there, the log seems to
+    // be no shorter than its record says.
+    connection
+        .execute_batch(
+            "DELETE FROM entries WHERE id & 4294967295 BETWEEN 3 AND 8;
+             UPDATE entries SET id = id | (1 << 31) WHERE id & 4294967295 = 9",
+        )
+        .expect("damaged");
+    drop(connection);
+    let findings = |ran: &Ran| last(ran)["findings"].as_array().cloned().unwrap_or_else(|| panic!("{ran:?}"));
+    let ran = doctor(&scene.store(), &["--json"]);
+    assert_eq!((ran.code, findings(&ran).len()), (Some(1), 1), "{ran:?}");
+    let target = scene.file("saved.db");
+    let ran = doctor(&scene.store(), &["--json", "--salvage", target.to_str().expect("text")]);
+    // The first pass closes the gap before the last entry; the log has four then, and the second one marks what is missing.
+    assert_eq!((ran.code, findings(&ran).len()), (Some(0), 2), "{ran:?}");
+    let told = last(&ran);
+    assert_eq!((&told["good"], &told["entries"]), (&json!(true), &json!(9)), "{ran:?}");
+    assert!(findings(&ran).iter().all(|finding| finding["mended"] == true), "{ran:?}");
+    let again = doctor(&target, &["--json"]);
+    assert_eq!((again.code, findings(&again).len()), (Some(0), 0), "{again:?}");
+    let shown = run(&["show", "--store", target.to_str().expect("text"), &id]).printed();
+    assert!(shown.contains("turn0 walrus"), "{shown}");
+}
+
 /// Does something to a journal, in its middle or elsewhere.
 type Harm = fn(&mut Vec<u8>, usize);
 
