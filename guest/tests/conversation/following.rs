@@ -454,6 +454,61 @@ fn a_worktree_that_is_made_later_is_of_the_list_once_a_session_has_begun_there()
 }
 
 #[test]
+fn worktrees_that_come_and_go_quietly_are_told_of_within_a_minute() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    let list = json!({"cwd": CWD, "includeWorktrees": true});
+    let mut other = window(&store, &world);
+    other.new_session("s1", ELSEWHERE);
+    let mut follower = window(&store, &world);
+    let (subscription, page) = subscribe(&mut follower, list.clone());
+    assert_eq!(page, Vec::<Value>::new());
+    let mut watcher = hinted(&store, &world);
+    watcher.ask("session/list", list.clone());
+    let worktrees = [vec![ELSEWHERE.to_owned()], Vec::new(), vec![ELSEWHERE.to_owned()]];
+    for (present, finds_out) in worktrees.into_iter().zip([false, false, true]) {
+        let rows = present.len();
+        world.worktrees.borrow_mut().insert(CWD.to_owned(), present);
+        world.finds_out.set(finds_out);
+        world.folder_calls.set(0);
+        let (mut resyncs, mut hints) = (Vec::new(), Vec::new());
+        for second in 0..65 {
+            // Git takes its time.
+            world.finds_out.set(finds_out && second < 62);
+            resyncs.extend(notified(&follower.wait(SOON), "session/list/resync"));
+            hints.extend(notified(&watcher.wait(0), "session/list_changed"));
+        }
+        assert_eq!(resyncs, [json!({ "subscriptionId": subscription })]);
+        assert_eq!(hints, [json!({ "cwd": CWD })]);
+        let most = if finds_out { 2 * 65 } else { 2 * 2 };
+        assert!(world.folder_calls.get() <= most, "{}", world.folder_calls.get());
+        assert_eq!(rows_of(&mut follower, list.clone()).len(), rows);
+    }
+    // Where nothing changes nothing is told.
+    for _ in 0..130 {
+        assert!(follower.wait(SOON).client.is_empty());
+    }
+}
+
+#[test]
+fn of_each_directory_it_is_asked_once_a_minute_which_worktrees_there_are() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    let mut follower = window(&store, &world);
+    for _ in 0..3 {
+        subscribe(&mut follower, json!({"cwd": CWD, "includeWorktrees": true}));
+    }
+    subscribe(&mut follower, json!({"cwd": ELSEWHERE, "includeWorktrees": true}));
+    subscribe(&mut follower, json!({"cwd": CWD}));
+    world.folder_calls.set(0);
+    for _ in 0..150 {
+        follower.wait(SOON);
+    }
+    assert_eq!(world.folder_calls.get(), 2 * 2);
+    // Nobody is asked on behalf of somebody who has gone.
+    follower.wait(-3_600_000);
+    assert_eq!(world.folder_calls.get(), 3 * 2, "by a clock that was set back");
+}
+
+#[test]
 fn who_subscribes_before_the_host_knows_the_worktrees_is_told_when_it_does() {
     let (store, world) = (Memory::new(), World::with_folders());
     world.worktrees.borrow_mut().insert(CWD.to_owned(), vec![ELSEWHERE.to_owned()]);

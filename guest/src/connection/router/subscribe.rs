@@ -44,8 +44,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
     fn follow_lists(&mut self) -> Result<(), RpcError> {
         if self.connection.subscriptions.follower.is_none() {
             let (now, words) = (self.now(), self.agents_words());
-            self.connection.subscriptions.follower = Some(Follower::begin(&self.store, now, &words)?);
-            self.connection.subscriptions.next_look = now;
+            let follower = Follower::begin(&self.store, now, &words)?;
+            self.connection.subscriptions.begin(follower, now);
         }
         Ok(())
     }

@@ -16,6 +16,8 @@ const WATCHED_FOR: i64 = 600_000;
 /// For how long it is asked which worktrees there are, in milliseconds: Git may take ten seconds to say so, and a host goes on for
 /// some with what it knew.
 const ASKED_FOR: i64 = 15_000;
+/// How often it is asked, though nothing tells that there are others, in milliseconds.
+const ASKED_EVERY: i64 = 60_000;
 
 /// A list whose first page was asked for.
 #[derive(Debug)]
@@ -40,11 +42,23 @@ pub(super) struct Subscriptions {
     pub(super) hints: BTreeSet<String>,
     /// Until when it is asked with each look which worktrees there are.
     worktrees_until: i64,
+    /// When it is asked next though nothing tells that there are others.
+    worktrees_next: i64,
+    /// The directories whose worktrees are asked for until the host has said which there are: no longer, since each answer may
+    /// cost a program of its own.
+    worktrees_due: BTreeSet<String>,
     /// The host was told that it cannot be followed.
     pub(super) warned: bool,
 }
 
 impl Subscriptions {
+    /// Somebody follows from now on.
+    pub(super) fn begin(&mut self, follower: Follower, now: i64) {
+        self.follower = Some(follower);
+        self.next_look = now;
+        self.worktrees_next = now + ASKED_EVERY;
+    }
+
     /// Whether nobody follows anything.
     pub(super) fn is_idle(&self) -> bool {
         self.by_id.is_empty() && self.watches.is_empty()
@@ -72,20 +86,42 @@ impl Subscriptions {
         self.worktrees_until = now + ASKED_FOR;
     }
 
-    /// Whether it is.
-    pub(super) fn asks_for_worktrees(&self, now: i64) -> bool {
-        (now..=now + ASKED_FOR).contains(&self.worktrees_until)
+    /// Whether anything is to be asked of worktrees now: once in a while of each directory, where nothing tells that there are others.
+    pub(super) fn asks_for_worktrees(&mut self, now: i64) -> bool {
+        // What is further off was put there by a clock that has been set back since.
+        if !(now + 1..=now + ASKED_EVERY).contains(&self.worktrees_next) {
+            self.worktrees_next = now + ASKED_EVERY;
+            self.worktrees_due = self.directories();
+        }
+        if (now..=now + ASKED_FOR).contains(&self.worktrees_until) {
+            self.worktrees_due = self.directories();
+        }
+        !self.worktrees_due.is_empty()
+    }
+
+    fn scopes(&self) -> impl Iterator<Item = &Scope> {
+        self.by_id.values().chain(self.watches.values().map(|watch| &watch.scope))
+    }
+
+    /// The directories that are followed with their worktrees.
+    fn directories(&self) -> BTreeSet<String> {
+        self.scopes().filter_map(Scope::with_worktrees).map(str::to_owned).collect()
     }
 
     /// Whether a session may be in a worktree of which one of the lists does not know.
     pub(super) fn may_lack(&self, changed: &Changed) -> bool {
-        let watched = self.watches.values().map(|watch| &watch.scope);
-        self.by_id.values().chain(watched).any(|scope| scope.may_lack(changed))
+        self.scopes().any(|scope| scope.may_lack(changed))
     }
 
-    /// Finds out anew which worktrees there are. Gives the subscriptions that have others now, and notes the watched lists.
+    /// Finds out which worktrees there are of the directories that are due. Gives the subscriptions that have others now, and notes
+    /// the watched lists.
     pub(super) fn find_worktrees(&mut self, worktrees: Worktrees<'_>) -> Vec<String> {
-        let is_moved = |scope: &mut Scope| scope.find(worktrees) == Found::Others;
+        let due = std::mem::take(&mut self.worktrees_due).into_iter();
+        let asked: BTreeMap<_, _> = due.map(|cwd| (cwd.clone(), worktrees(&cwd))).collect();
+        let not_yet = asked.iter().filter(|(_, found)| found.is_none());
+        self.worktrees_due = not_yet.map(|(cwd, _)| cwd.clone()).collect();
+        let known = |cwd: &str| asked.get(cwd).cloned().flatten();
+        let is_moved = |scope: &mut Scope| scope.find(&known) == Found::Others;
         let moved = self.by_id.iter_mut().filter_map(|(id, scope)| is_moved(scope).then(|| id.clone())).collect();
         for ((cwd, _), watch) in &mut self.watches {
             if is_moved(&mut watch.scope) && !self.by_id.values().any(|scope| scope.covers(&watch.scope)) {

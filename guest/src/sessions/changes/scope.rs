@@ -72,6 +72,11 @@ impl Scope {
         self.filter.worktrees.is_some() && !filter::holds(&self.filter.directories(), &changed.session.cwd)
     }
 
+    /// The directory whose worktrees are asked for too; none where none are.
+    pub fn with_worktrees(&self) -> Option<&str> {
+        self.filter.cwd.as_deref().filter(|_| self.filter.worktrees.is_some())
+    }
+
     /// Finds out anew which directories are meant, where worktrees are asked for.
     pub fn find(&mut self, worktrees: Worktrees<'_>) -> Found {
         self.filter.find(worktrees)
