@@ -490,6 +490,57 @@ fn worktrees_that_come_and_go_quietly_are_told_of_within_a_minute() {
 }
 
 #[test]
+fn what_a_subscription_covers_is_not_hinted_at_though_it_does_not_know_a_worktree_yet() {
+    for cwd in [CWD, ELSEWHERE] {
+        let (store, world) = (Memory::new(), World::with_folders());
+        let mut desk = hinted(&store, &world);
+        let (subscription, _) = subscribe(&mut desk, json!({"cwd": CWD, "includeWorktrees": true}));
+        desk.wait(SOON);
+        world.worktrees.borrow_mut().insert(CWD.to_owned(), vec![ELSEWHERE.to_owned()]);
+        world.worktrees.borrow_mut().insert(ELSEWHERE.to_owned(), vec![CWD.to_owned()]);
+        // The page knows the worktree, and so does what is to be hinted at since.
+        let list = json!({"cwd": cwd, "includeWorktrees": true});
+        assert_eq!(rows_of(&mut desk, list.clone()), Vec::<Value>::new());
+        world.finds_out.set(true);
+        let mut other = window(&store, &world);
+        other.new_session("s1", ELSEWHERE);
+        for _ in 0..3 {
+            assert!(desk.wait(SOON).client.is_empty(), "{cwd}");
+        }
+        world.finds_out.set(false);
+        let out = desk.wait(SOON);
+        assert_eq!(notified(&out, "session/list/resync"), [json!({ "subscriptionId": subscription })], "{cwd}");
+        assert!(notified(&out, "session/list_changed").is_empty(), "{cwd}");
+        assert_eq!(rows_of(&mut desk, list).len(), 1);
+        other.turn("s1", "Hello", &["Hi"]);
+        let out = desk.wait(SOON);
+        assert_eq!(told(&out, &subscription).0.len(), 1);
+        assert!(notified(&out, "session/list_changed").is_empty(), "{cwd}");
+    }
+}
+
+#[test]
+fn a_page_that_shows_a_worktree_has_those_told_who_follow_the_list_without_it() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    let mut other = window(&store, &world);
+    other.new_session("s1", ELSEWHERE);
+    let mut desk = window(&store, &world);
+    let list = json!({"cwd": CWD, "includeWorktrees": true});
+    let (subscription, _) = subscribe(&mut desk, list.clone());
+    let (alone, _) = subscribe(&mut desk, json!({ "cwd": CWD }));
+    assert!(desk.wait(SOON).client.is_empty());
+    world.worktrees.borrow_mut().insert(CWD.to_owned(), vec![ELSEWHERE.to_owned()]);
+    assert_eq!(rows_of(&mut desk, list.clone()).len(), 1);
+    let resync = notified(&desk.wait(SOON), "session/list/resync");
+    assert_eq!(resync, [json!({ "subscriptionId": subscription })], "and not {alone}");
+    // A page that shows what is known already is no reason to ask.
+    world.folder_calls.set(0);
+    assert_eq!(rows_of(&mut desk, list).len(), 1);
+    desk.wait(SOON);
+    assert_eq!(world.folder_calls.get(), 1);
+}
+
+#[test]
 fn of_each_directory_it_is_asked_once_a_minute_which_worktrees_there_are() {
     let (store, world) = (Memory::new(), World::with_folders());
     let mut follower = window(&store, &world);

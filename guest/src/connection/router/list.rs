@@ -88,6 +88,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if found == Found::NotYet {
             let now = self.now();
             self.connection.subscriptions.ask_for_worktrees(now);
+        } else {
+            self.connection.subscriptions.compare_worktrees(&request.filter);
         }
         request.agents_words = self.agents_words();
         Ok((request, found))

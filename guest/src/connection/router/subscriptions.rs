@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sessions::changes::{Changed, Follower, Scope};
-use crate::sessions::filter::{Found, Worktrees};
+use crate::sessions::filter::{Filter, Found, Worktrees};
 
 /// How many subscriptions a connection may have.
 pub(super) const MOST_SUBSCRIPTIONS: usize = 128;
@@ -84,6 +84,13 @@ impl Subscriptions {
     /// It is asked with each look for some seconds which worktrees there are.
     pub(super) fn ask_for_worktrees(&mut self, now: i64) {
         self.worktrees_until = now + ASKED_FOR;
+    }
+
+    /// It was found out by the way which worktrees a list has: it is asked soon for those that are followed and have others.
+    pub(super) fn compare_worktrees(&mut self, found: &Filter) {
+        let outdated = self.scopes().filter(|scope| scope.is_outdated_by(found));
+        let directories: Vec<String> = outdated.filter_map(Scope::with_worktrees).map(str::to_owned).collect();
+        self.worktrees_due.extend(directories);
     }
 
     /// Whether anything is to be asked of worktrees now: once in a while of each directory, where nothing tells that there are others.

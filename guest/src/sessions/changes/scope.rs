@@ -82,12 +82,26 @@ impl Scope {
         self.filter.find(worktrees)
     }
 
-    /// Whether all that the other lists is in this one.
+    /// Whether all that the other lists is in this one, or will be when it is found out which worktrees there are.
     pub fn covers(&self, other: &Self) -> bool {
         let (own, others) = (self.filter.directories(), other.filter.directories());
         let has_all = !others.is_empty() && others.iter().all(|directory| own.contains(directory));
         let has_agents = self.filter.agents.name().is_none() || self.filter.agents == other.filter.agents;
-        has_agents && (own.is_empty() || has_all)
+        has_agents && (own.is_empty() || has_all || self.shares_worktrees(&other.filter))
+    }
+
+    /// Whether both are of the worktrees of one repository, whichever of them each knows of.
+    fn shares_worktrees(&self, other: &Filter) -> bool {
+        let has = |of: &Filter, cwd: Option<&str>| cwd.is_some_and(|cwd| of.directories().contains(&cwd));
+        let are_asked_for = self.filter.worktrees.is_some() && other.worktrees.is_some();
+        are_asked_for && (has(&self.filter, other.cwd.as_deref()) || has(other, self.filter.cwd.as_deref()))
+    }
+
+    /// Whether another list, whose worktrees have just been found out, is of others of the same repository than this one knows of.
+    pub fn is_outdated_by(&self, found: &Filter) -> bool {
+        let (own, others) = (self.filter.directories(), found.directories());
+        let is_same = own.len() == others.len() && own.iter().all(|directory| others.contains(directory));
+        self.shares_worktrees(found) && !is_same
     }
 
     /// What of a step is news here.
