@@ -45,6 +45,7 @@ mod subscribe;
 mod subscriptions;
 mod tick;
 mod times;
+mod untold;
 mod update;
 mod waiting_lists;
 

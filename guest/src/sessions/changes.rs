@@ -8,7 +8,7 @@ mod scope;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use scope::{News, Scope};
+pub use scope::{NewRow, News, Scope};
 
 use super::open_marks::{self, AgentsWords, Cleaned, States, StatesSince};
 use crate::storage::{Bounds, Durability, Entry, Result, Storage, StorageError, Write};

@@ -292,7 +292,7 @@ pub fn changes_since<S: Storage>(
     let scope = Scope::of(&request(worktrees, criteria, 1, None, now)?)?;
     let told = |follower: &Follower, step: &Step| {
         let News { rows, removed } = scope.news(step);
-        let sessions = rows.iter().map(|row| Session::of_row(row)).collect();
+        let sessions = rows.iter().map(|row| Session::of_row(&row.json)).collect();
         let (more, read_again) = (!step.is_over, step.is_too_far_behind);
         Changes { sessions, removed, position: follower.to_text(), more, read_again }
     };

@@ -178,6 +178,110 @@ fn a_session_that_keeps_changing_is_told_of_once_a_second() {
     assert!(told_at.len() >= 5, "{told_at:?}");
 }
 
+/// So many sessions in a directory of so long a name.
+fn burst(desk: &mut Desk<'_>, sessions: usize, letters: usize) -> String {
+    let cwd = format!("/{}", "d".repeat(letters));
+    for nth in 0..sessions {
+        desk.new_session(&format!("s{nth}"), &cwd);
+    }
+    cwd
+}
+
+/// All sessions of a folder follow it.
+fn move_all(store: &Memory, world: &World, old: &str, new: &str) {
+    let mut next = Some(None);
+    while let Some(cursor) = next {
+        let (old_cwd, new_cwd) = (old.to_owned(), new.to_owned());
+        let call = Call::MoveSessions { old_cwd, new_cwd, limit: 1000, cursor, dry_run: false };
+        let moved = world.recorder.typed(store, world.time(), call);
+        next = moved["ok"]["next-cursor"].as_str().map(|cursor| Some(cursor.to_owned()));
+    }
+}
+
+/// The lines that a subscription was told changes by, each with how long it is.
+fn lines(out: &Out, subscription: &str) -> Vec<(Value, usize)> {
+    let changes = out.client.iter().filter(|message| message["method"] == "session/list/changes");
+    let its = changes.filter(|message| message["params"]["subscriptionId"] == subscription);
+    its.map(|message| (message["params"].clone(), message.to_string().len())).collect()
+}
+
+#[test]
+fn a_burst_is_told_on_lines_as_full_as_they_may_be() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut follower = window(&store, &world);
+    let (subscription, _) = subscribe(&mut follower, json!({}));
+    let mut other = window(&store, &world);
+    let cwd = burst(&mut other, 2000, 1000);
+    let out = follower.wait(SOON);
+    let lines = lines(&out, &subscription);
+    let bytes: usize = lines.iter().map(|(_, length)| length).sum();
+    assert!(bytes > 2 << 20, "{bytes}");
+    assert_eq!(lines.len(), bytes.div_ceil(1 << 20));
+    for (_, length) in &lines[..lines.len() - 1] {
+        assert!((1_000_000..=1 << 20).contains(length), "{length}");
+    }
+    let rows = told(&out, &subscription).0;
+    let mut ids: Vec<&str> = rows.iter().map(|row| row["sessionId"].as_str().unwrap()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 2000, "none is lost, and none is told twice");
+    // What goes shares a line too.
+    let mut second = window(&store, &world);
+    let (left, _) = subscribe(&mut second, json!({ "cwd": cwd }));
+    move_all(&store, &world, &cwd, ELSEWHERE);
+    let out = second.wait(SOON);
+    assert_eq!((told(&out, &left).1.len(), self::lines(&out, &left).len()), (2000, 1));
+}
+
+#[test]
+fn what_a_line_still_has_room_for_waits_for_nothing_that_is_newer() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut follower = window(&store, &world);
+    let (subscription, _) = subscribe(&mut follower, json!({}));
+    let mut other = window(&store, &world);
+    burst(&mut other, 1000, 3);
+    world.now.set(world.now.get() + SOON);
+    // A step of the look, and nothing is told yet. Then a page shows what is newer.
+    follower.engine.idle();
+    other.ask("session/set_title", json!({"sessionId": "s0", "title": "The roof"}));
+    let out = follower.client(json!({"id": "page", "method": "session/list", "params": {"limit": 1000}}));
+    let place = |wanted: &dyn Fn(&Value) -> bool| out.client.iter().position(wanted).unwrap();
+    let has_first = |message: &Value| {
+        let rows = message["params"]["sessions"].as_array();
+        rows.is_some_and(|rows| rows.iter().any(|row| row["sessionId"] == "s0"))
+    };
+    assert!(place(&has_first) < place(&|message| message["id"] == "page"));
+    assert_eq!(told(&out, &subscription).0.len(), 1000);
+    assert_eq!(members(&told(&follower.wait(SOON), &subscription).0, "title"), one("s0", "The roof"));
+}
+
+#[test]
+fn a_burst_waits_for_a_client_that_does_not_read() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut follower = window(&store, &world);
+    let (subscription, _) = subscribe(&mut follower, json!({}));
+    let mut other = window(&store, &world);
+    burst(&mut other, 2000, 1000);
+    world.now.set(world.now.get() + SOON);
+    follower.engine.idle();
+    for _ in 0..100 {
+        world.now.set(world.now.get() + SOON);
+        follower.engine.idle();
+        assert!(follower.engine.pull(0).is_empty());
+    }
+    assert!(follower.engine.has_more(), "it is gone on with as there is room");
+    // What it reads then is as things are by then, but for what was found before.
+    for nth in 1000..2000 {
+        other.ask("session/set_title", json!({"sessionId": format!("s{nth}"), "title": "The roof"}));
+    }
+    let out = follower.pull();
+    let rows = told(&out, &subscription).0;
+    assert_eq!(rows.len(), 2000);
+    assert!(rows.iter().filter(|row| row["title"] == "The roof").count() >= 1000);
+    assert!(!follower.engine.has_more());
+    assert!(told(&follower.wait(SOON), &subscription).0.is_empty());
+}
+
 #[test]
 fn a_list_is_followed_until_its_subscription_ends() {
     let (store, world) = (Memory::new(), World::default());

@@ -89,7 +89,7 @@ fn a_change_says_nothing_that_was_not_so() {
         while looks < 20 {
             let step = follower.step(&store, NOW, &AgentsWords::new(), 10).unwrap();
             for row in scope.news(&step).rows {
-                last = state(&row);
+                last = state(&row.json);
             }
             looks += usize::from(step.is_over);
             if looks == 2 {

@@ -36,7 +36,7 @@ impl Screen {
             self.rows.remove(&id);
         }
         for row in news.rows {
-            self.show(&row);
+            self.show(&row.json);
         }
         self.rows.retain(|_, row| shows(row["archived"] == true));
     }

@@ -56,8 +56,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// What to send and keep: all that is ready and, of replays, about as much as the client has room for. A little of the
-    /// agent's list is taken in.
+    /// agent's list is taken in, and looked for of what has changed in lists.
     pub(crate) fn pull(&mut self, client_room: u32) -> Vec<Output> {
+        self.client_has_room = client_room > 0;
+        self.go_on_telling();
         self.show_histories(client_room);
         if self.has_more_of_list() {
             self.discover_some();
@@ -66,7 +68,6 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.drain_queue();
         self.connection.arrivals_are_over();
         self.answered = 0;
-        self.client_has_room = client_room > 0;
         let outputs = self.outputs.drain(..);
         if self.in_chain { outputs.map(chain::leave).collect() } else { outputs.collect() }
     }
@@ -85,7 +86,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Whether there is more to be done at once, by pulling again.
     pub(crate) fn has_more(&self) -> bool {
-        self.has_histories() || self.has_more_of_list() || self.has_put_off()
+        self.has_histories() || self.has_more_of_list() || self.has_put_off() || self.is_telling()
     }
 
     /// That side has ended.

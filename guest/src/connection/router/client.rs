@@ -35,6 +35,8 @@ const MOST_ANSWERED: usize = 1024 * 1024;
 impl<S: Storage, E: Environment> Router<S, E> {
     /// A line from the client.
     pub(crate) fn client_line(&mut self, line: String) {
+        // What follows from it may be newer than what waits to be told.
+        self.tell_untold();
         let is_put_off = self.is_out_of_room() && self.connection.stage.is_ready();
         if (is_put_off || self.connection.stage.holds_lines()) && waits_in_line(&line) {
             let waiting = self.waiting(line);

@@ -1,18 +1,18 @@
 //! Telling the client what changes in lists that it follows: `session/list/changes`, `session/list/resync` and
-//! `session/list_changed` (draft: session list extensions). It is looked once a second, and only where anybody follows.
+//! `session/list_changed` (draft: session list extensions). It is looked once a second, and only where anybody follows. Where much
+//! has changed, a look is many steps, each of which holds others up for a moment only: what they find goes on lines together.
 
 use serde_json::json;
 
 use crate::connection::router::Router;
+use crate::connection::router::untold::Untold;
 use crate::environment::Environment;
 use crate::rpc;
-use crate::sessions::changes::{News, STEP};
+use crate::sessions::changes::STEP;
 use crate::storage::{Result, Storage};
 
 /// How long after a look the next one is, in milliseconds: no session's change is told more often.
 const LOOK_EVERY: i64 = 1000;
-/// The most bytes of rows on a line of more than one.
-const MOST_BYTES: usize = (1024 - 16) * 1024;
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Tells some of what has changed, if it is time to. Returns in how many milliseconds it is to be called again; none
@@ -27,23 +27,40 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if !of.is_looking && (1..=LOOK_EVERY).contains(&wait) {
             return Some(u32::try_from(wait).unwrap_or_default());
         }
+        self.look(now);
+        Some(u32::try_from(LOOK_EVERY).unwrap_or_default())
+    }
+
+    /// Goes on with a look that is under way: a step of it, so that others get their turn between.
+    pub(super) fn go_on_telling(&mut self) {
+        if self.is_telling() {
+            self.look(self.now());
+        }
+    }
+
+    /// Whether a look is under way, which is gone on with when the client has room.
+    pub(super) fn is_telling(&self) -> bool {
+        self.connection.subscriptions.is_looking
+    }
+
+    fn look(&mut self, now: i64) {
         if self.is_out_of_room() || !self.client_has_room {
-            return Some(u32::try_from(LOOK_EVERY).unwrap_or_default());
+            return;
         }
         self.refresh_agents_list();
         let is_over = self.tell_some(now).unwrap_or_else(|error| {
             if !std::mem::replace(&mut self.connection.subscriptions.warned, true) {
                 self.warn(format!("what changes in lists cannot be told for now: {error}"));
             }
+            self.tell_untold();
             true
         });
         let of = &mut self.connection.subscriptions;
         of.is_looking = !is_over;
         of.next_look = now + LOOK_EVERY;
-        Some(if is_over { u32::try_from(LOOK_EVERY).unwrap_or_default() } else { 0 })
     }
 
-    /// Tells some of what a look finds; says whether that was all.
+    /// Takes a step of a look, and tells what has come together; says whether that was all.
     fn tell_some(&mut self, now: i64) -> Result<bool> {
         let words = self.agents_words();
         let of = &mut self.connection.subscriptions;
@@ -55,6 +72,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if step.is_too_far_behind {
             let ids: Vec<String> = of.by_id.keys().cloned().collect();
             of.note_hints(|_| true);
+            of.untold = Untold::default();
             for id in &ids {
                 self.tell_to_read_again(id);
             }
@@ -70,27 +88,21 @@ impl<S: Storage, E: Environment> Router<S, E> {
             of.note_change(|scope| scope.has(changed));
         }
         for (id, news) in news {
-            self.tell(&id, news);
+            for line in self.connection.subscriptions.untold.add(&id, news) {
+                self.send_client(line);
+            }
         }
         if step.is_over {
+            self.tell_untold();
             self.tell_hints();
         }
         Ok(step.is_over)
     }
 
-    /// Tells a subscription what is news to it, on as few lines as have room for it.
-    fn tell(&mut self, id: &str, news: News) {
-        let News { rows, mut removed } = news;
-        let mut rows = rows.into_iter().peekable();
-        while rows.peek().is_some() || !removed.is_empty() {
-            let mut line = String::new();
-            while let Some(row) = rows.next_if(|row| line.is_empty() || line.len() + row.len() < MOST_BYTES) {
-                line.push_str(if line.is_empty() { "" } else { "," });
-                line.push_str(&row);
-            }
-            let removed = json!(std::mem::take(&mut removed));
-            let params = format!("{{\"subscriptionId\":{},\"sessions\":[{line}],\"removed\":{removed}}}", json!(id));
-            self.send_client(rpc::notification("session/list/changes", &params));
+    /// Tells what a look has found so far. It does not wait any more to share a line with what is to come.
+    pub(super) fn tell_untold(&mut self) {
+        for line in self.connection.subscriptions.untold.take_all() {
+            self.send_client(line);
         }
     }
 

@@ -67,6 +67,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if found == Found::NotYet && worktrees == Worktrees::AreWaitedFor {
             return Ok(None);
         }
+        // No row comes behind a page that is older than the page has it.
+        self.tell_untold();
         if answer == Answer::Subscription {
             return self.subscribed(request, params).map(Some);
         }

@@ -55,6 +55,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if self.connection.subscriptions.by_id.remove(&id).is_none() {
             return Err(RpcError::invalid_params("subscriptionId", "is none of this connection's subscriptions"));
         }
+        self.connection.subscriptions.untold.forget(&id);
         self.outputs.push_back(Kept::Subscription(&id).with(None));
         self.finish(request, Ok("{}".to_owned()));
         Ok(Handled::Done)

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::untold::Untold;
 use crate::sessions::changes::{Changed, Follower, Scope};
 use crate::sessions::filter::{Filter, Found, Worktrees};
 
@@ -36,6 +37,8 @@ pub(super) struct Subscriptions {
     pub(super) follower: Option<Follower>,
     /// A look is under way.
     pub(super) is_looking: bool,
+    /// What it has found so far and was not told yet.
+    pub(super) untold: Untold,
     /// When to look next.
     pub(super) next_look: i64,
     /// The directories of watched lists that are not what they were, to be told when the look is over.

@@ -14,10 +14,25 @@ pub struct Scope {
 /// What somebody who follows a list is to be told.
 #[derive(Debug, Default)]
 pub struct News {
-    /// The rows that are new or have changed, each a `SessionInfo` as JSON.
-    pub rows: Vec<String>,
+    /// The rows that are new or have changed.
+    pub rows: Vec<NewRow>,
     /// The ids of those that are not in the list any more.
     pub removed: Vec<String>,
+}
+
+/// A row that is new or has changed.
+#[derive(Debug)]
+pub struct NewRow {
+    /// The session's id.
+    pub id: String,
+    /// A `SessionInfo` as JSON.
+    pub json: String,
+}
+
+impl NewRow {
+    fn of(changed: &Changed, view: View) -> Option<Self> {
+        Some(Self { id: changed.session.id.clone(), json: list::row(changed, view)? })
+    }
 }
 
 impl Scope {
@@ -109,7 +124,7 @@ impl Scope {
         let changed = step.changed.iter().filter(|changed| self.has(changed));
         let removed = step.departed.iter().filter(|gone| self.lacks(gone));
         News {
-            rows: changed.filter_map(|changed| list::row(changed, self.view)).collect(),
+            rows: changed.filter_map(|changed| NewRow::of(changed, self.view)).collect(),
             removed: removed.map(|gone| gone.id.clone()).collect(),
         }
     }
