@@ -17,7 +17,7 @@ mod strict;
 pub use depth::{DEEPEST, is_too_deep};
 pub use error::{Code, RpcError};
 pub use id::Id;
-pub use line::{failure, notification, request, response, splice};
+pub use line::{failure, notification, notification_head, request, response, splice};
 pub use loose::{Bad, Malformed, Meant, What};
 pub use message::{Message, NotAMessage, Outcome};
 pub use number::whole_number;

@@ -14,6 +14,11 @@ pub fn notification(method: &str, params: &(impl fmt::Display + ?Sized)) -> Stri
     format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}}}")
 }
 
+/// How a notification begins whose params are long: these follow, and a brace.
+pub fn notification_head(method: &str) -> String {
+    format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":")
+}
+
 /// The answer to a request.
 pub fn response(id: &Id, result: &str) -> String {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}", id.as_json())

@@ -20,17 +20,44 @@ pub(super) struct Untold {
 }
 
 /// A line in the making.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Line {
-    rows: String,
+    /// Its beginning, with the rows so far: a line is not copied when it is told.
+    text: String,
+    has_rows: bool,
     removed: String,
     /// The sessions that it tells of, of none twice: what came first is not to be seen on a line.
     ids: BTreeSet<String>,
 }
 
 impl Line {
+    fn begin(subscription: &str) -> Self {
+        let head = rpc::notification_head("session/list/changes");
+        let text = format!("{head}{{\"subscriptionId\":{},\"sessions\":[", json!(subscription));
+        Self { text, has_rows: false, removed: String::new(), ids: BTreeSet::new() }
+    }
+
+    fn add_row(&mut self, row: &str) {
+        self.text.push_str(if self.has_rows { "," } else { "" });
+        self.text.push_str(row);
+        self.has_rows = true;
+    }
+
+    fn add_removed(&mut self, id: &str) {
+        self.removed.push_str(if self.removed.is_empty() { "" } else { "," });
+        self.removed.push_str(id);
+    }
+
     fn length(&self) -> usize {
-        self.rows.len() + self.removed.len()
+        self.text.len() + self.removed.len()
+    }
+
+    /// It is told as it is.
+    fn end(mut self) -> String {
+        self.text.push_str("],\"removed\":[");
+        self.text.push_str(&self.removed);
+        self.text.push_str("]}}");
+        self.text
     }
 }
 
@@ -40,12 +67,12 @@ impl Untold {
         let mut told = Vec::new();
         for row in news.rows {
             let line = self.line_for(subscription, &row.id, row.json.len(), &mut told);
-            push(&mut line.rows, &row.json);
+            line.add_row(&row.json);
         }
         for id in news.removed {
             let text = json!(id).to_string();
             let line = self.line_for(subscription, &id, text.len(), &mut told);
-            push(&mut line.removed, &text);
+            line.add_removed(&text);
         }
         while self.lines.values().map(Line::length).sum::<usize>() > MOST_WAITING {
             let longest = self.lines.iter().max_by_key(|(_, line)| line.length());
@@ -61,7 +88,7 @@ impl Untold {
         if self.lines.get(subscription).is_some_and(is_full) {
             told.extend(self.take(subscription));
         }
-        let line = self.lines.entry(subscription.to_owned()).or_default();
+        let line = self.lines.entry(subscription.to_owned()).or_insert_with(|| Line::begin(subscription));
         line.ids.insert(id.to_owned());
         line
     }
@@ -79,16 +106,8 @@ impl Untold {
 
     /// A line as it is told.
     fn take(&mut self, subscription: &str) -> Option<String> {
-        let Line { rows, removed, .. } = self.lines.remove(subscription)?;
-        let id = json!(subscription);
-        let params = format!("{{\"subscriptionId\":{id},\"sessions\":[{rows}],\"removed\":[{removed}]}}");
-        Some(rpc::notification("session/list/changes", &params))
+        self.lines.remove(subscription).map(Line::end)
     }
-}
-
-fn push(list: &mut String, value: &str) {
-    list.push_str(if list.is_empty() { "" } else { "," });
-    list.push_str(value);
 }
 
 #[cfg(test)]
