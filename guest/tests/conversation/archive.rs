@@ -226,3 +226,18 @@ fn a_sub_agents_session_is_archived_with_the_agents_though_its_list_gives_no_dir
     let rows: Vec<[&Value; 2]> = rows.as_array().unwrap().iter().map(|row| [&row["sessionId"], &row["cwd"]]).collect();
     assert_eq!(rows, [[&json!("c1"), &json!(CWD)]]);
 }
+
+#[test]
+fn an_agent_that_was_away_is_told_both_what_was_put_away_and_what_its_user_calls_it() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut capabilities = archives();
+    capabilities["sessionCapabilities"]["title"] = json!({});
+    drop(connect(&store, &world, &capabilities, &[put_away("o1", false)]));
+    let mut other = Desk::open(&store, &world, &[]);
+    other.greet(Some("b"), &json!({}));
+    archive(&mut other, "o1", true);
+    other.ask("session/set_title", json!({"sessionId": "o1", "title": "Mine"}));
+    let (_, out) = connect(&store, &world, &capabilities, &[put_away("o1", false)]);
+    assert_eq!(out.request("session/archive")["params"], json!({"sessionId": "o1"}));
+    assert_eq!(out.request("session/set_title")["params"], json!({"sessionId": "o1", "title": "Mine"}));
+}

@@ -191,7 +191,8 @@ fn what_another_process_does_meanwhile_to_one_of_them_counts() {
                 assert!(rename::rename(store, "o2", "Mine").is_ok());
             },
             |store, found| {
-                assert_eq!(found[1], Found::Named("Mine".to_owned()));
+                let named = Some("Mine".to_owned());
+                assert_eq!(found[1], Found::Behind { id: "o2".to_owned(), title: named, archived: None });
                 assert_eq!(store.session("o2").unwrap().unwrap().title, Title::Set("Mine".to_owned()));
             },
         ),

@@ -9,14 +9,14 @@ pub enum Found {
     New,
     /// One that was listed before.
     Known,
-    /// The same, which its user has given this title and the agent has not.
-    Named(String),
-    /// One that was put away here, or brought back, which the agent has not followed.
-    Archived {
+    /// The same, in which the agent has not followed all that was done here.
+    Behind {
         /// The session.
         id: String,
-        /// Whether it is put away.
-        archived: bool,
+        /// The title that its user has given it and the agent has not.
+        title: Option<String>,
+        /// That it was put away here, or brought back.
+        archived: Option<bool>,
     },
     /// One that the layer does not know, of which the agent does not say in what directory it is: it is not listed.
     Nowhere,

@@ -60,7 +60,6 @@ fn follow_model(session: &mut Session, row: &Row, now: i64) {
 ///
 /// Returns the session as it shall be, if that is another than it is.
 pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, now: i64) -> (Found, Option<Session>) {
-    let mut found = Found::Known;
     let mut fresh = session.clone();
     // What it says of one that it began anew since is not about this one any more.
     let is_current = session.id_at(agent) == Some(&row.agent_id);
@@ -68,12 +67,10 @@ pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, 
     if let (Title::None | Title::Auto(_) | Title::Agent(_), Some(title)) = (&session.title, title) {
         fresh.title = Title::Agent(title.clone());
     }
-    if let Title::Set(title) = &session.title
-        && is_current
-        && !row.is_named(title)
-    {
-        found = Found::Named(title.clone());
-    }
+    let named = match &session.title {
+        Title::Set(title) if is_current && !row.is_named(title) => Some(title.clone()),
+        _ => None,
+    };
     if let Some(updated) = row.updated.filter(|_| is_current) {
         // A time to come orders nothing, but that it is another one says that something was said.
         if updated <= now {
@@ -95,12 +92,13 @@ pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, 
     if let Some(directories) = row.directories.as_ref().filter(|_| is_current && !is_open) {
         fresh.directories.clone_from(directories);
     }
+    let mut put_away = None;
     if let (Some(archived), Some(known)) = (row.archived.filter(|_| is_current), fresh.agents.get_mut(agent)) {
         if known.archived != archived {
             known.archived = archived;
             fresh.archived = archived;
         } else if fresh.archived != archived {
-            found = Found::Archived { id: session.id.clone(), archived: fresh.archived };
+            put_away = Some(fresh.archived);
         }
     }
     fresh.note_dates();
@@ -110,5 +108,10 @@ pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, 
         && (fresh.archived, &fresh.directories) == (session.archived, &session.directories)
         && fresh.created == session.created
         && fresh.agents == session.agents;
+    let found = if named.is_none() && put_away.is_none() {
+        Found::Known
+    } else {
+        Found::Behind { id: session.id.clone(), title: named, archived: put_away }
+    };
     (found, (!is_same).then_some(fresh))
 }

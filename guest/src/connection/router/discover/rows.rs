@@ -130,21 +130,17 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 self.connection.discovery.said.extend(forks.into_iter().map(Said::Fork));
             }
             match found {
-                Found::Archived { id, archived } if is_reading && !was_read => {
-                    self.archive_again(id, row.agent_id, archived);
+                Found::Behind { id, title, archived } if is_reading && !was_read => {
+                    if let Some(archived) = archived {
+                        self.archive_again(id, row.agent_id.clone(), archived);
+                    }
+                    if let Some(title) = title.filter(|_| self.connection.agent.title) {
+                        let params = json!({ "sessionId": row.agent_id, "title": title }).to_string();
+                        self.run(|cx| cx.ask(Outgoing::Ignored, "session/set_title", params));
+                    }
                 }
                 Found::Deleted if is_reading => deleted.push(row.agent_id),
-                Found::Named(title) if is_reading && !was_read && self.connection.agent.title => {
-                    let params = json!({ "sessionId": row.agent_id, "title": title }).to_string();
-                    self.run(|cx| cx.ask(Outgoing::Ignored, "session/set_title", params));
-                }
-                Found::New
-                | Found::Known
-                | Found::Named(_)
-                | Found::Archived { .. }
-                | Found::Deleted
-                | Found::InVain
-                | Found::Nowhere => {}
+                Found::New | Found::Known | Found::Behind { .. } | Found::Deleted | Found::InVain | Found::Nowhere => {}
                 Found::Refused(error) => self.warn_of_list(&error),
             }
         }
