@@ -24,6 +24,11 @@ impl ListMeta {
         self.wishes() == other.wishes()
     }
 
+    /// How many bytes it has.
+    pub(super) fn size(&self) -> usize {
+        self.0.as_ref().map_or(0, String::len)
+    }
+
     /// What it asks for.
     fn wishes(&self) -> Map<String, Value> {
         let meta = self.0.as_deref().and_then(|json| serde_json::from_str(json).ok());

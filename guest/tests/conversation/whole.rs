@@ -62,6 +62,70 @@ fn what_a_list_says_while_the_agents_is_read_is_said_when_it_is_read_again() {
     assert_eq!(asked_lists(&out), [&json!({ "_meta": meta })]);
 }
 
+/// Clients list with these, one right after the other.
+fn list_with(desk: &mut Desk<'_>, metas: &[&Value]) -> Out {
+    let mut out = Out::default();
+    for (nth, meta) in metas.iter().enumerate() {
+        out.extend(desk.client(json!({"id": nth, "method": "session/list", "params": {"_meta": meta}})));
+        assert!(!out.is_open(nth), "{meta}");
+    }
+    out
+}
+
+/// The agent answers what it is asked by its list, as often as it is; with what it was asked.
+fn answer_lists(desk: &mut Desk<'_>, out: Out) -> Vec<Value> {
+    let (mut asked, mut open) = (Vec::new(), out.agent);
+    while let Some(request) = open.iter().find(|message| message["method"] == "session/list").cloned() {
+        asked.push(request["params"]["_meta"].clone());
+        let mut out = desk.reply(&request, json!({"sessions": [row("o1", "Old", "2025-01-01T00:00:00Z")]}));
+        out.extend(desk.wait(0));
+        open = out.agent;
+    }
+    asked
+}
+
+#[test]
+fn all_that_lists_say_while_the_agents_is_read_is_said_to_it_one_after_the_other() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let rows = [row("o1", "Old", "2025-01-01T00:00:00Z")];
+    let mut desk = listing(&store, &world, "a", &lists(), &rows);
+    let metas: Vec<Value> = (0..40).map(|number| json!({ "vendor.dev": number })).collect();
+    let [a, b, c] = [&metas[0], &metas[1], &metas[2]];
+    let out = list_with(&mut desk, &[a, b, a, c, b]);
+    assert_eq!(answer_lists(&mut desk, out), [a, b, c].map(Clone::clone), "equal ones are one while it is read");
+    // Of very many the last ones count.
+    let out = list_with(&mut desk, &metas.iter().collect::<Vec<_>>());
+    let asked = answer_lists(&mut desk, out);
+    assert_eq!((asked.len(), &asked[0], &asked[1..]), (17, a, &metas[24..]));
+}
+
+#[test]
+fn what_a_list_says_once_more_is_said_to_the_agent_once_more_but_not_at_once() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let rows = [row("o1", "Old", "2025-01-01T00:00:00Z")];
+    let mut desk = listing(&store, &world, "a", &lists(), &rows);
+    let (meta, other) = (json!({"vendor.dev": 1}), json!({"vendor.dev": 2}));
+    let out = list_with(&mut desk, &[&meta]);
+    assert_eq!(answer_lists(&mut desk, out), std::slice::from_ref(&meta));
+    assert!(asked_lists(&list_with(&mut desk, &[&meta, &meta])).is_empty(), "the agent is left alone for a moment");
+    let out = list_with(&mut desk, &[&other]);
+    assert_eq!(answer_lists(&mut desk, out), [other], "another one does not wait for that");
+    let out = desk.wait(1000);
+    assert_eq!(answer_lists(&mut desk, out), [meta]);
+    assert!(asked_lists(&desk.wait(30_000)).is_empty());
+    // An agent that takes its time is left alone for longer.
+    let out = list_with(&mut desk, &[&json!({})]);
+    assert!(asked_lists(&out).is_empty());
+    let meta = json!({"vendor.dev": 3});
+    let asked = list_with(&mut desk, &[&meta]);
+    desk.wait(200);
+    answer_lists(&mut desk, asked);
+    list_with(&mut desk, &[&meta]);
+    assert!(asked_lists(&desk.wait(19_000)).is_empty());
+    let out = desk.wait(1000);
+    assert_eq!(answer_lists(&mut desk, out), [meta]);
+}
+
 #[test]
 fn an_agent_that_refuses_to_list_so_is_known_as_before() {
     let (store, world) = (Memory::new(), World::default());

@@ -8,6 +8,7 @@ mod pages;
 mod reading;
 mod rows;
 mod seen;
+mod wanted;
 
 use std::collections::{HashSet, VecDeque};
 
@@ -17,6 +18,7 @@ use crate::connection::list_meta::ListMeta;
 use crate::sessions::discovered::ForkOf;
 use forks::WaitingForks;
 use seen::Seen;
+use wanted::WantedMetas;
 
 /// How long the first list on a store that never had this agent's list to its end waits for it, in milliseconds.
 const PATIENCE: i64 = 1000;
@@ -52,9 +54,10 @@ pub(super) struct Discovery {
     archived: Option<&'static str>,
     /// Lists that wait for it.
     waiting: WaitingLists,
-    /// The `_meta` that the pages are asked for with, and the one that a client has listed with last.
+    /// The `_meta` that the pages are asked for with, or were last.
     asked: ListMeta,
-    wanted: ListMeta,
+    /// What clients have listed with since.
+    wanted: WantedMetas,
     /// It was read to its end before it was begun again for other `_meta`.
     was_read: bool,
     /// When it was begun, and how long it took to read it to its end.
@@ -122,6 +125,22 @@ impl Discovery {
     /// Whether it is to be read anew because it is another one by now.
     fn is_outdated(&self, now: i64) -> bool {
         self.is_stale && !(0..SOON).contains(&(now - self.begun))
+    }
+
+    /// Whether it is to be read anew with what a client has listed with. An agent that gave no list is not asked again.
+    fn is_wanted(&self, now: i64) -> bool {
+        self.phase != Phase::Reading && self.is_read() && self.wanted.are_due(now)
+    }
+
+    /// A client lists with this: the agent is to be asked with it, unless that is what it is being asked with. Where that is
+    /// what it was asked with last, it is left alone for a moment.
+    fn want(&mut self, meta: ListMeta) {
+        let is_asked = meta.asks_as(&self.asked);
+        if is_asked && self.phase == Phase::Reading {
+            return;
+        }
+        let again = self.begun + SOON.max(self.took * FRESH_FOR_TIMES);
+        self.wanted.add(meta, if is_asked { again } else { 0 });
     }
 
     /// Whether lists wait.

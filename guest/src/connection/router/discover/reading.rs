@@ -19,7 +19,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let archived =
             if agent.list_extensions.is_some() { Some(ALL) } else { Some(INCLUDE).filter(|_| agent.archive) };
         let begun = self.now();
-        let Discovery { waiting, wanted, said, .. } = std::mem::take(&mut self.connection.discovery);
+        let Discovery { waiting, asked, mut wanted, said, .. } = std::mem::take(&mut self.connection.discovery);
+        let asked = wanted.take(begun).unwrap_or(asked);
         self.connection.discovery = Discovery {
             phase: Phase::Reading,
             was_complete: was_complete.is_ok_and(|at| at.is_some()),
@@ -27,7 +28,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             archived,
             begun,
             waiting,
-            asked: wanted.clone(),
+            asked,
             wanted,
             ..Discovery::default()
         };
@@ -41,24 +42,27 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.connection.discovery.was_read = was_read;
     }
 
-    /// A client lists with this `_meta`, but for what is the layer's. If it asks for anything that the agent's list was not
-    /// asked for with, that is read anew.
+    /// A client lists with this `_meta`, but for what is the layer's. If it asks for anything, the agent's list is read anew
+    /// with it, as soon as it is not being read any more.
     pub(in crate::connection::router) fn list_with(&mut self, meta: Option<&str>) {
-        let wanted = ListMeta::read(meta);
-        let discovery = &mut self.connection.discovery;
-        if wanted.asks_as(&ListMeta::default()) || wanted.asks_as(&discovery.wanted) {
-            return;
+        let meta = ListMeta::read(meta);
+        if self.connection.agent.list && !meta.asks_as(&ListMeta::default()) {
+            self.connection.discovery.want(meta);
+            self.read_wanted();
         }
-        discovery.wanted = wanted;
-        if discovery.is_read() {
+    }
+
+    /// Begins to read it anew with the next that a client has listed with, if it is time.
+    pub(super) fn read_wanted(&mut self) {
+        if self.connection.discovery.is_wanted(self.now()) {
             self.read_anew();
         }
     }
 
     /// What was read of the list counts no more, and nothing waits for the rest.
     pub(in crate::connection::router) fn forget_discovery(&mut self) {
-        let Discovery { waiting, wanted, .. } = std::mem::take(&mut self.connection.discovery);
-        self.connection.discovery = Discovery { waiting, wanted, ..Discovery::default() };
+        let Discovery { waiting, asked, wanted, .. } = std::mem::take(&mut self.connection.discovery);
+        self.connection.discovery = Discovery { waiting, asked, wanted, ..Discovery::default() };
         self.release_lists();
     }
 
@@ -84,7 +88,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 }
             }
             Phase::Idle | Phase::Done if !has_said => {
-                if discovery.is_outdated(self.now()) {
+                let now = self.now();
+                if discovery.is_outdated(now) || discovery.is_wanted(now) {
                     self.read_anew();
                 }
             }

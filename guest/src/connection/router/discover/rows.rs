@@ -164,10 +164,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         discovery.phase = Phase::Sifting(String::new());
         discovery.took = (now - discovery.begun).max(0);
         self.release_lists();
-        let Discovery { asked, wanted, .. } = &self.connection.discovery;
-        if !wanted.asks_as(asked) {
-            self.read_anew();
-        }
+        self.read_wanted();
         Ok(())
     }
 
