@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, ask_prompt, load, met, said, updates};
+use crate::scenes::{CWD, ask_load, ask_prompt, leave, load, met, said, updates};
 
 fn resumes() -> Value {
     json!({"sessionCapabilities": {"resume": {}}})
@@ -84,6 +84,39 @@ fn what_a_client_has_not_asked_for_is_not_replayed_to_it() {
             assert_eq!(updates(&out, "notice").len(), usize::from(expected.contains(&"notice")), "{client}");
             desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
         }
+    }
+}
+
+/// The client loads a session that only the agent has, which tells all of this whoever asks.
+fn load_told(store: &Memory, world: &World, client: &Value) -> Out {
+    let mut desk = met(store, world, client, &json!({"loadSession": true}));
+    let mut out = ask_load(&mut desk, "load", "o1");
+    let asked = out.request("session/load");
+    for said in [vec![chunk("user_message_chunk", "Go")], said_in_a_turn()].concat() {
+        out.extend(desk.agent(update("o1", said)));
+    }
+    out.extend(desk.reply(&asked, json!({})));
+    assert!(out.answer("load")["error"].is_null());
+    leave(desk);
+    out
+}
+
+#[test]
+fn what_an_agent_tells_of_its_own_session_unasked_is_shown_to_those_who_asked_the_first_time_and_again() {
+    for asks in [true, false] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let client = if asks { everything() } else { json!({}) };
+        for time in ["first", "again"] {
+            let out = load_told(&store, &world, &client);
+            assert_eq!(said(&out.client), ["> Go", "Before.After."], "{time}");
+            assert_eq!((updates(&out, "tool_call").len(), updates(&out, "_own_update").len()), (1, 1), "{time}");
+            for kind in ["notice", "compaction_update", "compaction_summary_chunk", "plan_update", "subagent_update"] {
+                assert_eq!(updates(&out, kind).len(), usize::from(asks), "{kind}, {time}, asked for: {asks}");
+            }
+        }
+        // It is kept all the same, for those who do ask.
+        let out = load_told(&store, &world, &everything());
+        assert_eq!(updates(&out, "notice").len(), 1, "loaded first by one who asks: {asks}");
     }
 }
 

@@ -92,7 +92,7 @@ impl LiveSession {
     }
 
     /// History that is shown as the agent tells it, without what the layer itself once told the agent: just what is
-    /// recorded of it.
+    /// recorded of it, and as the client would be shown it out of the log.
     fn pass_without_own_words<S: Storage, E: Environment>(
         &self,
         update: &Update<'_>,
@@ -102,7 +102,8 @@ impl LiveSession {
         if let (Some(rest), Some(id)) = (recorded.rest, self.key.id()) {
             cx.notify(id, &rest);
         }
-        recorded.update.map_or(Handled::Done, |shown| self.pass(update, &shown))
+        let shown = recorded.update.filter(|_| cx.asked.admits(&update.name));
+        shown.map_or(Handled::Done, |shown| self.pass(update, &shown))
     }
 
     /// The notification, by the id that clients know, with this `update`.
