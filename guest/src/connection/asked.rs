@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
+use super::terminals;
 use crate::rpc::Object;
 
 /// What goes only to clients that have asked for it (protocol v1, `clientCapabilities`). What an agent says live it says
@@ -23,6 +24,8 @@ pub(super) struct AskedFor {
     subagents: bool,
     /// `session.listChanged` (draft of list extensions).
     list_changed: bool,
+    /// `terminal`: it runs commands for the agent, and shows what they say.
+    terminals: bool,
 }
 
 impl AskedFor {
@@ -39,6 +42,7 @@ impl AskedFor {
             plans: has(&client, "plan"),
             subagents: has(&client, "subagents"),
             list_changed: has(&session, "listChanged"),
+            terminals: has(&client, "terminal"),
         }
     }
 
@@ -59,8 +63,22 @@ impl AskedFor {
             "compaction_update" | "compaction_summary_chunk" => self.compaction,
             "plan_update" | "plan_removed" => self.plans,
             "subagent_update" | "session_message" | "session_message_chunk" => self.subagents,
+            // Of version 2 of the protocol: what was being done then, which nobody can ask for in version 1.
+            "state_update" => false,
             _ => true,
         }
+    }
+
+    /// An update of this name as it is shown to it when it is replayed; none of one that it has not asked for.
+    pub(super) fn shown<'u>(self, name: &str, update: &'u str) -> Option<Cow<'u, str>> {
+        let shown = || if self.terminals { Cow::Borrowed(update) } else { terminals::left_out(name, update) };
+        self.admits(name).then(shown)
+    }
+
+    /// The same of the params that have the update.
+    pub(super) fn params_shown<'p>(self, name: &str, params: &'p str) -> Option<Cow<'p, str>> {
+        let shown = || if self.terminals { Cow::Borrowed(params) } else { terminals::left_out_of_params(name, params) };
+        self.admits(name).then(shown)
     }
 
     /// Configuration options (a JSON array) without those it does not know how to show.
@@ -93,14 +111,15 @@ mod tests {
             plans: true,
             subagents: true,
             list_changed: true,
+            terminals: true,
         };
         for (params, expected) in [
             ("{}", AskedFor::default()),
             (r#"{"clientCapabilities":null}"#, AskedFor::default()),
-            (r#"{"clientCapabilities":{"session":5,"plan":false}}"#, AskedFor::default()),
+            (r#"{"clientCapabilities":{"session":5,"plan":false,"terminal":false}}"#, AskedFor::default()),
             (r#"{"clientCapabilities":{"session":{"notices":{}}}}"#, AskedFor { notices: true, ..AskedFor::default() }),
             (
-                r#"{"clientCapabilities":{"session":{"notices":{},"compaction":{},"configOptions":{"boolean":{}},"listChanged":{}},"plan":{},"subagents":{}}}"#,
+                r#"{"clientCapabilities":{"session":{"notices":{},"compaction":{},"configOptions":{"boolean":{}},"listChanged":{}},"plan":{},"subagents":{},"terminal":true}}"#,
                 all,
             ),
         ] {

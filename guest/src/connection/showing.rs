@@ -1,5 +1,7 @@
 //! A history on its way to a client: a little at a time, as far as the client has room.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use super::answer;
@@ -96,8 +98,13 @@ pub(super) fn lines_of(entries: &[String], id: &str, asked: AskedFor, mark: Opti
     let session_id = json!(id).to_string();
     let mut lines = Vec::with_capacity(entries.len());
     let entries = entries.iter().filter_map(|text| Entry::parse(text));
-    for entry in entries.filter(|entry| entry.update_name().is_none_or(|name| asked.admits(&name))) {
-        entry.replay(&session_id, |params| {
+    for entry in entries {
+        let shown = match entry.update_name() {
+            Some(name) => asked.params_shown(&name, entry.json),
+            None => Some(Cow::Borrowed(entry.json)),
+        };
+        let Some(json) = shown.as_deref() else { continue };
+        Entry { json, ..entry }.replay(&session_id, |params| {
             lines.push(match mark {
                 None => rpc::notification("session/update", &params),
                 Some(mark) => rpc::notification("session/update", &answer::marked(&params.to_string(), mark)),

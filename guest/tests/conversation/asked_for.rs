@@ -162,3 +162,40 @@ fn told(out: &Out) -> Vec<String> {
     let updates = out.client.iter().filter(|message| message["method"] == "session/update");
     updates.map(|message| message["params"]["update"]["sessionUpdate"].as_str().unwrap().to_owned()).collect()
 }
+
+#[test]
+fn terminals_are_replayed_to_clients_that_have_them_and_states_to_nobody() {
+    let terminal = json!({"type": "terminal", "terminalId": "t"});
+    let text = json!({"type": "content", "content": {"type": "text", "text": "built"}});
+    let said = [
+        chunk("user_message_chunk", "Go"),
+        json!({"sessionUpdate": "state_update", "state": "running"}),
+        json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "make", "content": [terminal, text]}),
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed", "content": [terminal]}),
+    ];
+    for has in [true, false] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let client = json!({ "terminal": has });
+        // As the agent tells it the first time, and as the log has it.
+        for time in ["first", "again"] {
+            let mut desk = met(&store, &world, &client, &json!({"loadSession": true}));
+            let mut out = ask_load(&mut desk, "load", "o1");
+            let asked = out.request("session/load");
+            for said in said.clone() {
+                out.extend(desk.agent(update("o1", said)));
+            }
+            out.extend(desk.reply(&asked, json!({})));
+            let calls = [&updates(&out, "tool_call"), &updates(&out, "tool_call_update")].map(|calls| calls[0].clone());
+            let mut expected = [said[2].clone(), said[3].clone()];
+            if !has {
+                expected[0]["content"] = json!([text]);
+                expected[1]["content"] = json!([]);
+            }
+            assert_eq!(calls, expected, "{time}, {client}");
+            assert!(updates(&out, "state_update").is_empty(), "{time}");
+            let live = update("o1", said[1].clone());
+            assert_eq!(desk.agent(live).client.len(), 1, "what comes live passes");
+            leave(desk);
+        }
+    }
+}

@@ -42,6 +42,7 @@ const IN_CONNECTION: &[&str] = &[
     "handled",
     "turn",
     "params",
+    "terminals",
     "asked",
     "list_meta",
     "profile",

@@ -102,7 +102,7 @@ impl LiveSession {
         if let (Some(rest), Some(id)) = (recorded.rest, self.key.id()) {
             cx.notify(id, &rest);
         }
-        let shown = recorded.update.filter(|_| cx.asked.admits(&update.name));
+        let shown = recorded.update.as_deref().and_then(|shown| cx.asked.shown(&update.name, shown));
         shown.map_or(Handled::Done, |shown| self.pass(update, &shown))
     }
 
