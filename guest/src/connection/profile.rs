@@ -72,8 +72,8 @@ impl AgentProfile {
             name: info.get_string("name").filter(|name| !name.is_empty()).unwrap_or_else(|| called.to_owned()),
             load: capabilities.get("loadSession") == Some("true"),
             resume: has("resume"),
-            // The draft had it there.
-            list: has("list") || capabilities.get("listSessions") == Some("true"),
+            // The draft had it there, as `true` or as a marker.
+            list: has("list") || capabilities.get_some("listSessions").is_some_and(|marker| marker != "false"),
             list_extensions: ListExtensions::read(&list),
             fork: has("fork"),
             delete: has("delete"),

@@ -24,6 +24,8 @@ fn capabilities_of_older_drafts_are_understood() {
     for (capabilities, does) in [
         (json!({"listSessions": true}), true),
         (json!({"listSessions": false}), false),
+        (json!({"listSessions": {}}), true),
+        (json!({"listSessions": null}), false),
         (json!({"listSessions": null, "sessionCapabilities": {"list": {}}}), true),
     ] {
         let (store, world) = (Memory::new(), World::default());
