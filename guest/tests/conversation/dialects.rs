@@ -4,7 +4,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, update};
-use crate::scenes::{CWD, ask_load, listing, row, set, told};
+use crate::scenes::{CWD, ask_load, listing, row, said, set, told};
 
 #[test]
 fn capabilities_of_older_drafts_are_understood() {
@@ -54,6 +54,30 @@ fn a_version_is_a_number_however_it_is_written() {
             format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":{version}}}}}"#);
         let out = desk.line(acp_sessions_guest::engine::Peer::Client, &line);
         assert_eq!(out.answer(0)["error"]["code"], -32602, "{version}");
+    }
+}
+
+#[test]
+fn a_number_of_updates_is_one_however_it_is_written() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let id = told(&store, &world, &json!({}));
+    for (last, shown) in
+        [("1", Some(1)), ("1.0", Some(1)), ("2e0", Some(2)), ("1.5", None), ("-1", None), ("\"1\"", None)]
+    {
+        let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
+        let mut out = desk.line(
+            acp_sessions_guest::engine::Peer::Client,
+            &format!(
+                r#"{{"jsonrpc":"2.0","id":"load","method":"session/load","params":{{"sessionId":"{id}","cwd":"{CWD}","mcpServers":[],"_meta":{{"acp-sessions":{{"replay":{{"last":{last}}}}}}}}}}}"#
+            ),
+        );
+        if shown.is_some() {
+            let asked = out.request("session/resume");
+            out.extend(desk.reply(&asked, json!({})));
+            assert_eq!(Some(said(&out.client).len()), shown, "{last}");
+        }
+        let code = &out.answer("load")["error"]["code"];
+        assert_eq!(code.as_i64(), shown.map_or(Some(-32602), |_| None), "{last}");
     }
 }
 

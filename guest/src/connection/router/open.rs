@@ -9,7 +9,7 @@ use crate::connection::live::{LiveSession, OpenRequest, Target, Wanted};
 use crate::connection::params::Params;
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::rpc::{Code, RpcError};
+use crate::rpc::{self, Code, RpcError};
 use crate::sessions::mend;
 use crate::storage::{Storage, StorageError};
 use crate::store::{Origin, Session, State, keys};
@@ -158,7 +158,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             }
             Some(live) if live.is_in_turn() => {
                 return Err(RpcError::new(
-                    crate::rpc::Code::InvalidRequest,
+                    Code::InvalidRequest,
                     "Invalid request: only the agent has the history of this session; fork it when its turn has ended",
                 ));
             }
@@ -187,7 +187,8 @@ fn history_wanted(params: &Params<'_>) -> Result<Wanted, RpcError> {
         Some(_) => return Err(RpcError::invalid_params(FIELD, "takes `true` for `setAside`")),
     };
     if let Some(last) = replay.get("last") {
-        let last = last.as_u64().ok_or_else(|| RpcError::invalid_params(FIELD, "takes a number for `last`"))?;
+        let last = rpc::whole_number(&last.to_string())
+            .ok_or_else(|| RpcError::invalid_params(FIELD, "takes a number for `last`"))?;
         return Ok(Wanted::History { part, start: Start::Last(last), layout: None });
     }
     if let Some(after) = replay.get("after") {
