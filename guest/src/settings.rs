@@ -26,6 +26,9 @@ pub struct Settings {
     /// `list`: whose sessions `session/list` shows where a request does not say: `own`, those of the agent behind it, or
     /// `all` in the store. Default own.
     pub list_all: bool,
+    /// `chain`: whether a conductor may make it a proxy in its chain (`proxy/initialize`), which has the agent then. A host that
+    /// has an agent of its own says `off`. `on` or `off`. Default on.
+    pub chain: bool,
     /// `agent`: what an agent is called that does not give its name. Default `unnamed`.
     pub agent: String,
 }
@@ -42,6 +45,7 @@ impl Default for Settings {
             flush_ms: 100,
             agent_timeout_ms: 120_000,
             list_all: false,
+            chain: true,
             agent: "unnamed".to_owned(),
         }
     }
@@ -99,6 +103,7 @@ impl Settings {
             }
             "prefer-load" => self.prefer_load = switch()?,
             "rehydrate" => self.rehydrate = switch()?,
+            "chain" => self.chain = switch()?,
             _ => return Err(format!("there is no setting `{name}`")),
         }
         Ok(())
@@ -121,6 +126,8 @@ mod tests {
             ("rehydrate", "no", false),
             ("prefer-load", "on", true),
             ("prefer-load", "true", false),
+            ("chain", "off", true),
+            ("chain", "no", false),
             ("list", "all", true),
             ("list", "mine", false),
             ("agent", "x", true),

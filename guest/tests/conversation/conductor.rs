@@ -124,6 +124,20 @@ fn another_instance_goes_on_in_the_chain() {
 }
 
 #[test]
+fn a_layer_with_an_agent_of_its_own_says_that_it_is_no_proxy_in_a_chain() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::open(&store, &world, &[("chain", "off")]);
+    let out = desk.client(json!({"id": 1, "method": "proxy/initialize", "params": {"protocolVersion": 1}}));
+    assert!(out.agent.is_empty());
+    let error = &out.answer(1)["error"];
+    assert_eq!(error["code"], -32600);
+    assert!(error["message"].as_str().unwrap().contains("no proxy in a chain"), "{error}");
+    // It can be used as what it is.
+    desk.initialize(&json!({}));
+    assert_eq!(desk.new_session("s1", CWD), "s1");
+}
+
+#[test]
 fn nothing_is_taken_for_an_envelope_outside_a_chain() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = Desk::ready(&store, &world, &json!({}));

@@ -75,7 +75,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// What arrived, with its real sender: in a chain all comes from the conductor.
     pub(super) fn enter(&mut self, arrival: Arrival) -> Arrival {
         if !self.in_chain {
-            if !self.is_new() || !chain::begins(&arrival) {
+            if !self.settings.chain || !self.is_new() || !chain::begins(&arrival) {
                 return arrival;
             }
             self.in_chain = true;

@@ -10,7 +10,7 @@ use crate::exchange::{Arrival, Content, Output, Peer};
 use crate::rpc::{self, Bad, Id, Message, Object, What};
 
 /// How a conductor tells a component that it is a proxy.
-const INITIALIZE: &str = "proxy/initialize";
+pub(super) const INITIALIZE: &str = "proxy/initialize";
 /// The envelope, in both directions.
 const SUCCESSOR: &str = "proxy/successor";
 const CANCEL: &str = "$/cancel_request";

@@ -17,6 +17,7 @@ use crate::exchange::Peer;
 use crate::rpc::{self, Code, Id, Message, NotAMessage, Object, Outcome, RpcError};
 use crate::storage::Storage;
 
+use super::chain;
 use super::stage::Stage;
 
 /// Whether a line waits for those that were sent before it. One that is no message is refused at once; and what the agent
@@ -133,6 +134,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let invalid = |message: String| Some(RpcError::new(Code::InvalidRequest, message));
         if rpc::is_too_deep(line) {
             return invalid(format!("Invalid request: it nests deeper than {} levels", rpc::DEEPEST));
+        }
+        if matches!(self.connection.stage, Stage::New) && method == chain::INITIALIZE {
+            // As the first line it would have begun a chain, if the host had no agent.
+            return invalid(
+                "Invalid request: this layer has an agent of its own and is no proxy in a chain; a conductor starts one \
+                 without a command (`acp-sessions proxy`)"
+                    .to_owned(),
+            );
         }
         if matches!(self.connection.stage, Stage::New) && method != "initialize" {
             return invalid("Invalid request: the first request must be `initialize`".to_owned());
