@@ -121,6 +121,8 @@ pub(super) struct LiveSession {
     parent: Option<String>,
     /// What the client has opened it with, but for its id.
     given: Option<Arc<str>>,
+    /// The title that the client was told as it was opened; the agent has said nothing since.
+    title_told: Option<String>,
 }
 
 /// Whether the client was told that a turn is stored.
@@ -245,6 +247,7 @@ impl LiveSession {
             stands_in_since: None,
             parent: None,
             given: None,
+            title_told: None,
         }
     }
 

@@ -197,6 +197,29 @@ fn two_layers_over_one_store_are_one() {
     }
 }
 
+#[test]
+fn two_layers_tell_the_title_once() {
+    for kind in KINDS {
+        let (stores, world) = ([&Memory::new(), &Memory::new()], World::unrecorded());
+        let mut bottom = Bottom { capabilities: serde_json::from_str(kind).unwrap(), ..Bottom::default() };
+        let mut stack = Stack::ready(stores, &world, &mut bottom);
+        let out = stack.ask("session/new", json!({"cwd": CWD, "mcpServers": []}));
+        let id = out.answer("session/new")["result"]["sessionId"].as_str().unwrap().to_owned();
+        stack.prompt(&id, "First question");
+        stack.close();
+        for method in ["session/load", "session/resume"] {
+            let mut stack = Stack::ready(stores, &world, &mut bottom);
+            for time in ["first", "live"] {
+                let out = stack.ask(method, json!({"sessionId": id, "cwd": CWD, "mcpServers": []}));
+                let told: Vec<&Value> =
+                    updates(&out, "session_info_update").iter().map(|told| &told["title"]).collect();
+                assert_eq!(told, ["First question"], "{kind}, {method}, {time}");
+            }
+            stack.close();
+        }
+    }
+}
+
 /// The life of a session and of a fork of it.
 fn are_as_good_as_one(kind: &str, stores: [&Memory; 2]) {
     let world = World::default();

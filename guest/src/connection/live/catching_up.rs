@@ -283,6 +283,7 @@ impl LiveSession {
             }
             self.in_step.change().hold_no_more();
         }
+        self.title_told = None;
         cx.tell_title(session);
         None
     }

@@ -75,7 +75,9 @@ impl LiveSession {
             self.tell_what_changed(opening.told(), &attached, cx);
         }
         // The title is the end of a history; where none is wanted nothing comes before the answer.
-        let is_named = request.is_some() && !matches!(opening.target, Target::Fork(..));
+        let is_fork = matches!(opening.target, Target::Fork(..));
+        let is_named = request.is_some() && !is_fork && !opening.has_told_title(&session);
+        self.title_told = session.title.text().filter(|_| is_named).map(str::to_owned);
         if is_named && opening.wanted.is_history() {
             cx.tell_title(&session);
         }

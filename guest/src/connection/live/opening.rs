@@ -79,6 +79,8 @@ pub(super) struct Opening {
     pub(super) later: Vec<String>,
     /// What the agent calls a session that the store does not have yet, the last few `session_info_update`s.
     infos: VecDeque<String>,
+    /// The title that the agent has told the client last meanwhile.
+    title_told: Option<String>,
 }
 
 /// What the session was before.
@@ -136,6 +138,20 @@ impl Opening {
             self.infos.pop_front();
         }
         self.infos.push_back(update.to_owned());
+    }
+
+    /// The client is told this `session_info_update`.
+    pub(super) fn info_told(&mut self, update: &str) {
+        let info = Object::parse_or_empty(update);
+        if info.get("title").is_some() {
+            self.title_told = info.get_string("title");
+        }
+    }
+
+    /// Whether the client was told what the session is called already, by its agent, and nothing else since. A layer behind
+    /// this one tells it as this one does.
+    pub(super) fn has_told_title(&self, session: &Session) -> bool {
+        self.title_told.is_some() && self.title_told.as_deref() == session.title.text()
     }
 
     /// What it has said, in its order; once.

@@ -35,6 +35,7 @@ impl LiveSession {
         let Some(session) = cx.store.session(id)? else { return Err(RpcError::session_not_found(id)) };
         wanted.check_layout(&session)?;
         self.read_state(cx);
+        self.title_told = None;
         let Wanted::History { part, start, .. } = wanted else {
             let mark = live_mark(&session, None);
             cx.finish(request, Ok(answer::opened(&answer::as_before(&self.state), &self.state, cx.asked, &mark)));

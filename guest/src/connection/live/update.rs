@@ -25,12 +25,17 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) -> Handled {
         self.alive(cx.now());
+        let title_told = self.title_told.take().filter(|title| self.is_open() && tells_only(update, title));
         if update.kind.is_history() && self.is_told_in_vain(update, cx) {
             return Handled::Done;
         }
         match &self.phase {
             Phase::Opening(_) => self.update_while_opening(update, cx),
-            Phase::Open { .. } | Phase::Closing(_) => self.update_while_open(update, cx),
+            Phase::Open { .. } | Phase::Closing(_) => {
+                let handled = self.update_while_open(update, cx);
+                // A layer behind this one tells it as this one has.
+                if title_told.is_some() { Handled::Done } else { handled }
+            }
             Phase::Deleted { .. } | Phase::Gone => Handled::Done,
         }
     }
@@ -298,8 +303,16 @@ impl LiveSession {
         Some(update.update.to_owned())
     }
 
-    /// The agent's own title, time and metadata.
+    /// The agent's own title, time and metadata; what of it the client is told.
     fn note_info<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> Option<String> {
+        let told = self.store_info(update, cx);
+        if let (Phase::Opening(opening), Some(told)) = (&mut self.phase, &told) {
+            opening.info_told(told);
+        }
+        told
+    }
+
+    fn store_info<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> Option<String> {
         let info = info::without_own_words(update.update)?;
         if let Phase::Opening(opening) = &mut self.phase
             && opening.is_new_to_store()
@@ -313,6 +326,15 @@ impl LiveSession {
             Some(info)
         })
     }
+}
+
+/// Whether an update tells nothing but this title.
+fn tells_only(update: &Update<'_>, title: &str) -> bool {
+    let info = Object::parse_or_empty(update.update);
+    update.kind == UpdateKind::Info
+        && info.get_string("title").as_deref() == Some(title)
+        && info.iter().all(|(name, _)| name == "sessionUpdate" || name == "title")
+        && update.params.iter().all(|(name, _)| name == "sessionId" || name == "update")
 }
 
 fn raw(json: &str) -> Option<Box<RawValue>> {

@@ -124,6 +124,7 @@ impl Opening {
             heard,
             later: Vec::new(),
             infos: VecDeque::new(),
+            title_told: None,
             target,
         })
     }
