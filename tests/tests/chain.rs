@@ -44,3 +44,14 @@ fn a_client_that_is_no_conductor_is_told_that_there_is_no_agent() {
     assert!(error.message.contains("proxy/initialize") && error.message.contains("command"), "{error:?}");
     assert!(client.close().success());
 }
+
+#[test]
+fn a_conductor_is_told_that_a_layer_with_an_agent_of_its_own_is_no_proxy() {
+    let scene = Scene::new();
+    let mut client = Client::start(&Launch::proxy(&scene.store(), &[], &scene.agent(&[])));
+    let params = serde_json::json!({"protocolVersion": 1, "clientCapabilities": {}});
+    let error = client.error("proxy/initialize", params);
+    assert_eq!(error.code, -32600);
+    assert!(error.message.contains("no proxy in a chain"), "{error:?}");
+    assert!(client.close().success());
+}

@@ -1,6 +1,6 @@
 //! `acp-sessions agent`
 
-use super::options::ConnectionOptions;
+use super::options::{AgentOf, ConnectionOptions};
 use super::{Outcome, serve};
 use crate::downstream::Builtin;
 
@@ -17,7 +17,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    serve::serve(&arguments.options, "acp-sessions", || {
+    serve::serve(&arguments.options, "acp-sessions", AgentOf::Program, || {
         let (agent, side) = Builtin::start(arguments.exec.clone())?;
         Ok(((Box::new(agent), side), None))
     })

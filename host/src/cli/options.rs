@@ -100,9 +100,22 @@ pub(super) struct ConnectionOptions {
     agent_grace: u64,
 }
 
+/// Who has the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AgentOf {
+    /// The program has started it.
+    Program,
+    /// The conductor of a chain.
+    Conductor,
+}
+
 impl ConnectionOptions {
     /// For the engine. `agent` is what an agent is called that does not name itself.
-    pub(super) fn settings(&self, agent: &str) -> Vec<Setting> {
+    pub(super) fn settings(&self, agent: &str, agent_of: AgentOf) -> Vec<Setting> {
+        let chain = match agent_of {
+            AgentOf::Program => "off",
+            AgentOf::Conductor => "on",
+        };
         let list = match self.list {
             Listed::Own => "own",
             Listed::All => "all",
@@ -126,6 +139,7 @@ impl ConnectionOptions {
             ("flush-ms", self.flush_ms.to_string()),
             ("agent-timeout-ms", (self.agent_timeout * 1000).to_string()),
             ("list", list.to_owned()),
+            ("chain", chain.to_owned()),
             ("agent", agent.to_owned()),
         ]
         .map(|(name, value)| Setting { name: name.to_owned(), value })

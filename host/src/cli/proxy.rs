@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
-use super::options::ConnectionOptions;
+use super::options::{AgentOf, ConnectionOptions};
 use super::{Outcome, serve};
 use crate::downstream::{Chained, Command, SpawnError};
 use crate::runner::{Restart, Started};
@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let Some((program, rest)) = arguments.command.split_first() else {
         // A conductor has a pipe; a person has forgotten something.
         anyhow::ensure!(!io::stdin().is_terminal(), "no agent is named: acp-sessions proxy -- COMMAND");
-        return serve::serve(&arguments.options, CHAINED, || {
+        return serve::serve(&arguments.options, CHAINED, AgentOf::Conductor, || {
             let (agent, side) = Chained::start()?;
             Ok(((Box::new(agent), side), None))
         });
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         let (agent, side) = Command::spawn(&command, &rest)?;
         Ok((Box::new(agent), side))
     };
-    serve::serve(&arguments.options, &name(program), || Ok((start()?, Some(Restart::by(start)))))
+    serve::serve(&arguments.options, &name(program), AgentOf::Program, || Ok((start()?, Some(Restart::by(start)))))
 }
 
 /// The file name of a program.

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::Outcome;
-use super::options::ConnectionOptions;
+use super::options::{AgentOf, ConnectionOptions};
 use crate::component::Component;
 use crate::runner::{Connection, End, Ends, Restart, Started};
 use crate::store::Sqlite;
@@ -19,10 +19,11 @@ use crate::transport::{Input, Output, Side};
 const LONGEST_LINE: usize = 16 << 20;
 
 /// Serves one client with the agent that `start` starts, and says how to start again, if it can be. `name` is what the agent
-/// is called if it does not name itself.
+/// is called if it does not name itself, `agent_of` says who has it.
 pub(super) fn serve(
     options: &ConnectionOptions,
     name: &str,
+    agent_of: AgentOf,
     start: impl FnOnce() -> anyhow::Result<(Started, Option<Restart>)>,
 ) -> Outcome {
     let stop = stop_at_signals()?;
@@ -31,7 +32,7 @@ pub(super) fn serve(
     let (component, storage, client) = prepare(options)?;
     let restart = restart.filter(|_| options.restarts());
     let ends = Ends { client, agent, downstream, restart, stop: stop.into() };
-    match Connection::open(&component, storage, options.settings(name), ends, options.timing())?.run()? {
+    match Connection::open(&component, storage, options.settings(name, agent_of), ends, options.timing())?.run()? {
         End::ClientGone | End::Stopped => Ok(ExitCode::SUCCESS),
         End::AgentGone(how) => anyhow::bail!("the agent has ended: {how}"),
     }
