@@ -125,7 +125,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let mut deleted = Vec::new();
         for (row, found) in rows {
             self.connection.discovery.seen.note(&row.agent_id, row.updated);
-            if let Found::New | Found::Known | Found::Named(_) | Found::Archived { .. } = &found {
+            if let Found::New | Found::Known | Found::Behind { .. } = &found {
                 let forks = self.connection.discovery.forks.come(&row.agent_id);
                 self.connection.discovery.said.extend(forks.into_iter().map(Said::Fork));
             }
