@@ -6,7 +6,9 @@ use acp_sessions_guest::storage::{Memory, Storage, StorageError};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, chunk, envelope, update};
-use crate::scenes::{CWD, account, ask_load, ask_prompt, ask_resume, leave, load, oblige, said, says, updates};
+use crate::scenes::{
+    CWD, account, ask_fork, ask_load, ask_prompt, ask_resume, leave, load, oblige, said, says, updates,
+};
 
 /// How long it may take until what is said elsewhere is shown, in milliseconds.
 const SOON: i64 = 1000;
@@ -258,6 +260,22 @@ fn of_a_window_that_was_killed_all_is_shown_in_each_of_several_others() {
     // It has seen the rest as it opened the session.
     assert_eq!(shown(at_third), [""; 0]);
     assert_eq!(statuses(at_third), ["failed"]);
+}
+
+#[test]
+fn a_fork_of_a_session_in_the_midst_of_a_turn_is_not_in_the_midst_of_it() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let (mut first, mut second) = two_windows(&store, &world);
+    let theirs = ask_prompt(&mut second, "theirs", "s1", "Theirs");
+    second.agent(calls("b1"));
+    second.wait(150);
+    let out = ask_fork(&mut first, "s1");
+    oblige(&mut first, out, &[], "forked").answer("fork");
+    for _ in 0..3 {
+        assert_eq!(first.wait(SOON).client, [Value::Null; 0]);
+    }
+    ends(&mut second, &theirs);
+    assert_eq!(shown(&first.wait(SOON)), ["> Theirs"]);
 }
 
 #[test]

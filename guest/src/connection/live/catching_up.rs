@@ -14,7 +14,7 @@ use crate::sessions::windows::OtherWindows;
 use crate::storage::{Storage, StorageError};
 use crate::store::Session;
 use crate::transcript::mend::unfinished;
-use crate::transcript::{By, Growing, Own, Shown, speaker};
+use crate::transcript::{By, Growing, Own, Shown, begun, speaker};
 
 impl LiveSession {
     /// What the entries of a new turn are marked with.
@@ -85,9 +85,13 @@ impl LiveSession {
         cx: &Cx<'_, S, E>,
     ) -> Result<(), StorageError> {
         let Some(session) = cx.store.session(self.key.id().unwrap_or_default())? else { return Ok(()) };
-        let begun = unfinished(cx.store.storage(), &session)?.into_iter().filter_map(|turn| turn.turn);
-        for turn in begun.filter(|turn| !turn.starts_with(&own.turns)) {
-            self.in_step.change().has_begun(turn, shown.saturating_add(1));
+        let tags = unfinished(cx.store.storage(), &session)?.into_iter().filter_map(|turn| turn.turn);
+        for turn in tags.filter(|turn| !turn.starts_with(&own.turns)) {
+            // What was taken over from another session goes on there, if anywhere.
+            let is_its_own = begun(cx.store.storage(), &session.id, &turn)?.place.is_some();
+            if is_its_own {
+                self.in_step.change().has_begun(turn, shown.saturating_add(1));
+            }
         }
         Ok(())
     }
