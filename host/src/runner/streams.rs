@@ -13,7 +13,7 @@ const HIGH_WATER: usize = 4 << 20;
 
 /// With more than this waiting for it, nothing more is taken from a client that asks and does not read the answers.
 /// More than the longest line of an agent: a client that waits for us to read before it reads itself gets by with less.
-const CLIENT_MOST: usize = 80 << 20;
+const CLIENT_MOST: usize = 68 << 20;
 
 /// Both sides, and what asks the program to stop.
 pub(super) struct Streams {
