@@ -35,7 +35,7 @@ mod write;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-pub(super) use lost::given_to_keep;
+pub(super) use lost::{given_to_keep, given_where};
 pub(super) use memo::Memo;
 pub(super) use opening::{OpenRequest, Wanted};
 pub(super) use permission::{Asked, Question};
@@ -121,6 +121,8 @@ pub(super) struct LiveSession {
     parent: Option<String>,
     /// What the client has opened it with, but for its id.
     given: Option<Arc<str>>,
+    /// In which folder it was opened.
+    folder: Folder,
     /// The title that the client was told as it was opened; the agent has said nothing since.
     title_told: Option<String>,
 }
@@ -130,6 +132,15 @@ pub(super) struct LiveSession {
 enum LastTurn {
     Stored,
     Unstored,
+}
+
+/// In which folder a session was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Folder {
+    /// That of its record, wherever that has been moved since.
+    OfRecord,
+    /// One that its record does not have, because the store could not be written.
+    Other,
 }
 
 /// What the store has of a session's state from before.
@@ -247,6 +258,7 @@ impl LiveSession {
             stands_in_since: None,
             parent: None,
             given: None,
+            folder: Folder::OfRecord,
             title_told: None,
         }
     }

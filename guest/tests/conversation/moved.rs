@@ -204,3 +204,104 @@ fn a_move_that_the_store_does_not_take_can_be_made_again() {
     assert_eq!(ids, ["s2", "s3"]);
     assert!(rows(&mut desk).iter().all(|row| row["cwd"] == MOVED));
 }
+
+/// With what the agent is asked to open the session again once it was started again.
+fn opened_again<S: Storage>(desk: &mut Desk<'_, S>, capabilities: &Value) -> Value {
+    desk.revive(capabilities);
+    let out = ask_prompt(desk, "next", "s1", "On");
+    let params = out.agent[0]["params"].clone();
+    assert_eq!(oblige(desk, out, TOLD, "fresh").answer("next")["result"]["stopReason"], "end_turn");
+    params
+}
+
+/// Agents that resume, load, and do neither.
+fn agents() -> [Value; 3] {
+    [json!({"sessionCapabilities": {"resume": {}}}), json!({"loadSession": true}), json!({})]
+}
+
+const SERVERS: &str = "m";
+
+/// A connection on which the session `s1` was opened by this method, in this directory, by such an agent.
+fn opened<'a, S: Storage>(store: &'a S, world: &'a World, agent: &Value, method: &str, cwd: &str) -> Desk<'a, S> {
+    let servers = json!([{"name": SERVERS, "command": "/m", "args": [], "env": []}]);
+    let mut params = json!({"cwd": cwd, "mcpServers": servers, "additionalDirectories": ["/home/lib", "/opt"]});
+    if method != "session/new" {
+        told(store, world, agent);
+        params["sessionId"] = "s1".into();
+    }
+    let mut desk = Desk::ready(store, world, agent);
+    let out = desk.client(json!({"id": "open", "method": method, "params": params}));
+    if method == "session/new" {
+        desk.agent(json!({"id": "open", "result": {"sessionId": "s1"}}));
+    } else {
+        oblige(&mut desk, out, TOLD, "fresh").answer("open");
+    }
+    desk
+}
+
+#[test]
+fn an_agent_that_was_started_again_opens_a_session_where_it_has_been_moved_to() {
+    for agent in agents() {
+        for method in ["session/new", "session/load", "session/resume"] {
+            for is_lost in [false, true] {
+                let (store, world) = (Memory::new(), World::unrecorded());
+                let mut desk = opened(&store, &world, &agent, method, CWD);
+                moved(&store, &world, 10, false);
+                if is_lost {
+                    desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+                    desk.pull();
+                }
+                for again in ["once", "and once more"] {
+                    let params = opened_again(&mut desk, &agent);
+                    assert_eq!(params["cwd"], MOVED, "{agent} {method} {again}");
+                    assert_eq!(params["additionalDirectories"], json!(["/srv/ada/lib", "/opt"]), "{agent} {method}");
+                    assert_eq!(params["mcpServers"][0]["name"], SERVERS, "what else it was opened with is as it was");
+                }
+                assert_eq!(place(&mut desk, "s1"), MOVED, "{agent} {method}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_client_that_opens_a_session_where_it_was_before_it_has_been_moved_has_it_there() {
+    for agent in agents() {
+        for is_detached in [false, true] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut desk = opened(&store, &world, &agent, "session/load", CWD);
+            moved(&store, &world, 10, false);
+            if is_detached {
+                desk.revive(&agent);
+            } else {
+                leave(desk);
+                desk = Desk::ready(&store, &world, &agent);
+            }
+            let params = json!({"sessionId": "s1", "cwd": CWD, "mcpServers": []});
+            let out = desk.client(json!({"id": "load", "method": "session/load", "params": params}));
+            assert_eq!(out.agent[0]["params"]["cwd"], CWD);
+            oblige(&mut desk, out, TOLD, "fresh").answer("load");
+            assert_eq!(opened_again(&mut desk, &agent)["cwd"], CWD, "{agent} {is_detached}");
+            assert_eq!(place(&mut desk, "s1"), CWD);
+        }
+    }
+}
+
+#[test]
+fn a_client_that_opens_a_session_elsewhere_of_a_store_that_cannot_be_written_has_it_there() {
+    for agent in agents() {
+        for is_lost in [false, true] {
+            let (store, world) = (Faulty::default(), World::unrecorded());
+            told(&store, &world, &agent);
+            store.fail(0, usize::MAX, StorageError::ReadOnly);
+            let mut desk = Desk::ready(&store, &world, &agent);
+            let params = json!({"sessionId": "s1", "cwd": "/elsewhere", "mcpServers": []});
+            let out = desk.client(json!({"id": "load", "method": "session/load", "params": params}));
+            assert!(oblige(&mut desk, out, TOLD, "fresh").answer("load")["error"].is_null());
+            if is_lost {
+                desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+                desk.pull();
+            }
+            assert_eq!(opened_again(&mut desk, &agent)["cwd"], "/elsewhere", "{agent} {is_lost}");
+        }
+    }
+}

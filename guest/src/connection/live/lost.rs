@@ -6,14 +6,14 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::opening::{Attached, Opening};
-use super::{Busy, LiveSession, OpenRequest, Phase, Target};
+use super::{Busy, Folder, LiveSession, OpenRequest, Phase, Target};
 use crate::connection::answer::{CANCELLED, agent_restarted, not_stored};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::environment::Environment;
-use crate::rpc::RpcError;
+use crate::rpc::{Object, RpcError};
 use crate::storage::Storage;
-use crate::store::{Session, State};
+use crate::store::{Session, State, directory};
 
 /// The longest params, in bytes, that are remembered of what a session was opened with. They may hold what must not be
 /// stored, and stay in memory.
@@ -22,6 +22,25 @@ const LONGEST_GIVEN: usize = 256 * 1024;
 /// The params of a request that opens a session, if they are not too long to be remembered.
 pub(in crate::connection) fn given_to_keep(params: &str) -> Option<&str> {
     (params.len() <= LONGEST_GIVEN).then_some(params)
+}
+
+/// These params with the folders that the session's record has: since it was opened with them, it may have been moved.
+pub(in crate::connection) fn given_where(session: &Session, params: &str) -> String {
+    let mut given = Object::parse_or_empty(params);
+    if given.get_string("cwd").is_some_and(|cwd| directory::is_other(&session.cwd, &cwd)) {
+        given.set("cwd", json!(session.cwd).to_string());
+    }
+    let directories: Vec<String> = given
+        .get_some("additionalDirectories")
+        .and_then(|directories| serde_json::from_str(directories).ok())
+        .unwrap_or_default();
+    // A move keeps their number; where there are others altogether, the client's are those that it wants.
+    let is_as_many = directories.len() == session.directories.len();
+    let mut pairs = directories.iter().zip(&session.directories);
+    if is_as_many && pairs.any(|(given, moved)| directory::is_other(moved, given)) {
+        given.set("additionalDirectories", json!(session.directories).to_string());
+    }
+    given.to_json()
 }
 
 impl LiveSession {
@@ -33,6 +52,19 @@ impl LiveSession {
     /// What the client has opened it with.
     pub(in crate::connection) fn given(&self) -> Option<&Arc<str>> {
         self.given.as_ref()
+    }
+
+    /// Whether it is where its record says, wherever that has been moved since it was opened.
+    pub(in crate::connection) fn follows_record(&self) -> bool {
+        self.folder == Folder::OfRecord
+    }
+
+    /// It was opened so; its record may be where it was before, where the store could not be written.
+    pub(super) fn note_where(&mut self, opening: &Opening, session: &Session) {
+        let mut wanted = session.clone();
+        opening.put_in_place(&mut wanted);
+        let is_same = (&wanted.cwd, &wanted.directories) == (&session.cwd, &session.directories);
+        self.folder = if is_same { Folder::OfRecord } else { Folder::Other };
     }
 
     /// Whether it is open, and its agent, which was started again, does not have it open yet.

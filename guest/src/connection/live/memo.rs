@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::closing::Closing;
 use super::in_step::Kept;
-use super::{AgentsCopy, LiveSession, Phase, Question, Said};
+use super::{AgentsCopy, Folder, LiveSession, Phase, Question, Said};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -41,6 +41,9 @@ pub(in crate::connection) struct Memo {
     /// Where it only stands in for the agent's own: how many entries the transcript had when it was begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::connection) stands_in_since: Option<u64>,
+    /// It was opened in a folder that its record does not have.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(in crate::connection) stands_apart: bool,
     /// Something that was said is neither in the store yet nor kept by the host.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(in crate::connection) unwritten: bool,
@@ -73,6 +76,7 @@ impl LiveSession {
             seen: self.recorder.seen(),
             in_step: self.in_step.kept(mark, self.open_as(), self.recorder.seen()),
             stands_in_since: self.stands_in_since,
+            stands_apart: self.folder == Folder::Other,
             unwritten: self.is_unwritten(),
             missing: self.said == Said::Missing,
             questions: self.questions.clone(),
@@ -114,6 +118,7 @@ impl LiveSession {
         self.in_step.take_up(memo.in_step, memo.mark.as_deref(), &memo.agent_id);
         self.parent = memo.parent;
         self.stands_in_since = memo.stands_in_since;
+        self.folder = if memo.stands_apart { Folder::Other } else { Folder::OfRecord };
         self.questions = memo.questions;
         // What another window has written since is for the agent to hear.
         if let Some(seen) = memo.seen {

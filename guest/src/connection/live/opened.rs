@@ -66,6 +66,9 @@ impl LiveSession {
         self.phase = Phase::Open { turns: Vec::new(), busy: None };
         if request.is_some() {
             self.was_given(Some(opening.given()));
+            if !matches!(opening.target, Target::Fork(..)) {
+                self.note_where(&opening, &session);
+            }
             self.in_step_from(opening.showing.as_ref().and_then(Showing::shown), cx);
         }
         self.state_changed(cx);

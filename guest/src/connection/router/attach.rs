@@ -2,7 +2,7 @@
 
 use crate::connection::client_request::ClientRequest;
 use crate::connection::key::Key;
-use crate::connection::live::{LiveSession, OpenRequest, Wanted};
+use crate::connection::live::{LiveSession, OpenRequest, Wanted, given_where};
 use crate::connection::method::Method;
 use crate::connection::router::Router;
 use crate::environment::Environment;
@@ -17,12 +17,15 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let Some(id) = named().filter(|_| method.needs_open_session()) else { return Ok(None) };
         let key = Key::Session(id);
         let open = self.connection.sessions.get(&key).filter(|session| session.is_detached());
-        let Some(given) = open.and_then(LiveSession::given).cloned() else { return Ok(None) };
+        let Some((given, follows)) = open.and_then(|open| Some((open.given()?.clone(), open.follows_record()))) else {
+            return Ok(None);
+        };
         // What was said elsewhere is shown as it was said, before the agent tells it in its own way.
         if self.with(&key, LiveSession::comes_into_step).unwrap_or(false) {
             return Ok(Some(key));
         }
-        self.attach(&key, None, Wanted::Nothing, |_| given.to_string())?;
+        let rest = |session: &Session| if follows { given_where(session, &given) } else { given.to_string() };
+        self.attach(&key, None, Wanted::Nothing, rest)?;
         // Nothing may wait for what is not under way.
         let is_under_way = self.connection.sessions.get(&key).is_some_and(LiveSession::is_opening);
         Ok(is_under_way.then_some(key))
