@@ -123,6 +123,8 @@ pub(super) struct LiveSession {
     given: Option<Arc<str>>,
     /// In which folder it was opened.
     folder: Folder,
+    /// It has been open to its client, not only been on its way to that.
+    was_open: bool,
     /// The title that the client was told as it was opened; the agent has said nothing since.
     title_told: Option<String>,
 }
@@ -259,6 +261,7 @@ impl LiveSession {
             parent: None,
             given: None,
             folder: Folder::OfRecord,
+            was_open: false,
             title_told: None,
         }
     }
@@ -268,6 +271,7 @@ impl LiveSession {
         let phase = Phase::Open { turns: Vec::new(), busy: None };
         let mut session = Self::new(Key::Session(id), agent_id, state, phase);
         session.untold = untold;
+        session.was_open = true;
         session
     }
 
@@ -294,6 +298,11 @@ impl LiveSession {
     /// The session on behalf of which its agent started it.
     pub(super) fn parent(&self) -> Option<&str> {
         self.parent.as_deref()
+    }
+
+    /// Whether it is over after it was open: those that its agent started on its behalf are over too.
+    pub(super) fn ends_subagents(&self) -> bool {
+        self.is_gone() && self.was_open
     }
 
     /// Its open mark is in the store already, for this connection.

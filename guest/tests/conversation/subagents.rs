@@ -384,3 +384,69 @@ fn a_prompt_to_a_sub_agent_whose_parent_is_deleted_unopened_is_cancelled_and_not
         assert!(kept["reason"].as_str().unwrap().contains("deleted"), "{kept}");
     }
 }
+
+/// A connection on which both a parent and its sub-agent's session were opened by the client.
+fn opened_apart<'a>(store: &'a Memory, world: &'a World, order: [&str; 2]) -> Desk<'a> {
+    delegated(store, world).engine.peer_closed(Peer::Client);
+    let mut desk = Desk::ready(store, world, &json!({"sessionCapabilities": {"resume": {}, "close": {}}}));
+    for id in order {
+        let out = ask_load(&mut desk, id, id);
+        assert!(oblige(&mut desk, out, &[], id).answer(id)["error"].is_null());
+    }
+    desk
+}
+
+#[test]
+fn a_sub_agents_session_that_its_client_has_opened_by_itself_is_over_with_its_parent() {
+    for order in [["s1", "c1"], ["c1", "s1"]] {
+        for method in ["session/close", "session/archive"] {
+            for is_prompted in [false, true] {
+                let (store, world) = (Memory::new(), World::unrecorded());
+                let mut desk = opened_apart(&store, &world, order);
+                let asked = is_prompted.then(|| ask_prompt(&mut desk, "child", "c1", "Go").request("session/prompt"));
+                let mut out = away(&mut desk, method);
+                if let Some(asked) = asked {
+                    assert_eq!(cancelled(&out), ["c1"]);
+                    out.extend(desk.reply(&asked, json!({"stopReason": "cancelled"})));
+                }
+                let_go(&mut desk, &mut out);
+                let expected = if is_prompted { &["child", "away"][..] } else { &["away"] };
+                assert_eq!(answered(&out), expected, "{order:?} {method}");
+                assert_eq!(desk.memos.keys().collect::<Vec<_>>(), ["agent", "client"], "neither is open any more");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sub_agents_session_stays_open_where_its_parent_could_not_be_opened() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    delegated(&store, &world).engine.peer_closed(Peer::Client);
+    let mut desk = Desk::ready(&store, &world, &resumes());
+    load(&mut desk, "c1", &[]).answer("load");
+    let out = ask_load(&mut desk, "parent", "s1");
+    let out = desk.refuse(&out.request("session/resume"), -32000);
+    assert_eq!(out.answer("parent")["error"]["code"], -32000);
+    ask_prompt(&mut desk, "child", "c1", "Go").request("session/prompt");
+}
+
+#[test]
+fn a_sub_agents_session_that_is_being_opened_as_its_parent_closes_is_not_opened() {
+    for method in ["session/close", "session/archive"] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        delegated(&store, &world).engine.peer_closed(Peer::Client);
+        let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"resume": {}, "close": {}}}));
+        let out = ask_load(&mut desk, "parent", "s1");
+        oblige(&mut desk, out, &[], "s1").answer("parent");
+        let asked = ask_load(&mut desk, "child", "c1").request("session/resume");
+        let mut out = ask_prompt(&mut desk, "prompt", "c1", "Go");
+        out.extend(away(&mut desk, method));
+        let_go(&mut desk, &mut out);
+        assert_eq!(out.answer("child")["error"]["code"], -32800, "{method}: {:?}", out.client);
+        assert_eq!(out.answer("prompt")["result"]["stopReason"], "cancelled", "{method}");
+        assert_eq!(out.answer("away")["result"], json!({}));
+        let late = desk.reply(&asked, json!({}));
+        assert_eq!(late.request("session/close")["params"]["sessionId"], "c1", "the agent lets go of it again");
+        assert_eq!(desk.memos.keys().collect::<Vec<_>>(), ["agent", "client"], "neither is open");
+    }
+}

@@ -19,6 +19,10 @@ use crate::storage::Storage;
 /// Why nothing is stored of what was said in a session that was deleted with its parent.
 const DELETED: &str = "the session was deleted with the one on behalf of which its agent had started it";
 
+/// What whoever waits for a session to open is told whose parent is closed meanwhile.
+const CLOSED_WITH_PARENT: &str =
+    "Request cancelled: the session on behalf of which the agent had started this one was closed meanwhile";
+
 impl LiveSession {
     /// Closes it, for a request; `behind`: whose prompts are answered first.
     pub(in crate::connection) fn close<S: Storage, E: Environment>(
@@ -89,6 +93,11 @@ impl LiveSession {
 
     /// Closes it because its agent started it on behalf of a session that is over.
     pub(in crate::connection) fn close_with_parent<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        if let Phase::Opening(_) = self.phase {
+            // Whoever waits for it to open learns that it will not; one that was open before is closed as it then is.
+            self.cancel(cx);
+            self.fail(RpcError::new(Code::RequestCancelled, CLOSED_WITH_PARENT), cx);
+        }
         match &self.phase {
             Phase::Open { turns, busy: None } | Phase::Deleted { turns } if turns.is_empty() => {
                 // A failure has been reported.
@@ -96,7 +105,7 @@ impl LiveSession {
                 self.leave(cx);
             }
             Phase::Open { .. } => self.close_for_nobody(cx),
-            // Somebody waits for these to open, to close, or for the turns to end.
+            // Somebody waits for these to close, or for the turns to end.
             Phase::Opening(_) | Phase::Closing(_) | Phase::Deleted { .. } | Phase::Gone => {}
         }
     }

@@ -65,6 +65,7 @@ impl LiveSession {
         self.knows_log(cx);
         self.phase = Phase::Open { turns: Vec::new(), busy: None };
         if request.is_some() {
+            self.was_open = true;
             self.was_given(Some(opening.given()));
             if !matches!(opening.target, Target::Fork(..)) {
                 self.note_where(&opening, &session);

@@ -135,6 +135,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let key = session.key().clone();
         let (memo, given) = (session.memo(&connection.name), session.given().cloned());
         let session_is_over = session.is_gone();
+        let ends_subagents = session.ends_subagents();
         let last_agent_id = session.agent_id().clone();
         if session_is_over {
             connection.showing.retain(|showing| *showing != key);
@@ -149,7 +150,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
             connection.sessions.insert(key.clone(), session);
         }
         if session_is_over {
-            connection.effects.push(Effect::Over(key.clone()));
+            if ends_subagents {
+                connection.effects.push(Effect::Over(key.clone()));
+            }
             self.disown_if_not_noted(&key, &last_agent_id);
         }
         let connection = &mut self.connection;

@@ -23,8 +23,13 @@ impl LiveSession {
             Target::Fork(..) => String::new(),
             Target::Known(_) | Target::Unknown(_) => opening.asks_as.clone().unwrap_or_default(),
         };
+        let parent = match &opening.target {
+            Target::Known(session) => session.parent.clone(),
+            Target::Unknown(_) | Target::Fork(..) => None,
+        };
         let is_known = matches!(opening.target, Target::Known(_));
         let mut session = Self::new(key, agent_id, state, Phase::Opening(Box::new(opening)));
+        session.parent = parent;
         if is_known {
             session.knows_log(cx);
         }
