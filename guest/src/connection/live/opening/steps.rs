@@ -67,7 +67,8 @@ impl LiveSession {
         {
             staging.discard(cx);
         }
-        opening.made_behind = if step.makes() { cx.store.revision().ok() } else { None };
+        let may_have_twin = step == Step::New && !matches!(opening.target, Target::Fork(..));
+        opening.made_behind = if may_have_twin { cx.store.revision().ok() } else { None };
         let params = opening.params(step);
         let agent_id = opening.asks_as.clone().filter(|_| !step.makes());
         let id = cx.ask(Outgoing::Step { of: key, step, agent_id }, step.method(), params);
@@ -116,7 +117,7 @@ impl LiveSession {
         if attached.step == Step::New {
             opening.heard = 0;
         }
-        let made_behind = opening.made_behind.filter(|_| attached.step == Step::New);
+        let made_behind = opening.made_behind;
         opening.awaits_earlier = !attached.step.makes() && cx.requests.is_worth_waiting(&agent_id);
         opening.attached = Some(attached);
         if let Err(error) = self.take_over(cx) {
