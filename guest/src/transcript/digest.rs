@@ -17,10 +17,10 @@ use crate::storage::{Result, Storage};
 use crate::store::Session;
 pub use hearer::Hearer;
 use left_out::{Begun, LeftOut, begun_before};
-use parts::{LIMIT, Parts};
+use parts::{LIMIT, Parts, shorten, without_own_words};
 use said::{ASSISTANT, said};
 
-/// The longest single contribution.
+/// The longest single contribution where not all that was said has room.
 const LONGEST_PART: usize = 8 * 1024;
 /// How many updates from the end are considered.
 const CONSIDERED: u64 = 2000;
@@ -109,14 +109,14 @@ pub fn digest_for<S: Storage>(
         }
     }
     whole &= parts.is_whole();
+    let told = parts.iter().map(|(speaker, text)| (speaker, without_own_words(text)));
+    let told: Vec<_> = told.filter(|(_, text)| !text.trim().is_empty()).collect();
+    let all: usize = told.iter().map(|(speaker, text)| speaker.len() + ": ".len() + text.trim().len()).sum();
+    let longest = if all <= LIMIT { LIMIT } else { LONGEST_PART };
     let mut lines = Vec::new();
     let mut length = 0;
-    for (speaker, text) in parts.iter().rev() {
-        let text = without_own_words(text);
-        if text.trim().is_empty() {
-            continue;
-        }
-        let line = format!("{speaker}: {}", shorten(text.trim()));
+    for (speaker, text) in told.iter().rev() {
+        let line = format!("{speaker}: {}", shorten(text.trim(), longest));
         if length + line.len() > LIMIT {
             whole = false;
             break;
@@ -138,21 +138,6 @@ pub fn digest_for<S: Storage>(
 /// Of a turn whose prompt is not told: what its agent said is no answer to what stands before it.
 fn going_on((speaker, text): (String, String)) -> (String, String) {
     (if speaker == ASSISTANT { format!("{ASSISTANT}, going on with an earlier answer") } else { speaker }, text)
-}
-
-/// An account has no other inside it, nor anything that looks like its end.
-fn without_own_words(text: &str) -> String {
-    own_words::strip(text).replace(own_words::CLOSING, "")
-}
-
-fn shorten(text: &str) -> String {
-    if text.len() <= LONGEST_PART {
-        return text.to_owned();
-    }
-    let half = LONGEST_PART / 2;
-    let head = text.floor_char_boundary(half);
-    let tail = text.ceil_char_boundary(text.len() - half);
-    format!("{} […] {}", &text[..head], &text[tail..])
 }
 
 #[cfg(test)]
@@ -250,6 +235,22 @@ mod tests {
         assert_eq!(said_in(&quiet, 0), None);
         let spoken: Vec<_> = quiet.into_iter().chain([prompt("one")]).collect();
         assert!(said_in(&spoken, 0).is_some());
+    }
+
+    #[test]
+    fn a_long_contribution_is_told_whole_where_there_is_room_and_hides_nothing_else() {
+        let long = |words: usize| (0..words).map(|word| format!("w{word} ")).collect::<String>();
+        let text = said_in(&[prompt("one"), answer(&long(3000)), prompt("two"), answer("second")], 0).unwrap();
+        assert!((0..2999).all(|word| text.contains(&format!("w{word} "))) && text.contains("w2999"), "{text}");
+        assert!(!text.contains("[…]"), "all of it has room");
+        for words in [9_000, 20_000, 100_000] {
+            let long = long(words);
+            let entries = [prompt("one"), answer(&long), prompt("two"), answer("second")];
+            let text = said_in(&entries, 0).unwrap();
+            let last = format!("w{} ", words - 1);
+            let told = ["User: one", "w0 ", "[…]", last.trim(), "User: two", "Assistant: second"];
+            assert!(text.len() < LIMIT + 1000 && told.iter().all(|told| text.contains(told)), "{words}: {text}");
+        }
     }
 
     #[test]

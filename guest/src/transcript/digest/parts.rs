@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::transcript::own_words;
+
 /// The longest account, in bytes; the newest part is kept.
 pub(super) const LIMIT: usize = 48 * 1024;
 
@@ -33,13 +35,24 @@ impl Parts {
             }
             match self.said.back_mut().filter(|(last, _)| is_same && *last == speaker) {
                 Some((_, joined)) => joined.push_str(&text),
-                None => self.said.push_back((speaker, text)),
+                None => {
+                    self.shorten_last();
+                    self.said.push_back((speaker, text));
+                }
             }
         }
         while self.bytes > self.most && self.said.len() > 1 {
             self.bytes -= self.said.pop_front().map_or(0, |(_, text)| text.len());
             self.is_whole = false;
         }
+    }
+
+    /// The last contribution is at its end: one that is longer than an account does not take the room of all others.
+    fn shorten_last(&mut self) {
+        let Some((_, text)) = self.said.back_mut().filter(|(_, text)| text.len() > LIMIT) else { return };
+        let shortened = shorten(&without_own_words(text), LIMIT);
+        self.bytes = self.bytes.saturating_sub(text.len()) + shortened.len();
+        *text = shortened;
     }
 
     pub(super) fn clear(&mut self) {
@@ -60,4 +73,20 @@ impl Parts {
         self.bytes = 0;
         std::mem::take(&mut self.said).into()
     }
+}
+
+/// An account has no other inside it, nor anything that looks like its end.
+pub(super) fn without_own_words(text: &str) -> String {
+    own_words::strip(text).replace(own_words::CLOSING, "")
+}
+
+/// The beginning and the end of a text that is longer than so many bytes.
+pub(super) fn shorten(text: &str, longest: usize) -> String {
+    if text.len() <= longest {
+        return text.to_owned();
+    }
+    let half = longest.saturating_sub(" […] ".len()) / 2;
+    let head = text.floor_char_boundary(half);
+    let tail = text.ceil_char_boundary(text.len() - half);
+    format!("{} […] {}", &text[..head], &text[tail..])
 }

@@ -100,7 +100,7 @@ impl Sqlite {
     fn begin_write(&mut self) -> Result<Transaction<'_>> {
         self.connection.busy_timeout(self.patience.begin(Instant::now()))?;
         let begun = Transaction::begin(&mut self.connection, Lock::Writing);
-        self.patience.end(Instant::now());
+        self.patience.end(Instant::now(), begun.is_ok());
         Ok(begun?)
     }
 

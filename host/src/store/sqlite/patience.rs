@@ -1,5 +1,7 @@
 //! How long a store waits for other processes: each time as long as is left of a stock that time refills. A call of the
-//! engine's reads and writes many times, and what each of these waits must not add up to the end of the call's time.
+//! engine's reads and writes many times, and what each of these waits must not add up to the end of the call's time. Where
+//! others write all the time without holding the store for long, each wait ends well, and there is always half of the stock
+//! for the next one: who gets on is not refused for having waited often.
 
 use std::time::{Duration, Instant};
 
@@ -13,12 +15,14 @@ pub(super) struct Patience {
     left: Duration,
     /// When it was last taken from.
     since: Instant,
+    /// The last wait ended well.
+    gets_on: bool,
 }
 
 impl Patience {
     /// A full stock.
     pub(super) fn new(most: Duration, now: Instant) -> Self {
-        Self { most, left: most, since: now }
+        Self { most, left: most, since: now, gets_on: false }
     }
 
     /// How much there is when nothing was taken for long.
@@ -30,11 +34,13 @@ impl Patience {
     pub(super) fn begin(&mut self, now: Instant) -> Duration {
         self.left = self.most.min(self.left + now.saturating_duration_since(self.since));
         self.since = now;
-        self.left.max(LEAST).min(self.most)
+        let least = if self.gets_on { self.most / 2 } else { LEAST };
+        self.left.max(least).min(self.most)
     }
 
-    /// The wait that began last is over.
-    pub(super) fn end(&mut self, now: Instant) {
+    /// The wait that began last is over; `well`: what was waited for was had.
+    pub(super) fn end(&mut self, now: Instant, well: bool) {
+        self.gets_on = well;
         self.left = self.left.saturating_sub(now.saturating_duration_since(self.since));
         self.since = now;
     }
@@ -55,7 +61,7 @@ mod tests {
             *now += pause;
             let wait = patience.begin(*now);
             *now += wait;
-            patience.end(*now);
+            patience.end(*now, false);
             wait
         };
         let waited: Vec<Duration> = (0..5).map(|_| wait(Duration::ZERO, &mut now)).collect();
@@ -65,14 +71,17 @@ mod tests {
     }
 
     #[test]
-    fn waits_that_end_well_count_too() {
+    fn who_gets_on_is_not_refused_for_having_waited_often() {
         let mut now = Instant::now();
         let mut patience = Patience::new(MOST, now);
-        for left in [10, 6, 2] {
+        for left in [10, 6, 5, 5, 5] {
             assert_eq!(patience.begin(now), Duration::from_secs(left));
             now += Duration::from_secs(4);
-            patience.end(now);
+            patience.end(now, true);
         }
+        // One that waits in vain has used up what there was.
+        now += patience.begin(now);
+        patience.end(now, false);
         assert_eq!(patience.begin(now), LEAST);
     }
 
