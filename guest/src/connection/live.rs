@@ -15,6 +15,8 @@ mod lost;
 mod memo;
 mod opened;
 mod opening;
+mod overheard;
+mod overhearing;
 mod permission;
 mod prompt;
 mod put_back;
@@ -61,6 +63,7 @@ use closing::Closing;
 use failing::Failing;
 use in_step::InStep;
 use opening::Opening;
+use overheard::Overheard;
 use quote::Quote;
 use spending::Spending;
 
@@ -90,6 +93,8 @@ pub(super) struct LiveSession {
     spending: Spending,
     /// What was said and went to the agent neither in its own turns nor in an account; none: nothing.
     untold: Option<Untold>,
+    /// What the agent has told as it opened it, while another window might go on with the last of that.
+    overheard: Option<Overheard>,
     /// What this window knows of others on the session.
     in_step: InStep,
     /// What is known of the agent's own copy of the conversation.
@@ -245,6 +250,7 @@ impl LiveSession {
             activity: Activity::default(),
             spending: Spending::default(),
             untold: None,
+            overheard: None,
             in_step: InStep::default(),
             copy: AgentsCopy::Known,
             others_ended: false,
@@ -357,7 +363,7 @@ impl LiveSession {
     pub(super) fn stamp(&self) -> Stamp {
         Stamp {
             phase: std::mem::discriminant(&self.phase),
-            untold: self.untold,
+            untold: self.untold_for_sure(),
             is_kept: self.is_kept(),
             is_marked: self.marked.is_some(),
             writes: self.writes,

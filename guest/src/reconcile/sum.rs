@@ -64,7 +64,7 @@ impl Sum {
     }
 
     /// Of these bytes, all of which count.
-    pub(super) fn of_bytes(bytes: &[u8]) -> Self {
+    pub fn of_bytes(bytes: &[u8]) -> Self {
         let mut sum = Self::default();
         for byte in bytes {
             sum.push(*byte);

@@ -43,6 +43,7 @@ mod lost_loads;
 mod missing;
 mod moved;
 mod opening;
+mod overheard;
 mod own_words;
 mod panel;
 mod permissions;

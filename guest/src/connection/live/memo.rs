@@ -69,7 +69,7 @@ impl LiveSession {
         let mark = self.marked.as_deref().unwrap_or(connection);
         self.is_kept().then(|| Memo {
             agent_id: self.open_as().to_owned(),
-            untold: self.untold,
+            untold: self.untold_for_sure(),
             parent: self.parent.clone(),
             mark: Some(mark.to_owned()),
             writes: self.writes,

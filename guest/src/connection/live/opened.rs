@@ -43,7 +43,8 @@ impl LiveSession {
             }
         };
         self.stands_in_since = self.stands_in(&session, &opening, &attached, cx);
-        self.untold = untold(&session, opening.heard, cx);
+        self.untold = untold(&session, opening.overheard.map_or(opening.heard, |overheard| overheard.told()), cx);
+        self.has_overheard(opening.overheard);
         self.copy = opening.agents_copy(&attached, cx);
         let mark = self.mark_of(&opening, &attached, &session, cx);
         let goes_on = opening.is_detached() && !attached.step.makes();

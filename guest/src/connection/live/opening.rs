@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, VecDeque};
 pub(in crate::connection) use wanted::Wanted;
 
 use super::agents_copy::AgentsCopy;
+use super::overheard::Overheard;
 use super::staging::Staging;
 use super::target::Target;
 use crate::connection::client_request::ClientRequest;
@@ -71,6 +72,11 @@ pub(super) struct Opening {
     pub(super) attached: Option<Attached>,
     pub(super) showing: Option<Showing>,
     staging: Option<Staging>,
+    /// What the agent tells becomes no part of the history, because another window has the session open: it only shows what
+    /// the agent knows.
+    is_overheard: bool,
+    /// What that came to.
+    pub(super) overheard: Option<Overheard>,
     /// The agent's telling is shown as it comes, because there is nothing else to show.
     shows_telling: bool,
     /// What the agent has heard of the transcript, in entries.

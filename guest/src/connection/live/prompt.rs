@@ -155,6 +155,7 @@ impl LiveSession {
         &mut self,
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Option<(Untold, String)>, RpcError> {
+        let told_by_itself = self.take_overheard(cx).unwrap_or_default();
         let Some(from) = self.untold.filter(|_| cx.settings.rehydrate) else { return Ok(None) };
         let Some(session) = self.key.id().map(|id| cx.store.session(id)).transpose()?.flatten() else {
             return Ok(None);
@@ -169,7 +170,9 @@ impl LiveSession {
             }
             // What it refused since it has not heard either.
             Untold::Place(heard) => {
-                digest(storage, &session, heard.min(session.heard_by(&cx.agent.name, &self.agent_id)))?
+                let heard = heard.min(session.heard_by(&cx.agent.name, &self.agent_id));
+                // Its record stands before the last that it has told, as long as that could have become more.
+                digest(storage, &session, if told_by_itself == heard + 1 { told_by_itself } else { heard })?
             }
         };
         if account.is_none() {

@@ -1,6 +1,7 @@
 //! What an agent tells of a session while it loads it: recorded in a log of its own, which becomes part of the
 //! transcript as a whole, or is dropped.
 
+use super::overheard::{Last, Overheard};
 use super::quote::Quote;
 use super::session_update::{Update, message_of};
 use super::target::Target;
@@ -210,6 +211,38 @@ impl Staging {
         self.recorder.push_chunk_alone(cx.now(), &rest, || cx.message_id());
         self.is_user_speaking = false;
         Some(rest)
+    }
+
+    /// How much of the session the agent has told, of which nothing is made; none where that cannot be said any more. The
+    /// record is as it was when the agent was asked.
+    pub(super) fn overhear<S: Storage, E: Environment>(
+        mut self,
+        asked: &Session,
+        agent_id: &str,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Result<Option<Overheard>> {
+        drop(self.end_users(cx).or_else(|| self.end_agents(cx)));
+        self.recorder.close_run();
+        let overheard = self.flush(cx).and_then(|()| self.compare(asked, agent_id, cx));
+        self.discard(cx);
+        overheard
+    }
+
+    fn compare<S: Storage, E: Environment>(
+        &self,
+        asked: &Session,
+        agent_id: &str,
+        cx: &Cx<'_, S, E>,
+    ) -> Result<Option<Overheard>> {
+        let (agent, storage) = (cx.agent.name.as_str(), cx.store.storage());
+        let is_same = |session: &Session| session.layout == asked.layout && session.id_at(agent) == Some(agent_id);
+        let Some(session) = cx.store.session(&asked.id)?.filter(is_same) else { return Ok(None) };
+        let own_end = storage.log_end(&session.id)?;
+        // Read before it is compared: what comes to it meanwhile is not taken for told.
+        let last = Last::read(storage, &session.id, own_end)?;
+        let (ours, theirs) = turns::of_both(storage, &session, own_end, &self.log, agent, own_words::strip)?;
+        let heard = session.heard_by(agent, agent_id);
+        Ok(Some(Overheard::of(reconcile::told(&ours, heard, &theirs), heard, &session, last)))
     }
 
     /// Makes what is new of it a part of the session's transcript.

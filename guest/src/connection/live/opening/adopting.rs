@@ -3,14 +3,14 @@
 use super::{Target, Wanted};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
-use crate::connection::live::staging::Recorded;
+use crate::connection::live::staging::{Recorded, Staging};
 use crate::connection::live::{LiveSession, Phase, Update};
 use crate::connection::showing::Showing;
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::sessions::mend;
-use crate::storage::Storage;
+use crate::storage::{Storage, StorageError};
 use crate::store::Origin;
 use crate::transcript::Start;
 
@@ -27,7 +27,7 @@ impl LiveSession {
         match staging.record(update, cx) {
             Ok(recorded) => opening.shows_telling.then_some(recorded),
             Err(error) => {
-                self.fail(RpcError::from(error), cx);
+                self.not_staged(error, cx);
                 None
             }
         }
@@ -39,7 +39,35 @@ impl LiveSession {
         let Some(staging) = opening.staging.take() else { return };
         match staging.begin_again(opening.target.session(), cx) {
             Ok(staging) => opening.staging = Some(staging),
-            Err(error) => self.fail(error.into(), cx),
+            Err(error) => self.not_staged(error, cx),
+        }
+    }
+
+    /// What the agent tells cannot be kept.
+    fn not_staged<S: Storage, E: Environment>(&mut self, error: StorageError, cx: &mut Cx<'_, S, E>) {
+        let Some(opening) = self.opening_mut() else { return };
+        if !opening.is_overheard {
+            return self.fail(error.into(), cx);
+        }
+        // It is told more than it needs.
+        if let Some(staging) = opening.staging.take() {
+            staging.discard(cx);
+        }
+    }
+
+    /// The agent has told all it has of a session that another window has open: it need not be told that again. The client is
+    /// shown what is in the log.
+    fn overhear<S: Storage, E: Environment>(&mut self, staging: Staging, cx: &mut Cx<'_, S, E>) {
+        let agent_id = self.agent_id.clone();
+        let Some(opening) = self.opening_mut() else { return };
+        match staging.overhear(opening.target.session(), &agent_id, cx) {
+            Ok(Some(overheard)) => {
+                opening.heard = overheard.heard;
+                opening.overheard = Some(overheard);
+            }
+            Ok(None) => {}
+            // It is told more than it needs.
+            Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
         }
     }
 
@@ -54,6 +82,10 @@ impl LiveSession {
         if let Some(staging) = opening.staging.take_if(|told| is_here && (is_told_twice || told.lacks_beginning())) {
             staging.discard(cx);
         }
+        if let Some(staging) = opening.staging.take_if(|_| opening.is_overheard) {
+            self.overhear(staging, cx);
+        }
+        let Phase::Opening(opening) = &mut self.phase else { return Ok(()) };
         // What another window has not written yet of its turn would be in the history twice when it has.
         if let (Some(id), Some(_)) = (key.id(), &opening.staging)
             && let Some(session) = mend::under_way_elsewhere(cx.store, id, cx.connection, cx.now())?

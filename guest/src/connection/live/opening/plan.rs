@@ -13,6 +13,7 @@ use crate::rpc::{Code, RpcError};
 use crate::sessions::open_marks;
 use crate::storage::{Storage, StorageError};
 use crate::store::{Known, Origin, Session, State, keys};
+use crate::transcript::is_any_said;
 
 /// How the history of a session is to be had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,10 +47,12 @@ impl Opening {
         };
         let asks_as = known.map(|known| known.id.clone());
         let is_elsewhere = open_marks::is_open_elsewhere(cx.store, &session.id, cx.connection, cx.now())?;
-        let source = match source(session, known, cx) {
+        let is_unwritten = before == (Before::Detached { is_written: false });
+        let believed = source(session, known, cx);
+        let source = match believed {
             // Where another window has it open, the agent may have more than the log for a moment, and the other way
             // round. So it is where the store did not take all that was said.
-            Source::Compared if is_elsewhere || before == (Before::Detached { is_written: false }) => Source::Log,
+            Source::Compared if is_elsewhere || is_unwritten => Source::Log,
             source => source,
         };
         let is_log_empty = session.segments.is_empty() && cx.store.storage().log_end(&session.id)? < session.tail;
@@ -100,7 +103,18 @@ impl Opening {
         };
         let heard = known.map_or(0, |known| known.heard);
         let is_told_in_vain = asks_as.as_deref().is_some_and(|id| cx.requests.is_told_in_vain(id));
+        // An agent that tells it all the same need not be told it again.
+        let is_overheard = believed == Source::Compared
+            && source == Source::Log
+            && !is_unwritten
+            && plan.front() == Some(&Step::Load)
+            && is_any_said(cx.store.storage(), session, heard)?;
         let shows_telling = staging.is_some() && is_log_empty && asked.wanted.is_conversation() && !is_told_in_vain;
+        let staging = match is_overheard.then(|| Staging::begin(session, asks_as.as_deref().unwrap_or_default(), cx)) {
+            None => staging,
+            // Where nothing can be written it is told more than it needs.
+            Some(overheard) => overheard.ok(),
+        };
         debug_assert!(key.id().is_some() || matches!(target, Target::Fork(..)));
         Ok(Self {
             request: asked.request,
@@ -121,6 +135,8 @@ impl Opening {
             showing,
             shows_telling,
             staging,
+            is_overheard,
+            overheard: None,
             heard,
             later: Vec::new(),
             infos: VecDeque::new(),

@@ -1,0 +1,21 @@
+//! How much of a transcript an agent knows because it has told it itself, where nothing is made of what it tells.
+
+use std::collections::BTreeMap;
+
+use super::align::align;
+use super::turn::Turn;
+
+/// How many entries of a transcript, of which the agent had heard this many, it knows by what it replays: all before the
+/// first thing said that it does not tell to the end.
+pub fn told(log: &[Turn], heard: u64, replay: &[Turn]) -> u64 {
+    let pairs: BTreeMap<usize, usize> = align(log, replay).into_iter().collect();
+    let is_told = |at: usize, turn: &Turn| {
+        let tells = |other: &usize| replay[*other].agent.begins_with(turn.agent.sum());
+        // What is no text is not compared: a prompt of which nothing else is known need not be told.
+        if turn.is_silent() { turn.took_part.is_none() } else { pairs.get(&at).is_some_and(tells) }
+    };
+    let untold = log.iter().enumerate().filter(|(at, turn)| !is_told(*at, turn)).flat_map(|(_, turn)| turn.at.runs());
+    let first = untold.filter(|run| *run.end() > heard).map(|run| *run.start()).min();
+    let all = log.iter().map(|turn| turn.at.end()).max().unwrap_or(0);
+    first.map_or(all, |first| first - 1).max(heard)
+}
