@@ -41,7 +41,9 @@ impl Parts {
                 }
             }
         }
-        while self.bytes > self.most && self.said.len() > 1 {
+        // What the last one has too much is taken from it when it is at its end.
+        let too_much = self.said.back().map_or(0, |(_, text)| text.len().saturating_sub(LIMIT));
+        while self.bytes - too_much > self.most && self.said.len() > 1 {
             self.bytes -= self.said.pop_front().map_or(0, |(_, text)| text.len());
             self.is_whole = false;
         }
