@@ -33,12 +33,11 @@ impl Parts {
             if !is_same {
                 self.turn = turn.map(str::to_owned);
             }
-            match self.said.back_mut().filter(|(last, _)| is_same && *last == speaker) {
-                Some((_, joined)) => joined.push_str(&text),
-                None => {
-                    self.shorten_last();
-                    self.said.push_back((speaker, text));
-                }
+            if let Some((_, joined)) = self.said.back_mut().filter(|(last, _)| is_same && *last == speaker) {
+                joined.push_str(&text);
+            } else {
+                self.shorten_last();
+                self.said.push_back((speaker, text));
             }
         }
         // What the last one has too much is taken from it when it is at its end.
