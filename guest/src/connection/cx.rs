@@ -94,6 +94,14 @@ impl<S: Storage, E: Environment> Cx<'_, S, E> {
         id
     }
 
+    /// Tells the agent what the user calls this session of its, if it takes titles.
+    pub(super) fn tell_agent_title(&mut self, agent_id: &str, title: &str) {
+        if self.agent.title {
+            let params = json!({ "sessionId": agent_id, "title": title }).to_string();
+            self.ask(Outgoing::Ignored, "session/set_title", params);
+        }
+    }
+
     /// Answers a request that the engine has kept open.
     pub(super) fn finish(&mut self, request: &ClientRequest, result: Result<String, RpcError>) {
         self.push(Effect::Finish(request.clone(), result));

@@ -3,20 +3,15 @@
 use super::windows::OtherWindows;
 use crate::storage::{Durability, Result, Storage};
 use crate::store::{Session, Store};
-use crate::transcript::{Recorder, mend};
+use crate::transcript::Recorder;
+use crate::transcript::mend::{self, Unfinished};
 
 /// Ends the turns that nobody is at any more. Those that another connection may be at are left alone.
 pub fn mend<S: Storage>(store: &Store<S>, session: &Session, connection: &str, now: i64) -> Result<()> {
-    let unfinished = mend::unfinished(store.storage(), session)?;
-    if unfinished.is_empty() {
-        return Ok(());
-    }
-    let others = OtherWindows::read(store, &session.id, connection, now)?;
-    let begun: Vec<&str> = unfinished.iter().filter_map(|turn| turn.turn.as_deref()).collect();
     let mut recorder = Recorder::new(&session.id);
-    for turn in unfinished.iter().filter(|turn| !others.may_be_at(turn.turn.as_deref(), &begun)) {
+    for turn in unfinished(store, session, connection, now)?.gone {
         recorder.set_turn(turn.turn.clone());
-        for (kind, json) in mend::entries(turn) {
+        for (kind, json) in mend::entries(&turn) {
             recorder.push(kind, now, &json);
         }
     }
@@ -32,12 +27,27 @@ pub fn under_way_elsewhere<S: Storage>(
     now: i64,
 ) -> Result<Option<Session>> {
     let Some(session) = store.session(id)? else { return Ok(None) };
-    let unfinished = mend::unfinished(store.storage(), &session)?;
+    let under_way = unfinished(store, &session, connection, now)?.under_way;
+    Ok((!under_way.is_empty()).then_some(session))
+}
+
+/// The turns of a session that began and did not end.
+#[derive(Default)]
+struct Turns {
+    /// Those that another connection may be at.
+    under_way: Vec<Unfinished>,
+    /// Those that nobody is at any more.
+    gone: Vec<Unfinished>,
+}
+
+fn unfinished<S: Storage>(store: &Store<S>, session: &Session, connection: &str, now: i64) -> Result<Turns> {
+    let unfinished = mend::unfinished(store.storage(), session)?;
     if unfinished.is_empty() {
-        return Ok(None);
+        return Ok(Turns::default());
     }
-    let others = OtherWindows::read(store, id, connection, now)?;
-    let begun: Vec<&str> = unfinished.iter().filter_map(|turn| turn.turn.as_deref()).collect();
-    let is_under_way = unfinished.iter().any(|turn| others.may_be_at(turn.turn.as_deref(), &begun));
-    Ok(is_under_way.then_some(session))
+    let others = OtherWindows::read(store, &session.id, connection, now)?;
+    let begun: Vec<String> = unfinished.iter().filter_map(|turn| turn.turn.clone()).collect();
+    let may_go_on = |turn: &Unfinished| others.may_be_at(turn.turn.as_deref(), &begun);
+    let (under_way, gone) = unfinished.into_iter().partition(may_go_on);
+    Ok(Turns { under_way, gone })
 }

@@ -51,11 +51,11 @@ impl OtherWindows {
     /// Whether one of them may be at the turn with this tag; `begun` are the tags of all turns that have begun and not ended.
     /// A turn without one may be anybody's. One whose window is not there may be that of a window that has lost an instance:
     /// such a window is at a turn, and none of those that have begun has its name.
-    pub fn may_be_at(&self, turn: Option<&str>, begun: &[&str]) -> bool {
+    pub fn may_be_at(&self, turn: Option<&str>, begun: &[impl AsRef<str>]) -> bool {
         let Some(turn) = turn else { return !self.is_empty() };
         self.0.iter().any(|window| {
             let is_its_own = |tag: &str| tag.starts_with(&window.turns);
-            is_its_own(turn) || (window.is_working && !begun.iter().any(|tag| is_its_own(tag)))
+            is_its_own(turn) || (window.is_working && !begun.iter().any(|tag| is_its_own(tag.as_ref())))
         })
     }
 }

@@ -8,7 +8,6 @@ use crate::connection::answer;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::key::Key;
-use crate::connection::requests::Outgoing;
 use crate::connection::showing::Showing;
 use crate::connection::step::Step;
 use crate::connection::told::Untold;
@@ -123,11 +122,8 @@ impl LiveSession {
 
     /// An agent that has begun afresh, or has no list to tell it by, learns what its user calls the session.
     fn tell_agent_title<S: Storage, E: Environment>(&self, session: &Session, cx: &mut Cx<'_, S, E>) {
-        if let Title::Set(title) = &session.title
-            && cx.agent.title
-        {
-            let params = json!({ "sessionId": &*self.agent_id, "title": title }).to_string();
-            cx.ask(Outgoing::Ignored, "session/set_title", params);
+        if let Title::Set(title) = &session.title {
+            cx.tell_agent_title(&self.agent_id, title);
         }
     }
 

@@ -1,7 +1,5 @@
 //! Taking in what a page of the agent's list says, some rows in one commit.
 
-use serde_json::json;
-
 use super::{Discovery, Phase, Said, Trouble};
 use crate::connection::params::Rest;
 use crate::connection::requests::Outgoing;
@@ -134,9 +132,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
                     if let Some(archived) = archived {
                         self.archive_again(id, row.agent_id.clone(), archived);
                     }
-                    if let Some(title) = title.filter(|_| self.connection.agent.title) {
-                        let params = json!({ "sessionId": row.agent_id, "title": title }).to_string();
-                        self.run(|cx| cx.ask(Outgoing::Ignored, "session/set_title", params));
+                    if let Some(title) = title {
+                        self.run(|cx| cx.tell_agent_title(&row.agent_id, &title));
                     }
                 }
                 Found::Deleted if is_reading => deleted.push(row.agent_id),
