@@ -7,6 +7,7 @@ mod fork_of;
 mod found;
 mod here;
 mod intake;
+mod parents;
 mod refresh;
 mod row;
 

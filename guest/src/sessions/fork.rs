@@ -10,7 +10,7 @@ use super::create;
 use crate::environment::Environment;
 use crate::index;
 use crate::storage::{Expectation, Result, Storage, StorageError, Write, next_seq};
-use crate::store::{Changed, Decision, Holders, Origin, Segment, Session, Store, Title, Usage, keys};
+use crate::store::{Changed, Costs, Decision, Holders, Origin, Segment, Session, Store, Title, Usage, keys};
 use crate::transcript::{Entry, Kind, speaker, text};
 use inherit::Inheritance;
 
@@ -31,6 +31,8 @@ pub struct Fork<'a> {
     pub heard: u64,
     /// The ids of the agent's own sessions whose conversation the fork remembers.
     pub lineage: Vec<String>,
+    /// What that agent has said that the parent has cost, if it has: other windows' agents may have said something else.
+    pub told: Option<Costs>,
     /// The sessions that the connection has open: none of them is the fork.
     pub open: Vec<String>,
     /// The further directories of the fork.
@@ -166,14 +168,17 @@ fn spent_before<S: Storage>(store: &Store<S>, fork: &Fork<'_>, parent: &Session,
     let Some(forked) = parent.id_at(agent).filter(|own| fork.lineage.iter().any(|known| known == own)) else {
         return Ok(None);
     };
-    // What cannot be read is nothing that a fork needs.
-    let usage = match store.usage(&parent.id) {
-        Err(StorageError::Corrupt(_)) => return Ok(None),
-        usage => usage?,
+    let told = match &fork.told {
+        Some(told) => Some(told.clone()),
+        None => match store.usage(&parent.id) {
+            // What cannot be read is nothing that a fork needs.
+            Err(StorageError::Corrupt(_)) => None,
+            usage => usage?.told(&speaker(agent, forked)).cloned(),
+        },
     };
-    Ok(usage.told(&speaker(agent, forked)).map(|told| {
+    Ok(told.map(|told| {
         let mut usage = Usage::default();
-        usage.note_told(&speaker(agent, agent_id), told.clone());
+        usage.note_told(&speaker(agent, agent_id), told.clone(), &told);
         Write::Put { key: keys::usage(id), value: usage.to_text() }
     }))
 }

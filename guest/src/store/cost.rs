@@ -171,6 +171,27 @@ impl Costs {
         }
     }
 
+    /// Of this unit there is at least this much.
+    pub fn raise(&mut self, cost: &Cost) {
+        if self.of(&cost.currency).is_none_or(|known| known < cost.amount) {
+            self.set(cost);
+        }
+    }
+
+    /// How much more this is than there is of its unit; `None` if it is not more.
+    pub fn lack(&self, cost: &Cost) -> Option<Cost> {
+        let more = cost.amount.since(self.of(&cost.currency).unwrap_or_default());
+        let amount = more.filter(|more| !more.is_zero())?;
+        Some(Cost { amount, currency: cost.currency.clone() })
+    }
+
+    /// The units of which there is more than in the other.
+    #[must_use]
+    pub fn beyond(&self, other: &Self) -> Self {
+        let is_more = |cost: &&Cost| other.of(&cost.currency).is_none_or(|known| known < cost.amount);
+        Self(self.0.iter().filter(is_more).cloned().collect())
+    }
+
     /// Of this unit there is this much.
     pub fn set(&mut self, cost: &Cost) {
         if let Some(known) = self.0.iter_mut().find(|known| known.currency == cost.currency) {
@@ -227,6 +248,26 @@ mod tests {
         for damaged in ["\"1\"", "null", "-1", "1e40"] {
             assert!(serde_json::from_str::<Amount>(damaged).is_err(), "{damaged}");
         }
+    }
+
+    #[test]
+    fn what_is_more_is_told_from_what_is_not_by_the_unit() {
+        let cost = |amount: u128, unit: &str| Cost { amount: Amount(amount), currency: unit.to_owned() };
+        let mut costs = Costs(vec![cost(2, "USD"), cost(3, "EUR")]);
+        for (told, more) in [
+            (cost(3, "USD"), Some(cost(1, "USD"))),
+            (cost(2, "USD"), None),
+            (cost(1, "USD"), None),
+            (cost(1, "credits"), Some(cost(1, "credits"))),
+            (cost(0, "credits"), None),
+        ] {
+            assert_eq!(costs.lack(&told), more, "{told:?}");
+        }
+        let before = costs.clone();
+        [cost(1, "USD"), cost(4, "EUR"), cost(0, "credits")].iter().for_each(|cost| costs.raise(cost));
+        assert_eq!(costs, Costs(vec![cost(2, "USD"), cost(4, "EUR"), cost(0, "credits")]));
+        assert_eq!(costs.beyond(&before), Costs(vec![cost(4, "EUR"), cost(0, "credits")]));
+        assert_eq!(before.beyond(&costs), Costs::default());
     }
 
     #[test]

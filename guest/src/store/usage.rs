@@ -119,12 +119,17 @@ pub struct Day {
     pub used: Used,
 }
 
-/// What one of the agents' own sessions was last said to have cost since it began.
+/// What one of the agents' own sessions is said to have cost since it began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Count {
     /// Whose it is; see [`crate::transcript::speaker`].
     of: String,
+    /// What was said last, in whichever window.
     told: Costs,
+    /// What it is known to have cost, where that is more: other windows were told other sums, or processes that each count
+    /// for themselves.
+    #[serde(default, skip_serializing_if = "Costs::is_empty")]
+    known: Costs,
 }
 
 /// All that is known of what a session has used.
@@ -164,13 +169,23 @@ impl Usage {
         self.counts.iter().find(|count| count.of == of).map(|count| &count.told)
     }
 
-    /// One of the agents' sessions is said to have cost this since it began.
-    pub fn note_told(&mut self, of: &str, told: Costs) {
+    /// What one of the agents' sessions is known to have cost, all in all: with what it began with, if it is a fork. That is
+    /// never less than it was said to have cost.
+    pub fn known(&self, of: &str) -> Costs {
+        let Some(count) = self.counts.iter().find(|count| count.of == of) else { return Costs::default() };
+        let mut known = count.told.clone();
+        count.known.iter().for_each(|cost| known.raise(cost));
+        known
+    }
+
+    /// One of the agents' sessions is said to have cost this since it began, and known to have cost that.
+    pub fn note_told(&mut self, of: &str, told: Costs, known: &Costs) {
+        let known = known.beyond(&told);
         self.counts.retain(|count| count.of != of);
         if self.counts.len() >= MOST_COUNTS {
             self.counts.remove(0);
         }
-        self.counts.push(Count { of: of.to_owned(), told });
+        self.counts.push(Count { of: of.to_owned(), told, known });
     }
 
     /// This was used on that day, with that agent.
@@ -238,7 +253,7 @@ mod tests {
         let (mut usage, mut told) = (Usage::default(), Costs::default());
         for (amount, unit) in [(1, "USD"), (2, "EUR"), (3, "USD")] {
             told.set_last(&cost(amount, unit));
-            usage.note_told("x", told.clone());
+            usage.note_told("x", told.clone(), &told);
             let mut day = Used::default();
             day.cost.add(&cost(1, unit));
             usage.add(None, "a", &day);
@@ -250,7 +265,8 @@ mod tests {
     fn a_record_comes_back_with_every_digit() {
         let mut usage = Usage::default();
         assert_eq!(Usage::parse(&usage.to_text()).unwrap(), usage);
-        usage.note_told("x", costs(r#"{"amount":0.30000000000000004,"currency":"USD"}"#));
+        let third = costs(r#"{"amount":0.30000000000000004,"currency":"USD"}"#);
+        usage.note_told("x", third.clone(), &third);
         let mut day = used(r#"{"amount":1.00000000000000000000001,"currency":"USD"}"#);
         day.answered(Tokens::read(r#"{"totalTokens":5,"inputTokens":3.0,"outputTokens":2,"cachedReadTokens":null}"#));
         usage.add(Some("2025-10-29"), "a", &day);
@@ -276,6 +292,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_known_is_kept_where_it_is_more_than_was_told_last() {
+        let [one, two] = [1, 2].map(|amount| costs(&format!("{{\"amount\":{amount},\"currency\":\"USD\"}}")));
+        let mut usage = Usage::default();
+        assert_eq!(usage.known("x"), Costs::default());
+        for (told, known, is_kept) in [(&two, &two, false), (&one, &two, true), (&two, &one, false)] {
+            usage.note_told("x", told.clone(), known);
+            let text = usage.to_text();
+            assert_eq!(text.contains("known"), is_kept, "{text}");
+            let read = Usage::parse(&text).unwrap();
+            assert_eq!((read.told("x"), &read.known("x")), (Some(told), &two));
+        }
+    }
+
+    #[test]
     fn days_are_in_their_order_and_old_ones_lose_their_names() {
         let mut usage = Usage::default();
         let one = used(r#"{"amount":1,"currency":"USD"}"#);
@@ -292,7 +322,8 @@ mod tests {
     fn what_agents_sessions_were_said_to_cost_is_remembered_of_the_last_few() {
         let mut usage = Usage::default();
         for number in 0..=MOST_COUNTS {
-            usage.note_told(&number.to_string(), costs(r#"{"amount":1,"currency":"USD"}"#));
+            let one = costs(r#"{"amount":1,"currency":"USD"}"#);
+            usage.note_told(&number.to_string(), one.clone(), &one);
         }
         assert_eq!(usage.told("0"), None);
         assert!(usage.told("1").is_some());

@@ -494,3 +494,179 @@ fn what_was_counted_of_a_fork_before_its_parent_was_known_is_counted_once() {
         leave(desk);
     }
 }
+
+/// The agent tells between turns what its session has cost so far.
+fn tells(desk: &mut Desk<'_>, agent_id: &str, amount: &str) {
+    costs(desk, agent_id, amount);
+    desk.wait(LONG);
+}
+
+/// Two windows that have `s1` open, whose agents tell these sums of it by turns, the first one's first.
+fn two_windows<'a>(store: &'a Memory, world: &'a World, sums: &[&str]) -> [Desk<'a>; 2] {
+    let mut first = Desk::ready(store, world, &loads());
+    first.new_session("s1", CWD);
+    turn(&mut first, "s1", &sums[..1]);
+    let mut second = Desk::ready(store, world, &loads());
+    let out = ask_resume(&mut second, "resume", "s1");
+    oblige(&mut second, out, &[], "fresh");
+    let mut windows = [first, second];
+    for (at, sum) in sums.iter().enumerate().skip(1) {
+        tells(&mut windows[at % 2], "s1", sum);
+    }
+    windows
+}
+
+/// A window whose agent tells these sums with the history of this session.
+fn loaded<'a>(store: &'a Memory, world: &'a World, session: &str, sums: &[&str]) -> Desk<'a> {
+    let mut desk = Desk::ready(store, world, &loads());
+    let asked = ask_load(&mut desk, "load", session).request("session/load");
+    for sum in sums {
+        costs(&mut desk, session, sum);
+    }
+    let out = desk.reply(&asked, json!({}));
+    oblige(&mut desk, out, &[], "fresh");
+    desk
+}
+
+#[test]
+fn a_fork_begins_at_what_its_own_windows_agent_has_said_of_its_parent() {
+    for (sums, forks_in, first, parents) in [
+        (&["0.7", "1"][..], 0, "0.8", "1"),
+        (&["0.7", "1", "0.75"], 1, "1.1", "1.05"),
+        // It begins at nothing.
+        (&["0.7", "1"], 0, "0.1", "1"),
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut windows = two_windows(&store, &world, sums);
+        let desk = &mut windows[forks_in];
+        let asked = ask_fork(desk, "s1").request("session/fork");
+        let out = desk.reply(&asked, json!({"sessionId": "f1"}));
+        oblige(desk, out, &[], "fresh");
+        assert_eq!(recorded(&store, "f1"), None, "{sums:?}");
+        turn(desk, "f1", &[first]);
+        assert_eq!(
+            used(&store, &world),
+            [format!("f1 {TODAY} a: 0.1 USD"), format!("s1 {TODAY} a: {parents} USD")],
+            "{sums:?}"
+        );
+    }
+}
+
+#[test]
+fn a_smaller_sum_that_is_told_with_a_history_counts_nothing_and_the_next_is_compared_with_it() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    desk.new_session("s1", CWD);
+    turn(&mut desk, "s1", &["1.5"]);
+    turn(&mut desk, "s1", &["1.75"]);
+    leave(desk);
+    // The agent has not kept what it told last.
+    for _ in 0..2 {
+        leave(loaded(&store, &world, "s1", &["1.5"]));
+        assert_eq!(used(&store, &world), [format!("s1 {TODAY} a: 1.75 USD")]);
+    }
+    let mut desk = loaded(&store, &world, "s1", &["1.5"]);
+    turn(&mut desk, "s1", &["1.8"]);
+    assert_eq!(used(&store, &world), [format!("s1 {TODAY} a: 2.05 USD")]);
+    leave(desk);
+    // What is more than that sum, and not more than is known, counts nothing either; what is more than is known does.
+    for (sum, elsewhere) in [("2", None), ("2.05", None), ("1", None), ("2.5", Some("0.45")), ("2.25", Some("0.45"))] {
+        leave(loaded(&store, &world, "s1", &[sum]));
+        let elsewhere = elsewhere.map(|amount| format!("s1 - a: {amount} USD"));
+        let all: Vec<String> = elsewhere.into_iter().chain([format!("s1 {TODAY} a: 2.05 USD")]).collect();
+        assert_eq!(used(&store, &world), all, "{sum}");
+    }
+    // A process that counts anew says so outside of the history, and all of it counts.
+    let mut desk = loaded(&store, &world, "s1", &["2.25"]);
+    turn(&mut desk, "s1", &["0.5", "0.75"]);
+    assert_eq!(recorded(&store, "s1").as_deref(), Some("3.25 USD"));
+    leave(desk);
+    // Or begins its count with the history.
+    let mut desk = loaded(&store, &world, "s1", &["0"]);
+    turn(&mut desk, "s1", &["0.25"]);
+    assert_eq!(recorded(&store, "s1").as_deref(), Some("3.5 USD"));
+}
+
+#[test]
+fn what_one_window_was_told_counts_no_more_when_it_is_told_again() {
+    for sum in ["0.7", "0.75", "1", "1.05"] {
+        for is_listed in [false, true] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            two_windows(&store, &world, &["0.7", "1", "0.75"]).into_iter().for_each(leave);
+            let again = |sum: &str| {
+                leave(if is_listed {
+                    listing(&store, &world, "a", &loads(), &[costing("s1", sum)])
+                } else {
+                    loaded(&store, &world, "s1", &[sum])
+                });
+            };
+            for _ in 0..2 {
+                again(sum);
+                assert_eq!(used(&store, &world), [format!("s1 {TODAY} a: 1.05 USD")], "{sum} {is_listed}");
+            }
+            // What is more than both windows were told was spent elsewhere.
+            again("1.25");
+            let all = ["s1 - a: 0.2 USD".to_owned(), format!("s1 {TODAY} a: 1.05 USD")];
+            assert_eq!(used(&store, &world), all, "{sum} {is_listed}");
+            // And the next is compared with that.
+            let mut desk = Desk::ready(&store, &world, &loads());
+            let out = ask_resume(&mut desk, "resume", "s1");
+            oblige(&mut desk, out, &[], "fresh");
+            turn(&mut desk, "s1", &["1.3"]);
+            assert_eq!(recorded(&store, "s1").as_deref(), Some("1.3 USD"), "{sum} {is_listed}");
+        }
+    }
+}
+
+#[test]
+fn an_agents_list_may_have_the_sum_of_all_its_processes_which_each_count_for_themselves() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let capabilities = json!({"sessionCapabilities": {"resume": {}}});
+    let mut desk = listing(&store, &world, "a", &capabilities, &[]);
+    desk.new_session("s1", CWD);
+    turn(&mut desk, "s1", &["2"]);
+    leave(desk);
+    let mut before = "2";
+    for (told, sum) in [("1", "3"), ("0.5", "3.5"), ("0.25", "3.75")] {
+        let mut desk = listing(&store, &world, "a", &capabilities, &[costing("s1", before)]);
+        let out = ask_resume(&mut desk, "resume", "s1");
+        oblige(&mut desk, out, &[], "s1").answer("resume");
+        turn(&mut desk, "s1", &[told]);
+        leave(desk);
+        // An older list says less.
+        for listed in [sum, before, sum] {
+            leave(listing(&store, &world, "a", &capabilities, &[costing("s1", listed)]));
+            assert_eq!(used(&store, &world), [format!("s1 {TODAY} a: {sum} USD")], "{listed}");
+        }
+        before = sum;
+    }
+    leave(listing(&store, &world, "a", &capabilities, &[costing("s1", "4")]));
+    assert_eq!(used(&store, &world), ["s1 - a: 0.25 USD".to_owned(), format!("s1 {TODAY} a: 3.75 USD")]);
+    // A fork has not spent what all of them have.
+    let forks = [costing("s1", "4"), forked("f1", "s1", "4.5"), forked("f2", "s1", "0.5")];
+    leave(listing(&store, &world, "a", &capabilities, &forks));
+    let of = |id: &str| recorded(&store, id);
+    assert_eq!([of("f1"), of("f2"), of("s1")], ["0.5 USD", "0.5 USD", "4 USD"].map(|cost| Some(cost.to_owned())));
+}
+
+#[test]
+fn what_is_known_of_a_forks_own_count_is_without_its_parents() {
+    // What the fork is told to have cost first, what it has cost then, and what is told with its history later.
+    for (first, later) in [("2.5", "2.75"), ("0.5", "0.75")] {
+        for is_told_later in [false, true] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut desk = Desk::ready(&store, &world, &loads());
+            desk.new_session("s1", CWD);
+            turn(&mut desk, "s1", &["2"]);
+            let asked = ask_fork(&mut desk, "s1").request("session/fork");
+            let out = desk.reply(&asked, json!({"sessionId": "f1"}));
+            oblige(&mut desk, out, &[], "fresh");
+            turn(&mut desk, "f1", if is_told_later { &[] } else { std::slice::from_ref(&first) });
+            leave(desk);
+            for sum in [first, later, first] {
+                leave(loaded(&store, &world, "f1", &[sum]));
+            }
+            assert_eq!(recorded(&store, "f1").as_deref(), Some("0.75 USD"), "{first} {is_told_later}");
+        }
+    }
+}

@@ -89,6 +89,7 @@ fn fork(scene: &Scene, environment: &Counting) -> Session {
         agent_id,
         heard,
         lineage: Vec::new(),
+        told: None,
         open: Vec::new(),
         directories,
         now: 1,

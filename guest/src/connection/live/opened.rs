@@ -192,7 +192,7 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Session, RpcError> {
         let session = match &opening.target {
-            Target::Fork(parent, cwd, directories) => {
+            Target::Fork(parent, cwd, directories, told) => {
                 // A client may have guessed it, and asked for what it is not yet: that is another session.
                 let is_guessed = cx.by_agent.get(&self.agent_id).is_some_and(|other| *other != self.key);
                 let wanted = Fork {
@@ -203,6 +203,7 @@ impl LiveSession {
                     agent_id: Some(self.agent_id.to_string()),
                     heard: opening.heard,
                     lineage: if attached.step == Step::Fork { opening.lineage(&cx.agent.name) } else { Vec::new() },
+                    told: told.clone(),
                     open: cx.by_agent.values().filter_map(Key::id).map(str::to_owned).collect(),
                     directories: directories.clone(),
                     now: cx.now(),

@@ -3,8 +3,10 @@
 //!
 //! An agent may say the same sum again as often as it likes, and several windows may hear it. A smaller one than before is
 //! that of a new count, which began at nothing. Of what is told with a history the last counts, since a replay may tell how
-//! the sum has grown. It was used when nobody was there to hear of it, so it has no day; the same holds for the first sum of
-//! a session that the agent had before.
+//! the sum has grown, and as far as it is more than is known. That was used when nobody was there to hear of it, so it has no
+//! day; the same holds for the first sum of a session that the agent had before.
+
+mod count;
 
 use serde_json::json;
 
@@ -12,11 +14,14 @@ use crate::rpc::Object;
 use crate::storage::{Expectation, Storage, Write};
 use crate::store::{Cost, Costs, Session, Store, Tokens, Usage, Used, keys};
 use crate::time;
+use count::Count;
 
 /// What was said and is not in the store yet, and what the next is compared with.
 #[derive(Debug, Default)]
 pub(super) struct Spending {
     count: Option<Count>,
+    /// The first sum that it is told was used here, rather than before.
+    is_known: bool,
     /// The session that the agent has begun on this connection: its count began at nothing.
     begun: String,
     /// It is one that the agent has begun beside another, while that was open here.
@@ -34,20 +39,11 @@ pub(super) struct Spending {
     is_dirty: bool,
 }
 
-/// What one of the agent's sessions was last said to have cost.
-#[derive(Debug)]
-struct Count {
-    /// Whose it is; see [`crate::transcript::speaker`].
-    of: String,
-    told: Costs,
-    /// Something was said before, or the session is one that the agent has begun here.
-    is_known: bool,
-}
-
 /// When something was used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
     Now,
+    /// It is told of what was used before: with a history, or out of what was kept.
     Before,
     /// What a fork is said to have cost before anything was said in it is its parent's.
     Never,
@@ -61,7 +57,13 @@ impl Spending {
 
     /// Whether what this one of the agent's sessions is said to cost is compared with what was said before.
     pub(super) fn counts(&self, of: &str) -> bool {
-        self.count.as_ref().is_some_and(|count| count.of == of)
+        self.count.as_ref().is_some_and(|count| count.of() == of)
+    }
+
+    /// What this one of the agent's sessions was last said to have cost here, if it was.
+    pub(super) fn told_of(&self, of: &str) -> Option<Costs> {
+        let count = self.count.as_ref().filter(|count| count.of() == of)?;
+        Some(count.told().clone()).filter(|told| !told.is_empty())
     }
 
     /// Whether the agent has begun this session of its own on this connection.
@@ -69,11 +71,11 @@ impl Spending {
         self.begun == of
     }
 
-    /// What is said from now on is of this one of the agent's sessions, which was said to have cost this, as far as the store
-    /// knows.
-    pub(super) fn begin_count(&mut self, of: String, stored: Option<Costs>) {
-        let is_known = self.begun == of || self.is_watched || stored.is_some();
-        self.count = Some(Count { of, told: stored.unwrap_or_default(), is_known });
+    /// What is said from now on is of this one of the agent's sessions; the store has this of what was used.
+    pub(super) fn begin_count(&mut self, of: String, stored: Option<&Usage>) {
+        let is_begun = self.begun == of;
+        self.is_known = is_begun || self.is_watched || stored.is_some_and(|usage| usage.told(&of).is_some());
+        self.count = Some(Count::new(of, is_begun, stored));
     }
 
     /// The agent has said in a turn how much of its model's context is used.
@@ -88,9 +90,7 @@ impl Spending {
 
     /// The agent has begun this session of its own.
     pub(super) fn begins(&mut self, of: String) {
-        if let Some(count) = self.count.as_mut().filter(|count| count.of == of) {
-            count.is_known = true;
-        }
+        self.is_known |= self.counts(&of);
         self.begun = of;
     }
 
@@ -136,7 +136,7 @@ impl Spending {
 
     /// What was last said, by what was kept of it: it may have been lost with who was to store it.
     pub(super) fn was_told(&mut self, cost: &Cost) {
-        let before = self.count.as_ref().and_then(|count| count.told.of(&cost.currency));
+        let before = self.count.as_ref().and_then(|count| count.told().of(&cost.currency));
         if before.is_none_or(|before| before < cost.amount) {
             self.told(cost, When::Before);
         }
@@ -145,22 +145,20 @@ impl Spending {
     /// The agent says that its session has cost so much since it began.
     pub(super) fn told(&mut self, cost: &Cost, when: When) {
         let Some(count) = &mut self.count else { return };
-        let before = count.told.of(&cost.currency);
-        count.told.set_last(cost);
-        let is_known = count.is_known;
+        let before = count.told().of(&cost.currency);
         self.is_dirty |= before != Some(cost.amount);
-        let more = before.and_then(|before| cost.amount.since(before)).unwrap_or(cost.amount);
-        if more.is_zero() {
-            return;
-        }
-        let more = Cost { amount: more, currency: cost.currency.clone() };
         match when {
-            When::Never => {}
-            When::Now if is_known || before.is_some() => {
-                self.turn.cost.add(&more);
-                self.fresh.cost.add(&more);
+            When::Never => count.inherits(cost),
+            When::Before => count.past(cost),
+            When::Now => {
+                let Some(more) = count.now(cost) else { return };
+                if self.is_known || before.is_some() {
+                    self.turn.cost.add(&more);
+                    self.fresh.cost.add(&more);
+                } else {
+                    self.earlier.cost.add(&more);
+                }
             }
-            When::Now | When::Before => self.earlier.cost.add(&more),
         }
     }
 
@@ -180,8 +178,8 @@ impl Spending {
         usage.add(None, agent, &self.earlier);
         let day = time::format(at);
         usage.add(day.get(.."2025-10-29".len()), agent, &self.fresh);
-        if let Some(count) = self.count.as_ref().filter(|count| !count.told.is_empty()) {
-            usage.note_told(&count.of, count.told.clone());
+        if let Some(count) = &self.count {
+            count.note(&mut usage, agent);
         }
         session.cost = usage.cost();
         expected.push(Expectation { key: key.clone(), value });
@@ -191,6 +189,9 @@ impl Spending {
 
     /// The store has it all.
     pub(super) fn noted(&mut self) {
+        if let Some(count) = &mut self.count {
+            count.noted();
+        }
         self.fresh = Used::default();
         self.earlier = Used::default();
         self.is_dirty = false;

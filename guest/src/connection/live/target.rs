@@ -1,6 +1,6 @@
 //! Which session is opened.
 
-use crate::store::Session;
+use crate::store::{Costs, Session};
 
 /// What is being opened.
 #[derive(Debug)]
@@ -9,8 +9,9 @@ pub(in crate::connection) enum Target {
     Known(Session),
     /// One that the agent may know and the layer does not; the record it will have.
     Unknown(Session),
-    /// A fork of this session, in this directory and with these further ones.
-    Fork(Session, String, Vec<String>),
+    /// A fork of this session, in this directory and with these further ones. What the agent had said here that the session
+    /// has cost, if it had, when it was asked for the fork: the fork's count may begin at that.
+    Fork(Session, String, Vec<String>, Option<Costs>),
 }
 
 impl Target {

@@ -7,7 +7,7 @@ use crate::connection::effect::Effect;
 use crate::environment::Environment;
 use crate::rpc::{Object, whole_number};
 use crate::storage::Storage;
-use crate::store::Cost;
+use crate::store::{Cost, Costs, Session};
 use crate::transcript::speaker;
 
 impl LiveSession {
@@ -20,10 +20,10 @@ impl LiveSession {
         }
         let stored =
             match self.key.id().filter(|_| !self.spending.has_begun(&of)).map(|id| cx.store.usage(id)).transpose() {
-                Ok(usage) => usage.and_then(|usage| usage.told(&of).cloned()),
+                Ok(usage) => usage,
                 Err(error) => return cx.push(Effect::NotRecorded(error.to_string())),
             };
-        self.spending.begin_count(of.clone(), stored);
+        self.spending.begin_count(of.clone(), stored.as_ref());
         // What was last said may have been lost with who was to write it here; the state has it all the same.
         self.read_state(cx);
         let last = self.state.updates.get("usage_update").filter(|_| self.state.usage_of == of);
@@ -35,6 +35,12 @@ impl LiveSession {
     /// The agent has begun this session of its own.
     pub(in crate::connection) fn begins_count<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) {
         self.spending.begins(speaker(&cx.agent.name, &self.agent_id));
+    }
+
+    /// What the agent has said here that this session has cost, if it is the one that the agent has open for it.
+    pub(in crate::connection) fn told_cost(&self, session: &Session, agent: &str) -> Option<Costs> {
+        let own = session.id_at(agent).filter(|own| **own == *self.agent_id)?;
+        self.spending.told_of(&speaker(agent, own))
     }
 
     /// The agent has told the usage of its session.

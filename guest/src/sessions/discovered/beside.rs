@@ -9,7 +9,7 @@ use super::row::Row;
 use crate::environment::Environment;
 use crate::sessions::open_marks;
 use crate::storage::{Result, Storage};
-use crate::store::{Cost, Costs, Session, keys};
+use crate::store::{Cost, Session, keys};
 use crate::transcript::speaker;
 
 /// A fork that was not known to be one, and its parent, by their ids here.
@@ -77,9 +77,10 @@ impl<S: Storage, E: Environment> Intake<'_, '_, S, E> {
         let relatives = joined.iter().flat_map(|joined| [joined.fork.as_str(), joined.parent.as_str()]);
         let mut counted = Counted::read(self.draft.storage(), sessions.chain(relatives))?;
         for Joined { fork, parent, of } in joined {
-            let known = counted.told(parent, &speaker(self.agent, &of.parent)).cloned().unwrap_or_default();
-            let parents = at_least(known, listed.get(of.parent.as_str()).copied());
-            counted.begin(fork, self.agent, &speaker(self.agent, &of.agent_id), &parents);
+            let [speaks, parent_speaks] = [&of.agent_id, &of.parent].map(|agent_id| speaker(self.agent, agent_id));
+            let in_list = |agent_id: &str| listed.get(agent_id).copied();
+            let parents = counted.parents(parent, &parent_speaks, in_list(&of.parent));
+            counted.begin(fork, self.agent, (&speaks, in_list(&of.agent_id)), &parents);
         }
         for (id, agent_id, cost) in told {
             let (store, now) = (self.draft.store(), self.now);
@@ -89,12 +90,4 @@ impl<S: Storage, E: Environment> Intake<'_, '_, S, E> {
         counted.write(self.draft);
         Ok(())
     }
-}
-
-/// What a session was said to have cost, with what its row says. A smaller sum is that of an older list.
-fn at_least(mut known: Costs, listed: Option<&Cost>) -> Costs {
-    if let Some(listed) = listed.filter(|listed| known.of(&listed.currency).is_none_or(|known| known < listed.amount)) {
-        known.set_last(listed);
-    }
-    known
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::parents::Parents;
 use crate::storage::{Expectation, Result, Storage, Write};
-use crate::store::{Cost, Costs, Draft, Usage, Used, keys};
+use crate::store::{Amount, Cost, Draft, Usage, Used, keys};
 
 /// What sessions have used, by id. What cannot be read is not there: it is left for a checkup.
 pub(super) struct Counted(BTreeMap<String, Count>);
@@ -29,31 +30,35 @@ impl Counted {
         Ok(Self(counts.collect()))
     }
 
-    /// What one of the agents' sessions was last said to have cost.
-    pub(super) fn told(&self, id: &str, of: &str) -> Option<&Costs> {
-        self.0.get(id)?.usage.told(of)
+    /// What one of the agents' sessions, from which another was forked, is said and known to have cost.
+    pub(super) fn parents(&self, id: &str, of: &str, listed: Option<&Cost>) -> Parents {
+        let usage = self.0.get(id).map(|count| &count.usage);
+        let told = usage.and_then(|usage| usage.told(of)).cloned().unwrap_or_default();
+        Parents { told, known: usage.map(|usage| usage.known(of)).unwrap_or_default(), listed: listed.cloned() }
     }
 
-    /// The session was forked from one that has cost this: its count begins at that. Where it has begun at nothing before, as
-    /// its parent was not known, what was its parent's is taken back. A smaller sum than its parent's is its own.
-    pub(super) fn begin(&mut self, id: &str, agent: &str, of: &str, parents: &Costs) {
-        let Some(count) = self.0.get_mut(id).filter(|_| !parents.is_empty()) else { return };
-        let Some(told) = count.usage.told(of) else {
-            count.usage.note_told(of, parents.clone());
-            count.is_changed = true;
+    /// The session was forked from one that has cost this: its count begins at that, or at as much of it as this one is listed
+    /// to have cost. Where it has begun at nothing before, as its parent was not known, what was its parent's is taken back. A
+    /// smaller sum than its parent's is its own.
+    pub(super) fn begin(&mut self, id: &str, agent: &str, (of, listed): (&str, Option<&Cost>), parents: &Parents) {
+        let Some(count) = self.0.get_mut(id) else { return };
+        if count.usage.told(of).is_none() {
+            let begins_at = parents.begin(listed);
+            if !begins_at.is_empty() {
+                count.usage.note_told(of, begins_at.clone(), &begins_at);
+                count.is_changed = true;
+            }
             return;
-        };
-        let is_within = |cost: &&Cost| told.of(&cost.currency).is_some_and(|told| told >= cost.amount);
-        let inherited: Vec<Cost> = parents.iter().filter(is_within).cloned().collect();
-        for cost in inherited {
+        }
+        for cost in count.usage.known(of).iter().filter_map(|known| parents.within(known)) {
             count.usage.take_back(agent, &cost);
             count.is_changed = true;
         }
     }
 
-    /// The session is said to have cost this, if that is more than is known: a smaller sum is that of an older list. But
-    /// where nothing was counted yet, what is known is the parent's of a fork that has begun a count of its own. `may_count`
-    /// says of what there is more whether that may be counted.
+    /// The session is said to have cost this. What is more than is known counts. A smaller sum than was told last is that of
+    /// an older list; but where nothing was counted yet, what is known is the parent's of a fork that has begun a count of its
+    /// own. `may_count` says of what is new whether it may be taken in.
     pub(super) fn add(
         &mut self,
         id: &str,
@@ -63,18 +68,23 @@ impl Counted {
     ) -> Result<()> {
         let Some(count) = self.0.get_mut(id) else { return Ok(()) };
         let mut told = count.usage.told(of).cloned().unwrap_or_default();
+        let mut known = count.usage.known(of);
         let before = told.of(&cost.currency).unwrap_or_default();
-        let is_first = count.usage.cost().is_none();
-        let more = cost.amount.since(before).or_else(|| is_first.then_some(cost.amount));
-        let Some(more) = more.filter(|more| !more.is_zero()) else { return Ok(()) };
-        if !may_count()? {
+        let is_own = cost.amount < before && count.usage.cost().is_none();
+        if (cost.amount <= before && !is_own) || !may_count()? {
             return Ok(());
         }
-        let mut used = Used::default();
-        used.cost.add(&Cost { amount: more, currency: cost.currency.clone() });
-        count.usage.add(None, agent, &used);
+        if is_own {
+            known.set(&Cost { amount: Amount::default(), currency: cost.currency.clone() });
+        }
+        if let Some(more) = known.lack(cost) {
+            let mut used = Used::default();
+            used.cost.add(&more);
+            count.usage.add(None, agent, &used);
+            known.set(cost);
+        }
         told.set_last(cost);
-        count.usage.note_told(of, told);
+        count.usage.note_told(of, told, &known);
         count.is_changed = true;
         Ok(())
     }

@@ -1,0 +1,218 @@
+//! What one of the agent's sessions is said to have cost, and what of that counts.
+//!
+//! What is told as it is spent is compared with what this window was told before: what has come to it counts, and all of it
+//! where it is less, as that is a count which began anew. What is told of the past is compared with all that is known, which
+//! is more where several windows were told sums of their own, or several processes: only what is more than that counts. Either
+//! way the next is compared with it.
+
+use crate::store::{Amount, Cost, Costs, Usage, Used};
+
+/// The count of one of the agent's sessions, as this window is told it.
+#[derive(Debug)]
+pub(super) struct Count {
+    /// Whose it is; see [`crate::transcript::speaker`].
+    of: String,
+    /// What this window was told last, at first what the store has as told last.
+    told: Costs,
+    /// The agent has begun the session here: what is known of another that had its id is nothing to it.
+    is_begun: bool,
+    /// Something of the session was counted before. Where nothing was, what it was said to have cost is a fork's parent's.
+    is_counted: bool,
+    /// What has come to it here and is not in the store.
+    more: Costs,
+    /// What was told of the past, without what had come to it here by then and was not in the store.
+    past: Costs,
+    /// What a fork's count turned out to begin at.
+    begins_at: Costs,
+}
+
+impl Count {
+    /// Of a session that the agent has begun here, or of which the store has this.
+    pub(super) fn new(of: String, is_begun: bool, stored: Option<&Usage>) -> Self {
+        Self {
+            told: stored.and_then(|usage| usage.told(&of)).cloned().unwrap_or_default(),
+            is_counted: stored.is_some_and(|usage| usage.cost().is_some()),
+            of,
+            is_begun,
+            more: Costs::default(),
+            past: Costs::default(),
+            begins_at: Costs::default(),
+        }
+    }
+
+    /// Whose it is.
+    pub(super) fn of(&self) -> &str {
+        &self.of
+    }
+
+    /// What was told last.
+    pub(super) fn told(&self) -> &Costs {
+        &self.told
+    }
+
+    /// It is said to have cost so much by now. What has come to it, if anything has.
+    pub(super) fn now(&mut self, cost: &Cost) -> Option<Cost> {
+        let before = self.told.of(&cost.currency).unwrap_or_default();
+        if cost.amount < before {
+            self.begins_anew(&cost.currency);
+        }
+        self.told.set_last(cost);
+        let amount = cost.amount.since(before).unwrap_or(cost.amount);
+        if amount.is_zero() {
+            return None;
+        }
+        let more = Cost { amount, currency: cost.currency.clone() };
+        self.more.add(&more);
+        self.is_counted = true;
+        Some(more)
+    }
+
+    /// It is said to have cost so much before.
+    pub(super) fn past(&mut self, cost: &Cost) {
+        let before = self.told.of(&cost.currency).unwrap_or_default();
+        let is_own = cost.amount < before && self.begins_anew(&cost.currency);
+        self.told.set_last(cost);
+        // What this window was told before is known.
+        if cost.amount <= before && !is_own {
+            return;
+        }
+        let here = self.more.of(&cost.currency).unwrap_or_default();
+        let amount = cost.amount.since(here).unwrap_or_default();
+        self.past.raise(&Cost { amount, currency: cost.currency.clone() });
+        self.is_counted = true;
+    }
+
+    /// It is a fork's, and what is said before anything was said in it: it begins at that.
+    pub(super) fn inherits(&mut self, cost: &Cost) {
+        self.told.set_last(cost);
+        self.begins_at.set(cost);
+    }
+
+    /// A smaller sum than was told before is told. Says whether that was a fork's parent's: the fork's own begins at nothing.
+    fn begins_anew(&mut self, currency: &str) -> bool {
+        if !self.is_counted {
+            self.begins_at.set(&Cost { amount: Amount::default(), currency: currency.to_owned() });
+        }
+        !self.is_counted
+    }
+
+    /// Has this say what it was told, and what is known now; what was not known of the past is added.
+    pub(super) fn note(&self, usage: &mut Usage, agent: &str) {
+        let mut known = if self.is_begun { Costs::default() } else { usage.known(&self.of) };
+        self.begins_at.iter().for_each(|cost| known.set(cost));
+        let mut unknown = Used::default();
+        for cost in self.past.iter() {
+            if let Some(more) = known.lack(cost) {
+                unknown.cost.add(&more);
+                known.set(cost);
+            }
+        }
+        known.add_all(&self.more);
+        usage.add(None, agent, &unknown);
+        if !self.told.is_empty() {
+            usage.note_told(&self.of, self.told.clone(), &known);
+        }
+    }
+
+    /// The store has it all.
+    pub(super) fn noted(&mut self) {
+        self.is_begun &= self.told.is_empty();
+        self.more = Costs::default();
+        self.past = Costs::default();
+        self.begins_at = Costs::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dollars(amount: &str) -> Cost {
+        Cost { amount: Amount::parse(amount).unwrap(), currency: "USD".to_owned() }
+    }
+
+    /// Says these sums, of now or of the past.
+    fn tell(count: &mut Count, sums: &[(&str, &str)]) {
+        for (when, amount) in sums {
+            if *when == "now" {
+                count.now(&dollars(amount));
+            } else {
+                count.past(&dollars(amount));
+            }
+        }
+    }
+
+    /// What it is known to have cost, what the window was told last, and what counts of the past.
+    fn after(count: &Count, mut usage: Usage) -> [String; 3] {
+        count.note(&mut usage, "a");
+        let [known, told] = [usage.known("x"), usage.told("x").cloned().unwrap()];
+        let past = usage.days().iter().find(|day| day.day.is_none()).map(|day| day.used.cost.clone());
+        [known, told, past.unwrap_or_default()].map(|costs| costs.of("USD").unwrap_or_default().to_string())
+    }
+
+    /// The agent has said that it has cost so much, and it is known to have cost so much.
+    fn stored(told: &str, known: &str) -> Usage {
+        let [mut last, mut all, mut used] = [Costs::default(), Costs::default(), Costs::default()];
+        last.set(&dollars(told));
+        all.set(&dollars(known));
+        used.set(&dollars(known));
+        let mut usage = Usage::default();
+        usage.note_told("x", last, &all);
+        usage.add(Some("2025-10-09"), "a", &Used { cost: used, ..Used::default() });
+        usage
+    }
+
+    #[test]
+    fn what_is_told_of_the_past_counts_as_far_as_it_was_not_known_when_it_was_told() {
+        // What is told, and what is known then, was told last, and counts of the past.
+        for (tells, expected) in [
+            (&[("past", "1.5")][..], ["2", "1.5", "0"]),
+            (&[("past", "2.5")], ["2.5", "2.5", "0.5"]),
+            (&[("past", "2.5"), ("past", "1")], ["2.5", "1", "0.5"]),
+            (&[("now", "1.25"), ("past", "2")], ["2.25", "2", "0"]),
+            (&[("now", "1.25"), ("past", "3")], ["3", "3", "0.75"]),
+            (&[("past", "3"), ("now", "3.25")], ["3.25", "3.25", "1"]),
+            (&[("past", "1.5"), ("now", "1.75"), ("past", "3"), ("now", "0.5")], ["3.5", "0.5", "0.75"]),
+            (&[("past", "3"), ("now", "0.5"), ("past", "3.25"), ("now", "3.5")], ["3.75", "3.5", "1"]),
+        ] {
+            let usage = stored("1", "2");
+            let mut count = Count::new("x".to_owned(), false, Some(&usage));
+            tell(&mut count, tells);
+            assert_eq!(after(&count, usage), expected, "{tells:?}");
+        }
+    }
+
+    #[test]
+    fn another_window_may_have_told_meanwhile_what_is_told_of_the_past() {
+        let mut count = Count::new("x".to_owned(), false, Some(&stored("1", "1")));
+        count.past(&dollars("2"));
+        assert_eq!(after(&count, stored("1", "1")), ["2", "2", "1"]);
+        assert_eq!(after(&count, stored("1.5", "1.75")), ["2", "2", "0.25"]);
+        assert_eq!(after(&count, stored("3", "3")), ["3", "2", "0"]);
+        count.noted();
+        assert_eq!(after(&count, stored("2", "3")), ["3", "2", "0"]);
+    }
+
+    #[test]
+    fn a_fork_that_begins_at_nothing_is_known_to_have_cost_what_it_is_told() {
+        let mut parents = Costs::default();
+        parents.set(&dollars("2"));
+        let mut usage = Usage::default();
+        usage.note_told("x", parents.clone(), &parents);
+        for (tells, expected) in [
+            (&[("now", "0.5")][..], ["0.5", "0.5", "0"]),
+            (&[("past", "0.5")], ["0.5", "0.5", "0.5"]),
+            (&[("past", "2"), ("now", "0.5")], ["0.5", "0.5", "0"]),
+            (&[("now", "2.5"), ("now", "0.5")], ["3", "0.5", "0"]),
+            (&[("past", "2.5"), ("now", "0.5")], ["3", "0.5", "0.5"]),
+        ] {
+            let mut count = Count::new("x".to_owned(), false, Some(&usage));
+            tell(&mut count, tells);
+            assert_eq!(after(&count, usage.clone()), expected, "{tells:?}");
+        }
+        let mut count = Count::new("x".to_owned(), false, Some(&usage));
+        count.inherits(&dollars("0"));
+        count.now(&dollars("0.5"));
+        assert_eq!(after(&count, usage), ["0.5", "0.5", "0"]);
+    }
+}
