@@ -175,10 +175,10 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Engine<'c, S> {
         std::mem::take(&mut self.refused).into_iter().map(Refusal::into_output)
     }
 
-    /// Whether a list may wait for what [`Folders`](crate::folders::Folders) are finding out: then [`idle`](Self::idle) is to be
-    /// called within a few milliseconds, whatever it said.
-    pub fn is_finding_worktrees(&self) -> bool {
-        self.component.folders().is_finding_worktrees()
+    /// Whether [`Folders`](crate::folders::Folders) are finding something out, for which a list may wait: then
+    /// [`idle`](Self::idle) is to be called within a few milliseconds, whatever it said.
+    pub fn is_finding_folders(&self) -> bool {
+        self.component.folders().is_finding()
     }
 
     /// Says that nothing more comes from that side.

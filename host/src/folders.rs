@@ -17,7 +17,8 @@ use crate::component::folders::Host;
 
 /// How long the worktrees of a folder are taken to stay as they are.
 const WORKTREES_FRESH: Duration = Duration::from_secs(3);
-/// For how long it is said that they are not known yet. Git mostly takes three milliseconds.
+/// For how long it is said of an answer that it is not known yet, and is worth asking for again soon. Git mostly takes a few
+/// milliseconds.
 const PATIENCE: Duration = Duration::from_millis(900);
 /// How long the repository of a folder is taken to stay the same: that changes hardly ever, and may take long to be found out.
 const REPOSITORY_FRESH: Duration = Duration::from_mins(10);
@@ -31,8 +32,8 @@ pub trait Lookup: Send + Sync {
     /// The repository whose main worktree a directory is in. None also where that is not known yet: it is asked again.
     fn repository(&self, cwd: &str) -> Option<Repository>;
 
-    /// Whether worktrees that were asked for are being found out, so that it is worth asking for them again soon.
-    fn is_finding_worktrees(&self) -> bool {
+    /// Whether something that was asked for is being found out, so that it is worth asking for it again soon.
+    fn is_finding(&self) -> bool {
         false
     }
 }
@@ -50,17 +51,16 @@ impl Folders {
     /// What Git says of the folders of this machine, if it is there.
     pub fn of_git() -> Self {
         let worktrees = Terms { fresh: WORKTREES_FRESH, patience: PATIENCE };
-        // Nobody waits for it: who wants to know asks again.
-        let repositories = Terms { fresh: REPOSITORY_FRESH, patience: Duration::ZERO };
+        let repositories = Terms { fresh: REPOSITORY_FRESH, patience: PATIENCE };
         Self::by(Git {
             worktrees: Asked::new(worktrees, git::worktrees),
             repositories: Asked::new(repositories, git::repository),
         })
     }
 
-    /// Whether worktrees that were asked for are being found out, so that the engine is to be told soon that time has passed.
-    pub fn is_finding_worktrees(&self) -> bool {
-        self.0.as_ref().is_some_and(|lookup| lookup.is_finding_worktrees())
+    /// Whether something that was asked for is being found out, so that the engine is to be told soon that time has passed.
+    pub fn is_finding(&self) -> bool {
+        self.0.as_ref().is_some_and(|lookup| lookup.is_finding())
     }
 
     /// What somebody else knows.
@@ -90,8 +90,8 @@ impl Lookup for Git {
         self.repositories.ask(cwd).flatten()
     }
 
-    fn is_finding_worktrees(&self) -> bool {
-        self.worktrees.is_asking()
+    fn is_finding(&self) -> bool {
+        self.worktrees.is_asking() || self.repositories.is_asking()
     }
 }
 

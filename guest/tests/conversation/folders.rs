@@ -1,6 +1,7 @@
 //! What the host tells of the folders of sessions: their worktrees, and of which repository they are.
 
 use acp_sessions_corpus::Call;
+use acp_sessions_guest::engine::Peer;
 use acp_sessions_guest::environment::Repository;
 use acp_sessions_guest::storage::{Bounds, Memory, Storage as _};
 use serde_json::{Value, json};
@@ -70,12 +71,15 @@ fn what_takes_long_to_find_out_is_asked_for_again() {
     let (store, world) = (Memory::new(), World::with_folders());
     let mut desk = Desk::ready(&store, &world, &json!({}));
     desk.new_session("s1", CWD);
-    desk.wait(0);
-    assert_eq!(world.folder_calls.get(), 1);
-    desk.wait(500);
-    assert_eq!(world.folder_calls.get(), 1);
-    desk.wait(500);
-    assert_eq!(world.folder_calls.get(), 2);
+    // At first with each `idle`.
+    for (wait, asked) in [(0, 1), (500, 2), (499, 3), (1, 4)] {
+        desk.wait(wait);
+        assert_eq!(world.folder_calls.get(), asked, "{wait}");
+    }
+    desk.wait(999);
+    assert_eq!(world.folder_calls.get(), 4);
+    desk.wait(1);
+    assert_eq!(world.folder_calls.get(), 5);
     knows(&world, CWD, 0);
     desk.wait(1000);
     assert_eq!(notes(&store), [""; 0], "each time a little later");
@@ -86,7 +90,47 @@ fn what_takes_long_to_find_out_is_asked_for_again() {
     for _ in 0..600 {
         desk.wait(1000);
     }
-    assert_eq!(world.folder_calls.get(), 3 + 6);
+    assert_eq!(world.folder_calls.get(), 6 + 7);
+}
+
+#[test]
+fn several_folders_are_asked_for_side_by_side() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let folders: Vec<String> = (0..9).map(|nth| format!("/home/repo{nth}")).collect();
+    for (nth, cwd) in folders.iter().enumerate() {
+        desk.new_session(&format!("s{nth}"), cwd);
+    }
+    desk.wait(0);
+    assert_eq!(world.folder_calls.get(), 9);
+    folders.iter().for_each(|cwd| knows(&world, cwd, 0));
+    desk.wait(5);
+    assert_eq!(notes(&store).len(), 9);
+}
+
+#[test]
+fn what_is_known_as_a_window_closes_is_noted() {
+    // When it comes to be known: before anybody was asked, after that, and between the ends of the two sides.
+    for known in 0..3 {
+        let (store, world) = (Memory::new(), World::with_folders());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session("s1", CWD);
+        if known == 1 {
+            for _ in 0..3 {
+                desk.wait(1000);
+            }
+        }
+        if known < 2 {
+            knows(&world, CWD, 0);
+        }
+        desk.engine.peer_closed(Peer::Client);
+        desk.pull();
+        assert_eq!(notes(&store).len(), usize::from(known < 2), "{known}");
+        knows(&world, CWD, 0);
+        desk.engine.peer_closed(Peer::Agent);
+        desk.pull();
+        assert_eq!(notes(&store).len(), 1, "{known}");
+    }
 }
 
 #[test]

@@ -29,8 +29,8 @@ const CLOSED: &str = "it closed its output";
 /// What the client has not read this long after everything else has ended is lost.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// So soon the engine is told that time has passed while worktrees are being found out that lists may wait for.
-const WORKTREES_SOON: Duration = Duration::from_millis(5);
+/// So soon the engine is told that time has passed while something is being found out of folders.
+const FOLDERS_SOON: Duration = Duration::from_millis(5);
 
 /// What the engine has said that it has.
 #[derive(Debug, Clone, Copy, Default)]
@@ -309,8 +309,8 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
             self.send(output);
         }
         self.inside = Inside { has_more: step.more, has_held: step.held, is_full: step.full };
-        if self.engine.is_finding_worktrees() {
-            self.timer.arrived(Instant::now(), WORKTREES_SOON);
+        if self.engine.is_finding_folders() {
+            self.timer.arrived(Instant::now(), FOLDERS_SOON);
         }
         self.streams.write();
     }

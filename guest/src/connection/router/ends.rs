@@ -33,6 +33,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         {
             self.warn(format!("the connection could not be marked as closed: {error}"));
         }
+        self.note_last_folders();
     }
 
     /// The agent is gone: every open request gets its answer, and what was said is kept.
@@ -59,6 +60,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         // What was being made gets no name any more: what waited for one was about sessions that are known.
         self.release_early();
+        self.note_last_folders();
     }
 
     /// Whoever waits for a session to close is answered behind what that has cancelled, in whichever session.

@@ -1,27 +1,43 @@
 //! The directories of which it is to be noted which repository they are of.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 /// How many directories a connection remembers to have asked about, and how many wait at a time.
 const MOST_ASKED: usize = 4096;
 const MOST_WAITING: usize = 64;
-/// How long after one another the host is asked, in milliseconds: at once, and each time twice as long.
-pub(super) const FIRST: i64 = 1000;
-pub(super) const LAST: i64 = 16_000;
+/// For how long the host is asked each time that it says that time has passed, in milliseconds: most answers come within a few.
+const AT_FIRST: i64 = 1000;
+/// How long after one another it is asked then: each time twice as long.
+const FIRST: i64 = 1000;
+const LAST: i64 = 16_000;
 
 /// The directories of sessions that were opened on a connection.
 #[derive(Debug, Default)]
 pub(super) struct FolderNotes {
     asked: BTreeSet<String>,
-    pub(super) waiting: VecDeque<Waiting>,
+    waiting: Vec<Waiting>,
 }
 
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) cwd: String,
-    pub(super) due: i64,
-    /// After how long it is asked again.
-    pub(super) wait: i64,
+    /// When the host was first asked, if it was.
+    since: Option<i64>,
+    due: i64,
+    /// After how long it is asked again, when it has not known for a while.
+    wait: i64,
+}
+
+impl Waiting {
+    /// Whether the host has not been asked yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.since.is_none()
+    }
+
+    /// One that is further off was put there by a clock that has been set back since.
+    fn is_due(&self, now: i64) -> bool {
+        !(now + 1..=now + LAST).contains(&self.due)
+    }
 }
 
 impl FolderNotes {
@@ -29,7 +45,32 @@ impl FolderNotes {
     pub(super) fn opened(&mut self, cwd: &str) {
         let has_room = self.asked.len() < MOST_ASKED && self.waiting.len() < MOST_WAITING;
         if has_room && self.asked.insert(cwd.to_owned()) {
-            self.waiting.push_back(Waiting { cwd: cwd.to_owned(), due: 0, wait: FIRST });
+            self.waiting.push(Waiting { cwd: cwd.to_owned(), since: None, due: 0, wait: FIRST });
         }
+    }
+
+    /// Those that the host is to be asked about now.
+    pub(super) fn take_due(&mut self, now: i64) -> Vec<Waiting> {
+        let (due, later) = std::mem::take(&mut self.waiting).into_iter().partition(|waiting| waiting.is_due(now));
+        self.waiting = later;
+        due
+    }
+
+    /// All of them.
+    pub(super) fn take_all(&mut self) -> Vec<Waiting> {
+        std::mem::take(&mut self.waiting)
+    }
+
+    /// The host does not know it yet. What it never finds out is given up.
+    pub(super) fn wait_again(&mut self, mut waiting: Waiting, now: i64) {
+        let asked_for = now - *waiting.since.get_or_insert(now);
+        if !(0..AT_FIRST).contains(&asked_for) {
+            if waiting.wait > LAST {
+                return;
+            }
+            waiting.due = now + waiting.wait;
+            waiting.wait *= 2;
+        }
+        self.waiting.push(waiting);
     }
 }

@@ -41,7 +41,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let is_removing = self.remove_some(now);
         let is_upgrading = self.upgrade_some();
         self.discover_some();
-        self.note_folder(now);
+        self.note_folders(now);
         self.keep_in_step(now);
         let changes = self.tell_changes(now);
         if self.has_more_of_list() || is_upgrading {
