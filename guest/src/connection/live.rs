@@ -13,6 +13,7 @@ mod failing;
 mod in_step;
 mod lost;
 mod memo;
+mod named;
 mod opened;
 mod opening;
 mod overheard;

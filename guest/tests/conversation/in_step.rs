@@ -1,7 +1,7 @@
 //! Two windows on one session, each with an agent of its own: what is said in one is shown in the other, whole turns
 //! between its own. What their agents hear of it: `hearsay`.
 
-use acp_sessions_guest::storage::{Memory, StorageError};
+use acp_sessions_guest::storage::{Memory, Storage, StorageError};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, chunk, update};
@@ -116,6 +116,79 @@ fn of_a_window_that_was_killed_in_its_turn_what_it_had_written_is_shown() {
     }
     assert_eq!(seen, ["> Theirs", "Their answ"]);
     assert_eq!(said(&first.wait(SOON).client), [""; 0]);
+}
+
+fn set_title<S: Storage>(desk: &mut Desk<'_, S>, title: &str) {
+    let answer = desk.ask("session/set_title", json!({"sessionId": "s1", "title": title}));
+    assert_eq!(answer["result"]["title"], title, "{answer}");
+}
+
+/// The titles that a client is told.
+fn titles(out: &Out) -> Vec<&str> {
+    updates(out, "session_info_update").iter().map(|update| update["title"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_title_that_is_set_in_one_window_is_told_to_the_other_soon_and_once() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let (mut first, mut second) = two_windows(&store, &world);
+    for title in ["One", "Two"] {
+        set_title(&mut first, title);
+        assert_eq!(titles(&second.wait(SOON)), [title]);
+        for desk in [&mut first, &mut second, &mut first] {
+            assert_eq!(desk.wait(SOON).client, [Value::Null; 0]);
+        }
+    }
+    set_title(&mut second, "Theirs");
+    assert_eq!(titles(&first.wait(SOON)), ["Theirs"]);
+    assert_eq!(second.wait(SOON).client, [Value::Null; 0]);
+    // Who has it open with a history that ends with the title knows it.
+    set_title(&mut first, "Last");
+    assert_eq!(titles(&ask_load(&mut second, "load", "s1")), ["Last"]);
+    assert_eq!(second.wait(SOON).client, [Value::Null; 0]);
+    set_title(&mut first, "Prompt");
+    second.turn("s1", "Go", &["Gone"]);
+    assert_eq!(titles(&second.wait(SOON)), ["Prompt"]);
+    first.wait(SOON);
+    assert_eq!(second.wait(SOON).client, [Value::Null; 0]);
+}
+
+#[test]
+fn a_title_that_is_set_elsewhere_is_told_in_the_midst_of_a_turn_too() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let (mut first, mut second) = two_windows(&store, &world);
+    let mine = ask_prompt(&mut second, "mine", "s1", "Mine");
+    set_title(&mut first, "Theirs");
+    assert_eq!(titles(&second.wait(SOON)), ["Theirs"]);
+    second.agent(update("b1", chunk("agent_message_chunk", "answer")));
+    assert_eq!(titles(&second.wait(SOON)), [""; 0]);
+    let out = ends(&mut second, &mine);
+    assert_eq!(titles(&out), [""; 0]);
+    assert_eq!(titles(&second.wait(SOON)), [""; 0]);
+}
+
+#[test]
+fn a_title_that_is_set_elsewhere_is_told_once_though_an_instance_is_lost_or_the_agent_started_again() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let (mut first, mut second) = two_windows(&store, &world);
+    set_title(&mut second, "One");
+    assert_eq!(titles(&first.wait(SOON)), ["One"]);
+    let mut first = Desk::carry_on(&store, &world, &[], first.memos, Vec::new());
+    first.pull();
+    for _ in 0..3 {
+        assert_eq!(first.wait(SOON).client, [Value::Null; 0]);
+    }
+    set_title(&mut second, "Two");
+    assert_eq!(titles(&first.wait(SOON)), ["Two"]);
+    // While the session is being opened once more nothing is told of it.
+    first.revive(&json!({}));
+    ask_prompt(&mut first, "waits", "s1", "Waits").request("session/new");
+    set_title(&mut second, "Three");
+    assert_eq!(titles(&first.wait(SOON)), [""; 0]);
+    let mut out = first.revive(&json!({}));
+    out.extend(first.wait(SOON));
+    assert_eq!(titles(&out), ["Three"]);
+    assert_eq!(titles(&first.wait(SOON)), [""; 0]);
 }
 
 /// What a tool call of another window's is shown to have come to.

@@ -110,6 +110,7 @@ impl LiveSession {
         has_changed: bool,
         cx: &mut Cx<'_, S, E>,
     ) {
+        let may_be_renamed = has_changed || self.in_step.is_unseen || self.in_step.is_put_off;
         // The agent may be opening it once more, or fail to.
         self.in_step.is_unseen = !self.is_open();
         if self.in_step.is_unseen {
@@ -128,6 +129,9 @@ impl LiveSession {
             self.in_step.change().end_begun(&gone);
         }
         self.catch_up(cx);
+        if may_be_renamed {
+            self.tell_new_name(cx);
+        }
     }
 
     /// The turns that have begun elsewhere and that nobody is at any more.
@@ -197,7 +201,7 @@ impl LiveSession {
         true
     }
 
-    fn put_off<S: Storage, E: Environment>(&mut self, error: &StorageError, cx: &mut Cx<'_, S, E>) {
+    pub(super) fn put_off<S: Storage, E: Environment>(&mut self, error: &StorageError, cx: &mut Cx<'_, S, E>) {
         self.in_step.is_put_off = true;
         cx.push(Effect::Warn(format!("what was said in other windows cannot be shown for now: {error}")));
     }
@@ -288,7 +292,7 @@ impl LiveSession {
             self.in_step.change().hold_no_more();
         }
         self.title_told = None;
-        cx.tell_title(session);
+        self.tell_title(session, cx);
         None
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::sessions::windows::window_of;
+use crate::store::Title;
 use crate::transcript::Elsewhere;
 
 /// What this window knows of others on its session.
@@ -19,8 +20,40 @@ pub(super) struct InStep {
     pub(super) is_put_off: bool,
     /// It has changed while it was not open, and was not looked at.
     pub(super) is_unseen: bool,
+    /// What the client knows of the title.
+    pub(super) named: Named,
     /// How often what is to be kept of it has changed.
     changes: u32,
+}
+
+/// The title that a user has set, as far as the client knows it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) enum Named {
+    /// A lost instance may have told it.
+    #[default]
+    Unknown,
+    /// As far as it knows, no user has.
+    Not,
+    As(String),
+}
+
+impl Named {
+    /// What somebody knows who knows the title.
+    pub(super) fn of(title: &Title) -> Self {
+        match title {
+            Title::Set(title) => Self::As(title.clone()),
+            Title::None | Title::Auto(_) | Title::Agent(_) | Title::Cleared => Self::Not,
+        }
+    }
+
+    /// Whether this is one that a user has set since.
+    pub(super) fn lacks(&self, title: &Title) -> bool {
+        match (self, title) {
+            (Self::Not, Title::Set(_)) => true,
+            (Self::As(known), Title::Set(title)) => known != title,
+            _ => false,
+        }
+    }
 }
 
 /// What the host keeps of it.

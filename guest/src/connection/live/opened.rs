@@ -82,6 +82,9 @@ impl LiveSession {
         let is_fork = matches!(opening.target, Target::Fork(..));
         let is_named = request.is_some() && !is_fork && !opening.has_told_title(&session);
         self.title_told = session.title.text().filter(|_| is_named).map(str::to_owned);
+        if request.is_some() {
+            self.knows_title(&session.title);
+        }
         if is_named && opening.wanted.is_history() {
             cx.tell_title(&session);
         }
@@ -138,6 +141,7 @@ impl LiveSession {
     /// The agent has just made it: nobody has said anything in it.
     pub(in crate::connection) fn begins_log<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         self.knows_log(cx);
+        self.knows_title(&Title::None);
         self.others_ended = true;
     }
 

@@ -39,7 +39,7 @@ impl LiveSession {
         let Wanted::History { part, start, .. } = wanted else {
             let mark = live_mark(&session, None);
             cx.finish(request, Ok(answer::opened(&answer::as_before(&self.state), &self.state, cx.asked, &mark)));
-            cx.tell_title(&session);
+            self.tell_title(&session, cx);
             return Ok(());
         };
         let opened = Showing::open(cx.store, &session, part, start, cx.asked)?;
@@ -141,7 +141,7 @@ impl LiveSession {
         }
         if let Some(session) = session.filter(|_| self.is_open()) {
             let mark = live_mark(&session, cursor);
-            cx.tell_title(&session);
+            self.tell_title(&session, cx);
             cx.finish(&request, Ok(answer::opened(&answer::as_before(&self.state), &self.state, cx.asked, &mark)));
             let shown = self.showing_mut().and_then(|(_, showing)| showing.shown());
             self.end_showing();

@@ -1,0 +1,39 @@
+//! What the client knows of the title that a user has set: one that is set in another window is told within a second or so.
+
+use super::LiveSession;
+use super::in_step::Named;
+use crate::connection::cx::Cx;
+use crate::environment::Environment;
+use crate::storage::Storage;
+use crate::store::{Session, Title};
+
+impl LiveSession {
+    /// Tells the client what the session is called.
+    pub(super) fn tell_title<S: Storage, E: Environment>(&mut self, session: &Session, cx: &mut Cx<'_, S, E>) {
+        self.knows_title(&session.title);
+        cx.tell_title(session);
+    }
+
+    /// The client has set this title, or was told it, or could know it from a list.
+    pub(in crate::connection) fn knows_title(&mut self, title: &Title) {
+        self.in_step.named = Named::of(title);
+    }
+
+    /// The session has changed: tells the client a title that a user has set elsewhere. What the client is being shown ends with
+    /// the title anyway.
+    pub(super) fn tell_new_name<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        if self.hides_updates() || self.is_catching_up() {
+            return;
+        }
+        let session = match cx.store.session(self.key.id().unwrap_or_default()) {
+            Ok(Some(session)) => session,
+            Ok(None) => return,
+            Err(error) => return self.put_off(&error, cx),
+        };
+        if self.in_step.named.lacks(&session.title) {
+            self.tell_title(&session, cx);
+        } else {
+            self.knows_title(&session.title);
+        }
+    }
+}
