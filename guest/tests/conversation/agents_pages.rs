@@ -3,7 +3,8 @@
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World};
+use crate::desk::{Desk, Out, World};
+use crate::follower::{SOON, notified, subscribe};
 use crate::scenes::{listing, row};
 
 const LONG_AGO: &str = "2025-01-01T00:00:00Z";
@@ -85,4 +86,47 @@ fn a_list_that_moves_up_while_it_is_read_because_of_what_its_agent_does_is_read_
     let mut listed = desk.listed();
     listed.sort_unstable();
     assert_eq!(listed, ["o2", "o3"], "what is not listed twice is gone");
+}
+
+/// The agent is asked for its list and gives these rows, on two pages.
+fn reads(desk: &mut Desk<'_>, out: &Out, [first, second]: [&[Value]; 2]) -> Out {
+    let asked = desk.reply(&out.request("session/list"), json!({"sessions": first, "nextCursor": "2"}));
+    let mut out = desk.reply(&asked.request("session/list"), json!({"sessions": second}));
+    out.extend(desk.wait(SOON));
+    out
+}
+
+#[test]
+fn of_a_session_that_is_listed_twice_the_first_row_counts_in_each_reading() {
+    let rows = [("twice", "First"), ("twice", "Second"), ("once", "Other"), ("twice", "Third")];
+    let rows = rows.map(|(id, title)| row(id, title, LONG_AGO));
+    for at in 1..4 {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let pages = || [&rows[..at], &rows[at..]];
+        let mut desk = Desk::open(&store, &world, &[]);
+        let out = desk.greet(Some("a"), &lists());
+        reads(&mut desk, &out, pages());
+        let (_, page) = subscribe(&mut desk, json!({}));
+        let titles = |rows: &[Value]| {
+            let mut titles: Vec<String> = rows.iter().map(|row| row["title"].as_str().unwrap().to_owned()).collect();
+            titles.sort_unstable();
+            titles
+        };
+        assert_eq!(titles(&page), ["First", "Other"], "{at}");
+        for nth in 0..3 {
+            let params = json!({"_meta": {"nth": nth}});
+            let out = desk.client(json!({"id": "list", "method": "session/list", "params": params}));
+            let told = reads(&mut desk, &out, pages());
+            assert_eq!(notified(&told, "session/list/changes"), [Value::Null; 0], "{at}, {nth}");
+        }
+        assert_eq!(
+            titles(desk.ask("session/list", json!({}))["result"]["sessions"].as_array().unwrap()),
+            ["First", "Other"]
+        );
+        // A change of it is one.
+        let changed = [row("twice", "Changed", LONG_AGO), rows[1].clone()];
+        let out = desk.client(json!({"id": "list", "method": "session/list", "params": {"_meta": {"nth": "last"}}}));
+        let told = notified(&reads(&mut desk, &out, [&changed, &rows[2..]]), "session/list/changes");
+        assert_eq!(told.len(), 1, "{at}: {told:?}");
+    }
 }

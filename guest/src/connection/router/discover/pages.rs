@@ -54,7 +54,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let goes_on = is_new && discovery.pages < MOST_PAGES && !rows.is_empty();
         discovery.seen.is_cut_off |= cursor.is_some() && !goes_on;
         discovery.next = cursor.filter(|_| goes_on);
-        discovery.said.extend(rows.into_iter().map(|row| Said::Row(row.get().to_owned())));
+        let Discovery { said, seen, .. } = discovery;
+        let first = rows.into_iter().map(RawValue::get).filter(|row| seen.is_first(row));
+        said.extend(first.map(|row| Said::Row(row.to_owned())));
         // What has arrived behind it may be judged by it.
         self.discover_some();
     }

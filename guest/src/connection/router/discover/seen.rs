@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 
+use crate::rpc::Object;
+
 /// A list of fewer rows than this is all the agent has; a longer one may be cut off.
 const SHORT: usize = 20;
 
@@ -11,6 +13,8 @@ const SHORT: usize = 20;
 pub(super) struct Seen {
     hasher: RandomState,
     ids: HashSet<u64>,
+    /// Those of its pages.
+    on_pages: HashSet<u64>,
     oldest: Option<i64>,
     is_dated: bool,
     pub(super) is_cut_off: bool,
@@ -23,6 +27,14 @@ impl Seen {
     /// A text as a number.
     pub(super) fn hash(&self, text: &str) -> u64 {
         self.hasher.hash_one(text)
+    }
+
+    /// Whether a row of a page is the first for its session. Of one that the agent lists twice the first row counts: otherwise
+    /// the session would become the one and the other with each reading.
+    pub(super) fn is_first(&mut self, row: &str) -> bool {
+        let Some(agent_id) = Object::parse(row).and_then(|row| row.get_string("sessionId")) else { return true };
+        let id = self.hash(&agent_id);
+        self.on_pages.insert(id)
     }
 
     /// A row of the list.
