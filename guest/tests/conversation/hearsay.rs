@@ -5,8 +5,8 @@ use acp_sessions_guest::engine::{Arrival, Content, Output, Peer};
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World, chunk, envelope, update};
-use crate::scenes::{CWD, account, ask_prompt, ask_resume, leave, load, oblige, said, says};
+use crate::desk::{Desk, Out, World, chunk, envelope, update};
+use crate::scenes::{CWD, account, ask_prompt, ask_resume, leave, load, oblige, said, says, updates};
 use crate::side_by_side::{SOON, ends, other, sends_without_room, shown, two_windows};
 
 #[test]
@@ -290,4 +290,42 @@ fn what_is_asked_while_it_is_shown_before_an_agent_that_was_started_again_opens_
     assert_eq!(said(&out.client), [""; 0]);
     let asked: Vec<_> = out.agent.iter().map(|message| message["method"].clone()).collect();
     assert_eq!(asked, ["session/set_mode", "session/prompt", "_note"]);
+}
+
+/// The messages of agents that a client is told, each by its id, which it has, and its text.
+fn messages(out: &Out) -> Vec<(String, String)> {
+    let mut messages: Vec<(String, String)> = Vec::new();
+    for update in updates(out, "agent_message_chunk") {
+        let text = update["content"]["text"].as_str().unwrap();
+        let id = update["messageId"].as_str().unwrap_or_else(|| panic!("no id: {update}"));
+        match messages.iter_mut().find(|(known, _)| known == id) {
+            Some((_, joined)) => joined.push_str(text),
+            None => messages.push((id.to_owned(), text.to_owned())),
+        }
+    }
+    messages
+}
+
+#[test]
+fn what_stands_directly_behind_anothers_words_in_the_log_is_a_message_of_its_own() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let (mut first, mut second) = two_windows(&store, &world);
+    let by_the_way = |text: &str| update("b1", chunk("agent_message_chunk", text));
+    // The answer of one agent, the words of the other between turns, and those of the first.
+    second.agent(by_the_way("By the "));
+    second.wait(150);
+    second.agent(by_the_way("way"));
+    second.wait(150);
+    let shown = messages(&{
+        let mut out = first.wait(SOON);
+        out.extend(first.wait(SOON));
+        out
+    });
+    first.agent(says("My own"));
+    first.wait(150);
+    let mut third = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
+    let told = messages(&load(&mut third, "s1", &[]));
+    let texts: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(texts, ["Ho", "By the way", "My own"], "{told:?}");
+    assert_eq!(shown, told[1..2], "as it was shown in the other window");
 }
