@@ -63,7 +63,11 @@ impl<S: Storage, E: Environment> Cx<'_, S, E> {
         if self.beaten.is_some_and(|at| (at..at + open_marks::BEAT_EVERY).contains(&now)) {
             return Ok(());
         }
-        open_marks::beat(self.store, self.connection, now + open_marks::BELIEVED_FOR)?;
+        let until = now + open_marks::BELIEVED_FOR;
+        match *self.beaten {
+            Some(at) => open_marks::renew(self.store, self.connection, at + open_marks::BELIEVED_FOR, until)?,
+            None => open_marks::beat(self.store, self.connection, until)?,
+        };
         *self.beaten = Some(now);
         Ok(())
     }

@@ -205,6 +205,18 @@ pub fn beat<S: Storage>(store: &Store<S>, connection: &str, until: i64) -> Resul
     Err(StorageError::Unavailable("other processes keep changing it; try again".to_owned()))
 }
 
+/// The same of a connection that was to be believed until `before`, as it has said itself. Nothing is read, unless that was
+/// forgotten since.
+pub fn renew<S: Storage>(store: &Store<S>, connection: &str, before: i64, until: i64) -> Result<Beat> {
+    let key = keys::heartbeat(connection);
+    let expected = Expectation { key: key.clone(), value: Some(before.to_string()) };
+    match store.commit(&[expected], vec![Write::Put { key, value: until.to_string() }], Durability::Relaxed) {
+        Ok(()) => Ok(Beat::Renewed),
+        Err(StorageError::Conflict) => beat(store, connection, until),
+        Err(error) => Err(error),
+    }
+}
+
 /// The connection ends: none of its marks is believed any more.
 pub fn leave<S: Storage>(store: &Store<S>, connection: &str) -> Result<()> {
     store.commit(&[], vec![Write::Remove { key: keys::heartbeat(connection) }], Durability::Relaxed)

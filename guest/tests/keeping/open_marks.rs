@@ -1,8 +1,8 @@
 //! Whether a session is open.
 
 use acp_sessions_guest::sessions::open_marks::{
-    AgentsWords, BEAT_EVERY, BELIEVED_FOR, Beat, States, Written, beat, is_open, is_open_elsewhere, leave, state,
-    states, unmark, written,
+    AgentsWords, BEAT_EVERY, BELIEVED_FOR, Beat, States, Written, beat, is_open, is_open_elsewhere, leave, renew,
+    state, states, unmark, written,
 };
 use acp_sessions_guest::sessions::retention::{Policy, sweep};
 use acp_sessions_guest::storage::{Durability, Memory, Write};
@@ -117,5 +117,9 @@ fn a_connection_that_was_forgotten_learns_that_its_marks_are_gone() {
     let later = NOW + 3 * HOUR;
     assert_eq!(sweep(&store, &NOTHING, later, 4, None).unwrap().next, None);
     assert_eq!(beat(&store, "one", later + BELIEVED_FOR).unwrap(), Beat::First);
+    // Who knows what it has said need not read it, and is told all the same when that was forgotten.
+    assert_eq!(renew(&store, "one", later + BELIEVED_FOR, later + 2 * BELIEVED_FOR).unwrap(), Beat::Renewed);
+    assert_eq!(renew(&store, "one", NOW, later + 3 * BELIEVED_FOR).unwrap(), Beat::Renewed);
+    assert_eq!(renew(&store, "never heard of", NOW, later + BELIEVED_FOR).unwrap(), Beat::First);
     assert!(!is_open(&store, "a", later).unwrap());
 }
