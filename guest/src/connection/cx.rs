@@ -1,6 +1,7 @@
 //! What a session needs of its surroundings to handle something.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -41,6 +42,8 @@ pub(super) struct Cx<'a, S, E> {
     pub(super) needs_login: bool,
     /// The agent's own list has been read to its end on this connection.
     pub(super) knows_list: bool,
+    /// During which times that list, as it was read, tells what the agent has then.
+    pub(super) list_holds: Range<i64>,
     /// What else is under way.
     pub(super) requests: &'a Requests,
     /// What goes by which id of the agent's.
@@ -55,6 +58,11 @@ impl<S: Storage, E: Environment> Cx<'_, S, E> {
     /// Milliseconds since 1970.
     pub(super) fn now(&self) -> i64 {
         self.environment.now().clamp(0, crate::time::LAST)
+    }
+
+    /// Whether the agent's own list tells what it has now.
+    pub(super) fn has_recent_list(&self) -> bool {
+        self.list_holds.contains(&self.now())
     }
 
     /// Says that the connection's open marks may be believed, if that is due.

@@ -11,6 +11,7 @@ mod closing;
 mod displaced;
 mod failing;
 mod in_step;
+mod laid_out;
 mod lost;
 mod memo;
 mod named;
@@ -56,8 +57,8 @@ use super::told::{Heard, Untold};
 use super::turn::Turn;
 use crate::environment::Environment;
 use crate::storage::Storage;
-use crate::store::State;
-use crate::transcript::{OpenCalls, Recorder, Retold, own_words};
+use crate::store::{Session, State};
+use crate::transcript::{LaidOut, OpenCalls, Recorder, Retold, own_words};
 use agents_copy::AgentsCopy;
 use busy::Busy;
 use closing::Closing;
@@ -290,8 +291,9 @@ impl LiveSession {
     }
 
     /// A session that its agent has started on behalf of another; it is over when that one is.
-    pub(super) fn of_subagent(id: String, agent_id: String, parent: String) -> Self {
-        let mut session = Self::open(id, agent_id, State::default(), None);
+    pub(super) fn of_subagent(record: &Session, agent_id: String, parent: String) -> Self {
+        let mut session = Self::open(record.id.clone(), agent_id, State::default(), None);
+        session.in_step.lay_out(LaidOut::of(record));
         session.parent = Some(parent);
         session.spending = Spending::of_subagent();
         session
@@ -412,6 +414,17 @@ impl LiveSession {
         let before = self.waiting.len();
         self.waiting.retain(|waiting| waiting.request.as_ref() != Some(request));
         self.waiting.len() < before
+    }
+
+    /// Whether what its agent has is still to be compared with the history.
+    pub(super) fn is_uncompared(&self) -> bool {
+        self.copy == AgentsCopy::PutOff && !self.agent_id.is_empty()
+    }
+
+    fn release_unless_busy<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        if !self.is_opening() {
+            self.release(cx);
+        }
     }
 
     fn release<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {

@@ -9,7 +9,7 @@ use super::asked::AskedFor;
 use crate::rpc::{self, RpcError};
 use crate::storage::Storage;
 use crate::store::{Session, Store};
-use crate::transcript::{Entry, Part, Replay, Shown, Start};
+use crate::transcript::{Entry, LaidOut, Part, Replay, Shown, Start};
 
 /// The first piece of a history is small, so that it is there at once.
 pub(super) const FIRST_PIECE: usize = 16 * 1024;
@@ -70,6 +70,11 @@ impl Showing {
     /// How much of the session's own log was shown, where all of the conversation was.
     pub(super) fn shown(&self) -> Option<Shown> {
         (self.part == Part::Conversation).then(|| self.history.shown(&self.session))
+    }
+
+    /// How the transcript is laid out that is shown.
+    pub(super) fn laid_out(&self) -> LaidOut {
+        LaidOut::of(&self.session)
     }
 
     /// The next lines and their size; `None` at the end as it was known when the history began or was last extended.

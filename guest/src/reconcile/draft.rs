@@ -51,7 +51,7 @@ struct Kept {
 
 impl Draft {
     pub(super) fn new(heard: Heard, moved_on: bool, replay: &[Turn]) -> Self {
-        let plan = Plan { tells: true, pieces: Vec::new(), aside: Vec::new(), heard: 0 };
+        let plan = Plan { tells: true, pieces: Vec::new(), aside: Vec::new(), contradicts: false, heard: 0 };
         let is_left_out = replay.iter().all(|turn| turn.user.is_empty());
         let prompts = if is_left_out { Prompts::LeftOut } else { Prompts::AsSaid };
         let (heard_before, since) = (heard.until, heard.since);
@@ -155,7 +155,7 @@ impl Draft {
             self.insert(replay);
             let (missing, lost): (Vec<&Turn>, Vec<&Turn>) =
                 known.iter().partition(|turn| turn.came_to_nothing || !self.moved_on);
-            self.set_aside(&lost);
+            self.give_up(&lost);
             self.keep(missing, Told::No);
             self.keep_others(unknown);
         } else {
@@ -194,7 +194,7 @@ impl Draft {
             self.keep_others(unknown);
             self.insert(replay);
         } else {
-            self.set_aside(&known);
+            self.give_up(&known);
             // What it tells in other turns than ours, or otherwise, it tells behind what others said before, and what it
             // tells before that stands before.
             let (mut others, mut inserted, mut told) = (unknown, 0, 0);
@@ -223,7 +223,7 @@ impl Draft {
         self.insert(replay);
         let (lost, others): (Vec<&Turn>, Vec<&Turn>) =
             log.iter().partition(|turn| self.has_heard(turn) && turn.finished);
-        self.set_aside(&lost);
+        self.give_up(&lost);
         self.keep_others(others);
     }
 
@@ -294,6 +294,12 @@ impl Draft {
                 self.place(Piece::Insert(run), false);
             }
         }
+    }
+
+    /// Sets aside what the agent does not tell, or tells otherwise.
+    fn give_up(&mut self, turns: &[&Turn]) {
+        self.plan.contradicts |= !turns.is_empty();
+        self.set_aside(turns);
     }
 
     fn set_aside(&mut self, turns: &[&Turn]) {

@@ -35,6 +35,8 @@ pub struct Plan {
     pub pieces: Vec<Piece>,
     /// The entries of the transcript that are taken out of the conversation.
     pub aside: Vec<RangeInclusive<u64>>,
+    /// Some of that the replay does not tell, or tells otherwise; of the rest it has more.
+    pub contradicts: bool,
     /// The position in the new layout up to which the agent has heard everything.
     pub heard: u64,
 }

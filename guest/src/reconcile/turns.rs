@@ -63,6 +63,23 @@ fn replay<S: Storage>(storage: &S, staging: &str, mut fold: Fold) -> Result<Vec<
     Ok(fold.finish(end.into()))
 }
 
+/// Puts them in the order of their places; what has none, because it is told in other turns, stays behind what was begun before
+/// it.
+fn order<T>(group: &mut [T], begun: impl Fn(&T) -> u64, place: impl Fn(&T) -> Option<usize>) {
+    let mut places: Vec<(u64, Option<usize>)> = group.iter().map(|turn| (begun(turn), place(turn))).collect();
+    places.sort_unstable();
+    let mut before = None;
+    for (_, place) in &mut places {
+        before = place.or(before);
+        *place = before;
+    }
+    group.sort_by_cached_key(|turn| {
+        let begun = begun(turn);
+        let at = places.partition_point(|(other, _)| *other < begun);
+        (places[at].1, begun)
+    });
+}
+
 /// Turns that were spoken at once have no order but that in which they were begun; the agent may have finished them in
 /// another.
 fn order_as_replayed(ours: &mut [Turn], theirs: &[Turn]) {
@@ -79,12 +96,29 @@ fn order_as_replayed(ours: &mut [Turn], theirs: &[Turn]) {
             let places = places.get_or_insert_with(|| {
                 theirs.iter().enumerate().rev().map(|(at, turn)| ((turn.user, turn.agent.sum()), at)).collect()
             });
-            let place = |turn: &Turn| places.get(&(turn.user, turn.agent.sum()));
             let group = &mut ours[first..=last];
-            if group.iter().all(|turn| place(turn).is_some()) {
-                group.sort_by_key(|turn| place(turn).copied());
-            }
+            order(group, |turn| turn.at.start(), |turn| places.get(&(turn.user, turn.agent.sum())).copied());
         }
         first = last + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_of_one_moment_are_ordered_as_they_are_replayed_though_some_are_told_in_others() {
+        // When each was begun, and which place it has in the replay.
+        let cases = [
+            (vec![(1, Some(1)), (2, Some(0))], vec![2, 1]),
+            (vec![(1, Some(0)), (8, Some(3)), (2, None), (3, None), (5, Some(2))], vec![1, 2, 3, 5, 8]),
+            (vec![(4, None), (5, Some(1)), (6, Some(0)), (7, None)], vec![4, 6, 7, 5]),
+            (vec![(1, None), (2, None)], vec![1, 2]),
+        ];
+        for (mut group, expected) in cases {
+            order(&mut group, |turn| turn.0, |turn| turn.1);
+            assert_eq!(group.iter().map(|turn| turn.0).collect::<Vec<u64>>(), expected);
+        }
     }
 }

@@ -19,6 +19,13 @@ pub fn mend<S: Storage>(store: &Store<S>, session: &Session, connection: &str, n
     Ok(())
 }
 
+/// Whether another connection is at work in a session, or may be: what its agent tells need not be all of it yet. One that was
+/// killed a moment ago may be, too.
+pub fn is_at_work_elsewhere<S: Storage>(store: &Store<S>, id: &str, connection: &str, now: i64) -> Result<bool> {
+    let others = OtherWindows::read(store, id, connection, now)?;
+    Ok(others.is_any_at_work() || (!others.is_empty() && under_way_elsewhere(store, id, connection, now)?.is_some()))
+}
+
 /// The session's record, if another connection is in the midst of a turn of it, of which it may not have written all yet.
 pub fn under_way_elsewhere<S: Storage>(
     store: &Store<S>,

@@ -48,6 +48,11 @@ impl OtherWindows {
         self.0.is_empty()
     }
 
+    /// Whether one of them says that it is at work, or does not say that it is not.
+    pub fn is_any_at_work(&self) -> bool {
+        self.0.iter().any(|window| window.is_working)
+    }
+
     /// Whether one of them may be at the turn with this tag; `begun` are the tags of all turns that have begun and not ended.
     /// A turn without one may be anybody's. One whose window is not there may be that of a window that has lost an instance:
     /// such a window is at a turn, and none of those that have begun has its name.

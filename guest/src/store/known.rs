@@ -79,6 +79,17 @@ impl Known {
         self.compared == Some(listed) || self.last_turn.is_some_and(|(begun, ended)| (begun..ended).contains(&listed))
     }
 
+    /// A turn of it through the layer has ended, before which it had nothing that the log has not, as far as the layer has
+    /// seen. Where its list tells of something that came before the turn, and after what is known of, it had: then the time
+    /// of the turn says nothing of that.
+    pub fn had_turn(&mut self, turn: Option<(i64, i64)>) {
+        let is_known = self.last_turn.is_some() || self.compared.is_some();
+        let is_before = |listed| turn.is_some_and(|(begun, _)| listed < begun);
+        if !(is_known && !self.agrees() && self.listed.is_some_and(is_before)) {
+            self.last_turn = turn;
+        }
+    }
+
     /// Whether its own list says that something was said without the layer since its last turn through it, or its replay was
     /// last compared.
     pub fn has_moved_on(&self) -> bool {

@@ -227,8 +227,25 @@ impl Session {
 
     /// Whether this entry of its own log is part of its transcript.
     pub fn has_own(&self, seq: u32) -> bool {
-        let is_in = |part: &Segment| part.log == self.id && (part.from..=part.until).contains(&seq);
-        seq >= self.tail || self.segments.iter().any(is_in)
+        self.has(&self.id, seq)
+    }
+
+    /// Whether this entry of a log is part of its transcript.
+    pub fn has(&self, log: &str, seq: u32) -> bool {
+        let is_in = |part: &Segment| part.log == log && (part.from..=part.until).contains(&seq);
+        (log == self.id && seq >= self.tail) || self.segments.iter().any(is_in)
+    }
+
+    /// How many entries of its transcript stand before the first of its own log that is behind this one.
+    pub fn length_before(&self, seq: u32) -> u64 {
+        let mut before = 0;
+        for part in &self.segments {
+            if part.log == self.id && part.until > seq {
+                return before + (u64::from(seq) + 1).saturating_sub(u64::from(part.from));
+            }
+            before += part.length();
+        }
+        self.length_up_to(seq)
     }
 
     /// The last entry of its own log where its transcript has this many entries; 0 where none is needed for that.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::entry::{Entry, Kind};
 use super::mend;
 use crate::storage::{Bounds, Result, Storage};
-use crate::store::Session;
+use crate::store::{Segment, Session};
 
 /// How much is looked through at a time.
 const BATCH: Bounds = Bounds { limit: 256, max_bytes: 256 * 1024 };
@@ -152,8 +152,11 @@ pub enum Growing {
 /// Something that was said elsewhere and is over, or was held back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Said {
-    /// The turn; none: one entry, between turns.
+    /// The turn; none: one entry, between turns, or what was taken over.
     turn: Option<String>,
+    /// The log that it was taken over from; none: it stands in the session's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    log: Option<String>,
     from: u32,
     until: u32,
     #[serde(default, skip_serializing_if = "By::is_another")]
@@ -165,12 +168,23 @@ struct Said {
 
 impl Said {
     fn turn(turn: String, from: u32, until: u32) -> Self {
-        Self { turn: Some(turn), from, until, by: By::Another, is_cut_off: false }
+        Self { turn: Some(turn), log: None, from, until, by: By::Another, is_cut_off: false }
     }
 
     /// One entry, between turns.
     fn words(seq: u32, by: By) -> Self {
-        Self { turn: None, from: seq, until: seq, by, is_cut_off: false }
+        Self { turn: None, log: None, from: seq, until: seq, by, is_cut_off: false }
+    }
+
+    /// What another window has taken over from its agent.
+    fn taken_over(part: Segment) -> Self {
+        let Segment { log, from, until } = part;
+        Self { turn: None, log: Some(log), from, until, by: By::Another, is_cut_off: false }
+    }
+
+    /// Whether it is one entry of the session's own log, between turns.
+    fn is_words(&self) -> bool {
+        self.turn.is_none() && self.log.is_none()
     }
 }
 
@@ -274,6 +288,12 @@ impl Elsewhere {
         self.behind = Behind::Written;
     }
 
+    /// This part of another log has become part of the conversation: it was said without the layer, and another window has
+    /// taken it over.
+    pub fn was_taken_over(&mut self, part: Segment) {
+        self.ended.push_back(Said::taken_over(part));
+    }
+
     /// The client was shown this much, whatever there was to be shown before.
     pub fn was_shown(&mut self, shown: Shown, own: &Own) {
         *self = Self { looked: shown.end, ..Self::default() };
@@ -349,7 +369,7 @@ impl Elsewhere {
             Some(Growing::IsShown) => shown.is_none(),
             Some(Growing::Waits) => false,
         };
-        let is_waiting = || self.ended.iter().any(|said| said.turn.is_none() && said.from == seq);
+        let is_waiting = || self.ended.iter().any(|said| said.is_words() && said.from == seq);
         if is_new && !is_waiting() {
             self.ended.push_back(Said::words(seq, By::Another));
         }
@@ -384,18 +404,19 @@ impl Elsewhere {
         }
         let room = u32::try_from(room).unwrap_or(u32::MAX);
         let bounds = Bounds { max_bytes: room.clamp(LEAST_BYTES, BATCH.max_bytes), ..BATCH };
-        let page = storage.read_log(&session.id, said.from, bounds)?;
+        let log = said.log.clone().unwrap_or_else(|| session.id.clone());
+        let page = storage.read_log(&log, said.from, bounds)?;
         let is_past = page.entries.last().is_none_or(|entry| entry.seq >= said.until) || !page.more;
         let of_turn = |text: &str| match &said.turn {
             Some(turn) => Entry::parse(text).is_some_and(|entry| entry.turn == Some(turn)),
             None => true,
         };
-        let words = self.words.as_ref().filter(|words| said.turn.is_none() && words.seq == said.from);
+        let words = self.words.as_ref().filter(|words| said.is_words() && words.seq == said.from);
         let was_shown = |value: String| match words {
             Some(words) => Entry::parse(&value).and_then(|entry| words.rest_of(&entry)),
             None => Some(value),
         };
-        let is_words = said.turn.is_none() && by == By::Another;
+        let is_words = said.is_words() && by == By::Another;
         let met = page.entries.first().filter(|entry| is_words && entry.seq == said.from);
         let now_shown = met.and_then(|entry| Cut::of(entry.seq, &entry.value));
         let cut_off = match said.turn.as_deref().filter(|_| is_past && said.is_cut_off) {
@@ -407,7 +428,7 @@ impl Elsewhere {
             .into_iter()
             .filter(|entry| entry.seq <= said.until)
             .inspect(|entry| said.from = entry.seq.saturating_add(1))
-            .filter(|entry| session.has_own(entry.seq) && of_turn(&entry.value))
+            .filter(|entry| session.has(&log, entry.seq) && of_turn(&entry.value))
             .filter_map(|entry| was_shown(entry.value))
             .chain(cut_off)
             .collect();

@@ -103,7 +103,9 @@ fn several_folders_are_asked_for_side_by_side() {
     }
     desk.wait(0);
     assert_eq!(world.folder_calls.get(), 9);
-    folders.iter().for_each(|cwd| knows(&world, cwd, 0));
+    for cwd in &folders {
+        knows(&world, cwd, 0);
+    }
     desk.wait(5);
     assert_eq!(notes(&store).len(), 9);
 }

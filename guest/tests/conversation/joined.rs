@@ -61,6 +61,35 @@ fn a_prompt_without_an_answer_is_known_again_where_the_agent_joins_it_with_the_n
 }
 
 #[test]
+fn prompts_of_one_moment_are_known_again_where_the_agent_joins_some_of_them() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut first = set(&store, &world, &loads(), &[]);
+    first.new_session("s1", CWD);
+    ask_prompt(&mut first, "early", "s1", "Early");
+    let mut second = set(&store, &world, &loads(), &[]);
+    let out = ask_resume(&mut second, "resume", "s1");
+    oblige(&mut second, out, &[], "never").answer("resume");
+    let void = ask_prompt(&mut second, "void", "s1", "Void").request("session/prompt");
+    second.turn("s1", "Question", &["Answer"]);
+    second.turn("s1", "More", &["Further"]);
+    second.reply(&void, json!({"stopReason": "end_turn"})).answer("void");
+    ask_prompt(&mut first, "late", "s1", "Late");
+    first.revive(&loads());
+    leave(first);
+    leave(second);
+    let joined = [(USER, "Void\n\nQuestion"), (AGENT, "Answer"), (USER, "More"), (AGENT, "Further")];
+    let tells = [&[(USER, "Early")], &joined[..], &[(USER, "Late")]].concat();
+    for time in ["next", "after that"] {
+        let mut desk = set(&store, &world, &loads(), &[]);
+        let shown = said(&load_as(&mut desk, "s1", "s1", &tells).client).concat();
+        for text in ["Early", "Void", "Question", "Answer", "More", "Further", "Late"] {
+            assert_eq!(shown.matches(text).count(), 1, "{text}, {time}: {shown}");
+        }
+        leave(desk);
+    }
+}
+
+#[test]
 fn a_prompt_behind_one_that_nobody_had_answered_is_known_again_behind_a_summary() {
     for answer in ["", "New answer"] {
         let (store, world) = (Memory::new(), World::default());

@@ -1,5 +1,5 @@
-//! An agent that loads a session which another window has open, or had until it was killed a moment ago: what it tells
-//! becomes no part of the history, and it is not told it again.
+//! An agent that loads a session which another window is at a turn of, or was until it was killed a moment ago: what it tells
+//! becomes no part of the history until the next load, and it is not told it again.
 
 use acp_sessions_guest::storage::{Memory, Storage, StorageError};
 use serde_json::{Value, json};
@@ -163,4 +163,51 @@ fn what_an_agent_tells_whose_user_had_to_log_in_is_shown_out_of_the_log() {
     assert_eq!(said(&load(&mut desk, "s1", &all).client), lines(&[&all]));
     assert_eq!(told(&mut desk), None);
     drop(first);
+}
+
+#[test]
+fn all_that_a_killed_window_did_not_write_is_found_once_nobody_can_be_at_its_turn() {
+    let whole = [TOLD, &[("Third question", "Third answer")]].concat();
+    for is_open in [false, true] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        drop(at_work(&store, &world));
+        // It is opened again at once, and stays open.
+        let mut first = opened(&store, &world, &whole);
+        first.wait(UNTIL_FORGOTTEN);
+        if is_open {
+            let out = load(&mut first, "s1", &whole);
+            assert_eq!(said(&out.client), lines(&[&whole]));
+            assert_eq!(told(&mut first), None);
+        } else {
+            let mut second = Desk::ready(&store, &world, &loads());
+            let out = load(&mut second, "s1", &whole);
+            assert_eq!(said(&out.client), lines(&[&whole]));
+            assert_eq!(told(&mut second), None);
+            leave(second);
+        }
+        leave(first);
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let expected = [lines(&[&whole]), vec!["> On".to_owned()]].concat();
+        assert_eq!(said(&load(&mut desk, "s1", &[]).client), expected, "open: {is_open}");
+    }
+}
+
+#[test]
+fn a_window_is_shown_what_is_in_the_log_though_its_agent_does_not_load_once_more() {
+    let whole = [TOLD, &[("Third question", "Third answer")]].concat();
+    let (store, world) = (Memory::new(), World::unrecorded());
+    drop(at_work(&store, &world));
+    let mut desk = opened(&store, &world, &whole);
+    desk.wait(UNTIL_FORGOTTEN);
+    for time in ["once", "again"] {
+        let mut out = ask_load(&mut desk, "load", "s1");
+        let asked = out.asked("session/load").cloned();
+        assert_eq!(asked.is_some(), time == "once", "{:?}", out.agent);
+        if let Some(asked) = asked {
+            out.extend(desk.refuse(&asked, -32603));
+        }
+        assert!(out.answer("load")["error"].is_null(), "{:?}", out.answer("load"));
+        assert_eq!(said(&out.client), lines(&[TOLD, &[("Third question", "Third")]]), "{time}");
+    }
+    ask_prompt(&mut desk, "next", "s1", "On").request("session/prompt");
 }

@@ -401,3 +401,99 @@ fn a_prompt_that_was_cancelled_before_the_agent_said_anything_stays_though_the_s
         leave(desk);
     }
 }
+
+/// What an agent has that has to be asked to load a session, and one that can resume it without telling anything.
+fn both_ways() -> [Value; 2] {
+    [json!({"loadSession": true}), loads()]
+}
+
+fn close(desk: &mut Desk<'_>, id: &str) {
+    assert!(desk.ask("session/close", json!({ "sessionId": id }))["error"].is_null());
+}
+
+#[test]
+fn what_was_said_outside_since_the_agents_list_was_read_is_shown_by_a_load_in_the_same_process() {
+    for capabilities in both_ways() {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let id = told(&store, &world, &capabilities);
+        two_days_later(&world);
+        let mut desk = listing(&store, &world, "a", &capabilities, &[row("s1", "One", LATER)]);
+        assert_eq!(said(&load(&mut desk, &id, TOLD).client), lines(&[TOLD]));
+        close(&mut desk, &id);
+        // Nobody has listed since.
+        world.now.set(world.now.get() + 30_000);
+        let has = all(&[TOLD, OUTSIDE]);
+        let out = ask_load(&mut desk, "load", &id);
+        assert!(out.asked("session/load").is_some(), "{:?}", out.agent);
+        assert_eq!(said(&oblige(&mut desk, out, &has, "never").client), lines(&[TOLD, OUTSIDE]), "{capabilities}");
+        close(&mut desk, &id);
+        // What its replay tells is compared each time, as long as no newer list says that it need not be.
+        let has = all(&[TOLD, OUTSIDE, NEW]);
+        assert_eq!(said(&load(&mut desk, &id, &has).client), lines(&[TOLD, OUTSIDE, NEW]), "{capabilities}");
+    }
+}
+
+#[test]
+fn a_list_that_was_read_a_moment_ago_says_whether_anything_was_said_outside() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let id = told(&store, &world, &loads());
+    two_days_later(&world);
+    let mut desk = listing(&store, &world, "a", &loads(), &[row("s1", "One", LATER)]);
+    load(&mut desk, &id, TOLD);
+    close(&mut desk, &id);
+    let out = ask_load(&mut desk, "load", &id);
+    assert!(out.asked("session/resume").is_some() && out.asked("session/load").is_none(), "{:?}", out.agent);
+    assert_eq!(said(&oblige(&mut desk, out, &[], "never").client), lines(&[TOLD]));
+}
+
+#[test]
+fn a_turn_does_not_hide_what_was_said_outside_before_its_session_was_resumed() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let id = told(&store, &world, &loads());
+    two_days_later(&world);
+    let mut desk = listing(&store, &world, "a", &loads(), &[row("s1", "One", LATER)]);
+    load(&mut desk, &id, TOLD);
+    close(&mut desk, &id);
+    // It is gone on with outside, which the list that was read does not know.
+    world.now.set(world.now.get() + 30_000);
+    let out = ask_resume(&mut desk, "resume", &id);
+    assert!(out.asked("session/resume").is_some(), "{:?}", out.agent);
+    oblige(&mut desk, out, &[], "never").answer("resume");
+    ask_prompt(&mut desk, "turn", &id, NEW[0].0);
+    desk.agent(update("s1", chunk("agent_message_chunk", NEW[0].1)));
+    desk.wait(2000);
+    desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+    leave(desk);
+    // The one time that the list tells is that of the turn.
+    let mut desk = listing(&store, &world, "a", &loads(), &[row("s1", "One", "2025-10-11T08:53:51Z")]);
+    let out = load(&mut desk, &id, &all(&[TOLD, OUTSIDE, NEW]));
+    assert_eq!(said(&out.client), lines(&[TOLD, OUTSIDE, NEW]));
+}
+
+#[test]
+fn a_turn_does_not_hide_what_was_said_outside_while_its_session_was_open() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let id = told(&store, &world, &loads());
+    two_days_later(&world);
+    let mut desk = listing(&store, &world, "a", &loads(), &[row("s1", "One", LATER)]);
+    load(&mut desk, &id, TOLD);
+    // It is gone on with outside, as the list says that another window reads.
+    world.now.set(world.now.get() + 30_000);
+    leave(listing(&store, &world, "a", &loads(), &[row("s1", "One", "2025-10-11T08:53:40Z")]));
+    for (user, agent) in [NEW[0], ("One more", "Its answer")] {
+        ask_prompt(&mut desk, "turn", &id, user);
+        desk.agent(update("s1", chunk("agent_message_chunk", agent)));
+        desk.wait(2000);
+        desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+    }
+    leave(desk);
+    // The one time that the list tells is that of the last turn.
+    let mut desk = listing(&store, &world, "a", &loads(), &[row("s1", "One", "2025-10-11T08:53:53Z")]);
+    let has = all(&[TOLD, OUTSIDE, NEW, &[("One more", "Its answer")]]);
+    assert_eq!(said(&load(&mut desk, &id, &has).client), lines(&[&has]));
+    leave(desk);
+    // It is compared once.
+    let mut desk = listing(&store, &world, "a", &loads(), &[row("s1", "One", "2025-10-11T08:53:53Z")]);
+    let out = ask_load(&mut desk, "load", &id);
+    assert!(out.asked("session/load").is_none(), "{:?}", out.agent);
+}

@@ -14,6 +14,9 @@ pub(crate) type Turns<'t> = &'t [(&'t str, &'t str)];
 /// What [`told`] says.
 pub(crate) const TOLD: Turns<'static> = &[("First question", "First answer"), ("Second question", "Second answer")];
 
+/// How long a window that opens a session waits for what others are about to write in it, in milliseconds.
+pub(crate) const A_WRITE: i64 = 300;
+
 /// A conversation as [`said`] gives it.
 pub(crate) fn lines(parts: &[Turns<'_>]) -> Vec<String> {
     let turns = parts.iter().copied().flatten();
@@ -112,8 +115,17 @@ pub(crate) fn replay<S: Storage>(desk: &mut Desk<'_, S>, agent_id: &str, turns: 
 /// The agent does what it is asked until it is asked no more: what it loads it replays as these turns, what is made
 /// new is called `fresh`. Everything that was said, from `out` on.
 pub(crate) fn oblige<S: Storage>(desk: &mut Desk<'_, S>, out: Out, turns: Turns<'_>, fresh: &str) -> Out {
-    let (mut all, mut next) = (out, 0);
-    while let Some(message) = all.agent.get(next).cloned() {
+    let (mut all, mut next, mut has_waited) = (out, 0, false);
+    loop {
+        let Some(message) = all.agent.get(next).cloned() else {
+            // With another window on the session it is waited for what that is about to write.
+            if has_waited || !is_loading(&all) {
+                return all;
+            }
+            has_waited = true;
+            all.extend(desk.wait(A_WRITE));
+            continue;
+        };
         next += 1;
         if message.get("id").is_none() {
             continue;
@@ -131,7 +143,12 @@ pub(crate) fn oblige<S: Storage>(desk: &mut Desk<'_, S>, out: Out, turns: Turns<
         };
         all.extend(desk.reply(&message, result));
     }
-    all
+}
+
+/// Whether the agent has loaded a session, and the client has no answer to anything yet.
+fn is_loading(out: &Out) -> bool {
+    let has_loaded = out.agent.iter().any(|message| message["method"] == "session/load");
+    has_loaded && out.client.iter().all(|message| message.get("method").is_some())
 }
 
 /// A load by an agent that obliges.

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, account, ask_load, ask_prompt, ask_resume, leave, lines, listing, load, oblige, replay, row, said, told,
+    A_WRITE, CWD, TOLD, Turns, account, ask_load, ask_prompt, ask_resume, leave, lines, listing, load, mark, oblige,
+    replay, row, said, told,
 };
 
 fn resumes() -> Value {
@@ -409,4 +410,186 @@ fn what_a_program_of_the_agents_has_refused_is_told_though_another_window_had_a_
             assert_eq!(account(&ask_prompt(&mut desk, "prompt", "s1", "Four")), None, "{refusal:?}, {capabilities}");
         }
     }
+}
+
+fn loads() -> Value {
+    json!({"loadSession": true})
+}
+
+/// Turns that were had without the layer.
+const OUTSIDE: Turns<'static> = &[("Outside question", "Outside answer")];
+
+/// A window on `s1`, in which two turns were had.
+fn open<'a>(store: &'a Memory, world: &'a World, capabilities: &Value) -> Desk<'a> {
+    let mut desk = Desk::ready(store, world, capabilities);
+    desk.new_session("s1", CWD);
+    for (user, agent) in TOLD {
+        desk.turn("s1", user, &[agent]);
+    }
+    desk
+}
+
+#[test]
+fn what_was_said_outside_is_shown_though_another_window_has_the_session_open() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut first = open(&store, &world, &loads());
+    let has = [TOLD, OUTSIDE].concat();
+    let mut second = Desk::ready(&store, &world, &loads());
+    let out = load(&mut second, "s1", &has);
+    assert_eq!(said(&out.client), lines(&[&has]));
+    assert!(mark(&out, "load")["setAside"].is_null());
+    // The one that was open is shown it, and its agent told before its next prompt; each once.
+    let out = first.wait(1000);
+    assert_eq!(said(&out.client), lines(&[OUTSIDE]));
+    assert!(out.client.iter().all(|update| {
+        let is_title = update["params"]["update"]["sessionUpdate"] == "session_info_update";
+        is_title || update["params"]["_meta"]["acp-sessions"]["elsewhere"] == true
+    }));
+    assert_eq!(said(&first.wait(1000).client), [""; 0]);
+    let next = ask_prompt(&mut first, "next", "s1", "Next");
+    let told = account(&next).unwrap_or_default();
+    assert!(told.contains("User: Outside question\n\nAssistant: Outside answer"), "{told}");
+    assert!(!told.contains("First") && !told.contains("Second"), "{told}");
+    assert_eq!(said(&next.client), [""; 0]);
+    first.agent(update("s1", chunk("agent_message_chunk", "Done")));
+    first.reply(&next.request("session/prompt"), json!({"stopReason": "end_turn"})).answer("next");
+    assert_eq!(account(&ask_prompt(&mut first, "last", "s1", "Last")), None);
+    first.client(json!({"method": "session/cancel", "params": {"sessionId": "s1"}}));
+    first.agent(json!({"id": "last", "result": {"stopReason": "cancelled"}}));
+    assert_eq!(said(&second.wait(1000).client), ["> Next", "Done", "> Last"]);
+    leave(first);
+    leave(second);
+    let whole = [&has[..], &[("Next", "Done"), ("Last", "")]].concat();
+    for capabilities in [json!({}), loads()] {
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        let shown = said(&load(&mut desk, "s1", &whole).client);
+        assert_eq!(shown, [lines(&[&has]), vec!["> Next".to_owned(), "Done".to_owned(), "> Last".to_owned()]].concat());
+        leave(desk);
+    }
+}
+
+#[test]
+fn what_was_said_outside_stands_where_it_belongs_though_a_window_that_was_open_has_gone_on_since() {
+    // Whether the window is told that time has passed before it goes on, and whether its instance is lost before that.
+    for (is_seen, is_lost) in [(false, false), (true, false), (false, true), (true, true)] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut first = open(&store, &world, &loads());
+        let mine: Turns<'_> = &[("Mine", "My answer")];
+        first.turn("s1", mine[0].0, &[mine[0].1]);
+        let has = [TOLD, OUTSIDE, mine].concat();
+        let mut second = Desk::ready(&store, &world, &loads());
+        let out = load(&mut second, "s1", &has);
+        assert_eq!(said(&out.client), lines(&[&has]));
+        let mut shown = Vec::new();
+        if is_seen {
+            shown.extend(said(&first.wait(1000).client));
+        }
+        if is_lost {
+            first = Desk::carry_on(&store, &world, &[], first.memos, Vec::new());
+            shown.extend(said(&first.pull().client));
+        }
+        let next = ask_prompt(&mut first, "next", "s1", "Next");
+        shown.extend(said(&next.client));
+        assert_eq!(shown, lines(&[OUTSIDE]), "seen: {is_seen}, lost: {is_lost}");
+        let told = account(&next).unwrap_or_default();
+        assert!(told.contains("Outside answer") && !told.contains("First"), "{told}");
+        first.agent(update("s1", chunk("agent_message_chunk", "Done")));
+        first.reply(&next.request("session/prompt"), json!({"stopReason": "end_turn"})).answer("next");
+        let told = account(&ask_prompt(&mut second, "theirs", "s1", "Theirs")).unwrap_or_default();
+        assert!(told.matches("Done").count() == 1 && !told.contains("Outside"), "{told}");
+        second.agent(json!({"id": "theirs", "result": {"stopReason": "end_turn"}}));
+        leave(first);
+        leave(second);
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let expected = [lines(&[&has, &[("Next", "Done")]]), vec!["> Theirs".to_owned()]].concat();
+        assert_eq!(said(&load(&mut desk, "s1", &[]).client), expected);
+    }
+}
+
+#[test]
+fn an_agent_that_knows_nothing_of_a_session_is_told_once_what_another_window_has_taken_over() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    leave(open(&store, &world, &loads()));
+    // Another agent has it open, and has heard nothing of it yet.
+    let mut other = Desk::open(&store, &world, &[]);
+    other.greet(Some("b"), &json!({}));
+    let out = ask_load(&mut other, "load", "s1");
+    oblige(&mut other, out, &[], "b1").answer("load");
+    let has = [TOLD, OUTSIDE].concat();
+    let mut desk = Desk::ready(&store, &world, &loads());
+    assert_eq!(said(&load(&mut desk, "s1", &has).client), lines(&[&has]));
+    let next = ask_prompt(&mut other, "next", "s1", "Next");
+    assert_eq!(said(&next.client), lines(&[OUTSIDE]));
+    let told = account(&next).unwrap_or_default();
+    for (user, agent) in has {
+        assert_eq!([user, agent].map(|text| told.matches(text).count()), [1, 1], "{told}");
+    }
+    other.reply(&next.request("session/prompt"), json!({"stopReason": "end_turn"})).answer("next");
+    assert_eq!(account(&ask_prompt(&mut other, "last", "s1", "Last")), None);
+}
+
+#[test]
+fn what_another_window_is_about_to_write_is_not_taken_for_said_outside() {
+    for is_prompted in [false, true] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut first = open(&store, &world, &loads());
+        first.wait(1000);
+        // It waits to be written as the second one loads, and as its agent has told all.
+        first.agent(update("s1", chunk("agent_message_chunk", "By the way")));
+        let mut second = Desk::ready(&store, &world, &loads());
+        let out = ask_load(&mut second, "load", "s1");
+        let asked = out.request("session/load");
+        second.agent(update("s1", chunk("user_message_chunk", TOLD[0].0)));
+        second.agent(update("s1", chunk("agent_message_chunk", TOLD[0].1)));
+        second.agent(update("s1", chunk("user_message_chunk", TOLD[1].0)));
+        second.agent(update("s1", chunk("agent_message_chunk", &[TOLD[1].1, "By the way"].concat())));
+        assert_eq!(said(&second.reply(&asked, json!({})).client), [""; 0]);
+        if is_prompted {
+            ask_prompt(&mut first, "on", "s1", "On");
+        } else {
+            first.wait(100);
+        }
+        let mut out = second.wait(A_WRITE);
+        out.answer("load");
+        for _ in 0..2 {
+            out.extend(second.wait(1000));
+        }
+        let shown = said(&out.client);
+        let is_once = |text: &str| shown.iter().filter(|line| line.contains(text)).count() == 1;
+        assert!([TOLD[0].0, TOLD[1].1, "By the way"].into_iter().all(is_once), "{shown:?}");
+    }
+}
+
+#[test]
+fn what_a_window_that_is_open_has_said_is_not_taken_back_by_what_another_program_of_its_agent_has() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut first = open(&store, &world, &loads());
+    first.wait(60_000);
+    // Its agent's other program knows nothing of the last turn, and of something else.
+    let has = [&TOLD[..1], OUTSIDE].concat();
+    let rows = [row("s1", "One", "2025-10-09T08:54:10Z")];
+    let mut second = listing(&store, &world, "a", &loads(), &rows);
+    let out = load(&mut second, "s1", &has);
+    assert_eq!(said(&out.client), lines(&[TOLD]));
+    assert!(mark(&out, "load")["setAside"].is_null());
+    assert_eq!(said(&first.wait(1000).client), [""; 0]);
+    // Once it is open nowhere else the agent is believed.
+    leave(first);
+    let out = load(&mut second, "s1", &has);
+    assert_eq!(said(&out.client), lines(&[&has]));
+    assert!(mark(&out, "load")["setAside"].is_u64());
+}
+
+#[test]
+fn a_window_that_opens_an_agents_own_session_is_not_shown_again_what_the_agent_has_from_before() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let loads = json!({"loadSession": true, "sessionCapabilities": {"resume": {}}});
+    let mut first = Desk::ready(&store, &world, &loads);
+    let out = ask_resume(&mut first, "resume", "o1");
+    oblige(&mut first, out, &[], "never").answer("resume");
+    let mut second = Desk::ready(&store, &world, &loads);
+    assert_eq!(said(&load(&mut second, "o1", OUTSIDE).client), lines(&[OUTSIDE]));
+    assert_eq!(said(&first.wait(1000).client), [""; 0]);
+    let next = ask_prompt(&mut first, "next", "o1", "Next");
+    assert_eq!((account(&next), said(&next.client)), (None, Vec::new()));
 }

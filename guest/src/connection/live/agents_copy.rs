@@ -8,4 +8,6 @@ pub(super) enum AgentsCopy {
     Known,
     /// It was not looked at: something may have been said in it before, which that time says nothing of.
     Unseen,
+    /// The same, because somebody else was at work in the session when it was opened: the next load looks at it.
+    PutOff,
 }

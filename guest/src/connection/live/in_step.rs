@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::sessions::windows::window_of;
-use crate::store::Title;
-use crate::transcript::Elsewhere;
+use crate::store::{Segment, Title};
+use crate::transcript::{Elsewhere, LaidOut};
 
 /// What this window knows of others on its session.
 #[derive(Debug, Default)]
@@ -16,6 +16,8 @@ pub(super) struct InStep {
     /// By which ids its agent has said something; the last is mostly the only one.
     pub(super) spoke_as: Vec<Arc<str>>,
     pub(super) elsewhere: Elsewhere,
+    /// How the transcript was laid out when this was last looked at.
+    laid_out: LaidOut,
     /// It could not be read, and is left alone until it is looked again.
     pub(super) is_put_off: bool,
     /// It has changed while it was not open, and was not looked at.
@@ -68,6 +70,9 @@ pub(in crate::connection) struct Kept {
     /// What was said in other windows and is to be shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     elsewhere: Option<Elsewhere>,
+    /// How the transcript is laid out, where it is not all of the session's own log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    laid_out: Option<LaidOut>,
 }
 
 impl InStep {
@@ -91,17 +96,44 @@ impl InStep {
         let is_ahead = seen.is_none_or(|seen| seen < self.elsewhere.looked());
         let is_kept = !self.elsewhere.is_idle() || (is_ahead && self.elsewhere.looked() > 0);
         let spoke_as = self.spoke_as.iter().filter(|id| ***id != *agent_id).map(ToString::to_string).collect();
-        Kept { window, spoke_as, elsewhere: is_kept.then(|| self.elsewhere.clone()) }
+        let laid_out = Some(&self.laid_out).filter(|laid_out| !laid_out.is_plain()).cloned();
+        Kept { window, spoke_as, elsewhere: is_kept.then(|| self.elsewhere.clone()), laid_out }
     }
 
     /// An instance was lost; what it had given to be kept, the connection whose open mark it was, and the agent's id.
     pub(super) fn take_up(&mut self, kept: Kept, mark: Option<&str>, agent_id: &str) {
-        let Kept { window, spoke_as, elsewhere } = kept;
+        let Kept { window, spoke_as, elsewhere, laid_out } = kept;
         self.window = window.or_else(|| mark.map(window_of));
         // What the lost instance was told last may be written without its having given that to be kept.
         let ids = spoke_as.into_iter().chain([agent_id.to_owned()]).filter(|id| !id.is_empty());
         self.spoke_as = ids.map(Arc::from).collect();
         self.elsewhere = elsewhere.unwrap_or_default();
+        self.laid_out = laid_out.unwrap_or_default();
+    }
+
+    /// How the transcript is laid out, as far as is known.
+    pub(super) fn laid_out(&self) -> &LaidOut {
+        &self.laid_out
+    }
+
+    /// The transcript is laid out so now. Returns how it was before.
+    pub(super) fn lay_out(&mut self, laid_out: LaidOut) -> LaidOut {
+        if self.laid_out != laid_out {
+            self.changes = self.changes.wrapping_add(1);
+        }
+        std::mem::replace(&mut self.laid_out, laid_out)
+    }
+
+    /// What others have taken over into the session of this id since its transcript was laid out like this is to be shown; not
+    /// what has come in the place of something that may have been.
+    pub(super) fn show_taken_over(&mut self, before: &LaidOut, own: &str) {
+        if self.laid_out.replaces_since(before) {
+            return;
+        }
+        let new: Vec<Segment> = self.laid_out.new_since(before, own).cloned().collect();
+        for part in new {
+            self.change().was_taken_over(part);
+        }
     }
 
     /// To change what is to be shown.

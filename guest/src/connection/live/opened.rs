@@ -17,7 +17,7 @@ use crate::sessions::fork::{Fork, fork};
 use crate::sessions::{info, open_marks};
 use crate::storage::{Durability, Storage, StorageError, Write};
 use crate::store::{Changed, Decision, Origin, Session, Title, keys};
-use crate::transcript::{Position, is_any_said, length};
+use crate::transcript::{LaidOut, Position, is_any_said, length};
 
 impl LiveSession {
     /// The agent has it open and the history is out: the store is told, then the client, then whoever waited.
@@ -42,8 +42,11 @@ impl LiveSession {
             }
         };
         self.stands_in_since = self.stands_in(&session, &opening, &attached, cx);
-        self.untold = untold(&session, opening.overheard.map_or(opening.heard, |overheard| overheard.told()), cx);
-        self.has_overheard(opening.overheard);
+        self.in_step.lay_out(LaidOut::of(&session));
+        let overheard = opening.overheard.filter(|_| opening.is_laid_out_as_asked(&session));
+        let heard = overheard.map_or_else(|| opening.heard_in(&session), |overheard| overheard.told());
+        self.untold = untold(&session, heard, cx);
+        self.has_overheard(overheard);
         self.copy = opening.agents_copy(&attached, cx);
         let mark = self.mark_of(&opening, &attached, &session, cx);
         let goes_on = opening.is_detached() && !attached.step.makes();
@@ -70,7 +73,12 @@ impl LiveSession {
             if !matches!(opening.target, Target::Fork(..)) {
                 self.note_where(&opening, &session);
             }
-            self.in_step_from(opening.showing.as_ref().and_then(Showing::shown), cx);
+            let shown = opening.showing.as_ref().and_then(|showing| Some((showing.shown()?, showing.laid_out())));
+            let (shown, laid_out) = shown.unzip();
+            self.in_step_from(shown, cx);
+            if let Some(laid_out) = laid_out {
+                self.in_step.show_taken_over(&laid_out, &session.id);
+            }
         }
         self.state_changed(cx);
         // The session is open, and can be even where its state cannot be written now; the host is told.
@@ -246,7 +254,7 @@ impl LiveSession {
                 {
                     known.forget(self.agent_id.to_string());
                 }
-                _ => changed.give_again(&agent, &self.agent_id, opening.heard, session),
+                _ => changed.give_again(&agent, &self.agent_id, opening.heard_in(before), session),
             }
             if attached.step == Step::New
                 && let Some(known) = changed.agents.get_mut(&agent).filter(|known| *known.id == *self.agent_id)
@@ -307,7 +315,11 @@ impl LiveSession {
 }
 
 /// What the agent has not heard of what was said.
-fn untold<S: Storage, E: Environment>(session: &Session, heard: u64, cx: &mut Cx<'_, S, E>) -> Option<Untold> {
+pub(super) fn untold<S: Storage, E: Environment>(
+    session: &Session,
+    heard: u64,
+    cx: &mut Cx<'_, S, E>,
+) -> Option<Untold> {
     match is_any_said(cx.store.storage(), session, heard) {
         Ok(is_any) => is_any.then_some(Untold::Place(heard)),
         Err(error) => {

@@ -7,6 +7,7 @@
 mod adopting;
 mod begin;
 mod failing;
+mod others;
 mod plan;
 mod steps;
 mod wanted;
@@ -27,7 +28,9 @@ use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::{Code, Object, RpcError};
 use crate::storage::Storage;
-use crate::store::{Known, Session, State, directory};
+use crate::store::{Known, Origin, Session, State, directory};
+use crate::transcript::LaidOut;
+use others::Others;
 
 /// How many `session_info_update`s are remembered of a session that the store does not have yet.
 const MOST_INFOS: usize = 16;
@@ -69,13 +72,12 @@ pub(super) struct Opening {
     /// The agent has not answered an earlier request for the session, that nobody waits for any more. It may tell the
     /// history for that one yet, which could not be told from what it says in a turn.
     awaits_earlier: bool,
+    others: Others,
     pub(super) attached: Option<Attached>,
     pub(super) showing: Option<Showing>,
     staging: Option<Staging>,
-    /// What the agent tells becomes no part of the history, because another window has the session open: it only shows what
-    /// the agent knows.
-    is_overheard: bool,
-    /// What that came to.
+    comparing: Comparing,
+    /// What was overheard came to.
     pub(super) overheard: Option<Overheard>,
     /// The agent's telling is shown as it comes, because there is nothing else to show.
     shows_telling: bool,
@@ -87,6 +89,17 @@ pub(super) struct Opening {
     infos: VecDeque<String>,
     /// The title that the agent has told the client last meanwhile.
     title_told: Option<String>,
+}
+
+/// What becomes of what the agent tells while it opens the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comparing {
+    /// It is compared with the history, where it need be.
+    NowIfEver,
+    /// It is not compared, though it may have more: somebody else is at work in the session, or was until a moment ago.
+    PutOff,
+    /// The same; it only shows what the agent knows.
+    Overheard,
 }
 
 /// What the session was before.
@@ -133,6 +146,24 @@ impl Opening {
         self.asks_as.as_deref()
     }
 
+    /// Whether its history can be shown though its agent, which has it open, does not tell it once more.
+    fn has_history_anyway(&self) -> bool {
+        self.before == Before::Open && self.request.is_some() && self.target.session().origin == Origin::Layer
+    }
+
+    /// Whether the transcript is laid out in this record as it was when the agent was asked.
+    pub(super) fn is_laid_out_as_asked(&self, session: &Session) -> bool {
+        matches!(&self.target, Target::Known(asked) if LaidOut::of(asked).is_of(session))
+    }
+
+    /// How many entries the agent has heard of the transcript as this record has it: another window may have laid it out anew.
+    pub(super) fn heard_in(&self, session: &Session) -> u64 {
+        match &self.target {
+            Target::Known(asked) => LaidOut::of(asked).carried(self.heard, session),
+            Target::Unknown(_) | Target::Fork(..) => self.heard,
+        }
+    }
+
     /// Whether the store does not have it before it is open.
     pub(super) fn is_new_to_store(&self) -> bool {
         matches!(self.target, Target::Unknown(_) | Target::Fork(..))
@@ -167,14 +198,20 @@ impl Opening {
 
     /// Whether the agent has it open and all is as it was.
     fn is_attached(&self) -> bool {
-        self.attached.is_some() && self.restoring.is_empty() && !self.awaits_earlier
+        self.attached.is_some() && self.restoring.is_empty() && !self.awaits_earlier && !self.others.are_awaited()
     }
 
     /// What is known of the agent's own copy, now that it has it open.
     pub(super) fn agents_copy<S: Storage, E: Environment>(&self, attached: &Attached, cx: &Cx<'_, S, E>) -> AgentsCopy {
         let known = self.target.session().agents.get(&cx.agent.name);
-        let agrees = cx.knows_list && known.is_some_and(Known::agrees);
-        if attached.step == Step::New || attached.adopted || agrees { AgentsCopy::Known } else { AgentsCopy::Unseen }
+        let agrees = cx.has_recent_list() && known.is_some_and(Known::agrees);
+        if attached.step == Step::New || attached.adopted || agrees {
+            AgentsCopy::Known
+        } else if self.comparing == Comparing::NowIfEver || attached.step.makes() {
+            AgentsCopy::Unseen
+        } else {
+            AgentsCopy::PutOff
+        }
     }
 
     /// Whether what the agent says now has to wait for its turn in the history.

@@ -139,6 +139,9 @@ impl LiveSession {
             Ok(behind) => self.note_overtaken(behind),
             Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
         }
+        if let Err(error) = self.note_layout(cx) {
+            cx.push(Effect::NotRecorded(error.to_string()));
+        }
     }
 
     /// The same where it is known behind which number others have written, if they have.
@@ -163,7 +166,7 @@ impl LiveSession {
         let storage = cx.store.storage();
         let account = match from {
             Untold::Entry(behind) => {
-                let heard = session.length_up_to(behind);
+                let heard = session.length_before(behind);
                 let window = self.window(cx);
                 let hearer = Hearer { agent: &cx.agent.name, id: &self.agent_id, window: &window };
                 digest_for(storage, &session, heard, Some(hearer))?

@@ -143,12 +143,12 @@ impl LiveSession {
             let mark = live_mark(&session, cursor);
             self.tell_title(&session, cx);
             cx.finish(&request, Ok(answer::opened(&answer::as_before(&self.state), &self.state, cx.asked, &mark)));
-            let shown = self.showing_mut().and_then(|(_, showing)| showing.shown());
+            let shown = self.showing_mut().and_then(|(_, showing)| Some((showing.shown()?, showing.laid_out())));
             self.end_showing();
             // What stands behind it is for the agent to hear.
             self.note_others(cx);
-            if let Some(shown) = shown {
-                self.was_shown(shown, cx);
+            if let Some((shown, laid_out)) = shown {
+                self.was_shown_as(shown, &laid_out, cx);
             }
             self.release(cx);
         } else {

@@ -11,7 +11,7 @@ use crate::environment::Environment;
 use crate::reconcile::{self, Evidence, Heard, turns};
 use crate::rpc::{Object, RpcError};
 use crate::sessions::adopt::{self, Adopted, Adoption};
-use crate::sessions::staging;
+use crate::sessions::{open_marks, staging};
 use crate::storage::{Durability, Result, Storage};
 use crate::store::{Known, Origin, Session};
 use crate::transcript::own_words::Parted;
@@ -65,6 +65,16 @@ pub(super) struct TakenOver {
     pub(super) heard: u64,
     /// What had been held back of the last message.
     pub(super) rest: Option<String>,
+    /// Nothing was taken over: it contradicts the history, which another window may go on with.
+    pub(super) is_put_off: bool,
+}
+
+/// What came of comparing it with the history.
+#[derive(Debug)]
+pub(super) enum Comparison {
+    Made(Box<TakenOver>),
+    /// It has more than the log, which other windows that have the session open may not have written yet.
+    TooEarly(Box<Staging>),
 }
 
 impl Staging {
@@ -245,20 +255,27 @@ impl Staging {
         Ok(Some(Overheard::of(reconcile::told(&ours, heard, &theirs), heard, &session, last)))
     }
 
-    /// Makes what is new of it a part of the session's transcript.
+    /// Makes what is new of it a part of the session's transcript. `may_wait`: not yet, where other windows may be about to
+    /// write it.
     pub(super) fn adopt<S: Storage, E: Environment>(
         mut self,
         target: &Target,
         agent_id: &str,
+        may_wait: bool,
         cx: &mut Cx<'_, S, E>,
-    ) -> std::result::Result<TakenOver, RpcError> {
+    ) -> std::result::Result<Comparison, RpcError> {
         let rest = self.end_users(cx).or_else(|| self.end_agents(cx));
         self.recorder.close_run();
         self.flush(cx)?;
-        match self.reconcile(target, agent_id, cx) {
-            Ok(adopted) => {
-                staging::end(cx.store, cx.connection, &self.log)?;
-                Ok(TakenOver { rest, ..adopted })
+        match self.reconcile(target, agent_id, may_wait, cx) {
+            Ok(None) => Ok(Comparison::TooEarly(Box::new(self))),
+            Ok(Some(adopted)) => {
+                if adopted.is_put_off {
+                    self.discard(cx);
+                } else {
+                    staging::end(cx.store, cx.connection, &self.log)?;
+                }
+                Ok(Comparison::Made(Box::new(TakenOver { rest, ..adopted })))
             }
             Err(error) => {
                 self.discard(cx);
@@ -267,12 +284,14 @@ impl Staging {
         }
     }
 
+    /// None: it is to be waited.
     fn reconcile<S: Storage, E: Environment>(
         &self,
         target: &Target,
         agent_id: &str,
+        may_wait: bool,
         cx: &mut Cx<'_, S, E>,
-    ) -> std::result::Result<TakenOver, RpcError> {
+    ) -> std::result::Result<Option<TakenOver>, RpcError> {
         let agent = cx.agent.name.as_str();
         let storage = cx.store.storage();
         let id = target.session().id.clone();
@@ -299,6 +318,17 @@ impl Staging {
             asked_at: session.length_up_to(self.asked_at),
         };
         let plan = reconcile::judge(&ours, heard, &theirs, evidence);
+        if evidence.whole && !plan.keeps_all() && open_marks::is_open_elsewhere(cx.store, &id, cx.connection, cx.now())?
+        {
+            if may_wait {
+                return Ok(None);
+            }
+            // Its program in another window may have what this one's does not tell.
+            if plan.contradicts {
+                let heard = session.heard_by(agent, agent_id);
+                return Ok(Some(TakenOver { session, heard, rest: None, is_put_off: true }));
+            }
+        }
         // What its list has said since may be of something that came after what was told of here.
         let listed = target.session().agents.get(agent).and_then(|known| known.listed);
         let adoption = Adoption {
@@ -323,7 +353,7 @@ impl Staging {
             Adopted::Deleted => return Err(RpcError::session_deleted_meanwhile(&id)),
         };
         let heard = session.heard_by(agent, agent_id);
-        Ok(TakenOver { session, heard, rest: None })
+        Ok(Some(TakenOver { session, heard, rest: None, is_put_off: false }))
     }
 
     /// Drops it.

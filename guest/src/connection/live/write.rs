@@ -13,7 +13,7 @@ use crate::sessions::delete;
 use crate::sessions::open_marks::{self, Written};
 use crate::storage::{Durability, Storage, StorageError, Write};
 use crate::store::{ActivityState, Changed, Decision, Session, Title, keys};
-use crate::transcript::{Flushed, LogEnd, Piece};
+use crate::transcript::{Flushed, LaidOut, LogEnd, Piece};
 
 impl LiveSession {
     /// Writes what waits. At the end of a turn (`close`) it is on disk when this returns, and what comes next starts a
@@ -92,7 +92,13 @@ impl LiveSession {
             return Ok(());
         }
         let (activity, agent, now) = (&self.activity, cx.agent.name.as_str(), cx.now());
-        let by = By { agent, agent_id: &self.agent_id, copy: self.copy, stands_in_since: self.stands_in_since };
+        let by = By {
+            agent,
+            agent_id: &self.agent_id,
+            copy: self.copy,
+            stands_in_since: self.stands_in_since,
+            laid_out: self.in_step.laid_out(),
+        };
         let has_settled = self.others_ended && !self.is_in_turn();
         let forgotten = self.forgotten();
         let (store, spending) = (cx.store, Some(&self.spending).filter(|spending| spending.is_dirty()));
@@ -263,6 +269,8 @@ struct By<'a> {
     agent_id: &'a str,
     copy: AgentsCopy,
     stands_in_since: Option<u64>,
+    /// How the transcript was laid out when it was last looked at: what was taken over since the agent has not heard.
+    laid_out: &'a LaidOut,
 }
 
 impl super::Activity {
@@ -284,7 +292,7 @@ impl super::Activity {
         {
             session.title = Title::Auto(title.clone());
         }
-        let heard = self.heard.and_then(|heard| Some(session.length_up_to(heard.up_to(end.known?))));
+        let heard = self.heard.and_then(|heard| Some(by.laid_out.carried_up_to(heard.up_to(end.known?), session)));
         if let Some(since) = by.stands_in_since.filter(|_| self.succeeded)
             && session.id_at(by.agent) != Some(by.agent_id)
         {
@@ -296,7 +304,7 @@ impl super::Activity {
             known.heard = heard.unwrap_or(known.heard);
             let has_heard_all = self.heard == Some(Heard::All);
             if by.copy == AgentsCopy::Known && has_heard_all {
-                known.last_turn = self.last_turn;
+                known.had_turn(self.last_turn);
             }
             if self.last_turn.is_some() && has_heard_all {
                 known.listed_before = known.listed.filter(|_| !known.agrees());

@@ -11,6 +11,7 @@ mod seen;
 mod wanted;
 
 use std::collections::{HashSet, VecDeque};
+use std::ops::Range;
 
 use super::waiting_lists::{WaitingList, WaitingLists};
 use crate::connection::client_request::ClientRequest;
@@ -30,6 +31,9 @@ const SOON: i64 = 1000;
 /// an agent that reads all of its own files for it is not to be busy with that.
 const FRESH_FOR: i64 = 60_000;
 const FRESH_FOR_TIMES: i64 = 100;
+/// For how long after it was asked for it tells what the agent has now, in milliseconds: a session may be gone on with at any
+/// time without the layer.
+const RECENT_FOR: i64 = 10_000;
 
 /// How far the agent's list has been read.
 #[derive(Debug, Default)]
@@ -58,8 +62,8 @@ pub(super) struct Discovery {
     asked: ListMeta,
     /// What clients have listed with since.
     wanted: WantedMetas,
-    /// It was read to its end before it was begun again for other `_meta`.
-    was_read: bool,
+    /// When it was begun that it was read to its end, before it was begun again.
+    was_read: Option<i64>,
     /// When it was begun, and how long it took to read it to its end.
     begun: i64,
     took: i64,
@@ -104,7 +108,24 @@ enum Trouble {
 impl Discovery {
     /// Whether the agent's list has been read to its end.
     pub(super) fn is_read(&self) -> bool {
-        self.was_read || matches!(self.phase, Phase::Sifting(_) | Phase::Done)
+        self.read_since().is_some()
+    }
+
+    /// When it was begun that it was last read to its end.
+    fn read_since(&self) -> Option<i64> {
+        let is_over = matches!(self.phase, Phase::Sifting(_) | Phase::Done);
+        if is_over { Some(self.begun) } else { self.was_read }
+    }
+
+    /// During which times it tells what the agent has then: for a moment, or, where the agent tells what changes in it
+    /// (`is_followed`), as long as nothing waits to be taken in.
+    pub(super) fn holds(&self, is_followed: bool) -> Range<i64> {
+        match self.read_since() {
+            Some(_) if self.is_stale || !self.said.is_empty() => 0..0,
+            Some(_) if is_followed => i64::MIN..i64::MAX,
+            Some(begun) => begun..begun.saturating_add(RECENT_FOR),
+            None => 0..0,
+        }
     }
 
     /// Whether a list would lack what the agent is about to tell.

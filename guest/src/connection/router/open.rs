@@ -47,7 +47,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
             let Some(session) = stored.filter(|_| !live.is_deleted()) else {
                 return Err(RpcError::session_not_found(id));
             };
-            let tells = wanted.is_history() && self.is_only_with_agent(&session) && !live.is_in_turn();
+            let may_tell = wanted.is_history() && !live.is_in_turn();
+            let is_to_be_compared = may_tell && self.is_to_be_compared(live, &session)?;
+            let tells = may_tell && (is_to_be_compared || self.is_only_with_agent(&session));
+            if is_to_be_compared {
+                self.mend(&session)?;
+            }
             let rest = params.to_open(Some(&session.cwd));
             let opened = self.with(&key, |live, cx| {
                 if tells {
@@ -89,11 +94,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Target::Known(session) | Target::Fork(session, ..) => self.store.state(&session.id)?,
         };
         if let Target::Known(session) = &target {
-            match mend::mend(&self.store, session, &self.connection.name, self.now()) {
-                // Its turns stay as they are where nothing can be written.
-                Err(StorageError::ReadOnly) => {}
-                mended => mended?,
-            }
+            self.mend(session)?;
         }
         // What came of it before is none of what is asked for now.
         if let Target::Known(session) | Target::Unknown(session) = &target
@@ -103,6 +104,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         // The session is there before what follows from opening it is carried out.
         self.insert_made(|cx| LiveSession::begin(key, target, asked, state, cx))
+    }
+
+    /// Ends the turns that nobody is at any more. They stay as they are where nothing can be written.
+    fn mend(&self, session: &Session) -> Result<(), StorageError> {
+        match mend::mend(&self.store, session, &self.connection.name, self.now()) {
+            Err(StorageError::ReadOnly) => Ok(()),
+            mended => mended,
+        }
     }
 
     /// A session that the layer has never seen: the agent may have it from before the layer came between.
@@ -126,6 +135,15 @@ impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn is_only_with_agent(&self, session: &Session) -> bool {
         let agent = &self.connection.agent;
         session.origin == Origin::Agent && agent.load && session.agents.contains_key(&agent.name)
+    }
+
+    /// Whether what the agent has of a session that is open here is to be compared with its history now: somebody else was at
+    /// work in it when it was opened.
+    fn is_to_be_compared(&self, live: &LiveSession, session: &Session) -> Result<bool, StorageError> {
+        if !live.is_uncompared() || live.is_opening() || !self.connection.agent.load {
+            return Ok(false);
+        }
+        Ok(!mend::is_at_work_elsewhere(&self.store, &session.id, &self.connection.name, self.now())?)
     }
 
     pub(super) fn fork(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {

@@ -89,7 +89,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         };
         match subagent::announced(&self.store, &announced) {
             Ok(Some(session)) => {
-                self.insert(LiveSession::of_subagent(session.id, agent_id, parent.to_owned()));
+                self.insert(LiveSession::of_subagent(&session, agent_id, parent.to_owned()));
             }
             // It was deleted, or its id is another's: the client sees it, and it is not recorded.
             Ok(None) => {}

@@ -28,6 +28,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.write_due(now);
         for key in self.session_keys() {
             self.with(&key, |session, cx| {
+                session.others_have_written(cx);
                 session.opening_overdue(cx);
                 session.telling_overdue(cx);
                 session.closing_overdue(cx);
@@ -47,7 +48,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if self.has_more_of_list() || is_upgrading {
             return 0;
         }
-        let is_due = self.connection.sessions.values().any(|session| session.is_due(now));
+        let is_due = self.connection.sessions.values().any(|session| session.is_due(now) || session.awaits_others());
         let next = if is_due { self.settings.flush_ms } else { 1000 };
         let next = if is_removing { next.min(REMOVE_AGAIN) } else { next };
         let patience = self.connection.discovery.patience(now);

@@ -40,7 +40,13 @@ impl Machine<'_> {
                 return;
             }
             // An agent that does not answer is given up after a while.
-            self.tick(line, if quiet > 2 { 31_000 } else { 1100 });
+            if quiet > 2 {
+                self.tick(line, 31_000);
+            } else {
+                // The other one need not be idle: what it holds back it writes.
+                self.tick(1 - line, 1100);
+                self.tick(line, 0);
+            }
         }
         self.ground.broke("restless", "it does not come to rest");
     }

@@ -1,9 +1,9 @@
 //! Taking over what the agent tells of a session while it opens it.
 
-use super::{Target, Wanted};
+use super::{Comparing, Others, Target, Wanted};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
-use crate::connection::live::staging::{Recorded, Staging};
+use crate::connection::live::staging::{Comparison, Recorded, Staging};
 use crate::connection::live::{LiveSession, Phase, Update};
 use crate::connection::showing::Showing;
 use crate::connection::step::Step;
@@ -46,7 +46,7 @@ impl LiveSession {
     /// What the agent tells cannot be kept.
     fn not_staged<S: Storage, E: Environment>(&mut self, error: StorageError, cx: &mut Cx<'_, S, E>) {
         let Some(opening) = self.opening_mut() else { return };
-        if !opening.is_overheard {
+        if opening.comparing != Comparing::Overheard {
             return self.fail(error.into(), cx);
         }
         // It is told more than it needs.
@@ -55,7 +55,7 @@ impl LiveSession {
         }
     }
 
-    /// The agent has told all it has of a session that another window has open: it need not be told that again. The client is
+    /// The agent has told all it has of a session that another window is at work in: it need not be told that again. The client is
     /// shown what is in the log.
     fn overhear<S: Storage, E: Environment>(&mut self, staging: Staging, cx: &mut Cx<'_, S, E>) {
         let agent_id = self.agent_id.clone();
@@ -82,7 +82,7 @@ impl LiveSession {
         if let Some(staging) = opening.staging.take_if(|told| is_here && (is_told_twice || told.lacks_beginning())) {
             staging.discard(cx);
         }
-        if let Some(staging) = opening.staging.take_if(|_| opening.is_overheard) {
+        if let Some(staging) = opening.staging.take_if(|_| opening.comparing == Comparing::Overheard) {
             self.overhear(staging, cx);
         }
         let Phase::Opening(opening) = &mut self.phase else { return Ok(()) };
@@ -94,16 +94,28 @@ impl LiveSession {
             staging.discard(cx);
             opening.heard = session.heard_by(&cx.agent.name, &agent_id);
             opening.target = Target::Known(session);
+            opening.comparing = Comparing::PutOff;
         }
         if let Some(staging) = opening.staging.take() {
-            let adopted = staging.adopt(&opening.target, &agent_id, cx)?;
+            let may_wait = opening.others == Others::Unawaited && !opening.shows_telling;
+            let adopted = match staging.adopt(&opening.target, &agent_id, may_wait, cx)? {
+                Comparison::Made(adopted) => *adopted,
+                Comparison::TooEarly(staging) => {
+                    opening.staging = Some(*staging);
+                    opening.others = Others::AwaitedSince(cx.now());
+                    return Ok(());
+                }
+            };
             if let (true, Some(id), Some(rest)) = (opening.shows_telling, key.id(), &adopted.rest) {
                 cx.notify(id, rest);
             }
             opening.heard = adopted.heard;
             opening.target = Target::Known(adopted.session);
+            if adopted.is_put_off {
+                opening.comparing = Comparing::PutOff;
+            }
             if let Some(attached) = &mut opening.attached {
-                attached.adopted = true;
+                attached.adopted = !adopted.is_put_off;
             }
         }
         if opening.showing.is_some() || opening.shows_telling {

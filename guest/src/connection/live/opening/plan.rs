@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Before, OpenRequest, Opening, Target, Wanted};
+use super::{Before, Comparing, OpenRequest, Opening, Others, Target, Wanted};
 use crate::connection::cx::Cx;
 use crate::connection::key::Key;
 use crate::connection::live::staging::Staging;
@@ -10,7 +10,7 @@ use crate::connection::showing::Showing;
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::{Code, RpcError};
-use crate::sessions::open_marks;
+use crate::sessions::mend;
 use crate::storage::{Storage, StorageError};
 use crate::store::{Known, Origin, Session, State, keys};
 use crate::transcript::is_any_said;
@@ -46,13 +46,15 @@ impl Opening {
             _ => None,
         };
         let asks_as = known.map(|known| known.id.clone());
-        let is_elsewhere = open_marks::is_open_elsewhere(cx.store, &session.id, cx.connection, cx.now())?;
         let is_unwritten = before == (Before::Detached { is_written: false });
-        let believed = source(session, known, cx);
+        // Who asks for a history is to see what was said without the layer up to now.
+        let knows_list = if asked.wanted.is_history() { cx.has_recent_list() } else { cx.knows_list };
+        let believed = source(session, known, knows_list, cx);
+        let is_at_work = || mend::is_at_work_elsewhere(cx.store, &session.id, cx.connection, cx.now());
         let source = match believed {
-            // Where another window has it open, the agent may have more than the log for a moment, and the other way
+            // Where another window is at a turn, the agent may have more than the log for a moment, and the other way
             // round. So it is where the store did not take all that was said.
-            Source::Compared if is_elsewhere || is_unwritten => Source::Log,
+            Source::Compared if is_unwritten || is_at_work()? => Source::Log,
             source => source,
         };
         let is_log_empty = session.segments.is_empty() && cx.store.storage().log_end(&session.id)? < session.tail;
@@ -67,11 +69,7 @@ impl Opening {
             Err(StorageError::ReadOnly) if source == Source::Compared => (None, false),
             staging => (staging?, tells),
         };
-        let mut plan: VecDeque<Step> = match target {
-            Target::Fork(..) => [Step::Fork, Step::New].into(),
-            _ if tells => [Step::Load, Step::Resume, Step::New].into(),
-            _ => [Step::Resume, Step::Load, Step::New].into(),
-        };
+        let mut plan = ways(&target, tells);
         let agent = cx.agent;
         plan.retain(|step| match step {
             Step::Resume => asks_as.is_some() && agent.resume && !was_open,
@@ -104,16 +102,19 @@ impl Opening {
         let heard = known.map_or(0, |known| known.heard);
         let is_told_in_vain = asks_as.as_deref().is_some_and(|id| cx.requests.is_told_in_vain(id));
         // An agent that tells it all the same need not be told it again.
-        let is_overheard = believed == Source::Compared
-            && source == Source::Log
-            && !is_unwritten
-            && plan.front() == Some(&Step::Load)
-            && is_any_said(cx.store.storage(), session, heard)?;
+        let comparing = match (believed, source) {
+            (Source::Compared, Source::Log) => {
+                let is_told = !is_unwritten && plan.front() == Some(&Step::Load);
+                let is_overheard = is_told && is_any_said(cx.store.storage(), session, heard)?;
+                if is_overheard { Comparing::Overheard } else { Comparing::PutOff }
+            }
+            _ => Comparing::NowIfEver,
+        };
         let shows_telling = staging.is_some() && is_log_empty && asked.wanted.is_conversation() && !is_told_in_vain;
-        let staging = match is_overheard.then(|| Staging::begin(session, asks_as.as_deref().unwrap_or_default(), cx)) {
-            None => staging,
+        let staging = match comparing {
             // Where nothing can be written it is told more than it needs.
-            Some(overheard) => overheard.ok(),
+            Comparing::Overheard => Staging::begin(session, asks_as.as_deref().unwrap_or_default(), cx).ok(),
+            Comparing::NowIfEver | Comparing::PutOff => staging,
         };
         debug_assert!(key.id().is_some() || matches!(target, Target::Fork(..)));
         Ok(Self {
@@ -131,11 +132,12 @@ impl Opening {
             put_back: state.clone(),
             restoring: BTreeMap::new(),
             awaits_earlier: false,
+            others: Others::Unawaited,
             attached: None,
             showing,
             shows_telling,
             staging,
-            is_overheard,
+            comparing,
             overheard: None,
             heard,
             later: Vec::new(),
@@ -143,6 +145,15 @@ impl Opening {
             title_told: None,
             target,
         })
+    }
+}
+
+/// The ways to open it, the best first; `tells`: its history is wanted of the agent.
+fn ways(target: &Target, tells: bool) -> VecDeque<Step> {
+    match target {
+        Target::Fork(..) => [Step::Fork, Step::New].into(),
+        _ if tells => [Step::Load, Step::Resume, Step::New].into(),
+        _ => [Step::Resume, Step::Load, Step::New].into(),
     }
 }
 
@@ -159,12 +170,18 @@ fn is_its_own<S: Storage, E: Environment>(
     Ok(open.is_none_or(is_this) && holder.as_deref().is_none_or(is_this))
 }
 
-/// Where the history is, as far as can be told before the agent is asked.
-fn source<S: Storage, E: Environment>(session: &Session, known: Option<&Known>, cx: &Cx<'_, S, E>) -> Source {
+/// Where the history is, as far as can be told before the agent is asked. `knows_list`: what the record has of the agent's own
+/// list may be gone by.
+fn source<S: Storage, E: Environment>(
+    session: &Session,
+    known: Option<&Known>,
+    knows_list: bool,
+    cx: &Cx<'_, S, E>,
+) -> Source {
     let Some(known) = known else { return Source::Log };
     if session.origin == Origin::Agent {
         return Source::Agent;
     }
     // Only an agent's own list tells that nothing was said without the layer, and only once it has been read.
-    if !cx.agent.load || cx.knows_list && known.agrees() { Source::Log } else { Source::Compared }
+    if !cx.agent.load || knows_list && known.agrees() { Source::Log } else { Source::Compared }
 }

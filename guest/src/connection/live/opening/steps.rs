@@ -1,9 +1,10 @@
 //! The steps of an opening, one after the other, and what was in force being put back.
 
-use super::{Attached, Opening, Target};
+use super::{Attached, Opening, Others, Target};
 use crate::connection::answer::AUTH_REQUIRED;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
+use crate::connection::live::agents_copy::AgentsCopy;
 use crate::connection::live::{LiveSession, Phase};
 use crate::connection::requests::{Outgoing, OwnId};
 use crate::connection::restore::{note_beside, restore_requests, state_given};
@@ -54,6 +55,9 @@ impl LiveSession {
         let key = self.key.clone();
         let Some(opening) = self.opening_mut() else { return };
         let Some(step) = opening.plan.pop_front() else {
+            if opening.has_history_anyway() {
+                return self.go_on_uncompared(cx);
+            }
             let error = opening.reason.clone().unwrap_or_else(|| {
                 RpcError::new(Code::InternalError, "Internal error: the agent has no way to open this session")
             });
@@ -74,6 +78,24 @@ impl LiveSession {
         let id = cx.ask(Outgoing::Step { of: key, step, agent_id }, step.method(), params);
         opening.current = Some((id, step));
         opening.alive = cx.now();
+    }
+
+    /// The agent does not tell the history of a session that it has open: the client is shown what is in the log.
+    fn go_on_uncompared<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let phase = std::mem::replace(&mut self.phase, Phase::Open { turns: Vec::new(), busy: None });
+        let Phase::Opening(mut opening) = phase else {
+            self.phase = phase;
+            return;
+        };
+        if let Some(staging) = opening.staging.take() {
+            staging.discard(cx);
+        }
+        self.copy = AgentsCopy::Unseen;
+        let Some(request) = opening.request.take() else { return };
+        if let Err(error) = self.show_again(&request, opening.wanted, cx) {
+            cx.finish(&request, Err(error));
+        }
+        self.release_unless_busy(cx);
     }
 
     /// The agent has answered a step. An answer to any but the one under way comes too late.
@@ -238,6 +260,25 @@ impl LiveSession {
         match &self.phase {
             Phase::Opening(opening) => matches!(opening.target, Target::Known(_)),
             _ => true,
+        }
+    }
+
+    /// Whether it waits for others to write.
+    pub(in crate::connection) fn awaits_others(&self) -> bool {
+        matches!(&self.phase, Phase::Opening(opening) if opening.others.are_awaited())
+    }
+
+    /// Compares what the agent has told with the history once others have had the time to write.
+    pub(in crate::connection) fn others_have_written<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let (now, flush_ms) = (cx.now(), cx.settings.flush_ms);
+        let Some(opening) = self.opening_mut().filter(|opening| opening.others.have_had_time(now, flush_ms)) else {
+            return;
+        };
+        opening.others = Others::HaveWritten;
+        opening.alive = now;
+        match self.take_over(cx) {
+            Ok(()) => self.advance(cx),
+            Err(error) => self.fail(error, cx),
         }
     }
 

@@ -37,7 +37,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Begins to read it once more, while what was read of it, if it was, still counts.
     pub(in crate::connection::router) fn read_anew(&mut self) {
-        let was_read = self.connection.discovery.is_read();
+        let was_read = self.connection.discovery.read_since();
         self.begin_discovery();
         self.connection.discovery.was_read = was_read;
     }

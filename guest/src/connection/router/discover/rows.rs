@@ -128,7 +128,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 self.connection.discovery.said.extend(forks.into_iter().map(Said::Fork));
             }
             match found {
-                Found::Behind { id, title, archived } if is_reading && !was_read => {
+                Found::Behind { id, title, archived } if is_reading && was_read.is_none() => {
                     if let Some(archived) = archived {
                         self.archive_again(id, row.agent_id.clone(), archived);
                     }
