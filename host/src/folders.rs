@@ -32,7 +32,8 @@ pub trait Lookup: Send + Sync {
     /// The repository whose main worktree a directory is in. None also where that is not known yet: it is asked again.
     fn repository(&self, cwd: &str) -> Option<Repository>;
 
-    /// Whether something that was asked for is being found out, so that it is worth asking for it again soon.
+    /// Whether something that was asked for is being found out, or was and was not asked for since: it is worth asking for it
+    /// again soon.
     fn is_finding(&self) -> bool {
         false
     }
@@ -58,7 +59,8 @@ impl Folders {
         })
     }
 
-    /// Whether something that was asked for is being found out, so that the engine is to be told soon that time has passed.
+    /// Whether something that was asked for is being found out, or is known and was not asked for since: the engine is to be
+    /// told soon that time has passed.
     pub fn is_finding(&self) -> bool {
         self.0.as_ref().is_some_and(|lookup| lookup.is_finding())
     }

@@ -1,6 +1,6 @@
 //! Questions that are put by threads of their own, and what was answered last.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -29,6 +29,8 @@ struct Known<T> {
     answers: HashMap<String, (Instant, T)>,
     /// Since when.
     under_way: HashMap<String, Instant>,
+    /// Of which folders the answer was not asked for since it came.
+    untaken: HashSet<String>,
 }
 
 fn lock<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -37,13 +39,14 @@ fn lock<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<T: Clone + Default + Send + 'static> Asked<T> {
     pub(super) fn new(terms: Terms, question: fn(&str) -> T) -> Self {
-        let known = Known { answers: HashMap::new(), under_way: HashMap::new() };
+        let known = Known { answers: HashMap::new(), under_way: HashMap::new(), untaken: HashSet::new() };
         Self { terms, question, known: Arc::new(Mutex::new(known)) }
     }
 
     /// What is known of a folder. None where it is being found out; where that takes too long, the last answer, or an empty one.
     pub(super) fn ask(&self, folder: &str) -> Option<T> {
         let mut known = lock(&self.known);
+        known.untaken.remove(folder);
         let is_fresh = |(at, _): &&(Instant, T)| at.elapsed() < self.terms.fresh;
         if let Some((_, answer)) = known.answers.get(folder).filter(is_fresh) {
             return Some(answer.clone());
@@ -59,9 +62,11 @@ impl<T: Clone + Default + Send + 'static> Asked<T> {
         Some(known.answers.get(folder).map(|(_, answer)| answer.clone()).unwrap_or_default())
     }
 
-    /// Whether it is worth asking again soon.
+    /// Whether it is worth asking again soon: for what is being found out, or came a moment ago.
     pub(super) fn is_asking(&self) -> bool {
-        lock(&self.known).under_way.values().any(|since| since.elapsed() < self.terms.patience)
+        let known = lock(&self.known);
+        let untaken = known.untaken.iter().filter_map(|folder| known.answers.get(folder)).map(|(came, _)| came);
+        known.under_way.values().chain(untaken).any(|since| since.elapsed() < self.terms.patience)
     }
 
     fn begin(&self, folder: &str, known: &mut Known<T>) {
@@ -73,8 +78,10 @@ impl<T: Clone + Default + Send + 'static> Asked<T> {
             known.under_way.remove(&of);
             if known.answers.len() >= MOST_KEPT {
                 known.answers.clear();
+                known.untaken.clear();
             }
-            known.answers.insert(of, (Instant::now(), answer));
+            known.answers.insert(of.clone(), (Instant::now(), answer));
+            known.untaken.insert(of);
         });
         if begun.is_ok() {
             known.under_way.insert(folder.to_owned(), Instant::now());
@@ -107,6 +114,24 @@ mod tests {
         let held = Asked::new(Terms { fresh: LONG, patience: LONG }, question);
         assert_eq!([answer(&held, "/a"), answer(&held, "/a"), answer(&held, "/b")], [1, 1, 2]);
         assert!(!held.is_asking());
+    }
+
+    #[test]
+    fn it_is_worth_asking_again_until_the_answer_was_asked_for() {
+        let mut asked = Asked::new(Terms { fresh: LONG, patience: LONG }, |_: &str| 1);
+        assert!(!asked.is_asking());
+        assert_eq!(asked.ask("/a"), None);
+        // Whether or not its thread has ended.
+        while !lock(&asked.known).under_way.is_empty() {
+            assert!(asked.is_asking());
+        }
+        assert!(asked.is_asking());
+        assert_eq!((asked.ask("/a"), asked.is_asking()), (Some(1), false));
+        // An answer that nobody asks for any more is worth it for a while.
+        asked.ask("/b");
+        while !lock(&asked.known).under_way.is_empty() {}
+        asked.terms.patience = Duration::ZERO;
+        assert!(!asked.is_asking());
     }
 
     #[test]

@@ -32,7 +32,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// So soon the engine is told that time has passed while something is being found out of folders.
 const FOLDERS_SOON: Duration = Duration::from_millis(5);
-/// What is being found out when a client has left and all else is over is waited for this long.
+/// What is being found out when a client has left, or the program is stopped, and all else is over is waited for this long.
 const LAST_FOLDERS: Duration = Duration::from_millis(300);
 
 /// What the engine has said that it has.
@@ -260,23 +260,22 @@ impl<'c, S: storage::Host + Upkeep + Send + 'static> Connection<'c, S> {
     /// The agent has ended: nothing can come any more.
     fn conclude(&mut self) -> Result<Option<End>, RunError> {
         self.settle()?;
-        if self.is_client_gone() && self.engine.is_finding_folders() {
+        let is_left = matches!(self.shutdown, Some((_, Some(End::ClientGone | End::Stopped))));
+        if is_left && self.engine.is_finding_folders() {
             self.finish_folders()?;
         }
         Ok(self.shutdown.take().and_then(|(_, end)| end))
     }
 
-    /// The engine is told what of folders is found out in a moment: a window may be open for less than that takes.
+    /// The engine is told what of folders is found out in a moment: a window may be open for less than that takes. With what
+    /// it is told it asks for more.
     fn finish_folders(&mut self) -> Result<(), RunError> {
         let until = Instant::now() + LAST_FOLDERS;
-        loop {
+        while self.engine.is_finding_folders() && Instant::now() < until {
             thread::sleep(FOLDERS_SOON);
-            let is_all = !self.engine.is_finding_folders();
             self.engine.idle()?;
-            if is_all || Instant::now() >= until {
-                return Ok(());
-            }
         }
+        Ok(())
     }
 
     /// Nothing more comes from either side: what is open is answered and written.

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-/// How many directories a connection remembers to have asked about, and how many wait at a time.
+/// How many directories a connection remembers to have asked about.
 const MOST_ASKED: usize = 4096;
-const MOST_WAITING: usize = 64;
+/// How many the host is asked about at a time: it finds out a few side by side.
+const AT_ONCE: usize = 16;
 /// For how long the host is asked each time that it says that time has passed, in milliseconds: most answers come within a few.
 const AT_FIRST: i64 = 1000;
 /// How long after one another it is asked then: each time twice as long.
@@ -43,22 +44,23 @@ impl Waiting {
 impl FolderNotes {
     /// A session was opened in this directory.
     pub(super) fn opened(&mut self, cwd: &str) {
-        let has_room = self.asked.len() < MOST_ASKED && self.waiting.len() < MOST_WAITING;
-        if has_room && self.asked.insert(cwd.to_owned()) {
+        if self.asked.len() < MOST_ASKED && self.asked.insert(cwd.to_owned()) {
             self.waiting.push(Waiting { cwd: cwd.to_owned(), since: None, due: 0, wait: FIRST });
         }
     }
 
-    /// Those that the host is to be asked about now.
+    /// Those that the host is to be asked about now; what comes back behind the others then.
     pub(super) fn take_due(&mut self, now: i64) -> Vec<Waiting> {
-        let (due, later) = std::mem::take(&mut self.waiting).into_iter().partition(|waiting| waiting.is_due(now));
-        self.waiting = later;
-        due
+        self.take(|waiting| waiting.is_due(now))
     }
 
-    /// All of them.
-    pub(super) fn take_all(&mut self) -> Vec<Waiting> {
-        std::mem::take(&mut self.waiting)
+    /// The same, whether or not it is time: the connection may be about to end.
+    pub(super) fn take_last(&mut self) -> Vec<Waiting> {
+        self.take(|_| true)
+    }
+
+    fn take(&mut self, is_due: impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
+        self.waiting.extract_if(.., |waiting| is_due(waiting)).take(AT_ONCE).collect()
     }
 
     /// The host does not know it yet. What it never finds out is given up.

@@ -1,4 +1,4 @@
-//! Noting of which repository the directories of sessions are. The host finds it out by the way: it is asked about all of them
+//! Noting of which repository the directories of sessions are. The host finds it out by the way: it is asked about several
 //! side by side, again with each `idle` for a second, then a little later each time, and as either side leaves.
 
 use crate::connection::router::Router;
@@ -14,11 +14,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.ask_about(due, now);
     }
 
-    /// The same of all that wait: the connection may be about to end.
+    /// The same, whether or not it is time: the connection may be about to end.
     pub(super) fn note_last_folders(&mut self) {
-        let all = self.connection.folders.take_all();
-        if !all.is_empty() {
-            self.ask_about(all, self.now());
+        let last = self.connection.folders.take_last();
+        if !last.is_empty() {
+            self.ask_about(last, self.now());
         }
     }
 
