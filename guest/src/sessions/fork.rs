@@ -162,23 +162,23 @@ fn forked<S: Storage>(
     Ok(session)
 }
 
-/// What the agent has said that its session has cost, which its fork may go on counting from.
+/// What the agent has said that its session has cost, which its fork may go on counting from. What that session is known to
+/// have cost besides, as other windows were told, is not the fork's either.
 fn spent_before<S: Storage>(store: &Store<S>, fork: &Fork<'_>, parent: &Session, id: &str) -> Result<Option<Write>> {
     let (Some(agent), Some(agent_id)) = (&fork.agent, &fork.agent_id) else { return Ok(None) };
     let Some(forked) = parent.id_at(agent).filter(|own| fork.lineage.iter().any(|known| known == own)) else {
         return Ok(None);
     };
-    let told = match &fork.told {
-        Some(told) => Some(told.clone()),
-        None => match store.usage(&parent.id) {
-            // What cannot be read is nothing that a fork needs.
-            Err(StorageError::Corrupt(_)) => None,
-            usage => usage?.told(&speaker(agent, forked)).cloned(),
-        },
+    let parents = match store.usage(&parent.id) {
+        // What cannot be read is nothing that a fork needs.
+        Err(StorageError::Corrupt(_)) => Usage::default(),
+        usage => usage?,
     };
+    let of_parent = speaker(agent, forked);
+    let told = fork.told.as_ref().or_else(|| parents.told(&of_parent)).cloned();
     Ok(told.map(|told| {
         let mut usage = Usage::default();
-        usage.note_told(&speaker(agent, agent_id), told.clone(), &told);
+        usage.note_told(&speaker(agent, agent_id), told, &parents.known(&of_parent));
         Write::Put { key: keys::usage(id), value: usage.to_text() }
     }))
 }

@@ -14,6 +14,7 @@ mod asked_for;
 mod at_once;
 mod clocks;
 mod conductor;
+mod counts;
 mod crowded;
 mod cut_off;
 mod cut_short;

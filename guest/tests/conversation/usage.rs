@@ -10,15 +10,15 @@ use crate::desk::{Desk, Faulty, Out, World, envelope, update};
 use crate::scenes::{CWD, LONG, ask_fork, ask_load, ask_prompt, ask_resume, leave, listing, oblige, row, says};
 
 /// The day on which the stories begin.
-const TODAY: &str = "2025-10-09";
+pub(crate) const TODAY: &str = "2025-10-09";
 const DAY: i64 = 86_400_000;
 
-fn loads() -> Value {
+pub(crate) fn loads() -> Value {
     json!({"loadSession": true, "sessionCapabilities": {"resume": {}, "fork": {}}})
 }
 
 /// The agent tells what its session has cost so far; the amount as it stands in JSON.
-fn costs<S: Storage>(desk: &mut Desk<'_, S>, agent_id: &str, amount: &str) -> Out {
+pub(crate) fn costs<S: Storage>(desk: &mut Desk<'_, S>, agent_id: &str, amount: &str) -> Out {
     let told =
         json!({"sessionUpdate": "usage_update", "used": 10, "size": 100, "cost": {"amount": 0, "currency": "USD"}});
     let line = envelope(update(agent_id, told));
@@ -26,7 +26,7 @@ fn costs<S: Storage>(desk: &mut Desk<'_, S>, agent_id: &str, amount: &str) -> Ou
 }
 
 /// A turn in which the agent tells these sums.
-fn turn<S: Storage>(desk: &mut Desk<'_, S>, session: &str, sums: &[&str]) {
+pub(crate) fn turn<S: Storage>(desk: &mut Desk<'_, S>, session: &str, sums: &[&str]) {
     let out = ask_prompt(desk, "turn", session, "Go");
     let agent_id = out.request("session/prompt")["params"]["sessionId"].as_str().unwrap().to_owned();
     for sum in sums {
@@ -42,7 +42,7 @@ fn answer<S: Storage>(desk: &mut Desk<'_, S>, request: &str, [total, input, outp
 }
 
 /// What was used: the session, the day, the agent, and the costs.
-fn used<S: Storage>(store: &S, world: &World) -> Vec<String> {
+pub(crate) fn used<S: Storage>(store: &S, world: &World) -> Vec<String> {
     let (mut rows, mut cursor) = (Vec::new(), None);
     loop {
         let page = world.recorder.typed(store, world.time(), Call::ListUsage { limit: 1, cursor });
@@ -74,7 +74,7 @@ fn turns<S: Storage>(store: &S, world: &World, session: &str) -> Vec<Value> {
 }
 
 /// What the session's record says that it has cost.
-fn recorded<S: Storage>(store: &S, session: &str) -> Option<String> {
+pub(crate) fn recorded<S: Storage>(store: &S, session: &str) -> Option<String> {
     let record = store.get(&[keys::session(session)]).unwrap().pop().flatten().unwrap();
     let record: Value = serde_json::from_str(&record).unwrap();
     record.get("cost").map(|cost| format!("{} {}", cost["amount"], cost["currency"].as_str().unwrap()))
@@ -133,7 +133,7 @@ fn tokens_are_those_of_each_answer_also_where_several_are_one_turn() {
 }
 
 /// A row of the agent's list that says what its session has cost; the amount as it stands in JSON.
-fn costing(id: &str, amount: &str) -> Value {
+pub(crate) fn costing(id: &str, amount: &str) -> Value {
     let mut row = row(id, "One", "2025-01-01T00:00:00Z");
     row["cost"] = serde_json::from_str(&format!("{{\"amount\":{amount},\"currency\":\"USD\"}}")).unwrap();
     row
@@ -431,7 +431,7 @@ fn what_cannot_be_read_is_left_and_everything_else_goes_on() {
 }
 
 /// The same of a fork of this one.
-fn forked(id: &str, parent: &str, amount: &str) -> Value {
+pub(crate) fn forked(id: &str, parent: &str, amount: &str) -> Value {
     let mut row = costing(id, amount);
     row["forkedFrom"] = parent.into();
     row
@@ -496,13 +496,13 @@ fn what_was_counted_of_a_fork_before_its_parent_was_known_is_counted_once() {
 }
 
 /// The agent tells between turns what its session has cost so far.
-fn tells(desk: &mut Desk<'_>, agent_id: &str, amount: &str) {
+pub(crate) fn tells(desk: &mut Desk<'_>, agent_id: &str, amount: &str) {
     costs(desk, agent_id, amount);
     desk.wait(LONG);
 }
 
 /// Two windows that have `s1` open, whose agents tell these sums of it by turns, the first one's first.
-fn two_windows<'a>(store: &'a Memory, world: &'a World, sums: &[&str]) -> [Desk<'a>; 2] {
+pub(crate) fn two_windows<'a>(store: &'a Memory, world: &'a World, sums: &[&str]) -> [Desk<'a>; 2] {
     let mut first = Desk::ready(store, world, &loads());
     first.new_session("s1", CWD);
     turn(&mut first, "s1", &sums[..1]);
@@ -517,7 +517,7 @@ fn two_windows<'a>(store: &'a Memory, world: &'a World, sums: &[&str]) -> [Desk<
 }
 
 /// A window whose agent tells these sums with the history of this session.
-fn loaded<'a>(store: &'a Memory, world: &'a World, session: &str, sums: &[&str]) -> Desk<'a> {
+pub(crate) fn loaded<'a>(store: &'a Memory, world: &'a World, session: &str, sums: &[&str]) -> Desk<'a> {
     let mut desk = Desk::ready(store, world, &loads());
     let asked = ask_load(&mut desk, "load", session).request("session/load");
     for sum in sums {

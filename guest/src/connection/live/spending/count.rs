@@ -99,7 +99,10 @@ impl Count {
     /// Has this say what it was told, and what is known now; what was not known of the past is added.
     pub(super) fn note(&self, usage: &mut Usage, agent: &str) {
         let mut known = if self.is_begun { Costs::default() } else { usage.known(&self.of) };
-        self.begins_at.iter().for_each(|cost| known.set(cost));
+        for cost in self.begins_at.iter() {
+            // At nothing, or at a sum of its parent's, which may be known to have cost more than this window's agent says.
+            if cost.amount.is_zero() { known.set(cost) } else { known.raise(cost) }
+        }
         let mut unknown = Used::default();
         for cost in self.past.iter() {
             if let Some(more) = known.lack(cost) {
