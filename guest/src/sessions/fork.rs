@@ -155,32 +155,47 @@ fn forked<S: Storage>(
     if let Some(state) = store.record(keys::state(&parent.id))? {
         writes.push(Write::Put { key: keys::state(id), value: state });
     }
-    writes.extend(spent_before(store, fork, parent, id)?);
+    writes.extend(used_before(store, fork, parent, id)?);
     for (agent, known) in &session.agents {
         writes.push(Write::Put { key: keys::agent_session(agent, &known.id), value: id.to_owned() });
     }
     Ok(session)
 }
 
-/// What the agent has said that its session has cost, which its fork may go on counting from. What that session is known to
-/// have cost besides, as other windows were told, is not the fork's either.
-fn spent_before<S: Storage>(store: &Store<S>, fork: &Fork<'_>, parent: &Session, id: &str) -> Result<Option<Write>> {
+/// What the fork is noted to have used: nothing, and that its count begins at its parent's.
+fn used_before<S: Storage>(store: &Store<S>, fork: &Fork<'_>, parent: &Session, id: &str) -> Result<Option<Write>> {
     let (Some(agent), Some(agent_id)) = (&fork.agent, &fork.agent_id) else { return Ok(None) };
-    let Some(forked) = parent.id_at(agent).filter(|own| fork.lineage.iter().any(|known| known == own)) else {
+    // The agent has forked what it has of the parent now.
+    if !parent.id_at(agent).is_some_and(|own| fork.lineage.iter().any(|known| known == own)) {
         return Ok(None);
-    };
+    }
+    let usage = spent_before(store, parent, fork.told.as_ref(), (agent, agent_id))?;
+    Ok(usage.map(|usage| Write::Put { key: keys::usage(id), value: usage.to_text() }))
+}
+
+/// What the agent has said that its session has cost, which its fork may go on counting from: here (`told`), and in a unit
+/// of which it has said nothing here, elsewhere. What that session is known to have cost besides, as other windows were told,
+/// is not the fork's either.
+pub fn spent_before<S: Storage>(
+    store: &Store<S>,
+    parent: &Session,
+    told: Option<&Costs>,
+    (agent, agent_id): (&str, &str),
+) -> Result<Option<Usage>> {
+    let Some(forked) = parent.id_at(agent).map(|own| speaker(agent, own)) else { return Ok(None) };
     let parents = match store.usage(&parent.id) {
         // What cannot be read is nothing that a fork needs.
         Err(StorageError::Corrupt(_)) => Usage::default(),
         usage => usage?,
     };
-    let of_parent = speaker(agent, forked);
-    let told = fork.told.as_ref().or_else(|| parents.told(&of_parent)).cloned();
-    Ok(told.map(|told| {
-        let mut usage = Usage::default();
-        usage.note_told(&speaker(agent, agent_id), told, &parents.known(&of_parent));
-        Write::Put { key: keys::usage(id), value: usage.to_text() }
-    }))
+    let mut begins_at = parents.told(&forked).cloned().unwrap_or_default();
+    told.into_iter().flat_map(Costs::iter).for_each(|cost| begins_at.set_last(cost));
+    if begins_at.is_empty() {
+        return Ok(None);
+    }
+    let mut usage = Usage::default();
+    usage.note_told(&speaker(agent, agent_id), begins_at, &parents.known(&forked));
+    Ok(Some(usage))
 }
 
 /// Notes the session as a holder of each log that its transcript shares.

@@ -3,8 +3,8 @@
 use acp_sessions_guest::storage::Memory;
 use serde_json::json;
 
-use crate::desk::{Desk, World};
-use crate::scenes::{ask_fork, leave, listing, oblige};
+use crate::desk::{Desk, World, update};
+use crate::scenes::{CWD, ask_fork, ask_resume, leave, listing, oblige};
 use crate::usage::{TODAY, costing, costs, forked, loads, recorded, turn, two_windows, used};
 
 /// The agent forks `s1`, and calls the fork `f1`; it tells these sums of the fork before it answers.
@@ -32,5 +32,39 @@ fn a_fork_in_a_window_whose_agent_is_behind_is_not_charged_what_its_parent_is_kn
         }
         let fork = ["f1 - a: 0.05 USD".to_owned(), format!("f1 {TODAY} a: 0.1 USD")];
         assert_eq!(used(&store, &world), [&fork[..], &[format!("s1 {TODAY} a: 1.05 USD")]].concat());
+    }
+}
+
+/// The agent tells in a turn, or outside of one, what its session has cost so far in this currency.
+fn costs_in(desk: &mut Desk<'_>, agent_id: &str, amount: u32, currency: &str) {
+    let cost = json!({"amount": amount, "currency": currency});
+    desk.agent(update(agent_id, json!({"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": cost})));
+}
+
+#[test]
+fn a_fork_begins_at_each_of_its_parents_sums_also_where_the_agent_tells_one_of_them_when_it_forks() {
+    for is_told_first in [false, true] {
+        for is_known_from_elsewhere in [false, true] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut desk = Desk::ready(&store, &world, &loads());
+            desk.new_session("s1", CWD);
+            turn(&mut desk, "s1", &["4"]);
+            if is_known_from_elsewhere {
+                let mut other = Desk::ready(&store, &world, &loads());
+                let out = ask_resume(&mut other, "resume", "s1");
+                oblige(&mut other, out, &[], "fresh");
+                costs_in(&mut other, "s1", 6, "EUR");
+                leave(other);
+            } else {
+                costs_in(&mut desk, "s1", 6, "EUR");
+            }
+            fork(&mut desk, if is_told_first { &["4"] } else { &[] });
+            costs_in(&mut desk, "f1", 7, "EUR");
+            costs_in(&mut desk, "f1", 6, "USD");
+            leave(desk);
+            let fork = format!("f1 {TODAY} a: 1 EUR, 2 USD");
+            let parent = format!("s1 {TODAY} a: 4 USD, 6 EUR");
+            assert_eq!(used(&store, &world), [fork, parent], "{is_told_first} {is_known_from_elsewhere}");
+        }
     }
 }

@@ -6,8 +6,9 @@ use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::environment::Environment;
 use crate::rpc::{Object, whole_number};
-use crate::storage::Storage;
-use crate::store::{Cost, Costs, Session};
+use crate::sessions::fork::spent_before;
+use crate::storage::{Storage, StorageError};
+use crate::store::{Cost, Costs, Session, Usage};
 use crate::transcript::speaker;
 
 impl LiveSession {
@@ -18,11 +19,10 @@ impl LiveSession {
         if agent_id.is_empty() || self.spending.counts(&of) {
             return;
         }
-        let stored =
-            match self.key.id().filter(|_| !self.spending.has_begun(&of)).map(|id| cx.store.usage(id)).transpose() {
-                Ok(usage) => usage,
-                Err(error) => return cx.push(Effect::NotRecorded(error.to_string())),
-            };
+        let stored = match self.stored_usage(&of, agent_id, cx) {
+            Ok(usage) => usage,
+            Err(error) => return cx.push(Effect::NotRecorded(error.to_string())),
+        };
         self.spending.begin_count(of.clone(), stored.as_ref());
         // What was last said may have been lost with who was to write it here; the state has it all the same.
         self.read_state(cx);
@@ -30,6 +30,24 @@ impl LiveSession {
         if let Some(cost) = last.and_then(|last| cost_of(last.get())) {
             self.spending.was_told(&cost);
         }
+    }
+
+    /// What the store knows of it. Of a fork that is being made, that is what it is going to know.
+    fn stored_usage<S: Storage, E: Environment>(
+        &self,
+        of: &str,
+        agent_id: &str,
+        cx: &Cx<'_, S, E>,
+    ) -> Result<Option<Usage>, StorageError> {
+        if self.spending.has_begun(of) {
+            return Ok(None);
+        }
+        if let Phase::Opening(opening) = &self.phase
+            && let Target::Fork(parent, .., told) = &opening.target
+        {
+            return spent_before(cx.store, parent, told.as_ref(), (&cx.agent.name, agent_id));
+        }
+        self.key.id().map(|id| cx.store.usage(id)).transpose()
     }
 
     /// The agent has begun this session of its own.
