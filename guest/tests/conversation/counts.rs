@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::desk::{Desk, World, update};
 use crate::scenes::{CWD, ask_fork, ask_resume, leave, listing, oblige};
-use crate::usage::{TODAY, costing, costs, forked, loads, recorded, turn, two_windows, used};
+use crate::usage::{TODAY, costing, costs, forked, loaded, loads, recorded, turn, two_windows, used};
 
 /// The agent forks `s1`, and calls the fork `f1`; it tells these sums of the fork before it answers.
 fn fork(desk: &mut Desk<'_>, told: &[&str]) {
@@ -65,6 +65,35 @@ fn a_fork_begins_at_each_of_its_parents_sums_also_where_the_agent_tells_one_of_t
             let fork = format!("f1 {TODAY} a: 1 EUR, 2 USD");
             let parent = format!("s1 {TODAY} a: 4 USD, 6 EUR");
             assert_eq!(used(&store, &world), [fork, parent], "{is_told_first} {is_known_from_elsewhere}");
+        }
+    }
+}
+
+#[test]
+fn what_another_window_is_told_first_is_known_in_the_window_that_has_made_the_session() {
+    for has_prompted in [false, true] {
+        for is_listed in [false, true] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut first = Desk::ready(&store, &world, &loads());
+            first.new_session("s1", CWD);
+            if has_prompted {
+                turn(&mut first, "s1", &[]);
+            }
+            let mut other = Desk::ready(&store, &world, &loads());
+            let out = ask_resume(&mut other, "resume", "s1");
+            oblige(&mut other, out, &[], "fresh");
+            turn(&mut other, "s1", &["5"]);
+            turn(&mut first, "s1", &["3"]);
+            [first, other].into_iter().for_each(leave);
+            // The agent has the sum of both.
+            for (sum, all) in [("8", "8 USD"), ("8.5", "8.5 USD")] {
+                leave(if is_listed {
+                    listing(&store, &world, "a", &loads(), &[costing("s1", sum)])
+                } else {
+                    loaded(&store, &world, "s1", &[sum])
+                });
+                assert_eq!(recorded(&store, "s1").as_deref(), Some(all), "{has_prompted} {is_listed}");
+            }
         }
     }
 }

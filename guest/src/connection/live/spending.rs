@@ -22,8 +22,9 @@ pub(super) struct Spending {
     count: Option<Count>,
     /// The first sum that it is told was used here, rather than before.
     is_known: bool,
-    /// The session that the agent has begun on this connection: its count began at nothing.
-    begun: String,
+    /// The session that the agent has begun on this connection: its count began at nothing. With what the store knew then of
+    /// one that had its id before.
+    begun: Option<(String, Costs)>,
     /// It is one that the agent has begun beside another, while that was open here.
     is_watched: bool,
     /// What was told last with a history, and is to be compared when that is over.
@@ -68,14 +69,18 @@ impl Spending {
 
     /// Whether the agent has begun this session of its own on this connection.
     pub(super) fn has_begun(&self, of: &str) -> bool {
-        self.begun == of
+        self.begun.as_ref().is_some_and(|(begun, _)| begun == of)
     }
 
     /// What is said from now on is of this one of the agent's sessions; the store has this of what was used.
     pub(super) fn begin_count(&mut self, of: String, stored: Option<&Usage>) {
-        let is_begun = self.begun == of;
-        self.is_known = is_begun || self.is_watched || stored.is_some_and(|usage| usage.told(&of).is_some());
-        self.count = Some(Count::new(of, is_begun, stored));
+        let begun = self.begun.as_ref().filter(|(begun, _)| *begun == of);
+        let is_told = stored.is_some_and(|usage| usage.told(&of).is_some());
+        self.is_known = begun.is_some() || self.is_watched || is_told;
+        self.count = Some(match begun {
+            Some((_, others)) => Count::begun(of, others.clone()),
+            None => Count::new(of, stored),
+        });
     }
 
     /// The agent has said in a turn how much of its model's context is used.
@@ -88,10 +93,10 @@ impl Spending {
         self.is_dirty
     }
 
-    /// The agent has begun this session of its own.
-    pub(super) fn begins(&mut self, of: String) {
+    /// The agent has begun this session of its own. One that had its id before is known to have cost that.
+    pub(super) fn begins(&mut self, of: String, others: Costs) {
         self.is_known |= self.counts(&of);
-        self.begun = of;
+        self.begun = Some((of, others));
     }
 
     /// What the end of the turn says, with what was used in it.

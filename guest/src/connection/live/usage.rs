@@ -52,7 +52,11 @@ impl LiveSession {
 
     /// The agent has begun this session of its own.
     pub(in crate::connection) fn begins_count<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) {
-        self.spending.begins(speaker(&cx.agent.name, &self.agent_id));
+        let of = speaker(&cx.agent.name, &self.agent_id);
+        // What cannot be read is not added to either.
+        let stored = self.key.id().and_then(|id| cx.store.usage(id).ok());
+        let others = stored.map(|usage| usage.known(&of)).unwrap_or_default();
+        self.spending.begins(of, others);
     }
 
     /// What the agent has said here that this session has cost, if it is the one that the agent has open for it.

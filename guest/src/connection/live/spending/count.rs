@@ -14,8 +14,8 @@ pub(super) struct Count {
     of: String,
     /// What this window was told last, at first what the store has as told last.
     told: Costs,
-    /// The agent has begun the session here: what is known of another that had its id is nothing to it.
-    is_begun: bool,
+    /// The agent has begun the session here: this is known of another that had its id, and is nothing to it.
+    others: Costs,
     /// Something of the session was counted before. Where nothing was, what it was said to have cost is a fork's parent's.
     is_counted: bool,
     /// What has come to it here and is not in the store.
@@ -27,13 +27,18 @@ pub(super) struct Count {
 }
 
 impl Count {
-    /// Of a session that the agent has begun here, or of which the store has this.
-    pub(super) fn new(of: String, is_begun: bool, stored: Option<&Usage>) -> Self {
+    /// Of a session that the agent has begun here, where another that had its id is known to have cost this.
+    pub(super) fn begun(of: String, others: Costs) -> Self {
+        Self { others, ..Self::new(of, None) }
+    }
+
+    /// Of a session of which the store has this.
+    pub(super) fn new(of: String, stored: Option<&Usage>) -> Self {
         Self {
             told: stored.and_then(|usage| usage.told(&of)).cloned().unwrap_or_default(),
             is_counted: stored.is_some_and(|usage| usage.cost().is_some()),
             of,
-            is_begun,
+            others: Costs::default(),
             more: Costs::default(),
             past: Costs::default(),
             begins_at: Costs::default(),
@@ -98,7 +103,8 @@ impl Count {
 
     /// Has this say what it was told, and what is known now; what was not known of the past is added.
     pub(super) fn note(&self, usage: &mut Usage, agent: &str) {
-        let mut known = if self.is_begun { Costs::default() } else { usage.known(&self.of) };
+        let mut known = usage.known(&self.of);
+        self.others.iter().for_each(|cost| known.take(cost));
         for cost in self.begins_at.iter() {
             // At nothing, or at a sum of its parent's, which may be known to have cost more than this window's agent says.
             if cost.amount.is_zero() { known.set(cost) } else { known.raise(cost) }
@@ -119,7 +125,9 @@ impl Count {
 
     /// The store has it all.
     pub(super) fn noted(&mut self) {
-        self.is_begun &= self.told.is_empty();
+        if !self.told.is_empty() {
+            self.others = Costs::default();
+        }
         self.more = Costs::default();
         self.past = Costs::default();
         self.begins_at = Costs::default();
@@ -179,7 +187,7 @@ mod tests {
             (&[("past", "3"), ("now", "0.5"), ("past", "3.25"), ("now", "3.5")], ["3.75", "3.5", "1"]),
         ] {
             let usage = stored("1", "2");
-            let mut count = Count::new("x".to_owned(), false, Some(&usage));
+            let mut count = Count::new("x".to_owned(), Some(&usage));
             tell(&mut count, tells);
             assert_eq!(after(&count, usage), expected, "{tells:?}");
         }
@@ -187,13 +195,24 @@ mod tests {
 
     #[test]
     fn another_window_may_have_told_meanwhile_what_is_told_of_the_past() {
-        let mut count = Count::new("x".to_owned(), false, Some(&stored("1", "1")));
+        let mut count = Count::new("x".to_owned(), Some(&stored("1", "1")));
         count.past(&dollars("2"));
         assert_eq!(after(&count, stored("1", "1")), ["2", "2", "1"]);
         assert_eq!(after(&count, stored("1.5", "1.75")), ["2", "2", "0.25"]);
         assert_eq!(after(&count, stored("3", "3")), ["3", "2", "0"]);
         count.noted();
         assert_eq!(after(&count, stored("2", "3")), ["3", "2", "0"]);
+    }
+
+    #[test]
+    fn what_is_known_of_another_that_had_its_id_is_hidden_and_what_other_windows_were_told_is_not() {
+        let mut count = Count::begun("x".to_owned(), stored("1", "2").known("x"));
+        count.now(&dollars("0.5"));
+        assert_eq!(after(&count, stored("1", "2")), ["0.5", "0.5", "0"]);
+        // Another window was told that it has cost a half, which is not what this one was told.
+        assert_eq!(after(&count, stored("0.5", "2.5")), ["1", "0.5", "0"]);
+        count.noted();
+        assert_eq!(after(&count, stored("0.5", "1")), ["1", "0.5", "0"]);
     }
 
     #[test]
@@ -209,11 +228,11 @@ mod tests {
             (&[("now", "2.5"), ("now", "0.5")], ["3", "0.5", "0"]),
             (&[("past", "2.5"), ("now", "0.5")], ["3", "0.5", "0.5"]),
         ] {
-            let mut count = Count::new("x".to_owned(), false, Some(&usage));
+            let mut count = Count::new("x".to_owned(), Some(&usage));
             tell(&mut count, tells);
             assert_eq!(after(&count, usage.clone()), expected, "{tells:?}");
         }
-        let mut count = Count::new("x".to_owned(), false, Some(&usage));
+        let mut count = Count::new("x".to_owned(), Some(&usage));
         count.inherits(&dollars("0"));
         count.now(&dollars("0.5"));
         assert_eq!(after(&count, usage), ["0.5", "0.5", "0"]);
