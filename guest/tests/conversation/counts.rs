@@ -97,3 +97,25 @@ fn what_another_window_is_told_first_is_known_in_the_window_that_has_made_the_se
         }
     }
 }
+
+#[test]
+fn the_first_sum_of_a_session_that_was_made_here_has_a_day_also_in_another_window_and_later() {
+    for is_left in [false, true] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut first = Desk::ready(&store, &world, &loads());
+        first.new_session("s1", CWD);
+        turn(&mut first, "s1", &[]);
+        let still_open = if is_left {
+            leave(first);
+            None
+        } else {
+            Some(first)
+        };
+        let mut other = Desk::ready(&store, &world, &loads());
+        let out = ask_resume(&mut other, "resume", "s1");
+        oblige(&mut other, out, &[], "fresh");
+        turn(&mut other, "s1", &["5"]);
+        assert_eq!(used(&store, &world), [format!("s1 {TODAY} a: 5 USD")], "{is_left}");
+        drop(still_open);
+    }
+}

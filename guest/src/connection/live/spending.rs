@@ -72,11 +72,12 @@ impl Spending {
         self.begun.as_ref().is_some_and(|(begun, _)| begun == of)
     }
 
-    /// What is said from now on is of this one of the agent's sessions; the store has this of what was used.
-    pub(super) fn begin_count(&mut self, of: String, stored: Option<&Usage>) {
+    /// What is said from now on is of this one of the agent's sessions; the store has this of what was used. Whether it was made
+    /// here and nothing was said of its cost: it has cost nothing then.
+    pub(super) fn begin_count(&mut self, of: String, stored: Option<&Usage>, has_cost_nothing: bool) {
         let begun = self.begun.as_ref().filter(|(begun, _)| *begun == of);
         let is_told = stored.is_some_and(|usage| usage.told(&of).is_some());
-        self.is_known = begun.is_some() || self.is_watched || is_told;
+        self.is_known = begun.is_some() || self.is_watched || is_told || has_cost_nothing;
         self.count = Some(match begun {
             Some((_, others)) => Count::begun(of, others.clone()),
             None => Count::new(of, stored),

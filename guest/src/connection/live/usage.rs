@@ -8,7 +8,7 @@ use crate::environment::Environment;
 use crate::rpc::{Object, whole_number};
 use crate::sessions::fork::spent_before;
 use crate::storage::{Storage, StorageError};
-use crate::store::{Cost, Costs, Session, Usage};
+use crate::store::{Cost, Costs, Origin, Session, Usage};
 use crate::transcript::speaker;
 
 impl LiveSession {
@@ -23,13 +23,20 @@ impl LiveSession {
             Ok(usage) => usage,
             Err(error) => return cx.push(Effect::NotRecorded(error.to_string())),
         };
-        self.spending.begin_count(of.clone(), stored.as_ref());
+        let is_own = stored.as_ref().is_some_and(|usage| usage.told(&of).is_none()) && self.is_made_here(cx);
+        self.spending.begin_count(of.clone(), stored.as_ref(), is_own);
         // What was last said may have been lost with who was to write it here; the state has it all the same.
         self.read_state(cx);
         let last = self.state.updates.get("usage_update").filter(|_| self.state.usage_of == of);
         if let Some(cost) = last.and_then(|last| cost_of(last.get())) {
             self.spending.was_told(&cost);
         }
+    }
+
+    /// Whether it was made here, in whichever window, rather than found with the agent. Where that cannot be read it was not.
+    fn is_made_here<S: Storage, E: Environment>(&self, cx: &Cx<'_, S, E>) -> bool {
+        let stored = self.key.id().and_then(|id| cx.store.session(id).ok().flatten());
+        stored.is_some_and(|session| session.origin == Origin::Layer)
     }
 
     /// What the store knows of it. Of a fork that is being made, that is what it is going to know.
