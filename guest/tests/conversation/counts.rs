@@ -119,3 +119,41 @@ fn the_first_sum_of_a_session_that_was_made_here_has_a_day_also_in_another_windo
         drop(still_open);
     }
 }
+
+#[test]
+fn a_fork_is_not_charged_a_smaller_sum_of_its_parents_that_a_list_or_a_history_tells_late() {
+    for is_listed in [false, true] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &loads());
+        desk.new_session("s1", CWD);
+        turn(&mut desk, "s1", &["4", "5"]);
+        fork(&mut desk, &[]);
+        leave(desk);
+        // It has come to nothing, whatever is told of the past, until that is more than its parent's.
+        for sum in ["4", "0.3", "0", "4.5", "5"] {
+            leave(if is_listed {
+                listing(&store, &world, "a", &loads(), &[costing("s1", "4"), forked("f1", "s1", sum)])
+            } else {
+                loaded(&store, &world, "f1", &[sum])
+            });
+            assert_eq!([recorded(&store, "f1"), recorded(&store, "s1")], [None, Some("5 USD".to_owned())], "{sum}");
+        }
+        let mut desk = loaded(&store, &world, "f1", &["5"]);
+        turn(&mut desk, "f1", &["7"]);
+        assert_eq!(recorded(&store, "f1").as_deref(), Some("2 USD"), "{is_listed}");
+    }
+}
+
+#[test]
+fn what_comes_to_a_fork_whose_agent_is_behind_with_its_history_is_what_it_has_cost() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    desk.new_session("s1", CWD);
+    turn(&mut desk, "s1", &["1.5", "1.75"]);
+    fork(&mut desk, &[]);
+    leave(desk);
+    let mut desk = loaded(&store, &world, "f1", &["1.5"]);
+    assert_eq!(recorded(&store, "f1"), None);
+    turn(&mut desk, "f1", &["1.6"]);
+    assert_eq!(recorded(&store, "f1").as_deref(), Some("0.1 USD"));
+}

@@ -666,7 +666,9 @@ fn what_is_known_of_a_forks_own_count_is_without_its_parents() {
             for sum in [first, later, first] {
                 leave(loaded(&store, &world, "f1", &[sum]));
             }
-            assert_eq!(recorded(&store, "f1").as_deref(), Some("0.75 USD"), "{first} {is_told_later}");
+            // A smaller sum than its parent's says that the fork began at nothing only where it is told as it is spent.
+            let cost = Some("0.75 USD").filter(|_| first == "2.5" || !is_told_later);
+            assert_eq!(recorded(&store, "f1").as_deref(), cost, "{first} {is_told_later}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::parents::Parents;
 use crate::storage::{Expectation, Result, Storage, Write};
-use crate::store::{Amount, Cost, Draft, Usage, Used, keys};
+use crate::store::{Cost, Draft, Usage, Used, keys};
 
 /// What sessions have used, by id. What cannot be read is not there: it is left for a checkup.
 pub(super) struct Counted(BTreeMap<String, Count>);
@@ -38,8 +38,8 @@ impl Counted {
     }
 
     /// The session was forked from one that has cost this: its count begins at that, or at as much of it as this one is listed
-    /// to have cost. Where it has begun at nothing before, as its parent was not known, what was its parent's is taken back. A
-    /// smaller sum than its parent's is its own.
+    /// to have cost, or at nothing if that is less than all that is known of its parent. Where it has begun at nothing before,
+    /// as its parent was not known, what was its parent's is taken back.
     pub(super) fn begin(&mut self, id: &str, agent: &str, (of, listed): (&str, Option<&Cost>), parents: &Parents) {
         let Some(count) = self.0.get_mut(id) else { return };
         if count.usage.told(of).is_none() {
@@ -57,8 +57,8 @@ impl Counted {
     }
 
     /// The session is said to have cost this. What is more than is known counts. A smaller sum than was told last is that of
-    /// an older list; but where nothing was counted yet, what is known is the parent's of a fork that has begun a count of its
-    /// own. `may_count` says of what is new whether it may be taken in.
+    /// an older list, also of a fork of which nothing was counted yet: its parent may have cost that much a while before.
+    /// `may_count` says of what is new whether it may be taken in.
     pub(super) fn add(
         &mut self,
         id: &str,
@@ -70,12 +70,8 @@ impl Counted {
         let mut told = count.usage.told(of).cloned().unwrap_or_default();
         let mut known = count.usage.known(of);
         let before = told.of(&cost.currency).unwrap_or_default();
-        let is_own = cost.amount < before && count.usage.cost().is_none();
-        if (cost.amount <= before && !is_own) || !may_count()? {
+        if cost.amount <= before || !may_count()? {
             return Ok(());
-        }
-        if is_own {
-            known.set(&Cost { amount: Amount::default(), currency: cost.currency.clone() });
         }
         if let Some(more) = known.lack(cost) {
             let mut used = Used::default();

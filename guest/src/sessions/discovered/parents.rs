@@ -1,6 +1,6 @@
 //! What the session has cost from which another was forked.
 
-use crate::store::{Cost, Costs};
+use crate::store::{Amount, Cost, Costs};
 
 /// What a fork's count may begin at: several sums where several processes or windows have told some of their own.
 pub(super) struct Parents {
@@ -21,14 +21,19 @@ impl Parents {
     }
 
     /// What the fork begins at whose row says this. Where its row does not say which sum that is, it is what was said last: a
-    /// smaller sum in the list is that of an older one.
+    /// smaller sum in the list is that of an older one. Where its row says less than all of them, it has begun at nothing: it
+    /// was found with that sum, so nothing of its parent's was noted as what it began at.
     pub(super) fn begin(&self, of_fork: Option<&Cost>) -> Costs {
         let mut begins_at = self.told.clone();
         if let Some(listed) = &self.listed {
             begins_at.raise(listed);
         }
-        if let Some(within) = of_fork.and_then(|of_fork| self.within(of_fork)) {
+        let Some(of_fork) = of_fork else { return begins_at };
+        if let Some(within) = self.within(of_fork) {
             begins_at.set(&within);
+        } else if self.known.of(&of_fork.currency).or(begins_at.of(&of_fork.currency)).is_some() {
+            begins_at = Costs::default();
+            begins_at.set(&Cost { amount: Amount::default(), currency: of_fork.currency.clone() });
         }
         begins_at
     }
@@ -37,7 +42,6 @@ impl Parents {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Amount;
 
     fn dollars(amount: &str) -> Cost {
         Cost { amount: Amount::parse(amount).unwrap(), currency: "USD".to_owned() }
@@ -61,7 +65,7 @@ mod tests {
             (&["1"], &["3"], None, Some("3.5"), &["3"]),
             (&["1"], &["3"], None, Some("2"), &["1"]),
             // It has begun a count of its own.
-            (&["2"], &["2"], Some("3"), Some("0.5"), &["3"]),
+            (&["2"], &["2"], Some("3"), Some("0.5"), &["0"]),
         ] {
             let parents = Parents { told: sums(told), known: sums(known), listed: listed.map(dollars) };
             let of_fork = of_fork.map(dollars);

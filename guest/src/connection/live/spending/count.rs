@@ -75,10 +75,9 @@ impl Count {
     /// It is said to have cost so much before.
     pub(super) fn past(&mut self, cost: &Cost) {
         let before = self.told.of(&cost.currency).unwrap_or_default();
-        let is_own = cost.amount < before && self.begins_anew(&cost.currency);
         self.told.set_last(cost);
-        // What this window was told before is known.
-        if cost.amount <= before && !is_own {
+        // What this window was told before is known. Of a fork it may be a sum that its parent had a while before.
+        if cost.amount <= before {
             return;
         }
         let here = self.more.of(&cost.currency).unwrap_or_default();
@@ -93,12 +92,12 @@ impl Count {
         self.begins_at.set(cost);
     }
 
-    /// A smaller sum than was told before is told. Says whether that was a fork's parent's: the fork's own begins at nothing.
-    fn begins_anew(&mut self, currency: &str) -> bool {
+    /// A smaller sum than was told before is told as it is spent. Where that was a fork's parent's, the fork's own begins at
+    /// nothing.
+    fn begins_anew(&mut self, currency: &str) {
         if !self.is_counted {
             self.begins_at.set(&Cost { amount: Amount::default(), currency: currency.to_owned() });
         }
-        !self.is_counted
     }
 
     /// Has this say what it was told, and what is known now; what was not known of the past is added.
@@ -223,7 +222,9 @@ mod tests {
         usage.note_told("x", parents.clone(), &parents);
         for (tells, expected) in [
             (&[("now", "0.5")][..], ["0.5", "0.5", "0"]),
-            (&[("past", "0.5")], ["0.5", "0.5", "0.5"]),
+            // That may be a sum which its parent had.
+            (&[("past", "0.5")], ["2", "0.5", "0"]),
+            (&[("past", "0.5"), ("now", "0.75")], ["2.25", "0.75", "0"]),
             (&[("past", "2"), ("now", "0.5")], ["0.5", "0.5", "0"]),
             (&[("now", "2.5"), ("now", "0.5")], ["3", "0.5", "0"]),
             (&[("past", "2.5"), ("now", "0.5")], ["3", "0.5", "0.5"]),
