@@ -264,7 +264,9 @@ mod tests {
             assert_eq!(costs.lack(&told), more, "{told:?}");
         }
         let before = costs.clone();
-        [cost(1, "USD"), cost(4, "EUR"), cost(0, "credits")].iter().for_each(|cost| costs.raise(cost));
+        for told in [cost(1, "USD"), cost(4, "EUR"), cost(0, "credits")] {
+            costs.raise(&told);
+        }
         assert_eq!(costs, Costs(vec![cost(2, "USD"), cost(4, "EUR"), cost(0, "credits")]));
         assert_eq!(costs.beyond(&before), Costs(vec![cost(4, "EUR"), cost(0, "credits")]));
         assert_eq!(before.beyond(&costs), Costs::default());

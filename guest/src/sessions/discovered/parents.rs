@@ -49,7 +49,9 @@ mod tests {
 
     fn sums(amounts: &[&str]) -> Costs {
         let mut costs = Costs::default();
-        amounts.iter().for_each(|amount| costs.set(&dollars(amount)));
+        for amount in amounts {
+            costs.set(&dollars(amount));
+        }
         costs
     }
 

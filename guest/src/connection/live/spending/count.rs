@@ -103,7 +103,9 @@ impl Count {
     /// Has this say what it was told, and what is known now; what was not known of the past is added.
     pub(super) fn note(&self, usage: &mut Usage, agent: &str) {
         let mut known = usage.known(&self.of);
-        self.others.iter().for_each(|cost| known.take(cost));
+        for cost in self.others.iter() {
+            known.take(cost);
+        }
         for cost in self.begins_at.iter() {
             // At nothing, or at a sum of its parent's, which may be known to have cost more than this window's agent says.
             if cost.amount.is_zero() { known.set(cost) } else { known.raise(cost) }
