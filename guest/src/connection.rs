@@ -25,6 +25,7 @@ mod restore;
 mod router;
 mod showing;
 mod step;
+mod sums;
 mod terminals;
 mod told;
 mod turn;

@@ -13,6 +13,7 @@ use super::key::Key;
 use super::load::Load;
 use super::profile::AgentProfile;
 use super::requests::{Outgoing, OwnId, OwnIds, Requests};
+use super::sums::Sums;
 use crate::environment::Environment;
 use crate::rpc::{self, RpcError};
 use crate::sessions::{open_marks, windows};
@@ -48,6 +49,8 @@ pub(super) struct Cx<'a, S, E> {
     pub(super) requests: &'a Requests,
     /// What goes by which id of the agent's.
     pub(super) by_agent: &'a BTreeMap<Arc<str>, Key>,
+    /// What the agent has said that sessions cost which were open before.
+    pub(super) sums: &'a Sums,
     /// When the connection last said that its open marks may be believed; never before the first of them.
     pub(super) beaten: &'a mut Option<i64>,
     pub(super) ids: &'a mut OwnIds,

@@ -60,6 +60,7 @@ use super::live::LiveSession;
 use super::load::Load;
 use super::profile::AgentProfile;
 use super::requests::{OwnIds, Requests};
+use super::sums::Sums;
 use crate::exchange::Output;
 use crate::settings::Settings;
 use crate::store::Store;
@@ -118,6 +119,8 @@ struct Connection {
     /// Sessions by the agent's ids for them.
     by_agent: BTreeMap<Arc<str>, Key>,
     requests: Requests,
+    /// What the agent has said that sessions cost which were open before.
+    sums: Sums,
     /// What of the client's waits.
     load: Load,
     /// The states of open sessions that are held in memory.
@@ -175,6 +178,7 @@ impl Connection {
             sessions: BTreeMap::new(),
             by_agent: BTreeMap::new(),
             requests: Requests::default(),
+            sums: Sums::default(),
             load: Load::default(),
             states: Load::default(),
             ids: OwnIds::new(random),

@@ -157,3 +157,37 @@ fn what_comes_to_a_fork_whose_agent_is_behind_with_its_history_is_what_it_has_co
     turn(&mut desk, "f1", &["1.6"]);
     assert_eq!(recorded(&store, "f1").as_deref(), Some("0.1 USD"));
 }
+
+#[test]
+fn a_window_that_opens_a_session_again_goes_on_from_what_it_was_told_itself() {
+    // What the first window is told, the second, and the first when it has opened the session again; what it has cost then.
+    for (sums, again, all) in [
+        // Each agent counts for itself.
+        (["4", "1"], "4.5", "5.5"),
+        // That of the first has let go of its count.
+        (["4", "1"], "0.5", "5.5"),
+        // It takes up what is counted elsewhere.
+        (["4", "5"], "5.5", "5.5"),
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut windows = two_windows(&store, &world, &sums);
+        let desk = &mut windows[0];
+        let out = desk.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": "s1"}}));
+        oblige(desk, out, &[], "fresh").answer("close");
+        let out = ask_resume(desk, "resume", "s1");
+        oblige(desk, out, &[], "fresh").answer("resume");
+        turn(desk, "s1", &[again]);
+        assert_eq!(recorded(&store, "s1"), Some(format!("{all} USD")), "{sums:?} {again}");
+    }
+    // An agent that was started again has none of it, and begins with what the store has.
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let [mut desk, other] = two_windows(&store, &world, &["4", "1"]);
+    let out = desk.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": "s1"}}));
+    oblige(&mut desk, out, &[], "fresh").answer("close");
+    desk.revive(&loads());
+    let out = ask_resume(&mut desk, "resume", "s1");
+    oblige(&mut desk, out, &[], "fresh").answer("resume");
+    turn(&mut desk, "s1", &["1.5"]);
+    assert_eq!(recorded(&store, "s1").as_deref(), Some("5.5 USD"));
+    leave(other);
+}

@@ -36,6 +36,7 @@ const IN_CONNECTION: &[&str] = &[
     "generation",
     "key",
     "step",
+    "sums",
     "told",
     "requests",
     "method",

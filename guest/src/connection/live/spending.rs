@@ -67,6 +67,22 @@ impl Spending {
         Some(count.told().clone()).filter(|told| !told.is_empty())
     }
 
+    /// The session of the agent's that was last told of here, and what it was said to have cost. Of one that the agent has
+    /// begun here that is nothing where nothing was said, whatever was said of another that had its id.
+    pub(super) fn told_last(&self) -> Option<(String, Costs)> {
+        let told = self.count.as_ref().filter(|count| count.is_told_here());
+        let told = told.map(|count| (count.of().to_owned(), count.told().clone()));
+        told.or_else(|| self.begun.as_ref().map(|(of, _)| (of.clone(), Costs::default())))
+    }
+
+    /// The session was open here before, and the agent has said then that it has cost this.
+    pub(super) fn goes_on_from(&mut self, told: &Costs) {
+        let has_begun = self.count.as_ref().is_some_and(|count| self.has_begun(count.of()));
+        if let Some(count) = self.count.as_mut().filter(|_| !has_begun) {
+            count.goes_on_from(told);
+        }
+    }
+
     /// Whether the agent has begun this session of its own on this connection.
     pub(super) fn has_begun(&self, of: &str) -> bool {
         self.begun.as_ref().is_some_and(|(begun, _)| begun == of)

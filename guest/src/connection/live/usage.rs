@@ -31,6 +31,9 @@ impl LiveSession {
         if let Some(cost) = last.and_then(|last| cost_of(last.get())) {
             self.spending.was_told(&cost);
         }
+        if let Some(told) = cx.sums.of(&of) {
+            self.spending.goes_on_from(told);
+        }
     }
 
     /// Whether it was made here, in whichever window, rather than found with the agent. Where that cannot be read it was not.
@@ -70,6 +73,11 @@ impl LiveSession {
     pub(in crate::connection) fn told_cost(&self, session: &Session, agent: &str) -> Option<Costs> {
         let own = session.id_at(agent).filter(|own| **own == *self.agent_id)?;
         self.spending.told_of(&speaker(agent, own))
+    }
+
+    /// What the agent has said here that its session has cost, and whose that is, if it has said anything.
+    pub(in crate::connection) fn told_last(&self) -> Option<(String, Costs)> {
+        self.spending.told_last()
     }
 
     /// The agent has told the usage of its session.

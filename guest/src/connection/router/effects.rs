@@ -59,6 +59,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             list_holds: connection.discovery.holds(connection.agents_subscription.is_known()),
             requests: &connection.requests,
             by_agent: &connection.by_agent,
+            sums: &connection.sums,
             beaten: &mut connection.beaten,
             ids: &mut connection.ids,
             effects: &mut connection.effects,
@@ -139,6 +140,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let ends_subagents = session.ends_subagents();
         let last_agent_id = session.agent_id().clone();
         if session_is_over {
+            if let Some((of, told)) = session.told_last() {
+                connection.sums.keep(of, told);
+            }
             connection.showing.retain(|showing| *showing != key);
             connection.requests.of_agent.forget_session(&key);
         } else {

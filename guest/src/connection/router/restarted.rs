@@ -11,6 +11,7 @@ use crate::connection::handled::Handled;
 use crate::connection::profile::AgentProfile;
 use crate::connection::requests::{Incoming, Outgoing};
 use crate::connection::router::Router;
+use crate::connection::sums::Sums;
 use crate::environment::Environment;
 use crate::exchange::Output;
 use crate::rpc::{self, Code, Id, Object, Outcome, RpcError};
@@ -60,6 +61,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         // What was being made gets no name any more: what waited for one was about sessions that are known.
         self.release_early();
         self.connection.disowned = Disowned::default();
+        self.connection.sums = Sums::default();
         // All of that was for the agent that has ended.
         self.outputs.retain(|output| !matches!(output, Output::ToAgent(_)));
         for waiting in queued {

@@ -14,6 +14,11 @@ pub(super) struct Count {
     of: String,
     /// What this window was told last, at first what the store has as told last.
     told: Costs,
+    /// Some of that was told here, rather than in another window.
+    is_told_here: bool,
+    /// What the store has as told last, of a session that was open here before: an agent that has taken up what others of its
+    /// processes had counted goes on from that, and one that counts for itself from what this window was told.
+    elsewhere: Costs,
     /// The agent has begun the session here: this is known of another that had its id, and is nothing to it.
     others: Costs,
     /// Something of the session was counted before. Where nothing was, what it was said to have cost is a fork's parent's.
@@ -38,6 +43,8 @@ impl Count {
             told: stored.and_then(|usage| usage.told(&of)).cloned().unwrap_or_default(),
             is_counted: stored.is_some_and(|usage| usage.cost().is_some()),
             of,
+            is_told_here: false,
+            elsewhere: Costs::default(),
             others: Costs::default(),
             more: Costs::default(),
             past: Costs::default(),
@@ -55,13 +62,35 @@ impl Count {
         &self.told
     }
 
+    /// Whether this window was told something.
+    pub(super) fn is_told_here(&self) -> bool {
+        self.is_told_here
+    }
+
+    /// This window was told that before it closed the session.
+    pub(super) fn goes_on_from(&mut self, told: &Costs) {
+        self.elsewhere = self.told.clone();
+        told.iter().for_each(|cost| self.told.set_last(cost));
+        self.is_told_here = !told.is_empty();
+    }
+
+    /// What the sum that is told now is compared with, and is from now on: once, that is what was told elsewhere, if it is
+    /// more than was told here and not more than the sum.
+    fn tells(&mut self, cost: &Cost) -> Amount {
+        let here = self.told.of(&cost.currency).unwrap_or_default();
+        let elsewhere = self.elsewhere.of(&cost.currency).unwrap_or_default();
+        self.elsewhere.take(&Cost { amount: elsewhere, currency: cost.currency.clone() });
+        self.told.set_last(cost);
+        self.is_told_here = true;
+        if elsewhere <= cost.amount { here.max(elsewhere) } else { here }
+    }
+
     /// It is said to have cost so much by now. What has come to it, if anything has.
     pub(super) fn now(&mut self, cost: &Cost) -> Option<Cost> {
-        let before = self.told.of(&cost.currency).unwrap_or_default();
+        let before = self.tells(cost);
         if cost.amount < before {
             self.begins_anew(&cost.currency);
         }
-        self.told.set_last(cost);
         let amount = cost.amount.since(before).unwrap_or(cost.amount);
         if amount.is_zero() {
             return None;
@@ -74,8 +103,7 @@ impl Count {
 
     /// It is said to have cost so much before.
     pub(super) fn past(&mut self, cost: &Cost) {
-        let before = self.told.of(&cost.currency).unwrap_or_default();
-        self.told.set_last(cost);
+        let before = self.tells(cost);
         // What this window was told before is known. Of a fork it may be a sum that its parent had a while before.
         if cost.amount <= before {
             return;
@@ -88,7 +116,7 @@ impl Count {
 
     /// It is a fork's, and what is said before anything was said in it: it begins at that.
     pub(super) fn inherits(&mut self, cost: &Cost) {
-        self.told.set_last(cost);
+        self.tells(cost);
         self.begins_at.set(cost);
     }
 
