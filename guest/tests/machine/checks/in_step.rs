@@ -24,6 +24,8 @@ pub(crate) fn in_step(talk: &Talk, client: &Client, line: u8) -> Vec<Broke> {
     let is_in_turn =
         |id: &str| talk.turns.iter().any(|turn| turn.line == line && turn.session == id && turn.ended.is_none());
     let open = open.filter(|(id, _)| !is_in_turn(id));
+    // Who loads it once more is shown all of it by that.
+    let open = open.filter(|(id, _)| client.opens().all(|loaded| loaded != *id));
     // One that was killed is believed to be there for a while, with all that is one turn with what it was at.
     let is_cut_off =
         |id: &str| talk.turns.iter().any(|turn| turn.line != line && turn.session == id && turn.unanswered);
