@@ -83,7 +83,7 @@ pub use derived::derived;
 pub use draft::Draft;
 pub use holders::Holders;
 pub use ids::Ids;
-pub use known::Known;
+pub use known::{Between, Known};
 use latest::Latest;
 pub use layout::Layout;
 pub use listed::{Listed, is_behind};

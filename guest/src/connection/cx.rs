@@ -68,6 +68,11 @@ impl<S: Storage, E: Environment> Cx<'_, S, E> {
         self.list_holds.contains(&self.now())
     }
 
+    /// Whether the agent's own list tells what it has at any time, as it is followed.
+    pub(super) fn follows_list(&self) -> bool {
+        self.list_holds.end == i64::MAX
+    }
+
     /// Says that the connection's open marks may be believed, if that is due.
     pub(super) fn beat(&mut self) -> Result<(), StorageError> {
         let now = self.now();

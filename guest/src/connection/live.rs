@@ -254,7 +254,7 @@ impl LiveSession {
             untold: None,
             overheard: None,
             in_step: InStep::default(),
-            copy: AgentsCopy::Known,
+            copy: AgentsCopy::Known { at: None },
             others_ended: false,
             questions: Vec::new(),
             calls: OpenCalls::default(),
@@ -416,9 +416,9 @@ impl LiveSession {
         self.waiting.len() < before
     }
 
-    /// Whether what its agent has is still to be compared with the history.
-    pub(super) fn is_uncompared(&self) -> bool {
-        self.copy == AgentsCopy::PutOff && !self.agent_id.is_empty()
+    /// Whether its agent may have more than the history by now: it was not looked at for a while, or not at all.
+    pub(super) fn is_uncompared(&self, now: i64) -> bool {
+        self.copy != AgentsCopy::Untold && !self.copy.is_known(now) && !self.agent_id.is_empty()
     }
 
     fn release_unless_busy<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {

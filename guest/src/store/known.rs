@@ -25,6 +25,9 @@ pub struct Known {
     /// When the last turn of it through the layer began and ended; milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_turn: Option<(i64, i64)>,
+    /// Something may have been said without the layer before that turn, which was not looked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gap: bool,
     /// What [`Self::listed`] was when a turn of it through the layer last ended, where the two did not agree: of what came
     /// after that it tells nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,6 +46,15 @@ pub struct Known {
     pub archived: bool,
 }
 
+/// What was said in a session without the layer before a turn through it, as far as is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Between {
+    /// Nothing was.
+    Nothing,
+    /// It was not looked for.
+    Unseen,
+}
+
 impl Known {
     /// What an agent knows that has heard this much.
     pub fn new(id: String, heard: u64) -> Self {
@@ -53,6 +65,7 @@ impl Known {
             since: 0,
             heard,
             last_turn: None,
+            gap: false,
             listed_before: None,
             compared: None,
             listed: None,
@@ -70,30 +83,38 @@ impl Known {
     }
 
     /// Whether its own list says that nothing was said in the session without the layer: its time is that of the last
-    /// comparison, or one during the last turn. The clock may have been set back, so later is not all that matters.
+    /// comparison, or one during the last turn, before which nothing was said either. A list that does not have it says nothing.
     pub fn agrees(&self) -> bool {
-        if self.untimed {
-            return false;
-        }
-        let Some(listed) = self.listed else { return self.last_turn.is_some() || self.compared.is_some() };
-        self.compared == Some(listed) || self.last_turn.is_some_and(|(begun, ended)| (begun..ended).contains(&listed))
+        !self.gap && !self.untimed && self.is_explained()
     }
 
-    /// A turn of it through the layer has ended, before which it had nothing that the log has not, as far as the layer has
-    /// seen. Where its list tells of something that came before the turn, and after what is known of, it had: then the time
-    /// of the turn says nothing of that.
-    pub fn had_turn(&mut self, turn: Option<(i64, i64)>) {
+    /// Whether the time that its own list gives is that of the last comparison, or one during the last turn. The clock may have
+    /// been set back, so later is not all that matters.
+    pub fn is_explained(&self) -> bool {
+        let is_in_turn = |listed| self.last_turn.is_some_and(|(begun, ended)| (begun..ended).contains(&listed));
+        self.listed.is_some_and(|listed| self.compared == Some(listed) || is_in_turn(listed))
+    }
+
+    /// A turn of it through the layer has ended. Where its list tells of something that came before the turn, and after what is
+    /// known of, that was said without the layer, as it may have been where that was not looked for.
+    pub fn had_turn(&mut self, turn: Option<(i64, i64)>, between: Between) {
         let is_known = self.last_turn.is_some() || self.compared.is_some();
         let is_before = |listed| turn.is_some_and(|(begun, _)| listed < begun);
-        if !(is_known && !self.agrees() && self.listed.is_some_and(is_before)) {
-            self.last_turn = turn;
-        }
+        let is_listed = is_known && !self.is_explained() && self.listed.is_some_and(is_before);
+        self.gap |= turn.is_some() && (is_listed || between == Between::Unseen);
+        self.last_turn = turn;
+    }
+
+    /// The transcript was compared with its replay, when its own list gave this time.
+    pub fn was_compared(&mut self, listed: Option<i64>) {
+        self.compared = listed.or(self.compared);
+        self.gap = false;
     }
 
     /// Whether its own list says that something was said without the layer since its last turn through it, or its replay was
     /// last compared.
     pub fn has_moved_on(&self) -> bool {
-        self.listed.is_some() && !self.untimed && !self.agrees() && self.listed != self.listed_before
+        self.listed.is_some() && !self.untimed && !self.is_explained() && self.listed != self.listed_before
     }
 
     /// Whether a prompt went to its session, or to one that it remembers; `id` is the agent's.

@@ -497,3 +497,45 @@ fn a_turn_does_not_hide_what_was_said_outside_while_its_session_was_open() {
     let out = ask_load(&mut desk, "load", &id);
     assert!(out.asked("session/load").is_none(), "{:?}", out.agent);
 }
+
+#[test]
+fn what_was_said_outside_between_two_turns_of_an_open_window_is_shown_by_the_next_load() {
+    for capabilities in both_ways() {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = listing(&store, &world, "a", &capabilities, &[]);
+        desk.new_session("s1", CWD);
+        for (user, agent) in TOLD {
+            desk.turn("s1", user, &[agent]);
+        }
+        // Nobody reads the list in between, and the one time that it tells then is that of the last turn.
+        world.now.set(world.now.get() + 30_000);
+        ask_prompt(&mut desk, "turn", "s1", NEW[0].0);
+        desk.agent(update("s1", chunk("agent_message_chunk", NEW[0].1)));
+        desk.wait(2000);
+        desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+        leave(desk);
+        let rows = [row("s1", "One", "2025-10-09T08:53:51Z")];
+        let has = all(&[TOLD, OUTSIDE, NEW]);
+        let mut desk = listing(&store, &world, "a", &capabilities, &rows);
+        assert_eq!(said(&load(&mut desk, "s1", &has).client), lines(&[&has]), "{capabilities}");
+        leave(desk);
+    }
+}
+
+#[test]
+fn a_load_in_a_window_that_has_the_session_open_compares_where_something_may_have_been_said_outside_since() {
+    for capabilities in both_ways() {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        desk.new_session("s1", CWD);
+        for (user, agent) in TOLD {
+            desk.turn("s1", user, &[agent]);
+        }
+        let out = ask_load(&mut desk, "load", "s1");
+        assert!(out.asked("session/load").is_none(), "it was said a moment ago");
+        assert_eq!(said(&out.client), lines(&[TOLD]));
+        world.now.set(world.now.get() + 30_000);
+        let has = all(&[TOLD, OUTSIDE]);
+        assert_eq!(said(&load(&mut desk, "s1", &has).client), lines(&[&has]), "{capabilities}");
+    }
+}

@@ -2,12 +2,13 @@
 //! others than they were, and something was said that neither this one's agent has heard nor its client was shown.
 
 use super::LiveSession;
+use super::agents_copy::AgentsCopy;
 use super::opened::untold;
 use crate::connection::cx::Cx;
 use crate::connection::told::Untold;
 use crate::environment::Environment;
 use crate::storage::{Storage, StorageError};
-use crate::store::Session;
+use crate::store::{Known, Session};
 use crate::transcript::{LaidOut, Shown};
 
 impl LiveSession {
@@ -18,6 +19,10 @@ impl LiveSession {
     ) -> Result<(), StorageError> {
         let Some(id) = self.key.id().map(str::to_owned) else { return Ok(()) };
         let Some(session) = cx.store.session(&id)? else { return Ok(()) };
+        let agrees = || session.agents.get(&cx.agent.name).is_some_and(Known::agrees);
+        if matches!(self.copy, AgentsCopy::Known { .. }) && cx.follows_list() && agrees() {
+            self.copy = AgentsCopy::Known { at: Some(cx.now()) };
+        }
         if self.in_step.laid_out().is_of(&session) {
             return Ok(());
         }

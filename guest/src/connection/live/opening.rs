@@ -204,9 +204,13 @@ impl Opening {
     /// What is known of the agent's own copy, now that it has it open.
     pub(super) fn agents_copy<S: Storage, E: Environment>(&self, attached: &Attached, cx: &Cx<'_, S, E>) -> AgentsCopy {
         let known = self.target.session().agents.get(&cx.agent.name);
-        let agrees = cx.has_recent_list() && known.is_some_and(Known::agrees);
-        if attached.step == Step::New || attached.adopted || agrees {
-            AgentsCopy::Known
+        if attached.step == Step::New {
+            AgentsCopy::Known { at: None }
+        } else if attached.adopted {
+            AgentsCopy::Known { at: Some(cx.now()) }
+        } else if cx.has_recent_list() && known.is_some_and(Known::agrees) {
+            // Something may have been said since it was read.
+            if cx.follows_list() { AgentsCopy::Known { at: Some(cx.now()) } } else { AgentsCopy::Gone }
         } else if self.comparing == Comparing::NowIfEver || attached.step.makes() {
             AgentsCopy::Unseen
         } else {

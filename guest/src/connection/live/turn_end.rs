@@ -84,7 +84,9 @@ impl LiveSession {
         }
         if has_succeeded {
             self.hears_others_of(&turn);
-            self.activity.last_turn = Some((turn.began.unwrap_or(cx.now()), cx.now()));
+            let (began, ended) = (turn.began.unwrap_or(cx.now()), cx.now());
+            self.copy = self.copy.behind_turn(began, ended);
+            self.activity.last_turn = Some((began, ended));
         }
         self.activity.heard = self.heard().filter(|_| has_succeeded).or(self.activity.heard);
         self.activity.succeeded |= has_succeeded;

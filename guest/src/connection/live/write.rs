@@ -12,7 +12,7 @@ use crate::rpc::RpcError;
 use crate::sessions::delete;
 use crate::sessions::open_marks::{self, Written};
 use crate::storage::{Durability, Storage, StorageError, Write};
-use crate::store::{ActivityState, Changed, Decision, Session, Title, keys};
+use crate::store::{ActivityState, Between, Changed, Decision, Session, Title, keys};
 use crate::transcript::{Flushed, LaidOut, LogEnd, Piece};
 
 impl LiveSession {
@@ -303,11 +303,15 @@ impl super::Activity {
             // What others have written just now it has not.
             known.heard = heard.unwrap_or(known.heard);
             let has_heard_all = self.heard == Some(Heard::All);
-            if by.copy == AgentsCopy::Known && has_heard_all {
-                known.had_turn(self.last_turn);
+            if has_heard_all {
+                match by.copy {
+                    AgentsCopy::Known { .. } => known.had_turn(self.last_turn, Between::Nothing),
+                    AgentsCopy::Gone => known.had_turn(self.last_turn, Between::Unseen),
+                    AgentsCopy::Unseen | AgentsCopy::PutOff | AgentsCopy::Untold => {}
+                }
             }
             if self.last_turn.is_some() && has_heard_all {
-                known.listed_before = known.listed.filter(|_| !known.agrees());
+                known.listed_before = known.listed.filter(|_| !known.is_explained());
             }
         }
         if let Some(place) = self.refused {

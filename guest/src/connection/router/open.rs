@@ -12,7 +12,7 @@ use crate::environment::Environment;
 use crate::rpc::{self, Code, RpcError};
 use crate::sessions::mend;
 use crate::storage::{Storage, StorageError};
-use crate::store::{Origin, Session, State, keys};
+use crate::store::{Known, Origin, Session, State, keys};
 use crate::transcript::{Part, Position, Start};
 
 /// How many sessions a connection may have open: each takes about 2 KiB.
@@ -137,13 +137,19 @@ impl<S: Storage, E: Environment> Router<S, E> {
         session.origin == Origin::Agent && agent.load && session.agents.contains_key(&agent.name)
     }
 
-    /// Whether what the agent has of a session that is open here is to be compared with its history now: somebody else was at
-    /// work in it when it was opened.
+    /// Whether what the agent has of a session that is open here is to be compared with its history now: something may have been
+    /// said without the layer since it was looked at, or somebody else was at work in it then.
     fn is_to_be_compared(&self, live: &LiveSession, session: &Session) -> Result<bool, StorageError> {
-        if !live.is_uncompared() || live.is_opening() || !self.connection.agent.load {
+        let (agent, now) = (&self.connection.agent, self.now());
+        if !live.is_uncompared(now) || live.is_opening() || !agent.load {
             return Ok(false);
         }
-        Ok(!mend::is_at_work_elsewhere(&self.store, &session.id, &self.connection.name, self.now())?)
+        let has_recent_list =
+            self.connection.discovery.holds(self.connection.agents_subscription.is_known()).contains(&now);
+        if has_recent_list && session.agents.get(&agent.name).is_some_and(Known::agrees) {
+            return Ok(false);
+        }
+        Ok(!mend::is_at_work_elsewhere(&self.store, &session.id, &self.connection.name, now)?)
     }
 
     pub(super) fn fork(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {

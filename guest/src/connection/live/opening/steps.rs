@@ -90,7 +90,7 @@ impl LiveSession {
         if let Some(staging) = opening.staging.take() {
             staging.discard(cx);
         }
-        self.copy = AgentsCopy::Unseen;
+        self.copy = AgentsCopy::Untold;
         let Some(request) = opening.request.take() else { return };
         if let Err(error) = self.show_again(&request, opening.wanted, cx) {
             cx.finish(&request, Err(error));
