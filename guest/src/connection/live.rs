@@ -418,7 +418,7 @@ impl LiveSession {
 
     /// Whether its agent may have more than the history by now: it was not looked at for a while, or not at all.
     pub(super) fn is_uncompared(&self, now: i64) -> bool {
-        self.copy != AgentsCopy::Untold && !self.copy.is_known(now) && !self.agent_id.is_empty()
+        self.copy != AgentsCopy::Untold && !self.copy.is_recent(now) && !self.agent_id.is_empty()
     }
 
     fn release_unless_busy<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {

@@ -1,7 +1,7 @@
 //! The agent's own copy of a conversation.
 
-/// How long after something was last said through the layer a turn may begin, in milliseconds, so that nothing can have been
-/// said without it in between: somebody would have to open the session elsewhere and have an answer there.
+/// How long after it was looked at, or a turn through the layer has ended, it need not be looked at for a load, in milliseconds: to
+/// say something outside somebody has to open the session there and have an answer.
 const AT_ONCE: i64 = 10_000;
 
 /// What is known of an agent's own copy of a conversation.
@@ -11,8 +11,8 @@ pub(super) enum AgentsCopy {
     /// layer, says that nothing else was said. When that was so last; none: it was begun here.
     Known { at: Option<i64> },
     /// It was so, as far as its turns through the layer go. Something may have been said between them, which that time says
-    /// nothing of.
-    Gone,
+    /// nothing of. When the last of them ended, or its list told so.
+    Gone { at: i64 },
     /// It was not looked at: something may have been said in it before, which that time says nothing of.
     Unseen,
     /// The same, because somebody else was at work in the session when it was opened: the next load looks at it.
@@ -22,20 +22,22 @@ pub(super) enum AgentsCopy {
 }
 
 impl AgentsCopy {
-    /// What is known of it behind a turn that began and ended then.
-    pub(super) fn behind_turn(self, began: i64, ended: i64) -> Self {
+    /// What is known of it behind a turn that has ended now. Only before the first one in a session that was begun here nothing
+    /// can have been said outside.
+    pub(super) fn behind_turn(self, now: i64) -> Self {
         match self {
-            Self::Known { .. } if self.is_known(began) => Self::Known { at: Some(ended) },
-            Self::Known { .. } => Self::Gone,
-            Self::Gone | Self::Unseen | Self::PutOff | Self::Untold => self,
+            Self::Known { at: None } => Self::Known { at: Some(now) },
+            Self::Known { .. } | Self::Gone { .. } => Self::Gone { at: now },
+            Self::Unseen | Self::PutOff | Self::Untold => self,
         }
     }
 
-    /// Whether it has nothing at this time that the log has not.
-    pub(super) fn is_known(self, now: i64) -> bool {
+    /// Whether it need not be looked at for a load at this time.
+    pub(super) fn is_recent(self, now: i64) -> bool {
         match self {
-            Self::Known { at } => at.is_none_or(|at| (at..=at + AT_ONCE).contains(&now)),
-            Self::Gone | Self::Unseen | Self::PutOff | Self::Untold => false,
+            Self::Known { at: None } => true,
+            Self::Known { at: Some(at) } | Self::Gone { at } => (at..=at + AT_ONCE).contains(&now),
+            Self::Unseen | Self::PutOff | Self::Untold => false,
         }
     }
 }
@@ -45,14 +47,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_that_follows_at_once_leaves_it_known() {
+    fn it_is_known_behind_a_first_turn_and_recent_for_a_moment() {
         let begun = AgentsCopy::Known { at: None };
-        let first = begun.behind_turn(50_000, 60_000);
+        let first = begun.behind_turn(60_000);
         assert_eq!(first, AgentsCopy::Known { at: Some(60_000) });
-        assert_eq!(first.behind_turn(70_000, 99_000), AgentsCopy::Known { at: Some(99_000) });
-        for began in [70_001, 59_999] {
-            let later = first.behind_turn(began, began + 1);
-            assert_eq!((later, later.is_known(began + 1)), (AgentsCopy::Gone, false), "{began}");
-        }
+        assert!(begun.is_recent(99_000));
+        assert_eq!([59_999, 60_000, 70_000, 70_001].map(|now| first.is_recent(now)), [false, true, true, false]);
+        assert_eq!(first.behind_turn(61_000), AgentsCopy::Gone { at: 61_000 });
     }
 }

@@ -85,7 +85,7 @@ impl LiveSession {
         if has_succeeded {
             self.hears_others_of(&turn);
             let (began, ended) = (turn.began.unwrap_or(cx.now()), cx.now());
-            self.copy = self.copy.behind_turn(began, ended);
+            self.copy = self.copy.behind_turn(ended);
             self.activity.last_turn = Some((began, ended));
         }
         self.activity.heard = self.heard().filter(|_| has_succeeded).or(self.activity.heard);

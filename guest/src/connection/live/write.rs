@@ -306,7 +306,7 @@ impl super::Activity {
             if has_heard_all {
                 match by.copy {
                     AgentsCopy::Known { .. } => known.had_turn(self.last_turn, Between::Nothing),
-                    AgentsCopy::Gone => known.had_turn(self.last_turn, Between::Unseen),
+                    AgentsCopy::Gone { .. } => known.had_turn(self.last_turn, Between::Unseen),
                     AgentsCopy::Unseen | AgentsCopy::PutOff | AgentsCopy::Untold => {}
                 }
             }
