@@ -421,12 +421,6 @@ impl LiveSession {
         self.copy != AgentsCopy::Untold && !self.copy.is_recent(now) && !self.agent_id.is_empty()
     }
 
-    fn release_unless_busy<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        if !self.is_opening() {
-            self.release(cx);
-        }
-    }
-
     fn release<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         if !self.waiting.is_empty() {
             cx.push(Effect::Release(std::mem::take(&mut self.waiting)));

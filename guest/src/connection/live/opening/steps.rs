@@ -95,7 +95,7 @@ impl LiveSession {
         if let Err(error) = self.show_again(&request, opening.wanted, cx) {
             cx.finish(&request, Err(error));
         }
-        self.release_unless_busy(cx);
+        self.release(cx);
     }
 
     /// The agent has answered a step. An answer to any but the one under way comes too late.
