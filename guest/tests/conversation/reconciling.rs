@@ -217,10 +217,7 @@ fn a_turn_does_not_hide_what_was_said_outside_before_it_where_nobody_could_look(
     two_days_later(&world);
     let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
     load(&mut desk, &id, &[]).answer("load");
-    ask_prompt(&mut desk, "turn", &id, NEW[0].0);
-    desk.agent(update("s1", chunk("agent_message_chunk", NEW[0].1)));
-    desk.wait(2000);
-    desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+    turn_of_two_seconds(&mut desk, NEW[0].0, NEW[0].1);
     desk.engine.peer_closed(Peer::Client);
     // The one time that the list tells is that of the turn.
     let listed = row("s1", "Title", "2025-10-11T08:53:21Z");
@@ -407,6 +404,14 @@ fn both_ways() -> [Value; 2] {
     [json!({"loadSession": true}), loads()]
 }
 
+/// A turn of `s1` that takes two seconds.
+fn turn_of_two_seconds(desk: &mut Desk<'_>, user: &str, agent: &str) {
+    ask_prompt(desk, "turn", "s1", user);
+    desk.agent(update("s1", chunk("agent_message_chunk", agent)));
+    desk.wait(2000);
+    desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+}
+
 fn close(desk: &mut Desk<'_>, id: &str) {
     assert!(desk.ask("session/close", json!({ "sessionId": id }))["error"].is_null());
 }
@@ -459,10 +464,7 @@ fn a_turn_does_not_hide_what_was_said_outside_before_its_session_was_resumed() {
     let out = ask_resume(&mut desk, "resume", &id);
     assert!(out.asked("session/resume").is_some(), "{:?}", out.agent);
     oblige(&mut desk, out, &[], "never").answer("resume");
-    ask_prompt(&mut desk, "turn", &id, NEW[0].0);
-    desk.agent(update("s1", chunk("agent_message_chunk", NEW[0].1)));
-    desk.wait(2000);
-    desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+    turn_of_two_seconds(&mut desk, NEW[0].0, NEW[0].1);
     leave(desk);
     // The one time that the list tells is that of the turn.
     let mut desk = listing(&store, &world, "a", &loads(), &[row("s1", "One", "2025-10-11T08:53:51Z")]);
@@ -481,10 +483,7 @@ fn a_turn_does_not_hide_what_was_said_outside_while_its_session_was_open() {
     world.now.set(world.now.get() + 30_000);
     leave(listing(&store, &world, "a", &loads(), &[row("s1", "One", "2025-10-11T08:53:40Z")]));
     for (user, agent) in [NEW[0], ("One more", "Its answer")] {
-        ask_prompt(&mut desk, "turn", &id, user);
-        desk.agent(update("s1", chunk("agent_message_chunk", agent)));
-        desk.wait(2000);
-        desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+        turn_of_two_seconds(&mut desk, user, agent);
     }
     leave(desk);
     // The one time that the list tells is that of the last turn.
@@ -509,10 +508,7 @@ fn what_was_said_outside_between_two_turns_of_an_open_window_is_shown_by_the_nex
         }
         // Nobody reads the list in between, and the one time that it tells then is that of the last turn.
         world.now.set(world.now.get() + 30_000);
-        ask_prompt(&mut desk, "turn", "s1", NEW[0].0);
-        desk.agent(update("s1", chunk("agent_message_chunk", NEW[0].1)));
-        desk.wait(2000);
-        desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+        turn_of_two_seconds(&mut desk, NEW[0].0, NEW[0].1);
         leave(desk);
         let rows = [row("s1", "One", "2025-10-09T08:53:51Z")];
         let has = all(&[TOLD, OUTSIDE, NEW]);
