@@ -1,6 +1,6 @@
 //! A session that its agent keeps as well has two truths: our log, and what the agent replays on `session/load`.
 //!
-//! The replay is recorded into a log of its own, the *staging log*. Both are folded into turns ([`turns`]), the turns are
+//! The replay is recorded apart, in memory or in a log of its own, the *staging log* ([`Replayed`]). Both are folded into turns ([`turns`]), the turns are
 //! matched ([`align()`]), and what of the replay is new, and where it belongs, is the [`Plan`], which
 //! [`crate::sessions::adopt`] carries out. Nothing in here writes.
 
@@ -14,6 +14,7 @@ mod judge;
 mod places;
 mod plan;
 mod recut;
+mod replayed;
 mod sum;
 mod tail;
 mod text;
@@ -28,6 +29,7 @@ pub use fold::{Fold, Grain};
 pub use judge::{Evidence, judge, plan};
 pub use places::Places;
 pub use plan::{Heard, Piece, Plan};
+pub use replayed::Replayed;
 pub use sum::Sum;
 pub use text::Text;
 pub use told::told;

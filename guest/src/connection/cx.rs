@@ -35,7 +35,7 @@ pub(super) struct Cx<'a, S, E> {
     pub(super) arrivals: u32,
     /// How much has arrived on it before those.
     pub(super) before: u64,
-    /// The states of open sessions that are held in memory.
+    /// The states of open sessions that are held in memory, and what is replayed of others.
     pub(super) states: &'a Load,
     /// How often it has written to logs.
     pub(super) writes: &'a mut u64,

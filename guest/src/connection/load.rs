@@ -1,5 +1,6 @@
 //! How much is held in memory of what comes in any number: what of the client's waits (past the limit it waits in the
-//! client's pipe), and the states of open sessions (past the limit they are read again when they are needed).
+//! client's pipe), and the states of open sessions (past the limit they are read again when they are needed) with what agents
+//! replay to be compared (past it that is written).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -4,28 +4,25 @@ use std::collections::BTreeMap;
 
 use super::asides::{Apart, Asides};
 use super::fold::{Fold, Grain};
+use super::replayed::Replayed;
 use super::sum::Sum;
 use super::turn::{Strip, Turn};
-use crate::storage::{Bounds, Result, Storage};
+use crate::storage::{Result, Storage};
 use crate::store::{Segment, Session};
 use crate::transcript::Replay;
-
-const BATCH: Bounds = Bounds { limit: 512, max_bytes: 256 * 1024 };
 
 /// The turns of a session's transcript, its own log up to the entry `own_end`, in the order in which it is shown.
 pub fn of_transcript<S: Storage>(storage: &S, session: &Session, own_end: u32, strip: Strip) -> Result<Vec<Turn>> {
     Ok(transcript(storage, session, own_end, Fold::new(strip))?.joined())
 }
 
-/// The turns of a transcript and those of a replay of this agent's that was recorded into the log `staging`, as they can
-/// be compared. Where
-/// the agent replays only what it said itself, or only what the user said, its messages stand alone, and so they do then in
+/// The turns of a transcript and those of a replay of this agent's, as they can be compared. Where the agent replays only what it said itself, or only what the user said, its messages stand alone, and so they do then in
 /// the transcript.
 pub fn of_both<S: Storage>(
     storage: &S,
     session: &Session,
     own_end: u32,
-    staging: &str,
+    replayed: Replayed<'_>,
     agent: &str,
     strip: Strip,
 ) -> Result<(Vec<Turn>, Vec<Turn>)> {
@@ -33,12 +30,12 @@ pub fn of_both<S: Storage>(
     let fold = || Fold::new(strip).heard_by(agent, session.agents.get(agent)).of_logs(logs());
     let apart = transcript(storage, session, own_end, fold())?;
     let (joined, asides) = apart.as_joined();
-    let mut theirs = replay(storage, staging, Fold::beside(strip, &joined, &asides))?;
+    let mut theirs = replay(storage, replayed, Fold::beside(strip, &joined, &asides))?;
     let mut ours = apart.joined_as(&theirs);
     let grain = Grain::of(&theirs);
     if grain != Grain::Turns {
         ours = transcript(storage, session, own_end, fold().by(grain))?.joined();
-        theirs = replay(storage, staging, Fold::beside(strip, &ours, &Asides::default()).by(grain))?;
+        theirs = replay(storage, replayed, Fold::beside(strip, &ours, &Asides::default()).by(grain))?;
     }
     order_as_replayed(&mut ours, &theirs);
     Ok((ours, theirs))
@@ -49,18 +46,9 @@ fn transcript<S: Storage>(storage: &S, session: &Session, own_end: u32, mut fold
     Ok(fold.finish_apart(length))
 }
 
-fn replay<S: Storage>(storage: &S, staging: &str, mut fold: Fold) -> Result<Vec<Turn>> {
-    let end = storage.log_end(staging)?;
-    let mut next = 1;
-    while next <= end {
-        let page = storage.read_log(staging, next, BATCH)?;
-        for entry in page.entries.iter().filter(|entry| entry.seq <= end) {
-            fold.push(entry.seq.into(), &entry.value);
-        }
-        let Some(last) = page.entries.last().filter(|_| page.more) else { break };
-        next = last.seq + 1;
-    }
-    Ok(fold.finish(end.into()))
+fn replay<S: Storage>(storage: &S, replayed: Replayed<'_>, mut fold: Fold) -> Result<Vec<Turn>> {
+    let end = replayed.each(storage, |number, text| fold.push(number, text))?;
+    Ok(fold.finish(end))
 }
 
 /// Puts them in the order of their places; what has none, because it is told in other turns, stays behind what was begun before

@@ -29,6 +29,8 @@ const LONGEST_RUN: usize = 16 * 1024;
 const LONGEST_CHUNK: usize = 1024 * 1024;
 /// Gathered bytes that are written without waiting for the next batch.
 const FULL: usize = 256 * 1024;
+/// What an entry that waits takes in memory besides its text and its tokens, in bytes.
+const ENTRY: usize = 128;
 
 /// Records one session's log.
 #[derive(Debug)]
@@ -206,6 +208,17 @@ impl Recorder {
     /// Whether so much has come since the last attempt to write that there should be one now.
     pub fn is_full(&self) -> bool {
         self.fresh >= FULL
+    }
+
+    /// What waits is left to wait, until as much has come again. What it takes in memory, in bytes.
+    pub fn hold(&mut self) -> usize {
+        self.fresh = 0;
+        self.backlog.bytes() + self.backlog.len() * ENTRY
+    }
+
+    /// The entries that wait, without the run that may still grow.
+    pub fn waiting(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.backlog.rows().map(|row| row.text.as_str())
     }
 
     /// Forgets what waits.

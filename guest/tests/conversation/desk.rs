@@ -132,6 +132,11 @@ impl Faulty {
         *self.meanwhile.borrow_mut() = writes;
     }
 
+    /// How many records, log entries and texts there are.
+    pub(crate) fn counts(&self) -> (usize, usize, usize) {
+        self.inner.counts()
+    }
+
     /// Nothing fails any more; says whether anything was still to fail.
     pub(crate) fn mend(&self) -> bool {
         self.fault.borrow_mut().take().is_some()

@@ -13,6 +13,7 @@ mod archive;
 mod asked_for;
 mod at_once;
 mod clocks;
+mod compared;
 mod conductor;
 mod counts;
 mod crowded;

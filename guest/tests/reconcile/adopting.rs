@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use acp_sessions_guest::environment::Environment;
-use acp_sessions_guest::reconcile::{self, turns};
+use acp_sessions_guest::reconcile::{self, Replayed, turns};
 use acp_sessions_guest::sessions::adopt::{self, Adopted, Adoption};
 use acp_sessions_guest::sessions::delete;
 use acp_sessions_guest::sessions::fork::{self, Fork};
@@ -318,7 +318,8 @@ fn an_unknown_session_is_created_with_what_its_agent_replays() {
     let create = |scene: &mut Scene, agent_id: &str, replay: &[&str]| {
         let staging = scene.record(&parse(replay));
         let (_, replay) =
-            turns::of_both(scene.store.storage(), &new, 0, &staging, "agent", crate::scene::strip).unwrap();
+            turns::of_both(scene.store.storage(), &new, 0, Replayed::Log(&staging), "agent", crate::scene::strip)
+                .unwrap();
         let plan = reconcile::plan(&[], 0, &replay, false);
         let (session, own_end, compared) = (&new, 0, Some(4));
         let adoption =

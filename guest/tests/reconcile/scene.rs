@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use acp_sessions_guest::reconcile::{Plan, Turn, plan, turns};
+use acp_sessions_guest::reconcile::{Plan, Replayed, Turn, plan, turns};
 use acp_sessions_guest::rpc::Object;
 use acp_sessions_guest::sessions::adopt::{self, Adopted, Adoption};
 use acp_sessions_guest::sessions::removal;
@@ -194,7 +194,8 @@ impl Scene {
 
     pub(crate) fn plan(&self, agent: &str, staging: &str, moved_on: bool) -> Plan {
         let end = self.store.storage().log_end(ID).unwrap();
-        let (log, replay) = turns::of_both(self.store.storage(), &self.session(), end, staging, agent, strip).unwrap();
+        let (log, replay) =
+            turns::of_both(self.store.storage(), &self.session(), end, Replayed::Log(staging), agent, strip).unwrap();
         plan(&log, self.heard(agent), &replay, moved_on)
     }
 

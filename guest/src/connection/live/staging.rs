@@ -1,5 +1,6 @@
 //! What an agent tells of a session while it loads it: recorded in a log of its own, which becomes part of the
-//! transcript as a whole, or is dropped.
+//! transcript as a whole, or is dropped. Where most of it will be dropped, because the transcript has it, it is held in memory
+//! and written if it is needed, or too long.
 
 use super::overheard::{Last, Overheard};
 use super::quote::Quote;
@@ -7,8 +8,9 @@ use super::session_update::{Update, message_of};
 use super::target::Target;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
+use crate::connection::load::Share;
 use crate::environment::Environment;
-use crate::reconcile::{self, Evidence, Heard, turns};
+use crate::reconcile::{self, Evidence, Heard, Replayed, turns};
 use crate::rpc::{Object, RpcError};
 use crate::sessions::adopt::{self, Adopted, Adoption};
 use crate::sessions::{open_marks, staging};
@@ -17,10 +19,23 @@ use crate::store::{Known, Origin, Session};
 use crate::transcript::own_words::Parted;
 use crate::transcript::{Kind, Recorder, UpdateKind, own_words, speaker};
 
+/// How much of a history is held in memory, in bytes.
+const HELD: usize = 8 * 1024 * 1024;
+
+/// Where what was told so far is.
+#[derive(Debug)]
+enum Kept {
+    /// All in memory: it is expected to be in the transcript as well.
+    Held(Option<Share>),
+    /// In its log, but for what came last.
+    Written,
+}
+
 /// A history on its way from the agent.
 #[derive(Debug)]
 pub(super) struct Staging {
     log: String,
+    kept: Kept,
     /// Who tells it; see [`speaker`].
     speaker: String,
     recorder: Recorder,
@@ -91,8 +106,11 @@ impl Staging {
         let log = format!("{}~{:016x}", session.id, cx.environment.random());
         staging::begin(cx.store, cx.connection, &log, cx.now())?;
         let asked_at = cx.store.storage().log_end(&session.id)?;
+        // Where nothing of the session is here yet, all that is told will be needed.
+        let kept = if session.length_up_to(asked_at) == 0 { Kept::Written } else { Kept::Held(None) };
         Ok(Self {
             asked_at,
+            kept,
             recorder: Recorder::new(&log),
             log,
             speaker,
@@ -146,19 +164,49 @@ impl Staging {
                 Some(update.update.to_owned())
             }
         };
-        if self.recorder.is_full() {
-            self.flush(cx)?;
+        if self.recorder.is_full() && !self.holds(cx) {
+            self.write(cx)?;
         }
         Ok(Recorded { rest: users.or(agents), update: shown })
     }
 
-    /// Writes what waits.
-    fn flush<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> Result<()> {
+    /// Whether what came since it was last asked is held in memory.
+    fn holds<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> bool {
+        let Kept::Held(share) = &mut self.kept else { return false };
+        let bytes = self.recorder.hold();
+        *share = None;
+        if bytes > HELD || cx.states.is_full() {
+            return false;
+        }
+        *share = Some(cx.states.share(bytes));
+        true
+    }
+
+    /// Writes what waits, and from now on what comes.
+    fn write<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> Result<()> {
         if self.recorder.is_dirty() {
             let named = staging::named(cx.connection, &self.log, cx.now());
             self.recorder.flush(cx.store, &[named], Durability::Relaxed)?;
         }
+        self.kept = Kept::Written;
         Ok(())
+    }
+
+    /// All that was told, to be compared.
+    fn replayed(&self) -> Replayed<'_> {
+        match self.kept {
+            Kept::Held(_) => Replayed::Held(&self.recorder),
+            Kept::Written => Replayed::Log(&self.log),
+        }
+    }
+
+    /// No more is told: what was written in part is written to the end.
+    fn close<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> Result<()> {
+        self.recorder.close_run();
+        match self.kept {
+            Kept::Held(_) => Ok(()),
+            Kept::Written => self.write(cx),
+        }
     }
 
     /// Records what the agent tells that the user said; gives what of it is shown.
@@ -232,8 +280,7 @@ impl Staging {
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Option<Overheard>> {
         drop(self.end_users(cx).or_else(|| self.end_agents(cx)));
-        self.recorder.close_run();
-        let overheard = self.flush(cx).and_then(|()| self.compare(asked, agent_id, cx));
+        let overheard = self.close(cx).and_then(|()| self.compare(asked, agent_id, cx));
         self.discard(cx);
         overheard
     }
@@ -250,7 +297,7 @@ impl Staging {
         let own_end = storage.log_end(&session.id)?;
         // Read before it is compared: what comes to it meanwhile is not taken for told.
         let last = Last::read(storage, &session.id, own_end)?;
-        let (ours, theirs) = turns::of_both(storage, &session, own_end, &self.log, agent, own_words::strip)?;
+        let (ours, theirs) = turns::of_both(storage, &session, own_end, self.replayed(), agent, own_words::strip)?;
         let heard = session.heard_by(agent, agent_id);
         Ok(Some(Overheard::of(reconcile::told(&ours, heard, &theirs), heard, &session, last)))
     }
@@ -265,8 +312,7 @@ impl Staging {
         cx: &mut Cx<'_, S, E>,
     ) -> std::result::Result<Comparison, RpcError> {
         let rest = self.end_users(cx).or_else(|| self.end_agents(cx));
-        self.recorder.close_run();
-        self.flush(cx)?;
+        self.close(cx)?;
         match self.reconcile(target, agent_id, may_wait, cx) {
             Ok(None) => Ok(Comparison::TooEarly(Box::new(self))),
             Ok(Some(adopted)) => {
@@ -286,7 +332,7 @@ impl Staging {
 
     /// None: it is to be waited.
     fn reconcile<S: Storage, E: Environment>(
-        &self,
+        &mut self,
         target: &Target,
         agent_id: &str,
         may_wait: bool,
@@ -310,7 +356,7 @@ impl Staging {
         let known = session.agents.get(agent);
         let heard =
             known.map_or(Heard { since: 0, until: 0 }, |known| Heard { since: known.since, until: known.heard });
-        let (ours, theirs) = turns::of_both(storage, &session, own_end, &self.log, agent, own_words::strip)?;
+        let (ours, theirs) = turns::of_both(storage, &session, own_end, self.replayed(), agent, own_words::strip)?;
         // The agent's list may have been read since the agent was asked to load it.
         let evidence = Evidence {
             moved_on: has_moved_on(&session, agent),
@@ -328,6 +374,9 @@ impl Staging {
                 let heard = session.heard_by(agent, agent_id);
                 return Ok(Some(TakenOver { session, heard, rest: None, is_put_off: true }));
             }
+        }
+        if !plan.keeps_all() {
+            self.write(cx)?;
         }
         // What its list has said since may be of something that came after what was told of here.
         let listed = target.session().agents.get(agent).and_then(|known| known.listed);

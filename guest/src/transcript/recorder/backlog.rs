@@ -56,7 +56,7 @@ impl Backlog {
         self.bytes
     }
 
-    pub(super) fn rows(&self) -> impl Iterator<Item = &Row> {
+    pub(super) fn rows(&self) -> impl ExactSizeIterator<Item = &Row> {
         self.rows.iter()
     }
 

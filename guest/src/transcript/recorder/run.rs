@@ -21,7 +21,7 @@ pub(super) struct Row {
     /// Where it already stands, shorter: a run that was written before it was closed.
     pub(super) amends: Option<u32>,
     /// For a run: what of its text is not in the store yet, should its place be lost.
-    pub(super) tail: Option<Run>,
+    pub(super) tail: Option<Box<Run>>,
 }
 
 impl Row {
@@ -108,7 +108,7 @@ impl Run {
             Written::At(seq, _) => Some(seq),
             Written::Nothing | Written::Before => None,
         };
-        let tail = amends.map(|_| self.unwritten());
+        let tail = amends.map(|_| Box::new(self.unwritten()));
         Row {
             text: Entry::of(Kind::Update, self.time, &self.belongs, &self.update()),
             tokens: self.indexed.tokens(&self.text, index::tokenise),

@@ -1,0 +1,85 @@
+//! What an agent replays of a conversation that is here: it is written where some of it is new, or where it is too long to be held
+//! in memory.
+
+use acp_sessions_guest::storage::StorageError;
+use serde_json::json;
+
+use crate::desk::{Desk, Faulty, World};
+use crate::scenes::{Turns, ask_load, leave, lines, load, oblige, said};
+
+const FIRST: Turns<'static> = &[("Old question", "Old answer"), ("Older question", "Older answer")];
+const OUTSIDE: Turns<'static> = &[("Said outside", "Answered outside")];
+
+/// Loads the session in a new window of an agent without a list, so that each load compares; what was said, how often entries were written meanwhile, and how many bytes.
+fn loaded(store: &Faulty, world: &World, turns: Turns<'_>) -> (Vec<String>, usize, usize) {
+    world.now.set(world.now.get() + 100_000);
+    let mut desk = Desk::ready(store, world, &json!({"loadSession": true}));
+    store.recordings.set(0);
+    store.recorded.set(0);
+    let shown = said(&load(&mut desk, "o1", turns).client);
+    let written = (store.recordings.get(), store.recorded.get());
+    leave(desk);
+    (shown, written.0, written.1)
+}
+
+fn found(store: &Faulty, world: &World, words: &str) -> usize {
+    let mut desk = Desk::ready(store, world, &json!({}));
+    let answer = desk.ask("session/list", json!({"_meta": {"acp-sessions": {"search": words}}}));
+    answer["result"]["sessions"].as_array().map_or(0, Vec::len)
+}
+
+#[test]
+fn what_an_agent_replays_is_written_only_where_some_of_it_is_new() {
+    let (store, world) = (Faulty::default(), World::default());
+    let all = [FIRST, OUTSIDE].concat();
+    assert_eq!(loaded(&store, &world, FIRST).0, lines(&[FIRST]));
+    assert_eq!(loaded(&store, &world, FIRST), (lines(&[FIRST]), 0, 0));
+    let (shown, times, _) = loaded(&store, &world, &all);
+    assert_eq!((shown, times), (lines(&[FIRST, OUTSIDE]), 1));
+    assert_eq!(loaded(&store, &world, &all), (lines(&[FIRST, OUTSIDE]), 0, 0));
+    assert_eq!(found(&store, &world, "answered outside"), 1);
+}
+
+#[test]
+fn what_is_new_is_taken_over_whole_or_not_at_all_over_a_store_that_fails() {
+    let all = [FIRST, OUTSIDE].concat();
+    for nth in 0..20 {
+        let (store, world) = (Faulty::default(), World::unrecorded());
+        loaded(&store, &world, FIRST);
+        world.now.set(world.now.get() + 100_000);
+        let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        store.fail(nth, 1, StorageError::Full);
+        let out = ask_load(&mut desk, "load", "o1");
+        let mut out = oblige(&mut desk, out, &all, "never");
+        out.extend(desk.wait(300));
+        out.answer("load");
+        store.mend();
+        drop(desk);
+        for time in ["next", "after that"] {
+            assert_eq!(loaded(&store, &world, &all).0, lines(&[&all]), "{nth}, {time}");
+        }
+        assert_eq!(found(&store, &world, "answered outside"), 1, "{nth}");
+    }
+}
+
+#[test]
+fn what_is_too_long_to_be_held_is_written_as_it_comes_and_nothing_of_it_stays() {
+    let (store, world) = (Faulty::default(), World::unrecorded());
+    let answer = |n: usize| format!("{n} {}", "long words ".repeat(50_000));
+    let answers: Vec<String> = (0..20).map(answer).collect();
+    let turns: Vec<(&str, &str)> = answers.iter().map(|answer| ("Tell me", answer.as_str())).collect();
+    let size: usize = answers.iter().map(String::len).sum();
+    assert_eq!(loaded(&store, &world, &turns).0, lines(&[&turns]));
+    let mut remaining = store.counts();
+    for time in ["once", "again"] {
+        let (shown, times, written) = loaded(&store, &world, &turns);
+        assert_eq!(shown, lines(&[&turns]), "{time}");
+        assert!(times > 1 && written > size, "{time}: {times}, {written} of {size}");
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        (0..100).for_each(|_| drop(desk.wait(1000)));
+        leave(desk);
+        let counts = store.counts();
+        assert_eq!((counts.1, counts.2), (remaining.1, remaining.2), "{time}");
+        remaining = counts;
+    }
+}
