@@ -2,10 +2,10 @@
 //! in memory.
 
 use acp_sessions_guest::storage::StorageError;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::desk::{Desk, Faulty, World};
-use crate::scenes::{Turns, ask_load, leave, lines, load, oblige, said};
+use crate::desk::{Desk, Faulty, Out, World};
+use crate::scenes::{Turns, ask_load, ask_prompt, leave, lines, load, oblige, replay, said};
 
 const FIRST: Turns<'static> = &[("Old question", "Old answer"), ("Older question", "Older answer")];
 const OUTSIDE: Turns<'static> = &[("Said outside", "Answered outside")];
@@ -82,4 +82,71 @@ fn what_is_too_long_to_be_held_is_written_as_it_comes_and_nothing_of_it_stays() 
         assert_eq!((counts.1, counts.2), (remaining.1, remaining.2), "{time}");
         remaining = counts;
     }
+}
+
+/// A session that was said something in outside, loaded in a new window by a request that is taken back, and by another behind
+/// it: the window, what the agent was asked, and all that came out since the second request.
+fn loaded_behind_a_cancelled_load<'a>(store: &'a Faulty, world: &'a World) -> (Desk<'a, Faulty>, [Value; 2], Out) {
+    assert_eq!(loaded(store, world, FIRST).0, lines(&[FIRST]));
+    let mut desk = Desk::ready(store, world, &json!({"loadSession": true}));
+    let first = ask_load(&mut desk, "first", "o1").request("session/load");
+    desk.client(json!({"method": "$/cancel_request", "params": {"requestId": "first"}})).answer("first");
+    let out = ask_load(&mut desk, "second", "o1");
+    let second = out.request("session/load");
+    (desk, [first, second], out)
+}
+
+#[test]
+fn a_load_whose_replay_is_mixed_with_that_of_a_cancelled_one_is_asked_for_again() {
+    let all = [FIRST, OUTSIDE].concat();
+    for answered in [[0, 1], [1, 0]] {
+        for is_refused in [false, true] {
+            let (store, world) = (Faulty::default(), World::unrecorded());
+            let (mut desk, asked, mut out) = loaded_behind_a_cancelled_load(&store, &world);
+            for turn in all.iter().flat_map(|turn| [turn, turn]) {
+                out.extend(replay(&mut desk, "o1", std::slice::from_ref(turn)));
+            }
+            let mut answers = Out::default();
+            for which in answered {
+                answers.extend(desk.reply(&asked[which], json!({})));
+            }
+            assert!(answers.is_open("second"), "{answered:?}");
+            let again = answers.request("session/load");
+            out.extend(answers);
+            out.extend(replay(&mut desk, "o1", &all));
+            out.extend(if is_refused { desk.refuse(&again, -32603) } else { desk.reply(&again, json!({})) });
+            assert!(out.answer("second")["error"].is_null());
+            let shown = if is_refused { lines(&[FIRST]) } else { lines(&[&all]) };
+            assert_eq!(said(&out.client), shown, "{answered:?}, refused: {is_refused}");
+            let prompt = ask_prompt(&mut desk, "turn", "o1", "Next").request("session/prompt");
+            desk.reply(&prompt, json!({"stopReason": "end_turn"})).answer("turn");
+        }
+    }
+}
+
+#[test]
+fn a_load_behind_a_cancelled_one_that_is_never_answered_shows_what_is_here() {
+    let (store, world) = (Faulty::default(), World::unrecorded());
+    let (mut desk, asked, mut out) = loaded_behind_a_cancelled_load(&store, &world);
+    out.extend(replay(&mut desk, "o1", FIRST));
+    out.extend(desk.reply(&asked[1], json!({})));
+    assert!(out.is_open("second"));
+    out.extend(desk.wait(5000));
+    assert!(out.answer("second")["error"].is_null());
+    assert_eq!(said(&out.client), lines(&[FIRST]));
+}
+
+#[test]
+fn a_load_that_is_asked_for_again_can_be_cancelled_too() {
+    let all = [FIRST, OUTSIDE].concat();
+    let (store, world) = (Faulty::default(), World::unrecorded());
+    let (mut desk, asked, _) = loaded_behind_a_cancelled_load(&store, &world);
+    desk.reply(&asked[1], json!({}));
+    let again = desk.reply(&asked[0], json!({})).request("session/load");
+    desk.client(json!({"method": "$/cancel_request", "params": {"requestId": "second"}})).answer("second");
+    desk.reply(&again, json!({}));
+    let out = ask_load(&mut desk, "third", "o1");
+    let out = oblige(&mut desk, out, &all, "never");
+    assert!(out.answer("third")["error"].is_null());
+    assert_eq!(said(&out.client), lines(&[&all]));
 }

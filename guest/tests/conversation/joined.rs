@@ -299,7 +299,9 @@ fn a_history_told_for_a_cancelled_load_is_no_part_of_the_next_turn() {
     let out = ask_prompt(&mut desk, "prompt", &id, "Third");
     assert!(out.asked("session/prompt").is_none(), "{:?}", out.agent);
     replay(&mut desk, "s1", TOLD);
-    let out = desk.reply(&earlier, json!({}));
+    let again = desk.reply(&earlier, json!({})).request("session/load");
+    replay(&mut desk, "s1", TOLD);
+    let out = desk.reply(&again, json!({}));
     assert!(out.answer("second")["error"].is_null());
     let asked = out.request("session/prompt");
     desk.agent(update("s1", chunk(AGENT, "Third answer")));
@@ -340,7 +342,9 @@ fn a_history_whose_beginning_was_told_among_that_for_a_cancelled_load_changes_no
     out.extend(desk.reply(&earlier, json!({})));
     out.extend(desk.agent(update("s1", chunk(AGENT, agent))));
     out.extend(replay(&mut desk, "s1", rest));
-    out.extend(desk.reply(&asked, json!({})));
+    let mixed = desk.reply(&asked, json!({}));
+    assert_eq!(said(&mixed.client), [""; 0]);
+    out.extend(oblige(&mut desk, mixed, TOLD, "never"));
     assert_eq!(said(&out.client), lines(&[TOLD]));
     assert!(mark(&out, "second")["setAside"].is_null());
 }

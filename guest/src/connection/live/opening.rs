@@ -5,8 +5,10 @@
 //! new. It is carried through as a whole or leaves nothing behind.
 
 mod adopting;
+mod ask_again;
 mod begin;
 mod failing;
+mod mixed;
 mod others;
 mod plan;
 mod steps;
@@ -30,6 +32,7 @@ use crate::rpc::{Code, Object, RpcError};
 use crate::storage::Storage;
 use crate::store::{Known, Origin, Session, State, directory};
 use crate::transcript::LaidOut;
+use mixed::Mixed;
 use others::Others;
 
 /// How many `session_info_update`s are remembered of a session that the store does not have yet.
@@ -72,6 +75,7 @@ pub(super) struct Opening {
     /// The agent has not answered an earlier request for the session, that nobody waits for any more. It may tell the
     /// history for that one yet, which could not be told from what it says in a turn.
     awaits_earlier: bool,
+    mixed: Mixed,
     others: Others,
     pub(super) attached: Option<Attached>,
     pub(super) showing: Option<Showing>,
@@ -198,7 +202,8 @@ impl Opening {
 
     /// Whether the agent has it open and all is as it was.
     fn is_attached(&self) -> bool {
-        self.attached.is_some() && self.restoring.is_empty() && !self.awaits_earlier && !self.others.are_awaited()
+        let is_all_told = self.current.is_none() && !self.awaits_earlier && self.mixed != Mixed::Found;
+        self.attached.is_some() && self.restoring.is_empty() && is_all_told && !self.others.are_awaited()
     }
 
     /// What is known of the agent's own copy, now that it has it open.

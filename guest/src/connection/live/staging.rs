@@ -20,7 +20,7 @@ use crate::transcript::own_words::Parted;
 use crate::transcript::{Kind, Recorder, UpdateKind, own_words, speaker};
 
 /// How much of a history is held in memory, in bytes.
-const HELD: usize = 8 * 1024 * 1024;
+const HELD: usize = 4 * 1024 * 1024;
 
 /// Where what was told so far is.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! Taking over what the agent tells of a session while it opens it.
 
+use super::mixed::Mixed;
 use super::{Comparing, Others, Target, Wanted};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -81,6 +82,10 @@ impl LiveSession {
         let is_here = opening.target.session().origin == Origin::Layer;
         if let Some(staging) = opening.staging.take_if(|told| is_here && (is_told_twice || told.lacks_beginning())) {
             staging.discard(cx);
+            opening.found_mixed(!is_told_twice || cx.requests.is_worth_waiting(&agent_id));
+            if opening.mixed == Mixed::Found {
+                return Ok(());
+            }
         }
         if let Some(staging) = opening.staging.take_if(|_| opening.comparing == Comparing::Overheard) {
             self.overhear(staging, cx);

@@ -51,6 +51,13 @@ impl LiveSession {
         Ok(())
     }
 
+    pub(super) fn opening(&self) -> Option<&Opening> {
+        match &self.phase {
+            Phase::Opening(opening) => Some(opening),
+            _ => None,
+        }
+    }
+
     pub(super) fn opening_mut(&mut self) -> Option<&mut Opening> {
         match &mut self.phase {
             Phase::Opening(opening) => Some(opening),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::mixed::Mixed;
 use super::{Before, Comparing, OpenRequest, Opening, Others, Target, Wanted};
 use crate::connection::cx::Cx;
 use crate::connection::key::Key;
@@ -132,6 +133,7 @@ impl Opening {
             put_back: state.clone(),
             restoring: BTreeMap::new(),
             awaits_earlier: false,
+            mixed: Mixed::No,
             others: Others::Unawaited,
             attached: None,
             showing,

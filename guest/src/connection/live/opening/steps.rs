@@ -51,7 +51,7 @@ impl LiveSession {
     }
 
     /// Tries the next way; when none is left, that is the outcome.
-    fn next_step<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+    pub(super) fn next_step<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let key = self.key.clone();
         let Some(opening) = self.opening_mut() else { return };
         let Some(step) = opening.plan.pop_front() else {
@@ -108,6 +108,7 @@ impl LiveSession {
         let Some(opening) = self.opening_mut() else { return };
         let Some((_, step)) = opening.current.take_if(|(current, _)| *current == id) else { return };
         match read(step, outcome) {
+            Answered::Refused(_) if opening.attached.is_some() => self.go_on_unasked(cx),
             Answered::Refused(error) => {
                 if error.code == AUTH_REQUIRED {
                     // No other way would fare better.
@@ -134,21 +135,31 @@ impl LiveSession {
         self.state = state_given(&given, std::mem::take(&mut self.state));
         note_beside(&given, &mut self.state, &cx.agent.name, attached.step.makes());
         self.state_changed(cx);
-        let (key, agent_id) = (self.key.clone(), self.agent_id.clone());
+        let agent_id = self.agent_id.clone();
         let Some(opening) = self.opening_mut() else { return };
         if attached.step == Step::New {
             opening.heard = 0;
         }
-        let made_behind = opening.made_behind;
         opening.awaits_earlier = !attached.step.makes() && cx.requests.is_worth_waiting(&agent_id);
         opening.attached = Some(attached);
         if let Err(error) = self.take_over(cx) {
             return self.fail(error, cx);
         }
+        if self.is_to_ask_again() {
+            return self.ask_again(cx);
+        }
+        self.go_on_attached(cx);
+    }
+
+    /// What it told is settled: its settings are put back.
+    pub(super) fn go_on_attached<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let (key, agent_id) = (self.key.clone(), self.agent_id.clone());
         // Found before this one takes its id.
+        let made_behind = self.opening().and_then(|opening| opening.made_behind);
         let twin = made_behind.and_then(|behind| self.twin_since(behind, cx));
         let Some(opening) = self.opening_mut() else { return };
         opening.alive = cx.now();
+        let answer = opening.attached.as_ref().map(|attached| attached.answer.clone()).unwrap_or_default();
         for request in restore_requests(&opening.put_back, &answer, &agent_id) {
             let id = cx.ask(Outgoing::Restore { of: key.clone() }, request.method, request.params);
             opening.restoring.insert(id, request.is_mode);
@@ -230,6 +241,9 @@ impl LiveSession {
         let Some(opening) = self.opening_mut() else { return };
         if opening.awaits_earlier && !is_left {
             opening.awaits_earlier = false;
+            if self.is_to_ask_again() {
+                return self.ask_again(cx);
+            }
             self.advance(cx);
         }
     }
@@ -304,6 +318,9 @@ impl LiveSession {
             opening.awaits_earlier = false;
             opening.restoring.clear();
             cx.push(Effect::GiveUp(agent_id));
+            if self.is_to_ask_again() {
+                return self.go_on_unasked(cx);
+            }
             self.advance(cx);
         }
     }
