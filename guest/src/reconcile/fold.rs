@@ -159,8 +159,12 @@ impl Fold {
             self.end_of_others(is_its_own);
         }
         let is_users = entry.and_then(|entry| entry.update_name()).is_some_and(|name| name == "user_message_chunk");
-        if is_its_own == Some(true) && !is_users && self.grain == Grain::Turns {
-            self.begin_aside(number);
+        if !is_users && self.grain == Grain::Turns {
+            match is_its_own {
+                Some(true) => self.begin_aside(number),
+                Some(false) => self.end_of_turn(),
+                None => {}
+            }
         }
         self.take(number, text, entry);
         if let (Some(open), Some(tag)) = (&mut self.open, entry.and_then(|entry| entry.turn)) {
@@ -254,6 +258,13 @@ impl Fold {
             Some(open) if open.is_ours => self.close(Behind::AnotherTurn),
             Some(_) if self.joints.contains(&number) => self.close(Behind::Nothing),
             _ => {}
+        }
+    }
+
+    /// What another session says between turns is not said in the turn that a prompt has begun.
+    fn end_of_turn(&mut self) {
+        if self.open.as_ref().is_some_and(|open| open.is_ours) {
+            self.close(Behind::AnotherTurn);
         }
     }
 

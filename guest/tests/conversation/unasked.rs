@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, TOLD, Turns, account, ask_fork, ask_load, ask_prompt, ask_resume, leave, lines, listing, load, mark, oblige,
-    replay, row, said, told,
+    A_WRITE, CWD, TOLD, Turns, account, ask_fork, ask_load, ask_prompt, ask_resume, leave, lines, listing, load, mark,
+    oblige, replay, row, said, told,
 };
 
 fn says(session: &str, text: &str) -> Value {
@@ -332,4 +332,41 @@ fn it_is_the_last_activity_of_its_session_and_moves_none_of_which_a_prompt_is_kn
     let mut desk = listing(&store, &world, "a", &capabilities, &list);
     let listed = shown(&mut desk);
     assert!(listed.contains(&json!(["s1", "2025-10-09T09:03:20.000Z", at(20)])), "{listed:?}");
+}
+
+#[test]
+fn by_another_program_behind_a_turn_from_before_a_fork_it_does_not_have_that_turn_there_twice() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let forks = json!({"loadSession": true, "sessionCapabilities": {"fork": {}}});
+    let mut first = Desk::ready(&store, &world, &forks);
+    first.new_session("s1", CWD);
+    first.turn("s1", "Question", &["Answer"]);
+    let out = ask_fork(&mut first, "s1");
+    oblige(&mut first, out, &[], "s2").answer("fork");
+    // Another program of its name cannot load, and begins a session in its place.
+    let mut second = Desk::ready(&store, &world, &json!({}));
+    let out = ask_load(&mut second, "load", "s2");
+    oblige(&mut second, out, &[], "s4").answer("load");
+    second.agent(update("s4", chunk("agent_message_chunk", "Unasked")));
+    second.wait(A_WRITE);
+    let out = ask_load(&mut first, "load", "s2");
+    let mut told = replay(&mut first, "s2", &[("Question", "Answer")]);
+    ask_prompt(&mut second, "turn", "s2", "Other question").request("session/prompt");
+    second.agent(update("s4", chunk("agent_message_chunk", "Other answer")));
+    second.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+    told.extend(first.reply(&out.request("session/load"), json!({})));
+    told.extend(first.wait(A_WRITE));
+    told.answer("load");
+    leave(first);
+    leave(second);
+    let all = [("Question", "Answer"), ("Other question", "Other answer")];
+    // The agent's list says that its session has changed since.
+    let rows = ["s1", "s2", "s4"].map(|id| row(id, "Listed", "2025-10-10T08:53:53Z"));
+    for time in ["once", "again"] {
+        world.now.set(world.now.get() + 100_000);
+        let mut desk = listing(&store, &world, "a", &forks, &rows);
+        let shown = said(&load(&mut desk, "s2", &all[..1]).client);
+        assert_eq!(shown, ["> Question", "AnswerUnasked", "> Other question", "Other answer"], "{time}");
+        leave(desk);
+    }
 }
