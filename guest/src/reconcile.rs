@@ -28,7 +28,7 @@ pub use asides::Asides;
 pub use fold::{Fold, Grain};
 pub use judge::{Evidence, judge, plan};
 pub use places::Places;
-pub use plan::{Heard, Piece, Plan};
+pub use plan::{Disputed, Heard, Piece, Plan};
 pub use replayed::Replayed;
 pub use sum::Sum;
 pub use text::Text;

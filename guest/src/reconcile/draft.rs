@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::align::TELLING;
-use super::plan::{Heard, Piece, Plan, length};
+use super::plan::{Disputed, Heard, Piece, Plan, length};
 use super::recut::{alike, alike_at_end};
 use super::sum::Sum;
 use super::turn::Turn;
@@ -32,6 +32,8 @@ pub(super) struct Draft {
     /// What stands up to there the agent was told at most.
     since: u64,
     moved_on: bool,
+    /// The agent is not believed in what is disputed.
+    yields: bool,
     prompts: Prompts,
     /// What is kept since something was put in. Turns that were spoken at once lie between each other, and stay as they
     /// lie unless something comes between them.
@@ -51,11 +53,17 @@ struct Kept {
 
 impl Draft {
     pub(super) fn new(heard: Heard, moved_on: bool, replay: &[Turn]) -> Self {
-        let plan = Plan { tells: true, pieces: Vec::new(), aside: Vec::new(), contradicts: false, heard: 0 };
+        let plan = Plan { tells: true, pieces: Vec::new(), aside: Vec::new(), disputed: Disputed::Nothing, heard: 0 };
         let is_left_out = replay.iter().all(|turn| turn.user.is_empty());
         let prompts = if is_left_out { Prompts::LeftOut } else { Prompts::AsSaid };
         let (heard_before, since) = (heard.until, heard.since);
-        Self { plan, heard_before, since, moved_on, prompts, kept: Vec::new(), has_missed: false, position: 0 }
+        let (yields, kept) = (false, Vec::new());
+        Self { plan, heard_before, since, moved_on, yields, prompts, kept, has_missed: false, position: 0 }
+    }
+
+    /// What is disputed stays as it is in the transcript.
+    pub(super) fn yielding(self) -> Self {
+        Self { yields: true, ..self }
     }
 
     pub(super) fn finish(mut self) -> Plan {
@@ -130,6 +138,9 @@ impl Draft {
 
     /// What lies between turns that are the same, or, where it is not `behind` one, before the first.
     pub(super) fn between(&mut self, log: &[Turn], replay: &[Turn], behind: bool) {
+        if self.stays(log, |draft| draft.between(log, replay, behind)) {
+            return;
+        }
         let (all, (log, replay)) = (log.len(), self.keep_alike(log, replay));
         let behind = behind || log.len() < all;
         let (known, unknown) = self.by_knowledge(log);
@@ -149,6 +160,9 @@ impl Draft {
 
     /// What lies behind the last turn that is the same.
     pub(super) fn at_end(&mut self, log: &[Turn], replay: &[Turn]) {
+        if self.stays(log, |draft| draft.at_end(log, replay)) {
+            return;
+        }
         let (log, replay) = self.keep_alike(log, replay);
         let (known, unknown) = self.by_knowledge(log);
         if replay.iter().all(Turn::is_silent) {
@@ -161,6 +175,22 @@ impl Draft {
         } else {
             self.both(log, replay, false);
         }
+    }
+
+    /// Keeps these turns as they are if what the replay has in their place contradicts them, and that is not to be believed.
+    fn stays(&mut self, log: &[Turn], compare: impl FnOnce(&mut Self)) -> bool {
+        if !self.yields {
+            return false;
+        }
+        let mut alone = Self::new(Heard { since: self.since, until: self.heard_before }, self.moved_on, &[]);
+        alone.prompts = self.prompts;
+        compare(&mut alone);
+        if alone.plan.disputed == Disputed::Nothing {
+            return false;
+        }
+        self.plan.disputed = Disputed::Stays;
+        self.keep_took_part(log);
+        true
     }
 
     /// Each has what the other has not. `is_enclosed`: it went on from there in both, and had heard it.
@@ -298,7 +328,9 @@ impl Draft {
 
     /// Sets aside what the agent does not tell, or tells otherwise.
     fn give_up(&mut self, turns: &[&Turn]) {
-        self.plan.contradicts |= !turns.is_empty();
+        if !turns.is_empty() {
+            self.plan.disputed = Disputed::SetAside;
+        }
         self.set_aside(turns);
     }
 

@@ -14,7 +14,16 @@ use super::turn::Turn;
 /// own list says that the session has changed since the two last agreed.
 pub fn plan(log: &[Turn], heard: impl Into<Heard>, replay: &[Turn], moved_on: bool) -> Plan {
     let heard = heard.into();
-    let mut draft = Draft::new(heard, moved_on, replay);
+    drafted(Draft::new(heard, moved_on, replay), log, heard, replay)
+}
+
+/// The same; where the two contradict each other, the evidence says what becomes of that.
+fn plan_by(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
+    let draft = Draft::new(heard, evidence.moved_on, replay);
+    drafted(if evidence.in_use { draft.yielding() } else { draft }, log, heard, replay)
+}
+
+fn drafted(mut draft: Draft, log: &[Turn], heard: Heard, replay: &[Turn]) -> Plan {
     if replay.iter().all(Turn::is_silent) {
         draft.keep(log, Told::Yes);
         return Plan { tells: false, heard: heard.until, ..draft.finish() };
@@ -59,6 +68,8 @@ pub struct Evidence {
     pub moved_on: bool,
     /// The transcript held all of the conversation at that time; else its beginning is with the agent only.
     pub whole: bool,
+    /// Others may go on with what stands in the transcript: what the replay contradicts stays.
+    pub in_use: bool,
     /// The entries behind this one have been written since the agent was asked for its replay.
     pub asked_at: u64,
 }
@@ -109,7 +120,7 @@ fn judge_all(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) ->
         }
         // What would be put in between them is the agent's, which so is believed.
         log = Cow::Owned(joint::joined(&log, &torn));
-        judged = plan(&log, heard, replay, evidence.moved_on);
+        judged = plan_by(&log, heard, replay, evidence);
     }
 }
 
@@ -124,7 +135,7 @@ fn by_evidence(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) 
         || log.iter().any(|turn| is_held(turn, replay))
         || !align(log, replay).is_empty();
     if is_related || evidence.moved_on {
-        return plan(log, heard, replay, evidence.moved_on);
+        return plan_by(log, heard, replay, evidence);
     }
     if evidence.whole {
         return plan(log, heard, &[], false);

@@ -17,6 +17,17 @@ impl From<u64> for Heard {
     }
 }
 
+/// What becomes of what a transcript has and its replay does not tell, or tells otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Disputed {
+    /// There is nothing of that kind.
+    Nothing,
+    /// It is set aside: the agent is believed.
+    SetAside,
+    /// It stays as it is, and of what the replay has in its place nothing is put in.
+    Stays,
+}
+
 /// A part of the conversation as it is to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
@@ -35,8 +46,8 @@ pub struct Plan {
     pub pieces: Vec<Piece>,
     /// The entries of the transcript that are taken out of the conversation.
     pub aside: Vec<RangeInclusive<u64>>,
-    /// Some of that the replay does not tell, or tells otherwise; of the rest it has more.
-    pub contradicts: bool,
+    /// What becomes of what the two do not agree in.
+    pub disputed: Disputed,
     /// The position in the new layout up to which the agent has heard everything.
     pub heard: u64,
 }

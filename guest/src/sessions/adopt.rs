@@ -11,7 +11,7 @@ use serde_json::json;
 use super::create::mint;
 use super::removal;
 use crate::environment::Environment;
-use crate::reconcile::Plan;
+use crate::reconcile::{Disputed, Plan};
 use crate::storage::{Durability, Expectation, Result, Storage, StorageError, Write, next_seq};
 use crate::store::{Changed, Decision, Holders, Origin, Session, Store, keys};
 use crate::transcript::{Entry, Kind};
@@ -86,9 +86,9 @@ pub fn adopt<S: Storage>(store: &Store<S>, adoption: &Adoption<'_>) -> Result<Ad
                 }
             }
             session.know_as(agent, agent_id, heard);
-            session.agents.entry(agent.to_owned()).and_modify(|known| {
-                known.was_compared(adoption.compared);
-            });
+            if adoption.plan.disputed != Disputed::Stays {
+                session.agents.entry(agent.to_owned()).and_modify(|known| known.was_compared(adoption.compared));
+            }
             if known.is_none() {
                 writes.push(Write::Put { key: keys::agent_session(agent, agent_id), value: session.id.clone() });
             }

@@ -206,3 +206,27 @@ fn an_adopted_session_outlives_the_sweeps_of_later_connections() {
         assert_eq!(said(&load(&mut desk, "o1", OLD).client), lines(&[OLD]));
     }
 }
+
+#[test]
+fn a_load_of_an_unknown_session_does_not_take_over_another_that_was_given_its_id_meanwhile() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut first = listing(&store, &world, "a", &loads(), &[]);
+    let out = ask_load(&mut first, "load", "o1");
+    // Another agent hands out the same id, and the list of the first tells of its own.
+    let mut other = listing(&store, &world, "b", &loads(), &[]);
+    other.new_session("o1", CWD);
+    other.turn("o1", "Elsewhere", &["Something else"]);
+    listing(&store, &world, "a", &loads(), &rows());
+    let out = oblige(&mut first, out, OLD, "never");
+    assert_eq!(out.answer("load")["error"]["code"], -32002);
+    leave(first);
+    leave(other);
+    let mut desk = listing(&store, &world, "a", &loads(), &rows());
+    let all = json!({"_meta": {"acp-sessions": {"agents": "all"}}});
+    let listed = desk.ask("session/list", all)["result"]["sessions"].clone();
+    let listed: Vec<&str> = listed.as_array().unwrap().iter().filter_map(|row| row["sessionId"].as_str()).collect();
+    assert_eq!(listed.len(), 2, "{listed:?}");
+    let own = listed.iter().find(|id| **id != "o1").unwrap();
+    assert_eq!(said(&load(&mut desk, own, OLD).client), lines(&[OLD]));
+    assert_eq!(said(&load(&mut desk, "o1", &[]).client), lines(&[&[("Elsewhere", "Something else")]]));
+}

@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::StorageError;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World};
-use crate::scenes::{Turns, ask_load, ask_prompt, leave, lines, load, oblige, replay, said};
+use crate::scenes::{CWD, Turns, ask_load, ask_prompt, leave, lines, load, oblige, replay, said};
 
 const FIRST: Turns<'static> = &[("Old question", "Old answer"), ("Older question", "Older answer")];
 const OUTSIDE: Turns<'static> = &[("Said outside", "Answered outside")];
@@ -149,4 +149,28 @@ fn a_load_that_is_asked_for_again_can_be_cancelled_too() {
     let out = oblige(&mut desk, out, &all, "never");
     assert!(out.answer("third")["error"].is_null());
     assert_eq!(said(&out.client), lines(&[&all]));
+}
+
+#[test]
+fn what_is_new_is_taken_over_also_where_something_else_is_disputed_that_another_window_may_go_on_with() {
+    let (store, world) = (Faulty::default(), World::unrecorded());
+    let loads = json!({"loadSession": true});
+    let mut first = Desk::ready(&store, &world, &loads);
+    first.new_session("s1", CWD);
+    let here = [FIRST[0], FIRST[1], ("Third question", "Third answer")];
+    for (user, agent) in here {
+        first.turn("s1", user, &[agent]);
+    }
+    let told = [FIRST[0], OUTSIDE[0], FIRST[1], ("Third question", "Another one altogether")];
+    let known = [FIRST[0], OUTSIDE[0], FIRST[1], here[2]];
+    for time in ["once", "again"] {
+        world.now.set(world.now.get() + 100_000);
+        first.wait(1000);
+        let mut second = Desk::ready(&store, &world, &loads);
+        let out = load(&mut second, "s1", &told);
+        assert!(out.answer("load")["error"].is_null());
+        assert_eq!(said(&out.client), lines(&[&known]), "{time}");
+        leave(second);
+    }
+    assert_eq!(said(&load(&mut first, "s1", &told).client), lines(&[&told]), "nobody else goes on with it any more");
 }

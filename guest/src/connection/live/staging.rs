@@ -10,7 +10,7 @@ use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::load::Share;
 use crate::environment::Environment;
-use crate::reconcile::{self, Evidence, Heard, Replayed, turns};
+use crate::reconcile::{self, Disputed, Evidence, Heard, Replayed, turns};
 use crate::rpc::{Object, RpcError};
 use crate::sessions::adopt::{self, Adopted, Adoption};
 use crate::sessions::{open_marks, staging};
@@ -80,7 +80,7 @@ pub(super) struct TakenOver {
     pub(super) heard: u64,
     /// What had been held back of the last message.
     pub(super) rest: Option<String>,
-    /// Nothing was taken over: it contradicts the history, which another window may go on with.
+    /// What contradicts the history, which another window may go on with, was not taken over.
     pub(super) is_put_off: bool,
 }
 
@@ -343,6 +343,10 @@ impl Staging {
         let id = target.session().id.clone();
         let stored = cx.store.session(&id)?;
         let (mut session, is_new) = match (stored, target) {
+            // It was unknown, and is known by another id by now, since this one has become another session's.
+            (Some(session), Target::Unknown(_)) if session.id_at(agent) != Some(agent_id) => {
+                return Err(RpcError::session_not_found(&id));
+            }
             (Some(session), _) => (session, false),
             (None, Target::Unknown(session)) => (session.clone(), true),
             (None, _) => return Err(RpcError::session_deleted_meanwhile(&id)),
@@ -361,16 +365,20 @@ impl Staging {
         let evidence = Evidence {
             moved_on: has_moved_on(&session, agent),
             whole: session.origin == Origin::Layer,
+            in_use: false,
             asked_at: session.length_up_to(self.asked_at),
         };
-        let plan = reconcile::judge(&ours, heard, &theirs, evidence);
+        let mut plan = reconcile::judge(&ours, heard, &theirs, evidence);
         if evidence.whole && !plan.keeps_all() && open_marks::is_open_elsewhere(cx.store, &id, cx.connection, cx.now())?
         {
             if may_wait {
                 return Ok(None);
             }
             // Its program in another window may have what this one's does not tell.
-            if plan.contradicts {
+            if plan.disputed == Disputed::SetAside {
+                plan = reconcile::judge(&ours, heard, &theirs, Evidence { in_use: true, ..evidence });
+            }
+            if plan.disputed == Disputed::Stays && plan.keeps_all() {
                 let heard = session.heard_by(agent, agent_id);
                 return Ok(Some(TakenOver { session, heard, rest: None, is_put_off: true }));
             }
@@ -402,7 +410,7 @@ impl Staging {
             Adopted::Deleted => return Err(RpcError::session_deleted_meanwhile(&id)),
         };
         let heard = session.heard_by(agent, agent_id);
-        Ok(Some(TakenOver { session, heard, rest: None, is_put_off: false }))
+        Ok(Some(TakenOver { session, heard, rest: None, is_put_off: plan.disputed == Disputed::Stays }))
     }
 
     /// Drops it.
