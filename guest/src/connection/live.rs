@@ -10,6 +10,7 @@ mod close;
 mod closing;
 mod displaced;
 mod failing;
+mod hush;
 mod in_step;
 mod laid_out;
 mod lost;

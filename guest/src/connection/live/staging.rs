@@ -2,9 +2,10 @@
 //! transcript as a whole, or is dropped. Where most of it will be dropped, because the transcript has it, it is held in memory
 //! and written if it is needed, or too long.
 
+use super::hush::Hush;
 use super::overheard::{Last, Overheard};
 use super::quote::Quote;
-use super::session_update::{Update, message_of};
+use super::session_update::Update;
 use super::target::Target;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -50,16 +51,6 @@ pub(super) struct Staging {
     expected: Option<String>,
     /// Where the session's own log ended when the agent was asked.
     asked_at: u32,
-}
-
-/// Keeps the layer's own words out of what the agent replays as the user's, also where they come in several chunks.
-#[derive(Debug, Default)]
-struct Hush {
-    stream: own_words::Stream,
-    /// The message that is being told.
-    message: Option<String>,
-    /// The last chunk of it (its params) of which something is held back.
-    chunk: Option<String>,
 }
 
 /// What was recorded, and so may be shown: `update` members.
@@ -212,7 +203,7 @@ impl Staging {
     /// Records what the agent tells that the user said; gives what of it is shown.
     fn record_users<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &Cx<'_, S, E>) -> Option<String> {
         let Some(text) = update.text() else {
-            self.hush.message = message_of(update);
+            self.hush.pass(update);
             self.record_chunk(update, update.update, cx);
             return Some(update.update.to_owned());
         };
@@ -424,32 +415,4 @@ impl Staging {
 /// Whether the agent's own list says that the session has changed since the log last agreed with it.
 fn has_moved_on(session: &Session, agent: &str) -> bool {
     session.agents.get(agent).is_some_and(Known::has_moved_on)
-}
-
-impl Hush {
-    /// Whether the message that is being told is at its end when this comes. An image in the midst of an account does not
-    /// end it.
-    fn ends_with(&self, update: &Update<'_>) -> bool {
-        if update.kind != UpdateKind::UserChunk {
-            return true;
-        }
-        message_of(update) != self.message || update.text().is_none() && !self.stream.is_inside()
-    }
-
-    /// What may be shown of the text of the next chunk.
-    fn feed(&mut self, update: &Update<'_>, text: &str) -> Parted {
-        self.message = message_of(update);
-        let shown = self.stream.feed_parted(text);
-        self.chunk = (!self.stream.undecided().is_empty()).then(|| update.kept(None));
-        shown
-    }
-
-    /// What was held back and is shown after all, as an `update` member.
-    fn finish(&mut self) -> Option<String> {
-        let rest = self.stream.finish();
-        self.message = None;
-        let chunk = self.chunk.take().filter(|_| !rest.is_empty())?;
-        let params = Object::parse(&chunk)?;
-        Some(Update::read(&chunk, &params)?.with_text(&rest))
-    }
 }
