@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, TOLD, account, ask_load, ask_prompt, lines, load, mark, oblige, replay, said, told};
+use crate::scenes::{CWD, TOLD, account, ask_load, ask_prompt, leave, lines, load, mark, oblige, replay, said, told};
 
 fn arrival(peer: Peer, content: Content) -> Arrival {
     Arrival { peer, content }
@@ -57,17 +57,24 @@ fn a_session_whose_opening_was_lost_is_not_taken_for_an_open_one() {
 
 #[test]
 fn an_adoption_that_was_lost_can_be_done_again() {
-    let (store, world) = (Memory::new(), World::default());
-    let capabilities = json!({"loadSession": true});
-    let mut desk = Desk::ready(&store, &world, &capabilities);
-    ask_load(&mut desk, "load", "o1").request("session/load");
-    replay(&mut desk, "o1", &TOLD[..1]);
-    desk.wait(300);
-    let (mut desk, out) = fresh(&store, &world, desk, Vec::new());
-    assert_eq!(out.answer("load")["error"]["code"], -32603);
-    for time in ["on this connection", "on the next"] {
-        assert_eq!(said(&load(&mut desk, "o1", TOLD).client), lines(&[TOLD]), "{time}");
-        desk = Desk::ready(&store, &world, &capabilities);
+    for is_answered in [false, true] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let capabilities = json!({"loadSession": true});
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        let asked = ask_load(&mut desk, "load", "o1").request("session/load");
+        replay(&mut desk, "o1", &TOLD[..1]);
+        desk.wait(300);
+        let (mut desk, out) = fresh(&store, &world, desk, Vec::new());
+        assert_eq!(out.answer("load")["error"]["code"], -32603);
+        let out = load(&mut desk, "o1", TOLD);
+        assert!(out.is_open("load") && said(&out.client).is_empty(), "what was lost may be told in it, too");
+        let out = if is_answered { desk.reply(&asked, json!({})) } else { desk.wait(5_000) };
+        let out = oblige(&mut desk, out, TOLD, "fresh");
+        assert!(out.answer("load")["error"].is_null());
+        assert_eq!(said(&out.client), lines(&[TOLD]), "on this connection: {is_answered}");
+        leave(desk);
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        assert_eq!(said(&load(&mut desk, "o1", TOLD).client), lines(&[TOLD]), "on the next: {is_answered}");
     }
 }
 

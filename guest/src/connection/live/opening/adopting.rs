@@ -12,7 +12,6 @@ use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::sessions::mend;
 use crate::storage::{Storage, StorageError};
-use crate::store::Origin;
 use crate::transcript::Start;
 
 impl LiveSession {
@@ -79,10 +78,12 @@ impl LiveSession {
         let Phase::Opening(opening) = &mut self.phase else { return Ok(()) };
         // As long as an earlier load is not answered either, what was told may be all of it twice.
         let is_told_twice = cx.requests.is_told_in_vain(&agent_id);
-        let is_here = opening.target.session().origin == Origin::Layer;
-        if let Some(staging) = opening.staging.take_if(|told| is_here && (is_told_twice || told.lacks_beginning())) {
-            staging.discard(cx);
+        if opening.staging.as_ref().is_some_and(|told| is_told_twice || told.lacks_beginning()) {
             opening.found_mixed(!is_told_twice || cx.requests.is_worth_waiting(&agent_id));
+            let is_here = opening.is_here();
+            if let Some(staging) = opening.staging.take_if(|_| is_here) {
+                staging.discard(cx);
+            }
             if opening.mixed == Mixed::Found {
                 return Ok(());
             }

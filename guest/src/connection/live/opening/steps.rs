@@ -108,7 +108,13 @@ impl LiveSession {
         let Some(opening) = self.opening_mut() else { return };
         let Some((_, step)) = opening.current.take_if(|(current, _)| *current == id) else { return };
         match read(step, outcome) {
-            Answered::Refused(_) if opening.attached.is_some() => self.go_on_unasked(cx),
+            Answered::Refused(error) if opening.attached.is_some() => {
+                // What it has told meanwhile is not all.
+                if let Some(staging) = opening.staging.take() {
+                    staging.discard(cx);
+                }
+                self.go_on_unasked(error, cx);
+            }
             Answered::Refused(error) => {
                 if error.code == AUTH_REQUIRED {
                     // No other way would fare better.
@@ -319,7 +325,7 @@ impl LiveSession {
             opening.restoring.clear();
             cx.push(Effect::GiveUp(agent_id));
             if self.is_to_ask_again() {
-                return self.go_on_unasked(cx);
+                return self.go_on_unasked(Opening::silent(Step::Load.method()), cx);
             }
             self.advance(cx);
         }
