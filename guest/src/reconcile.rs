@@ -5,6 +5,7 @@
 //! [`crate::sessions::adopt`] carries out. Nothing in here writes.
 
 mod align;
+mod anew;
 mod asides;
 mod draft;
 mod event;
@@ -24,6 +25,7 @@ pub mod turns;
 mod wanted;
 
 pub use align::align;
+pub use anew::said_anew;
 pub use asides::Asides;
 pub use fold::{Fold, Grain};
 pub use judge::{Evidence, judge, plan};

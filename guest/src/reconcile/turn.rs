@@ -76,7 +76,7 @@ impl Turn {
     }
 
     /// What the user said in it, or in each of the turns that it was put together of.
-    fn prompts(&self) -> Vec<Half> {
+    pub(super) fn prompts(&self) -> Vec<Half> {
         if self.holds.is_empty() { vec![Half::Prompt(self.user)] } else { self.holds.to_vec() }
     }
 

@@ -16,6 +16,13 @@ pub fn of_transcript<S: Storage>(storage: &S, session: &Session, own_end: u32, s
     Ok(transcript(storage, session, own_end, Fold::new(strip))?.joined())
 }
 
+/// The turns of parts of logs, read one behind the other.
+pub(super) fn of_parts<S: Storage>(storage: &S, parts: &[Segment], strip: Strip) -> Result<Vec<Turn>> {
+    let mut fold = Fold::new(strip);
+    let length = Replay::of_parts(parts).each(storage, |number, text| fold.push(number, text))?;
+    Ok(fold.finish(length))
+}
+
 /// The turns of a transcript and those of a replay of this agent's, as they can be compared. Where the agent replays only what it said itself, or only what the user said, its messages stand alone, and so they do then in
 /// the transcript.
 pub fn of_both<S: Storage>(

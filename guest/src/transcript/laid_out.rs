@@ -15,20 +15,15 @@ pub struct LaidOut {
     /// What was said before, if anything, only its agent had.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     lacks_beginning: bool,
-    /// How many entries were taken out of it.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    aside: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
+    /// What was taken out of it, in the order in which it was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    aside: Vec<Segment>,
 }
 
 impl Default for LaidOut {
     /// All of the session's own log, and nothing else.
     fn default() -> Self {
-        Self { segments: Vec::new(), tail: 1, lacks_beginning: false, aside: 0 }
+        Self { segments: Vec::new(), tail: 1, lacks_beginning: false, aside: Vec::new() }
     }
 }
 
@@ -36,7 +31,8 @@ impl LaidOut {
     /// As this record has it.
     pub fn of(session: &Session) -> Self {
         let lacks_beginning = session.origin == Origin::Agent;
-        Self { segments: session.segments.clone(), tail: session.tail, lacks_beginning, aside: session.set_aside() }
+        let (segments, aside) = (session.segments.clone(), session.aside.clone());
+        Self { segments, tail: session.tail, lacks_beginning, aside }
     }
 
     /// Whether it is so in this record.
@@ -58,10 +54,16 @@ impl LaidOut {
         self.segments.iter().filter(move |part| !before.lacks_beginning && is_new(part))
     }
 
-    /// Whether something was taken out of the conversation since it was laid out like `before`: what has come to it may say that
-    /// again, and more.
-    pub fn replaces_since(&self, before: &Self) -> bool {
-        self.aside != before.aside
+    /// What was taken out of the conversation since it was laid out like `before`: what has come to it may say that again, and
+    /// more.
+    pub fn taken_out_since(&self, before: &Self) -> Vec<Segment> {
+        let mut known = before.aside.iter().map(Segment::length).sum::<u64>();
+        let new = self.aside.iter().filter_map(|part| {
+            let skipped = known.min(part.length());
+            known -= skipped;
+            (skipped < part.length()).then(|| Segment { from: part.seq(skipped), ..part.clone() })
+        });
+        new.collect()
     }
 
     /// Where somebody stands in the transcript as the record has it now who had heard so many entries of it as it was: behind
@@ -164,5 +166,19 @@ mod tests {
         let mut agents = session(&[], 1);
         agents.origin = Origin::Agent;
         assert_eq!(new(&first, &LaidOut::of(&agents)), [], "its agent has it from before");
+    }
+
+    #[test]
+    fn what_was_taken_out_is_told_from_what_had_been_before() {
+        let with = |aside: &[Segment]| {
+            let mut session = session(&[], 9);
+            session.aside = aside.to_vec();
+            LaidOut::of(&session)
+        };
+        let (none, first) = (with(&[]), with(&[part("s", 1, 2)]));
+        let second = with(&[part("s", 1, 4), part("t", 3, 3)]);
+        assert_eq!(first.taken_out_since(&none), [part("s", 1, 2)]);
+        assert_eq!(second.taken_out_since(&first), [part("s", 3, 4), part("t", 3, 3)]);
+        assert_eq!(second.taken_out_since(&second), []);
     }
 }

@@ -1,7 +1,7 @@
 //! Replay: a transcript read back a piece at a time, as far as the reader has room, each turn as a whole.
 
 use crate::storage::{Bounds, Result, Storage};
-use crate::store::Session;
+use crate::store::{Segment, Session};
 
 use super::elsewhere::{Cut, Shown};
 use super::entry::Entry;
@@ -114,6 +114,12 @@ impl Replay {
     pub fn up_to(session: &Session, own_end: u32) -> Self {
         let turns = Turns::from(Position::default(), LookAhead::default());
         Self { spans: Spans::up_to(session, own_end), turns, cut: None }
+    }
+
+    /// A replay of these parts of logs.
+    pub fn of_parts(parts: &[Segment]) -> Self {
+        let turns = Turns::from(Position::default(), LookAhead::default());
+        Self { spans: Spans::of_parts(parts), turns, cut: None }
     }
 
     /// Where the reader stands.

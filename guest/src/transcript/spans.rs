@@ -27,6 +27,11 @@ impl Spans {
         Self::all_of(session.segments.iter().chain([&own]))
     }
 
+    /// These, one behind the other.
+    pub(super) fn of_parts(parts: &[Segment]) -> Self {
+        Self::all_of(parts.iter())
+    }
+
     /// What was taken out of a session's conversation, in the order in which it was.
     pub(super) fn set_aside(session: &Session) -> Self {
         Self::all_of(session.aside.iter())

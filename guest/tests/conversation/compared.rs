@@ -5,7 +5,8 @@ use acp_sessions_guest::storage::StorageError;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World};
-use crate::scenes::{CWD, Turns, ask_load, ask_prompt, leave, lines, load, oblige, replay, said};
+use crate::scenes::{A_WRITE, CWD, Turns, ask_load, ask_prompt, leave, lines, load, oblige, replay, said};
+use crate::side_by_side::shown;
 
 const FIRST: Turns<'static> = &[("Old question", "Old answer"), ("Older question", "Older answer")];
 const OUTSIDE: Turns<'static> = &[("Said outside", "Answered outside")];
@@ -173,4 +174,56 @@ fn what_is_new_is_taken_over_also_where_something_else_is_disputed_that_another_
         leave(second);
     }
     assert_eq!(said(&load(&mut first, "s1", &told).client), lines(&[&told]), "nobody else goes on with it any more");
+}
+
+#[test]
+fn a_history_that_only_its_agent_has_is_not_taken_over_mixed_with_that_for_a_cancelled_load() {
+    for is_refused in [false, true] {
+        let (store, world) = (Faulty::default(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        let first = ask_load(&mut desk, "first", "o1").request("session/load");
+        desk.client(json!({"method": "$/cancel_request", "params": {"requestId": "first"}})).answer("first");
+        let mut out = ask_load(&mut desk, "second", "o1");
+        let second = out.request("session/load");
+        for turn in FIRST.iter().flat_map(|turn| [turn, turn]) {
+            out.extend(replay(&mut desk, "o1", std::slice::from_ref(turn)));
+        }
+        out.extend(desk.reply(&second, json!({})));
+        assert!(out.is_open("second"));
+        let answered = desk.reply(&first, json!({}));
+        let again = answered.request("session/load");
+        out.extend(answered);
+        out.extend(replay(&mut desk, "o1", FIRST));
+        out.extend(if is_refused { desk.refuse(&again, -32603) } else { desk.reply(&again, json!({})) });
+        let shown = if is_refused { Vec::new() } else { lines(&[FIRST]) };
+        assert_eq!(out.answer("second")["error"].is_null(), !is_refused);
+        assert_eq!(said(&out.client), shown);
+        leave(desk);
+        assert_eq!(loaded(&store, &world, FIRST).0, lines(&[FIRST]));
+    }
+}
+
+#[test]
+fn of_what_comes_in_the_place_of_a_turn_that_was_cut_off_other_windows_are_shown_whole_turns_that_are_new() {
+    let (store, world) = (Faulty::default(), World::unrecorded());
+    let loads = json!({"loadSession": true});
+    let mut killed = Desk::ready(&store, &world, &loads);
+    killed.new_session("s1", CWD);
+    killed.turn("s1", FIRST[0].0, &[FIRST[0].1]);
+    let mut watching = Desk::ready(&store, &world, &loads);
+    load(&mut watching, "s1", &FIRST[..1]).answer("load");
+    ask_prompt(&mut killed, "cut", "s1", FIRST[1].0).request("session/prompt");
+    killed.wait(A_WRITE);
+    drop(killed);
+    let mut before = Vec::new();
+    for _ in 0..30 {
+        before.extend(shown(&watching.wait(1000)));
+    }
+    assert_eq!(before, lines(&[&[(FIRST[1].0, "")]])[..1]);
+    let told = [FIRST, OUTSIDE].concat();
+    let mut second = Desk::ready(&store, &world, &loads);
+    assert_eq!(said(&load(&mut second, "s1", &told).client), lines(&[&told]));
+    let seen: Vec<String> = (0..3).flat_map(|_| shown(&watching.wait(1000))).collect();
+    assert_eq!(seen, lines(&[OUTSIDE]));
+    assert_eq!(said(&load(&mut watching, "s1", &told).client), lines(&[&told]));
 }

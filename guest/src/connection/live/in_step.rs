@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::reconcile;
 use crate::sessions::windows::window_of;
+use crate::storage::{Result, Storage};
 use crate::store::{Segment, Title};
-use crate::transcript::{Elsewhere, LaidOut};
+use crate::transcript::{Elsewhere, LaidOut, own_words};
 
 /// What this window knows of others on its session.
 #[derive(Debug, Default)]
@@ -124,16 +126,18 @@ impl InStep {
         std::mem::replace(&mut self.laid_out, laid_out)
     }
 
-    /// What others have taken over into the session of this id since its transcript was laid out like this is to be shown; not
-    /// what has come in the place of something that may have been.
-    pub(super) fn show_taken_over(&mut self, before: &LaidOut, own: &str) {
-        if self.laid_out.replaces_since(before) {
-            return;
+    /// What others have taken over into the session of this id since its transcript was laid out like this is to be shown; of
+    /// what has come in the place of something that may have been, only what says nothing of it.
+    pub(super) fn show_taken_over<S: Storage>(&mut self, before: &LaidOut, own: &str, storage: &S) -> Result<()> {
+        let aside = self.laid_out.taken_out_since(before);
+        let mut new: Vec<Segment> = self.laid_out.new_since(before, own).cloned().collect();
+        if !aside.is_empty() && !new.is_empty() {
+            new = reconcile::said_anew(storage, &new, &aside, own_words::strip)?;
         }
-        let new: Vec<Segment> = self.laid_out.new_since(before, own).cloned().collect();
         for part in new {
             self.change().was_taken_over(part);
         }
+        Ok(())
     }
 
     /// To change what is to be shown.

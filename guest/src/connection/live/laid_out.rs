@@ -5,6 +5,7 @@ use super::LiveSession;
 use super::agents_copy::AgentsCopy;
 use super::opened::untold;
 use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
 use crate::connection::told::Untold;
 use crate::environment::Environment;
 use crate::storage::{Storage, StorageError};
@@ -27,7 +28,7 @@ impl LiveSession {
             return Ok(());
         }
         let before = self.in_step.lay_out(LaidOut::of(&session));
-        self.in_step.show_taken_over(&before, &id);
+        self.show_taken_over(&before, &id, cx);
         self.reckon_anew(&before, &session, cx);
         Ok(())
     }
@@ -69,6 +70,19 @@ impl LiveSession {
     ) {
         self.was_shown(shown, cx);
         let id = self.key.id().unwrap_or_default().to_owned();
-        self.in_step.show_taken_over(laid_out, &id);
+        self.show_taken_over(laid_out, &id, cx);
+    }
+
+    /// What others have taken over since the transcript of the session of this id was laid out like this is to be shown. Where
+    /// that cannot be read, a load shows it.
+    pub(super) fn show_taken_over<S: Storage, E: Environment>(
+        &mut self,
+        before: &LaidOut,
+        id: &str,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        if let Err(error) = self.in_step.show_taken_over(before, id, cx.store.storage()) {
+            cx.push(Effect::NotRecorded(error.to_string()));
+        }
     }
 }

@@ -77,7 +77,7 @@ impl LiveSession {
             let (shown, laid_out) = shown.unzip();
             self.in_step_from(shown, cx);
             if let Some(laid_out) = laid_out {
-                self.in_step.show_taken_over(&laid_out, &session.id);
+                self.show_taken_over(&laid_out, &session.id, cx);
             }
         }
         self.state_changed(cx);
