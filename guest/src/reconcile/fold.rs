@@ -214,6 +214,8 @@ impl Fold {
                     open.ended = Some(ended);
                 }
             }
+            // A mark that was written before this turn began, and is shown behind all that is shown as one with it.
+            Event::Other if self.open.as_ref().is_some_and(|open| number < open.places.start()) => {}
             Event::Other => self.anything_else(number),
         }
     }

@@ -63,6 +63,11 @@ impl Gathered {
         }
     }
 
+    /// The one that came first.
+    pub(super) fn start(&self) -> u64 {
+        self.0.first().map_or(u64::MAX, |run| run.from)
+    }
+
     /// Whether nothing but this was gathered.
     pub(super) fn is_just(&self, number: u64) -> bool {
         matches!(self.0.as_slice(), [run] if *run == Run { from: number, until: number })

@@ -165,6 +165,31 @@ fn a_prompt_that_was_not_waited_for_stands_once_though_only_the_agent_has_its_an
 }
 
 #[test]
+fn prompts_that_were_not_waited_for_stand_once_though_the_session_was_forked_among_them() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = set(&store, &world, &loads(), &[]);
+    let id = desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "first", &id, "First");
+    let asked = desk.client(json!({"id": "fork", "method": "session/fork", "params": {"sessionId": id, "cwd": CWD}}));
+    let asked = asked.request("session/new");
+    desk.reply(&asked, json!({"sessionId": "s2"})).answer("fork");
+    desk.agent(update("s1", chunk(AGENT, "One")));
+    desk.turn(&id, "Second", &["Two"]);
+    desk.turn(&id, "Third", &["Three"]);
+    // The agent goes on when nobody hears it any more.
+    drop(desk);
+    world.now.set(world.now.get() + 20_000);
+    let tells = [("First", "One"), ("Second", "Two"), ("Third", "Three and more")];
+    for time in ["next", "after that"] {
+        let mut desk = set(&store, &world, &loads(), &[]);
+        let out = ask_load(&mut desk, "load", &id);
+        let out = oblige(&mut desk, out, &tells, "never");
+        assert_eq!(said(&out.client), lines(&[&tells]), "{time}");
+        leave(desk);
+    }
+}
+
+#[test]
 fn what_an_agent_says_unasked_is_known_again_where_it_joins_it_with_its_answer() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = resumed(&store, &world);
