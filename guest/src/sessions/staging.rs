@@ -19,6 +19,13 @@ pub fn named(connection: &str, log: &str, now: i64) -> Write {
     Write::Put { key: keys::staging(connection, log), value: now.to_string() }
 }
 
+/// Whether some of what was recorded, up to this entry, was dropped by a process that took the connection for one that has
+/// ended, or is being dropped.
+pub fn is_cut<S: Storage>(store: &Store<S>, log: &str, written: u32) -> Result<bool> {
+    let is_being_dropped = || Ok(store.record(keys::removal(log))?.is_some());
+    Ok(written > 0 && (store.storage().log_end(log)? != written || is_being_dropped()?))
+}
+
 /// What was recorded has become part of a transcript, or was dropped with the decision that nothing of it is new.
 pub fn end<S: Storage>(store: &Store<S>, connection: &str, log: &str) -> Result<()> {
     store.commit(&[], vec![unnamed(connection, log)], Durability::Relaxed)

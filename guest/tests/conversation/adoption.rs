@@ -1,6 +1,6 @@
 //! Sessions that the agent has from before: their history is taken over once, whole or not at all.
 
-use acp_sessions_guest::storage::{Memory, Storage as _, StorageError};
+use acp_sessions_guest::storage::{Memory, Storage, StorageError};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World};
@@ -143,24 +143,68 @@ fn nothing_is_left_of_an_adoption_in_which_a_window_that_was_taken_for_gone_is_k
     let (store, world) = (Faulty::default(), World::default());
     let mut desk = Desk::ready(&store, &world, &loads());
     let asked = ask_load(&mut desk, "load", "o1").request("session/load");
-    let sweep = || {
-        world.now.set(world.now.get() + 60_000);
-        let mut other = Desk::ready(&store, &world, &json!({}));
-        for _ in 0..30 {
-            other.wait(1000);
-        }
-        leave(other);
-    };
-    sweep();
+    sweep_from_another(&store, &world);
     replay(&mut desk, "o1", OLD);
     // What it was told is written, and nothing after that.
     store.fail(1, usize::MAX, StorageError::Unavailable("it is being killed".to_owned()));
     desk.reply(&asked, json!({}));
     drop(desk);
     assert!(store.mend());
-    sweep();
+    sweep_from_another(&store, &world);
     let logs = store.log_names(None, 10).unwrap();
     assert!(logs.iter().all(|log| store.log_end(log).unwrap() == 0), "{logs:?}");
+}
+
+/// A minute later another window takes all others for gone, as where both were suspended and it was awake first.
+fn sweep_from_another<S: Storage>(store: &S, world: &World) {
+    world.now.set(world.now.get() + 60_000);
+    let mut other = Desk::ready(store, world, &json!({}));
+    for _ in 0..30 {
+        other.wait(1000);
+    }
+    leave(other);
+}
+
+#[test]
+fn a_history_of_which_another_window_has_dropped_the_beginning_is_not_taken_over() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = listing(&store, &world, "a", &loads(), &rows());
+    let asked = ask_load(&mut desk, "load", "o1").request("session/load");
+    let long = "A long answer. ".repeat(30_000);
+    let first = [("Old question", long.as_str())];
+    replay(&mut desk, "o1", &first);
+    sweep_from_another(&store, &world);
+    replay(&mut desk, "o1", &OLD[1..]);
+    let out = desk.reply(&asked, json!({}));
+    assert_eq!(out.answer("load")["error"]["code"], -32603, "{}", out.answer("load"));
+    let all = [&first, &OLD[1..]].concat();
+    for time in ["again", "after that"] {
+        assert_eq!(said(&load(&mut desk, "o1", &all).client), lines(&[&all]), "{time}");
+        leave(desk);
+        desk = listing(&store, &world, "a", &loads(), &rows());
+    }
+}
+
+#[test]
+fn a_replay_of_which_another_window_has_dropped_the_beginning_is_asked_for_again() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = listing(&store, &world, "a", &loads(), &rows());
+    load(&mut desk, "o1", OLD);
+    leave(desk);
+    let long = "A long answer. ".repeat(30_000);
+    let new: Vec<_> = (0..12).map(|_| ("New question", long.as_str())).collect();
+    let mut desk = listing(&store, &world, "a", &loads(), &[row("o1", "Old", "2025-10-10T00:00:00Z")]);
+    let asked = ask_load(&mut desk, "load", "o1").request("session/load");
+    replay(&mut desk, "o1", OLD);
+    replay(&mut desk, "o1", &new);
+    sweep_from_another(&store, &world);
+    replay(&mut desk, "o1", &[("Last question", "Last answer")]);
+    let again = desk.reply(&asked, json!({})).request("session/load");
+    let all = [OLD, &new, &[("Last question", "Last answer")]].concat();
+    replay(&mut desk, "o1", &all);
+    let out = desk.reply(&again, json!({}));
+    assert_eq!(said(&out.client), lines(&[&all]));
+    assert!(mark(&out, "load").get("setAside").is_none(), "{}", out.answer("load"));
 }
 
 #[test]

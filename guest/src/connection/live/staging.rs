@@ -51,6 +51,10 @@ pub(super) struct Staging {
     expected: Option<String>,
     /// Where the session's own log ended when the agent was asked.
     asked_at: u32,
+    /// Where its log ended when something was last written to it.
+    written: u32,
+    /// Another process has dropped some of it, because it took this one for gone.
+    is_cut: bool,
 }
 
 /// What was recorded, and so may be shown: `update` members.
@@ -110,6 +114,8 @@ impl Staging {
             is_user_speaking: false,
             beginning: None,
             expected: None,
+            written: 0,
+            is_cut: false,
         })
     }
 
@@ -173,11 +179,19 @@ impl Staging {
         true
     }
 
+    /// Whether some of it is lost: another process has dropped it, because it took this one for gone.
+    pub(super) fn is_cut<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> Result<bool> {
+        self.is_cut = self.is_cut || staging::is_cut(cx.store, &self.log, self.written)?;
+        Ok(self.is_cut)
+    }
+
     /// Writes what waits, and from now on what comes.
     fn write<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) -> Result<()> {
         if self.recorder.is_dirty() {
+            self.is_cut(cx)?;
             let named = staging::named(cx.connection, &self.log, cx.now());
             self.recorder.flush(cx.store, &[named], Durability::Relaxed)?;
+            self.written = self.recorder.end().unwrap_or(self.written);
         }
         self.kept = Kept::Written;
         Ok(())

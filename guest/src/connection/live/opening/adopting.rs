@@ -9,10 +9,15 @@ use crate::connection::live::{LiveSession, Phase, Update};
 use crate::connection::showing::Showing;
 use crate::connection::step::Step;
 use crate::environment::Environment;
-use crate::rpc::RpcError;
+use crate::rpc::{Code, RpcError};
 use crate::sessions::mend;
 use crate::storage::{Storage, StorageError};
+use crate::store::Origin;
 use crate::transcript::Start;
+
+/// Why a history that only its agent has is not taken over.
+const DROPPED: &str = "Internal error: while the agent told the history of this session, another process took this one for \
+                       gone, and dropped what had been told: load it again";
 
 impl LiveSession {
     /// History that the agent tells while it opens the session; what of it the client is to see now, if anything.
@@ -78,7 +83,12 @@ impl LiveSession {
         let Phase::Opening(opening) = &mut self.phase else { return Ok(()) };
         // As long as an earlier load is not answered either, what was told may be all of it twice.
         let is_told_twice = cx.requests.is_told_in_vain(&agent_id);
-        if opening.staging.as_ref().is_some_and(|told| is_told_twice || told.lacks_beginning()) {
+        let is_cut = opening.staging.as_mut().map_or(Ok(false), |told| told.is_cut(cx))?;
+        if let Some(staging) = opening.staging.take_if(|_| is_cut && opening.target.session().origin != Origin::Layer) {
+            staging.discard(cx);
+            return Err(RpcError::new(Code::InternalError, DROPPED));
+        }
+        if opening.staging.as_ref().is_some_and(|told| is_cut || is_told_twice || told.lacks_beginning()) {
             opening.found_mixed(!is_told_twice || cx.requests.is_worth_waiting(&agent_id));
             let is_here = opening.is_here();
             if let Some(staging) = opening.staging.take_if(|_| is_here) {
