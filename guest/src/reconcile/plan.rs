@@ -58,6 +58,14 @@ impl Plan {
         self.aside.is_empty() && self.pieces.iter().all(|piece| matches!(piece, Piece::Keep(_)))
     }
 
+    /// The entries of the replay that become a part of the conversation.
+    pub fn inserted(&self) -> impl Iterator<Item = &RangeInclusive<u64>> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Keep(_) => None,
+            Piece::Insert(range) => Some(range),
+        })
+    }
+
     /// How many entries of the transcript it is for.
     pub fn planned(&self) -> u64 {
         let kept = self.pieces.iter().filter_map(|piece| match piece {

@@ -1,12 +1,18 @@
 //! Logs into which connections record what an agent tells of a session, before it is known what of it is new. A record
 //! names each, so that what a killed process left behind is dropped by another.
 
+use std::ops::RangeInclusive;
+
 use super::{adopt, open_marks};
-use crate::storage::{Bounds, Durability, Result, Storage, Write};
+use crate::index::{self, Owner};
+use crate::storage::{Bounds, Durability, Expectation, LAST_PART, Result, Storage, StorageError, Write};
 use crate::store::{Store, keys};
+use crate::transcript::text;
 
 /// How many records one sweep looks at.
 const LOOKED: Bounds = Bounds { limit: 64, max_bytes: 64 * 1024 };
+/// How much is indexed in one commit.
+const INDEXED: Bounds = Bounds { limit: 4096, max_bytes: 1024 * 1024 };
 
 /// A connection begins to record into a log.
 pub fn begin<S: Storage>(store: &Store<S>, connection: &str, log: &str, now: i64) -> Result<()> {
@@ -24,6 +30,32 @@ pub fn named(connection: &str, log: &str, now: i64) -> Write {
 pub fn is_cut<S: Storage>(store: &Store<S>, log: &str, written: u32) -> Result<bool> {
     let is_being_dropped = || Ok(store.record(keys::removal(log))?.is_some());
     Ok(written > 0 && (store.storage().log_end(log)? != written || is_being_dropped()?))
+}
+
+/// Indexes these entries of a log, as far as they are there: they were recorded without.
+pub fn index<S: Storage>(store: &Store<S>, log: &str, entries: RangeInclusive<u32>) -> Result<()> {
+    let owner = Owner::Log(log).name();
+    let mut start = *entries.start();
+    while start <= *entries.end().min(&LAST_PART) {
+        let page = store.storage().read_log(log, start, INDEXED)?;
+        let Some(last) = page.entries.last() else { return Ok(()) };
+        start = last.seq.saturating_add(1);
+        let tokens = page.entries.iter().filter(|entry| entries.contains(&entry.seq) && entry.seq <= LAST_PART);
+        let tokens = tokens.map(|entry| (entry.seq, index::tokenise(&text::of_entry(&entry.value))));
+        let found = tokens.filter(|(_, tokens)| !tokens.is_empty());
+        let writes = found.map(|(part, tokens)| Write::IndexText { owner: owner.clone(), part, tokens }).collect();
+        // Whoever takes the connection for one that has ended drops the log, and its texts with it.
+        let unheld = Expectation { key: keys::removal(log), value: None };
+        match store.commit(&[unheld], writes, Durability::Relaxed) {
+            // It is found out when the log is to become part of a transcript.
+            Err(StorageError::Conflict) => return Ok(()),
+            result => result?,
+        }
+        if !page.more {
+            return Ok(());
+        }
+    }
+    Ok(())
 }
 
 /// What was recorded has become part of a transcript, or was dropped with the decision that nothing of it is new.

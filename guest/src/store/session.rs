@@ -236,6 +236,12 @@ impl Session {
         (log == self.id && seq >= self.tail) || self.segments.iter().any(is_in)
     }
 
+    /// Whether this entry of a log is, or was, part of its transcript.
+    pub fn has_had(&self, log: &str, seq: u32) -> bool {
+        let is_in = |part: &Segment| part.log == log && (part.from..=part.until).contains(&seq);
+        self.has(log, seq) || self.aside.iter().any(is_in)
+    }
+
     /// How many entries of its transcript stand before the first of its own log that is behind this one.
     pub fn length_before(&self, seq: u32) -> u64 {
         let mut before = 0;

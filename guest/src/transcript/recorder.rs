@@ -50,6 +50,8 @@ pub struct Recorder {
     arrived: u64,
     /// Bytes gathered since the last attempt to write, whatever came of it.
     fresh: usize,
+    /// Entries up to this one are not indexed.
+    unindexed: u32,
 }
 
 impl Recorder {
@@ -65,7 +67,19 @@ impl Recorder {
             run: None,
             arrived: 0,
             fresh: 0,
+            unindexed: 0,
         }
+    }
+
+    /// The log's entries up to this one are expected to be needed by nobody, and are not indexed for search: whoever needs
+    /// them does it.
+    pub fn leave_unindexed(&mut self, until: u32) {
+        self.unindexed = until;
+    }
+
+    /// Up to which entry none is indexed.
+    pub fn unindexed(&self) -> u32 {
+        self.unindexed
     }
 
     /// What is pushed from now on comes with this arrival: a number that never falls.
@@ -142,7 +156,7 @@ impl Recorder {
         self.close_run();
         let text = Entry::of(kind, time, &self.belongs, json);
         self.fresh += text.len();
-        let tokens = index::tokenise(&text::of_entry(&text));
+        let tokens = (self.unindexed == 0).then(|| index::tokenise(&text::of_entry(&text)));
         self.backlog.push(Row { text, tokens, time, arrived: self.arrived, amends: None, tail: None });
         if kind == Kind::TurnEnd {
             self.belongs = Belongs::Nowhere;
@@ -185,7 +199,7 @@ impl Recorder {
     /// What comes next is not joined with what came before.
     pub fn close_run(&mut self) {
         if let Some(mut run) = self.run.take().filter(Run::is_dirty) {
-            let row = run.row();
+            let row = run.row(self.unindexed == 0);
             self.backlog.push(row);
         }
     }

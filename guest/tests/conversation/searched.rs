@@ -1,10 +1,12 @@
 //! What a search finds, through whatever storage the engine has.
 
-use acp_sessions_guest::storage::Memory;
+use acp_sessions_corpus::Call;
+use acp_sessions_guest::index::Owner;
+use acp_sessions_guest::storage::{Bounds, Memory, Storage};
 use serde_json::json;
 
 use crate::desk::{Desk, World};
-use crate::scenes::CWD;
+use crate::scenes::{TOLD, ask_load, leave, oblige, said, set, told, CWD, lines};
 
 /// Ids in several scripts: their characters are of every length in UTF-8.
 const IDS: [&str; 2] = ["é/ключ", "🦓会"];
@@ -30,4 +32,29 @@ fn sessions_are_found_whatever_script_their_ids_are_in() {
     for (nth, id) in IDS.into_iter().enumerate() {
         assert_eq!(found(&mut desk, &format!("animal{nth} zebra")), [id]);
     }
+}
+
+/// Of what an agent tells that is here already nobody needs the words twice.
+#[test]
+fn of_what_an_agent_replays_the_words_are_indexed_that_are_new() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let agent = json!({"loadSession": true});
+    let id = told(&store, &world, &agent);
+    let tells = [TOLD[0], ("A question between", "Its answer"), TOLD[1], ("The last question", "The last answer")];
+    let mut desk = set(&store, &world, &agent, &[]);
+    let out = ask_load(&mut desk, "load", &id);
+    let out = oblige(&mut desk, out, &tells, "never");
+    assert_eq!(said(&out.client), lines(&[&tells]));
+    for (user, agent) in tells {
+        assert_eq!(found(&mut desk, &format!("\"{user}\"")), [id.as_str()], "{user}");
+        assert_eq!(found(&mut desk, &format!("\"{agent}\"")), [id.as_str()], "{agent}");
+    }
+    leave(desk);
+    let all = Bounds { limit: 100, max_bytes: u32::MAX };
+    let logs = store.log_names(None, 10).unwrap();
+    let replay = logs.iter().find(|log| log.contains('~')).unwrap();
+    let indexed = store.read_texts(&Owner::Log(replay).name(), 0, all).unwrap().texts;
+    assert_eq!(indexed.iter().map(|text| text.part).collect::<Vec<_>>(), [3, 4, 7, 8]);
+    let check = Call::CheckStore { mending: "nothing".to_owned(), cursor: None, limit: 256 };
+    assert_eq!(world.recorder.typed(&store, world.time(), check)["ok"]["findings"], json!([]));
 }

@@ -11,7 +11,7 @@ use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::load::Share;
 use crate::environment::Environment;
-use crate::reconcile::{self, Disputed, Evidence, Heard, Replayed, turns};
+use crate::reconcile::{self, Disputed, Evidence, Heard, Plan, Replayed, turns};
 use crate::rpc::{Object, RpcError};
 use crate::sessions::adopt::{self, Adopted, Adoption};
 use crate::sessions::{open_marks, staging};
@@ -101,12 +101,15 @@ impl Staging {
         let log = format!("{}~{:016x}", session.id, cx.environment.random());
         staging::begin(cx.store, cx.connection, &log, cx.now())?;
         let asked_at = cx.store.storage().log_end(&session.id)?;
-        // Where nothing of the session is here yet, all that is told will be needed.
-        let kept = if session.length_up_to(asked_at) == 0 { Kept::Written } else { Kept::Held(None) };
+        // Where nothing of the session is here yet, all that is told will be needed; else little of what it has as well.
+        let here = session.length_up_to(asked_at);
+        let kept = if here == 0 { Kept::Written } else { Kept::Held(None) };
+        let mut recorder = Recorder::new(&log);
+        recorder.leave_unindexed(u32::try_from(here).unwrap_or(u32::MAX));
         Ok(Self {
             asked_at,
             kept,
-            recorder: Recorder::new(&log),
+            recorder,
             log,
             speaker,
             hush: Hush::default(),
@@ -194,6 +197,18 @@ impl Staging {
             self.written = self.recorder.end().unwrap_or(self.written);
         }
         self.kept = Kept::Written;
+        Ok(())
+    }
+
+    /// Indexes what becomes a part of the transcript, as far as it was written without.
+    fn index<S: Storage, E: Environment>(&self, plan: &Plan, cx: &Cx<'_, S, E>) -> Result<()> {
+        let until = u64::from(self.recorder.unindexed());
+        for range in plan.inserted() {
+            let (start, end) = (*range.start(), until.min(*range.end()));
+            if let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(end)) {
+                staging::index(cx.store, &self.log, start..=end)?;
+            }
+        }
         Ok(())
     }
 
@@ -390,6 +405,7 @@ impl Staging {
         }
         if !plan.keeps_all() {
             self.write(cx)?;
+            self.index(&plan, cx)?;
         }
         // What its list has said since may be of something that came after what was told of here.
         let listed = target.session().agents.get(agent).and_then(|known| known.listed);

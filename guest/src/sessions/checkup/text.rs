@@ -14,7 +14,7 @@ use super::record::{Record, id_of};
 use super::session::logs_of;
 use crate::index;
 use crate::storage::{Bounds, LAST_PART, LogEntry, Result, Storage, StorageError, Write};
-use crate::store::{Holders, keys};
+use crate::store::{Holders, Session, keys};
 use crate::transcript::{Entry, lost_entry, text};
 
 /// How much is compared at a time, and indexed in one commit, an entry at least. Others wait that long: a store of 100 MB
@@ -173,11 +173,13 @@ impl<S: Storage> Pass<'_, S> {
             texts.extend(page.texts.into_iter().map(|text| (text.part, text.tokens)));
             start = behind;
         }
+        let mut needed = None;
         for entry in indexed().filter(|entry| Entry::is_sound(&entry.value)) {
             let tokens = index::tokenise(&text::of_entry(&entry.value));
             let fault = match texts.get(&entry.seq) {
                 Some(found) if *found == tokens => continue,
                 None if tokens.is_empty() => continue,
+                None if !self.is_needed(log, entry.seq, &mut needed)? => continue,
                 None => Fault::TextMissing,
                 // Of what has one half of a surrogate pair in it, the rest was indexed as it came.
                 Some(_) if tokens.is_empty() && is_awkward(&entry.value) => continue,
@@ -189,10 +191,47 @@ impl<S: Storage> Pass<'_, S> {
         Ok(())
     }
 
+    /// Whether somebody needs this entry of a log; who does is read once.
+    fn is_needed(&self, log: &str, seq: u32, needed: &mut Option<Needed>) -> Result<bool> {
+        let needed = match needed {
+            Some(needed) => needed,
+            None => needed.insert(self.needed(log)?),
+        };
+        Ok(needed.has(log, seq))
+    }
+
+    /// Which entries of a log are part of a transcript.
+    fn needed(&self, log: &str) -> Result<Needed> {
+        let holders = Holders::parse(self.store.record(keys::log_holders(log))?.as_deref())?;
+        if !holders.orphaned {
+            return Ok(Needed::All);
+        }
+        let sessions = holders.holders.keys().map(|id| self.store.session(id));
+        sessions.filter_map(Result::transpose).collect::<Result<_>>().map(Needed::By)
+    }
+
     /// What changes when a log is let go of, and when the last of that is removed: its session is deleted, or one that
     /// shares it.
     fn whoever_needs_it(&self, log: &str) -> Result<Vec<(String, Option<String>)>> {
         self.read(vec![keys::tombstone(log), keys::log_holders(log), keys::removal(log)])
+    }
+}
+
+/// Which entries of a log somebody needs: of what an agent told that was here already nobody does, and it is not indexed.
+#[derive(Debug)]
+enum Needed {
+    /// Its own session has all of it.
+    All,
+    /// What these hold, since its own session is no more, or never was.
+    By(Vec<Session>),
+}
+
+impl Needed {
+    fn has(&self, log: &str, seq: u32) -> bool {
+        match self {
+            Self::All => true,
+            Self::By(holders) => holders.iter().any(|session| session.has_had(log, seq)),
+        }
     }
 }
 

@@ -107,7 +107,7 @@ impl Backlog {
             && let Some(mut tail) = first.tail.take()
         {
             self.bytes -= first.bytes();
-            *first = tail.row();
+            *first = tail.row(first.tokens.is_some());
             self.bytes += first.bytes();
         }
     }

@@ -4,6 +4,7 @@ use super::Recorder;
 use crate::index;
 use crate::storage::{Durability, Expectation, LAST_PART, Result, Storage, StorageError, Write, next_seq};
 use crate::store::{Changed, Decision, Session, Store, keys};
+use crate::transcript::text;
 
 /// How often a batch is tried again after another process wrote to the same log.
 const ATTEMPTS: usize = 1000;
@@ -41,6 +42,8 @@ struct Batch {
     run: Option<u32>,
     /// The log's last number when they are written.
     end: u32,
+    /// Entries up to this one are not indexed.
+    unindexed: u32,
 }
 
 impl Recorder {
@@ -195,9 +198,9 @@ impl Recorder {
             self.note_end(end);
             end
         };
-        let mut batch = Batch { writes: Vec::new(), rows: 0, run: None, end };
+        let mut batch = Batch { writes: Vec::new(), rows: 0, run: None, end, unindexed: self.unindexed };
         if let Some(gap) = self.backlog.gap() {
-            batch.add(&self.log, gap, String::new(), None)?;
+            batch.add(&self.log, gap, Some(String::new()), None)?;
         }
         let is_all = self.backlog.len() <= rows;
         for row in self.backlog.rows().take(rows) {
@@ -205,7 +208,7 @@ impl Recorder {
             batch.rows += 1;
         }
         if let Some(run) = self.run.as_mut().filter(|run| is_all && run.is_dirty()) {
-            let row = run.row();
+            let row = run.row(self.unindexed == 0);
             batch.run = Some(batch.add(&self.log, row.text, row.tokens, row.amends)?);
         }
         Ok(batch)
@@ -249,13 +252,16 @@ impl Recorder {
 
 impl Batch {
     /// Adds an entry and returns its number.
-    fn add(&mut self, log: &str, value: String, tokens: String, amends: Option<u32>) -> Result<u32> {
+    fn add(&mut self, log: &str, value: String, tokens: Option<String>, amends: Option<u32>) -> Result<u32> {
         let seq = amends.map_or_else(|| next_seq(self.end), Ok)?;
         self.end = self.end.max(seq);
         // An entry past the last part is kept, and not found.
-        if !tokens.is_empty() && seq <= LAST_PART {
-            let owner = index::Owner::Log(log).name();
-            self.writes.push(Write::IndexText { owner, part: seq, tokens });
+        if seq > self.unindexed && seq <= LAST_PART {
+            let tokens = tokens.unwrap_or_else(|| index::tokenise(&text::of_entry(&value)));
+            if !tokens.is_empty() {
+                let owner = index::Owner::Log(log).name();
+                self.writes.push(Write::IndexText { owner, part: seq, tokens });
+            }
         }
         let log = log.to_owned();
         self.writes.push(match amends {

@@ -13,8 +13,8 @@ use crate::transcript::entry::{Belongs, Entry, Kind};
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) text: String,
-    /// What it is found by; made once.
-    pub(super) tokens: String,
+    /// What it is found by, made once; `None`: made when it is written, if it is indexed.
+    pub(super) tokens: Option<String>,
     pub(super) time: i64,
     /// With which arrival its last part came; see [`super::Recorder::at`].
     pub(super) arrived: u64,
@@ -27,7 +27,7 @@ pub(super) struct Row {
 impl Row {
     /// What it takes in memory and in a commit.
     pub(super) fn bytes(&self) -> usize {
-        self.text.len() + self.tokens.len()
+        self.text.len() + self.tokens.as_ref().map_or(0, String::len)
     }
 }
 
@@ -102,8 +102,8 @@ impl Run {
         }
     }
 
-    /// The run as an entry of the log, as long as it is now.
-    pub(super) fn row(&mut self) -> Row {
+    /// The run as an entry of the log, as long as it is now. `is_indexed`: it will be, for certain.
+    pub(super) fn row(&mut self, is_indexed: bool) -> Row {
         let amends = match self.written {
             Written::At(seq, _) => Some(seq),
             Written::Nothing | Written::Before => None,
@@ -111,7 +111,7 @@ impl Run {
         let tail = amends.map(|_| Box::new(self.unwritten()));
         Row {
             text: Entry::of(Kind::Update, self.time, &self.belongs, &self.update()),
-            tokens: self.indexed.tokens(&self.text, index::tokenise),
+            tokens: is_indexed.then(|| self.indexed.tokens(&self.text, index::tokenise)),
             time: self.time,
             arrived: self.arrived,
             amends,
