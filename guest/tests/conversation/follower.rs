@@ -1,9 +1,10 @@
 //! A client that follows lists: what it asks, and what it is told (draft: session list extensions).
 
-use acp_sessions_guest::storage::Storage;
+use acp_sessions_guest::storage::{Memory, Storage};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World};
+use crate::scenes::met;
 
 /// A change in one window is told in another within this time, in milliseconds.
 pub(crate) const SOON: i64 = 1000;
@@ -14,6 +15,11 @@ pub(crate) fn loads() -> Value {
 
 pub(crate) fn window<'a, S: Storage>(store: &'a S, world: &'a World) -> Desk<'a, S> {
     Desk::ready(store, world, &loads())
+}
+
+/// A window of a client that wants hints.
+pub(crate) fn hinted<'a>(store: &'a Memory, world: &'a World) -> Desk<'a> {
+    met(store, world, &json!({"session": {"listChanged": {}}}), &loads())
 }
 
 /// The rows of a list with what the draft adds.

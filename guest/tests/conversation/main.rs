@@ -26,6 +26,7 @@ mod dialects;
 mod directories;
 mod files;
 mod folders;
+mod followed_worktrees;
 mod follower;
 mod following;
 mod forks;
