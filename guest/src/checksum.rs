@@ -22,6 +22,13 @@ pub(crate) fn of(parts: &[&str]) -> String {
     format!("{:08x}", hasher.finish() & 0xffff_ffff)
 }
 
+/// A text in 64 bits, to tell it from others.
+pub(crate) fn hash(text: &str) -> u64 {
+    let mut hasher = SipHasher13::new();
+    hasher.write(text.as_bytes());
+    hasher.finish()
+}
+
 /// A JSON object with its checksum as the last member; an empty one stays as it is.
 pub(crate) fn seal(mut object: String) -> String {
     if object == EMPTY {

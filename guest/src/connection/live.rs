@@ -69,6 +69,7 @@ use opening::Opening;
 use overheard::Overheard;
 use quote::Quote;
 use spending::Spending;
+use state::StoredAs;
 
 /// A session on a connection.
 #[derive(Debug)]
@@ -87,6 +88,10 @@ pub(super) struct LiveSession {
     last_turn: LastTurn,
     state: State,
     state_dirty: bool,
+    /// What has changed of the state since it was last written: windows on one session write each what its own has told.
+    state_changes: State,
+    /// What the whole of it was stored as; none where the store may have something else.
+    stored_state: Option<StoredAs>,
     earlier_state: EarlierState,
     /// What the state takes in memory, as it was last stored.
     state_share: Option<Share>,
@@ -246,8 +251,10 @@ impl LiveSession {
             recorder,
             failing: None,
             last_turn: LastTurn::Stored,
+            stored_state: Some(StoredAs::of(&state.to_text())),
             state,
             state_dirty: false,
+            state_changes: State::default(),
             earlier_state: EarlierState::Known,
             state_share: None,
             activity: Activity::default(),

@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::{Memory, Storage, StorageError};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, chunk, update};
-use crate::scenes::{account, ask_fork, ask_load, ask_prompt, ask_resume, load, oblige, said, says, updates};
+use crate::scenes::{account, ask_fork, ask_load, ask_prompt, ask_resume, leave, load, oblige, said, says, updates};
 use crate::side_by_side::{SOON, ends, shown, two_windows, with_agent};
 
 #[test]
@@ -393,4 +393,37 @@ fn windows_stay_in_step_though_the_clock_was_set_forward_for_a_moment() {
     world.now.set(world.now.get() - hour);
     second.turn("s1", "Theirs", &["Their answer"]);
     assert_eq!(shown(&first.wait(SOON)), ["> Theirs", "Their answer"]);
+}
+
+/// What an agent plans, as a client is told it.
+fn plans(agent_id: &str, text: &str) -> Value {
+    update(agent_id, json!({"sessionUpdate": "plan", "entries": [{"content": text}]}))
+}
+
+/// The plans that a client is told.
+fn plans_in(out: &Out) -> Vec<String> {
+    let entries = out.client.iter().map(|message| &message["params"]["update"]["entries"][0]["content"]);
+    entries.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_plan_of_a_session_is_the_one_that_was_last_told_in_whichever_window() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let (mut first, mut second) = two_windows(&store, &world);
+    let usage = |id: &str, used: u32| update(id, json!({"sessionUpdate": "usage_update", "used": used, "size": 100}));
+    let mut prompt = ask_prompt(&mut first, "one", "s1", "One");
+    first.agent(plans("s1", "Before"));
+    ends(&mut first, &prompt);
+    second.wait(SOON);
+    prompt = ask_prompt(&mut second, "two", "s1", "Two");
+    second.agent(plans("b1", "After"));
+    ends(&mut second, &prompt);
+    first.wait(SOON);
+    prompt = ask_prompt(&mut first, "three", "s1", "Three");
+    first.agent(usage("s1", 10));
+    ends(&mut first, &prompt);
+    leave(first);
+    leave(second);
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    assert_eq!(plans_in(&load(&mut desk, "s1", &[])), ["After"]);
 }

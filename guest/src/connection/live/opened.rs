@@ -31,7 +31,7 @@ impl LiveSession {
         if attached.mode_refused {
             self.state.mode = None;
         } else if let Some(mode) = opening.mode_put_back() {
-            self.state.mode = Some(mode);
+            self.change_state(|state| state.mode = Some(mode.clone()));
         }
         let session = match self.commit_opened(&opening, &attached, cx) {
             Ok(session) => store_infos(session, opening.take_infos(), cx),

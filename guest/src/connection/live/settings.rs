@@ -27,15 +27,15 @@ impl LiveSession {
     ) {
         let raw = |json: &str| RawValue::from_string(json.to_owned()).ok();
         match setting {
-            Setting::Mode(mode) => self.state.mode = Some(mode),
-            Setting::Model(model) => self.state.model = Some(model),
+            Setting::Mode(mode) => self.change_state(|state| state.mode = Some(mode.clone())),
+            Setting::Model(model) => self.change_state(|state| state.model = Some(model.clone())),
             Setting::Option(option, value) => {
                 if let Some(value) = raw(&value) {
-                    self.state.chosen.insert(option, value);
+                    self.change_state(|state| drop(state.chosen.insert(option.clone(), value.clone())));
                 }
                 // The answer holds the complete list (protocol v1).
                 if let Some(options) = Object::parse_or_empty(answer).get_some("configOptions") {
-                    self.state.options = raw(options);
+                    self.change_state(|state| state.options = raw(options));
                 }
             }
         }

@@ -2,11 +2,12 @@
 //! together do not take too much of it.
 
 use super::{EarlierState, LiveSession};
+use crate::checksum;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::environment::Environment;
-use crate::storage::Storage;
-use crate::store::State;
+use crate::storage::{Expectation, Result, Storage, Write};
+use crate::store::{State, Store, keys};
 
 impl LiveSession {
     /// Something of the state is as it was not before.
@@ -34,35 +35,113 @@ impl LiveSession {
                 self.state = std::mem::take(&mut self.state).over(stored);
                 self.earlier_state = EarlierState::Known;
                 self.bound_state(cx);
+                self.stored_state = (!self.state_dirty).then(|| StoredAs::of(&self.state.to_text()));
             }
             Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
         }
     }
 
-    /// The state as it is to be written, if it is.
-    pub(super) fn state_to_write<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> Option<String> {
-        if !self.state_dirty {
-            return None;
-        }
-        self.read_state(cx);
-        (self.earlier_state == EarlierState::Known).then(|| self.state.to_text())
+    /// Something of it has become so; what other windows have told meanwhile stays as it is in the store.
+    pub(super) fn change_state(&mut self, change: impl Fn(&mut State)) {
+        change(&mut self.state);
+        change(&mut self.state_changes);
     }
 
-    /// The state was written, and its text has this length. It is held as long as there is room.
-    pub(in crate::connection) fn state_written<S: Storage, E: Environment>(
-        &mut self,
-        length: Option<usize>,
-        cx: &Cx<'_, S, E>,
-    ) {
-        let Some(length) = length else { return };
+    /// The state as it is to be written, if it is.
+    pub(super) fn state_to_write(&self) -> Option<StateToWrite> {
+        let whole = || (self.earlier_state == EarlierState::Known).then(|| self.state.to_text());
+        self.state_dirty.then(|| StateToWrite {
+            whole: whole(),
+            changes: self.state_changes.clone(),
+            stored: self.stored_state,
+            written: None,
+        })
+    }
+
+    /// The state was written like this.
+    pub(super) fn state_written<S: Storage, E: Environment>(&mut self, state: Option<StateToWrite>, cx: &Cx<'_, S, E>) {
+        let Some(state) = state else { return };
         self.state_dirty = false;
+        self.state_changes = State::default();
+        // Nothing is written of a session that was deleted meanwhile.
+        let Some(WrittenState { length, stored }) = state.written else { return };
+        self.stored_state = stored;
+        self.hold_state(length, cx);
+    }
+
+    /// The state is stored, and its text has this length. It is held as long as there is room.
+    pub(in crate::connection) fn hold_state<S: Storage, E: Environment>(&mut self, length: usize, cx: &Cx<'_, S, E>) {
         self.state_share = None;
         let share = cx.states.share(length);
         if cx.states.is_full() && self.is_open() {
             self.state = State::default();
+            self.stored_state = None;
             self.earlier_state = EarlierState::Unread;
         } else {
             self.state_share = Some(share);
         }
+    }
+}
+
+/// Tells a text from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct StoredAs(u64);
+
+impl StoredAs {
+    pub(super) fn of(text: &str) -> Self {
+        Self(checksum::hash(text))
+    }
+}
+
+/// What of a session's state is to be written.
+#[derive(Debug)]
+pub(super) struct StateToWrite {
+    /// All of it, as far as this window knows; none where that was not read.
+    whole: Option<String>,
+    /// What has changed of it.
+    changes: State,
+    /// What it was stored as when this window last wrote or read it.
+    stored: Option<StoredAs>,
+    written: Option<WrittenState>,
+}
+
+/// How it was written.
+#[derive(Debug, Clone, Copy)]
+struct WrittenState {
+    /// Of its text, in bytes.
+    length: usize,
+    /// None: there is more than this window knows.
+    stored: Option<StoredAs>,
+}
+
+impl StateToWrite {
+    /// Adds it to the writes of a commit: where another window has written its own, only what has changed of it.
+    pub(super) fn add<S: Storage>(
+        &mut self,
+        id: &str,
+        store: &Store<S>,
+        expected: &mut Vec<Expectation>,
+        writes: &mut Vec<Write>,
+    ) -> Result<()> {
+        let key = keys::state(id);
+        let stored = store.record(key.clone())?;
+        let (text, is_whole) = self.over(stored.as_deref());
+        self.written = Some(WrittenState { length: text.len(), stored: is_whole.then(|| StoredAs::of(&text)) });
+        expected.push(Expectation { key: key.clone(), value: stored });
+        writes.push(Write::Put { key, value: text });
+        Ok(())
+    }
+
+    /// Its text over what is stored, and whether it is the whole state as this window knows it.
+    fn over(&self, stored: Option<&str>) -> (String, bool) {
+        let is_alone = stored.is_none_or(|stored| self.stored == Some(StoredAs::of(stored)));
+        if let Some(whole) = self.whole.as_ref().filter(|_| is_alone) {
+            return (whole.clone(), true);
+        }
+        // What cannot be read is lost.
+        let earlier = stored.and_then(|stored| State::parse(stored).ok()).unwrap_or_default();
+        let mut state = self.changes.clone().over(earlier);
+        state.bound();
+        (state.to_text(), false)
     }
 }

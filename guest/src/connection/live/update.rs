@@ -278,12 +278,14 @@ impl LiveSession {
         let body = Object::parse_or_empty(update.update);
         match update.kind {
             UpdateKind::Mode => {
-                self.state.mode = body.get_string("currentModeId").or(self.state.mode.take());
-                self.state_changed(cx);
+                if let Some(mode) = body.get_string("currentModeId") {
+                    self.change_state(|state| state.mode = Some(mode.clone()));
+                    self.state_changed(cx);
+                }
             }
             UpdateKind::Options => {
                 if let Some(options) = body.get_some("configOptions") {
-                    self.state.options = raw(options);
+                    self.change_state(|state| state.options = raw(options));
                     self.state_changed(cx);
                 }
             }
@@ -293,7 +295,7 @@ impl LiveSession {
                     self.note_usage(&agent_id, update.update, cx);
                 }
                 if let Some(last) = raw(update.update) {
-                    self.state.updates.insert(update.name.clone(), last);
+                    self.change_state(|state| drop(state.updates.insert(update.name.clone(), last.clone())));
                     self.state_changed(cx);
                 }
             }

@@ -88,7 +88,8 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) {
         self.begin_count(agent_id, cx);
-        self.state.usage_of = speaker(&cx.agent.name, agent_id);
+        let of = speaker(&cx.agent.name, agent_id);
+        self.change_state(|state| state.usage_of.clone_from(&of));
         let body = Object::parse_or_empty(update);
         let number = |name: &str| body.get(name).and_then(whole_number);
         if self.is_in_turn() {

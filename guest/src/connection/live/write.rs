@@ -3,6 +3,7 @@
 
 use serde_json::json;
 
+use super::state::StateToWrite;
 use super::{AgentsCopy, Busy, Failing, LiveSession, Phase};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -11,8 +12,8 @@ use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::sessions::delete;
 use crate::sessions::open_marks::{self, Written};
-use crate::storage::{Durability, Storage, StorageError, Write};
-use crate::store::{ActivityState, Between, Changed, Decision, Session, Title, keys};
+use crate::storage::{Durability, Expectation, Storage, StorageError, Write};
+use crate::store::{ActivityState, Between, Changed, Decision, Session, Store, Title, keys};
 use crate::transcript::{Flushed, LaidOut, LogEnd, Piece};
 
 impl LiveSession {
@@ -74,21 +75,17 @@ impl LiveSession {
             self.deleted(cx);
             return Ok(());
         }
-        let state = self.state_to_write(cx);
-        let state_length = state.as_ref().map(String::len);
-        let state = state.map(|value| Write::Put { key: keys::state(&id), value });
-        let note = self.note_of_write(cx, &id);
-        let is_noted = note.is_some();
-        let beside: Vec<Write> = state.into_iter().chain(note).collect();
+        let mut beside = Beside { state: self.state_to_write(), note: self.note_of_write(cx, &id), id };
+        let (id, is_noted) = (beside.id.clone(), beside.note.is_some());
         if self.activity.touched.is_none() && self.spending.is_dirty() && !self.is_in_turn() {
-            return self.write_spending(cx, &beside, (is_noted, state_length));
+            return self.write_spending(cx, beside);
         }
         if self.activity.touched.is_none() {
-            if self.recorder.flush(cx.store, &beside, Durability::Relaxed)? == Flushed::Deleted {
+            if self.flush_beside(&mut beside, cx)? == Flushed::Deleted {
                 self.deleted(cx);
             }
             self.written(is_noted, cx);
-            self.state_written(state_length, cx);
+            self.state_written(beside.state, cx);
             return Ok(());
         }
         let (activity, agent, now) = (&self.activity, cx.agent.name.as_str(), cx.now());
@@ -106,7 +103,7 @@ impl LiveSession {
         let (flushed, changed) =
             self.recorder.flush_with_end(cx.store, durability, |before, end, expected, writes| {
                 is_told = false;
-                writes.extend(beside.iter().cloned());
+                beside.add(store, expected, writes)?;
                 let mut session = before.cloned().unwrap_or_else(|| forgotten.record(&id, by.agent, now, writes));
                 let id_before = session.id_at(by.agent).map(str::to_owned);
                 activity.note(&mut session, &by, end, now);
@@ -125,7 +122,7 @@ impl LiveSession {
                 Ok(Decision::put(session))
             })?;
         self.written(is_noted, cx);
-        self.state_written(state_length, cx);
+        self.state_written(beside.state, cx);
         if is_told {
             self.spending.noted();
         }
@@ -150,15 +147,15 @@ impl LiveSession {
     fn write_spending<S: Storage, E: Environment>(
         &mut self,
         cx: &mut Cx<'_, S, E>,
-        beside: &[Write],
-        (is_noted, state_length): (bool, Option<usize>),
+        mut beside: Beside,
     ) -> Result<(), StorageError> {
+        let is_noted = beside.note.is_some();
         let (store, agent, now) = (cx.store, cx.agent.name.as_str(), cx.now());
         let spending = &self.spending;
         let mut is_told = false;
         let (flushed, _) = self.recorder.flush_with(store, Durability::Relaxed, |before, expected, writes| {
             is_told = false;
-            writes.extend(beside.iter().cloned());
+            beside.add(store, expected, writes)?;
             let Some(before) = before else { return Ok(Decision::Keep) };
             let mut session = before.clone();
             is_told = spending.note(store, &mut session, (agent, now), expected, writes);
@@ -171,8 +168,25 @@ impl LiveSession {
             self.deleted(cx);
         }
         self.written(is_noted, cx);
-        self.state_written(state_length, cx);
+        self.state_written(beside.state, cx);
         Ok(())
+    }
+
+    /// Writes what waits where the record stays as it is.
+    fn flush_beside<S: Storage, E: Environment>(
+        &mut self,
+        beside: &mut Beside,
+        cx: &Cx<'_, S, E>,
+    ) -> Result<Flushed, StorageError> {
+        if beside.state.is_none() {
+            let note: Vec<Write> = beside.note.take().into_iter().collect();
+            return self.recorder.flush(cx.store, &note, Durability::Relaxed);
+        }
+        let (flushed, _) = self.recorder.flush_with(cx.store, Durability::Relaxed, |_, expected, writes| {
+            beside.add(cx.store, expected, writes)?;
+            Ok(Decision::Keep)
+        })?;
+        Ok(flushed)
     }
 
     /// Writes all that waits but the last piece of it.
@@ -271,6 +285,26 @@ struct By<'a> {
     stands_in_since: Option<u64>,
     /// How the transcript was laid out when it was last looked at: what was taken over since the agent has not heard.
     laid_out: &'a LaidOut,
+}
+
+/// What is written with what waits, besides the record.
+struct Beside {
+    id: String,
+    state: Option<StateToWrite>,
+    note: Option<Write>,
+}
+
+impl Beside {
+    /// Adds it to the writes of a commit.
+    fn add<S: Storage>(
+        &mut self,
+        store: &Store<S>,
+        expected: &mut Vec<Expectation>,
+        writes: &mut Vec<Write>,
+    ) -> Result<(), StorageError> {
+        writes.extend(self.note.clone());
+        self.state.as_mut().map_or(Ok(()), |state| state.add(&self.id, store, expected, writes))
+    }
 }
 
 impl super::Activity {

@@ -81,7 +81,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let key = opened.key().clone();
         self.insert(opened);
         self.with(&key, |session, cx| {
-            session.state_written(Some(text.len()), cx);
+            session.hold_state(text.len(), cx);
             session.begins_log(cx);
             session.begins_count(cx);
         });

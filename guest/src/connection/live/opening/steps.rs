@@ -138,8 +138,10 @@ impl LiveSession {
             self.begins_count(cx);
         }
         let given = Object::parse_or_empty(&answer);
-        self.state = state_given(&given, std::mem::take(&mut self.state));
-        note_beside(&given, &mut self.state, &cx.agent.name, attached.step.makes());
+        self.change_state(|state| {
+            *state = state_given(&given, std::mem::take(state));
+            note_beside(&given, state, &cx.agent.name, attached.step.makes());
+        });
         self.state_changed(cx);
         let agent_id = self.agent_id.clone();
         let Some(opening) = self.opening_mut() else { return };
@@ -232,7 +234,8 @@ impl LiveSession {
             }
             Outcome::Result(result) => {
                 if let Some(options) = Object::parse_or_empty(result).get_some("configOptions") {
-                    self.state.options = serde_json::value::RawValue::from_string(options.to_owned()).ok();
+                    let options = serde_json::value::RawValue::from_string(options.to_owned()).ok();
+                    self.change_state(|state| state.options.clone_from(&options));
                 }
             }
         }
