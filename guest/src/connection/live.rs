@@ -21,6 +21,7 @@ mod opening;
 mod overheard;
 mod overhearing;
 mod permission;
+mod planned;
 mod prompt;
 mod put_back;
 mod quote;

@@ -417,11 +417,16 @@ fn the_plan_of_a_session_is_the_one_that_was_last_told_in_whichever_window() {
     second.wait(SOON);
     prompt = ask_prompt(&mut second, "two", "s1", "Two");
     second.agent(plans("b1", "After"));
-    ends(&mut second, &prompt);
-    first.wait(SOON);
+    let mine = ends(&mut second, &prompt);
+    let out = first.wait(SOON);
+    assert_eq!(shown(&out), ["> Two"]);
+    assert_eq!(plans_in(&out), ["After"]);
+    assert_eq!(plans_in(&mine), [""; 0]);
+    assert_eq!(plans_in(&second.wait(SOON)), [""; 0], "it is its own");
     prompt = ask_prompt(&mut first, "three", "s1", "Three");
     first.agent(usage("s1", 10));
     ends(&mut first, &prompt);
+    assert_eq!(plans_in(&second.wait(SOON)), [""; 0], "it is as it was");
     leave(first);
     leave(second);
     let mut desk = Desk::ready(&store, &world, &json!({}));

@@ -291,6 +291,7 @@ impl LiveSession {
             }
             self.in_step.change().hold_no_more();
         }
+        self.tell_new_plan(cx);
         self.title_told = None;
         self.tell_title(session, cx);
         None
