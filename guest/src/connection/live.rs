@@ -31,6 +31,7 @@ mod show;
 mod spending;
 mod staging;
 mod state;
+mod state_to_write;
 mod target;
 mod told_in_vain;
 mod turn_end;
@@ -70,7 +71,7 @@ use opening::Opening;
 use overheard::Overheard;
 use quote::Quote;
 use spending::Spending;
-use state::StoredAs;
+use state_to_write::StoredAs;
 
 /// A session on a connection.
 #[derive(Debug)]

@@ -1,13 +1,13 @@
 //! What is state rather than history of a session: written with what is recorded, and held in memory as far as all sessions
 //! together do not take too much of it.
 
+use super::state_to_write::{StateToWrite, StoredAs};
 use super::{EarlierState, LiveSession};
-use crate::checksum;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::environment::Environment;
-use crate::storage::{Expectation, Result, Storage, Write};
-use crate::store::{State, Store, keys};
+use crate::storage::Storage;
+use crate::store::State;
 
 impl LiveSession {
     /// Something of the state is as it was not before.
@@ -50,12 +50,7 @@ impl LiveSession {
     /// The state as it is to be written, if it is.
     pub(super) fn state_to_write(&self) -> Option<StateToWrite> {
         let whole = || (self.earlier_state == EarlierState::Known).then(|| self.state.to_text());
-        self.state_dirty.then(|| StateToWrite {
-            whole: whole(),
-            changes: self.state_changes.clone(),
-            stored: self.stored_state,
-            written: None,
-        })
+        self.state_dirty.then(|| StateToWrite::new(whole(), self.state_changes.clone(), self.stored_state))
     }
 
     /// The state was written like this.
@@ -64,7 +59,7 @@ impl LiveSession {
         self.state_dirty = false;
         self.state_changes = State::default();
         // Nothing is written of a session that was deleted meanwhile.
-        let Some(WrittenState { length, stored }) = state.written else { return };
+        let Some((length, stored)) = state.written() else { return };
         self.stored_state = stored;
         self.hold_state(length, cx);
     }
@@ -80,68 +75,5 @@ impl LiveSession {
         } else {
             self.state_share = Some(share);
         }
-    }
-}
-
-/// Tells a text from others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct StoredAs(u64);
-
-impl StoredAs {
-    pub(super) fn of(text: &str) -> Self {
-        Self(checksum::hash(text))
-    }
-}
-
-/// What of a session's state is to be written.
-#[derive(Debug)]
-pub(super) struct StateToWrite {
-    /// All of it, as far as this window knows; none where that was not read.
-    whole: Option<String>,
-    /// What has changed of it.
-    changes: State,
-    /// What it was stored as when this window last wrote or read it.
-    stored: Option<StoredAs>,
-    written: Option<WrittenState>,
-}
-
-/// How it was written.
-#[derive(Debug, Clone, Copy)]
-struct WrittenState {
-    /// Of its text, in bytes.
-    length: usize,
-    /// None: there is more than this window knows.
-    stored: Option<StoredAs>,
-}
-
-impl StateToWrite {
-    /// Adds it to the writes of a commit: where another window has written its own, only what has changed of it.
-    pub(super) fn add<S: Storage>(
-        &mut self,
-        id: &str,
-        store: &Store<S>,
-        expected: &mut Vec<Expectation>,
-        writes: &mut Vec<Write>,
-    ) -> Result<()> {
-        let key = keys::state(id);
-        let stored = store.record(key.clone())?;
-        let (text, is_whole) = self.over(stored.as_deref());
-        self.written = Some(WrittenState { length: text.len(), stored: is_whole.then(|| StoredAs::of(&text)) });
-        expected.push(Expectation { key: key.clone(), value: stored });
-        writes.push(Write::Put { key, value: text });
-        Ok(())
-    }
-
-    /// Its text over what is stored, and whether it is the whole state as this window knows it.
-    fn over(&self, stored: Option<&str>) -> (String, bool) {
-        let is_alone = stored.is_none_or(|stored| self.stored == Some(StoredAs::of(stored)));
-        if let Some(whole) = self.whole.as_ref().filter(|_| is_alone) {
-            return (whole.clone(), true);
-        }
-        // What cannot be read is lost.
-        let earlier = stored.and_then(|stored| State::parse(stored).ok()).unwrap_or_default();
-        let mut state = self.changes.clone().over(earlier);
-        state.bound();
-        (state.to_text(), false)
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::state::StateToWrite;
+use super::state_to_write::StateToWrite;
 use super::{AgentsCopy, Busy, Failing, LiveSession, Phase};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
