@@ -39,19 +39,17 @@ pub fn is_note(value: &str) -> bool {
     read(value).is_some()
 }
 
-/// Whether it is noted which repository a directory is of.
-pub fn is_noted<S: Storage>(store: &Store<S>, cwd: &str) -> Result<bool> {
-    let Some(cwd) = directory::normalise(cwd) else { return Ok(true) };
-    Ok(store.record(keys::folder(&cwd))?.is_some())
-}
-
-/// Notes which repository a directory is of.
+/// Notes which repository a directory is of. That may be another one than before: its first commit was made anew, or the
+/// folder was.
 pub fn note<S: Storage>(store: &Store<S>, cwd: &str, repository: &Repository) -> Result<()> {
     let Repository { first_commit, depth } = repository;
     let is_hash = first_commit.len() <= LONGEST && first_commit.chars().all(|c| c.is_ascii_alphanumeric());
     let Some(cwd) = directory::normalise(cwd).filter(|_| is_hash && !first_commit.is_empty()) else { return Ok(()) };
-    let write = Write::Put { key: keys::folder(&cwd), value: format!("{first_commit} {depth}") };
-    store.commit(&[], vec![write], Durability::Relaxed)
+    let (key, value) = (keys::folder(&cwd), format!("{first_commit} {depth}"));
+    if store.record(key.clone())?.as_ref() == Some(&value) {
+        return Ok(());
+    }
+    store.commit(&[], vec![Write::Put { key, value }], Durability::Relaxed)
 }
 
 /// What a commit expects and writes that has a session follow from one directory to another, as the folder `moved` has: what is

@@ -149,10 +149,10 @@ fn a_clock_that_is_set_back_holds_nothing_up() {
 }
 
 #[test]
-fn what_is_noted_is_not_asked_for_again() {
+fn a_window_asks_once_which_repository_a_folder_is_of() {
     let (store, world) = (Memory::new(), World::with_folders());
     knows(&world, CWD, 0);
-    for id in ["s1", "s2"] {
+    for (nth, id) in (1..).zip(["s1", "s2"]) {
         let mut desk = Desk::ready(&store, &world, &json!({}));
         desk.new_session(id, CWD);
         desk.new_session(&format!("{id}-beside"), CWD);
@@ -160,8 +160,23 @@ fn what_is_noted_is_not_asked_for_again() {
             desk.wait(1000);
         }
         leave(desk);
+        assert_eq!(world.folder_calls.get(), nth);
     }
-    assert_eq!(world.folder_calls.get(), 1);
+}
+
+#[test]
+fn a_folder_whose_repository_has_another_first_commit_since_is_noted_to_be_of_that() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    for (id, first_commit) in [("s1", COMMIT), ("s2", "another")] {
+        let repository = Repository { first_commit: first_commit.to_owned(), depth: 0 };
+        world.repositories.borrow_mut().insert(CWD.to_owned(), repository);
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session(id, CWD);
+        desk.wait(100);
+        leave(desk);
+        assert_eq!(folders(&store, &world, first_commit), json!([{"cwd": CWD, "root": CWD}]), "{first_commit}");
+    }
+    assert_eq!(folders(&store, &world, COMMIT), json!([]));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use acp_sessions_guest::storage::{Bounds, Memory, Storage};
 use serde_json::json;
 
 use crate::desk::{Desk, World};
-use crate::scenes::{TOLD, ask_load, leave, oblige, said, set, told, CWD, lines};
+use crate::scenes::{CWD, TOLD, ask_load, leave, lines, oblige, said, set, told};
 
 /// Ids in several scripts: their characters are of every length in UTF-8.
 const IDS: [&str; 2] = ["é/ключ", "🦓会"];

@@ -30,11 +30,6 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// Whether the host has not been asked yet.
-    pub(super) fn is_new(&self) -> bool {
-        self.since.is_none()
-    }
-
     /// One that is further off was put there by a clock that has been set back since.
     fn is_due(&self, now: i64) -> bool {
         !(now + 1..=now + LAST).contains(&self.due)

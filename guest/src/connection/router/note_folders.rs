@@ -24,11 +24,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     fn ask_about(&mut self, directories: Vec<Waiting>, now: i64) {
         for waiting in directories {
-            // What cannot be read or written now is noted with the next session there.
-            if waiting.is_new() && folders::is_noted(&self.store, &waiting.cwd).unwrap_or(true) {
-                continue;
-            }
             match self.environment.repository(&waiting.cwd) {
+                // What cannot be read or written now is noted with the next session there.
                 Some(repository) => drop(folders::note(&self.store, &waiting.cwd, &repository)),
                 None => self.connection.folders.wait_again(waiting, now),
             }
