@@ -38,6 +38,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::folders::Folders;
 use printable::{Form, Log, Out, printable};
 
 /// Gives any agent of the Agent Client Protocol sessions that last: stored, listed, loaded, resumed, forked, deleted.
@@ -97,6 +98,7 @@ pub fn main() -> ExitCode {
         Command::Completions(arguments) => completions::run(&arguments, &mut out),
         Command::Manual(arguments) => manual::run(&arguments),
     };
+    Folders::stop();
     // What was done before something failed is told before it.
     let outcome = out.flush().map_err(anyhow::Error::from).and(outcome);
     outcome.unwrap_or_else(|error| {

@@ -5,6 +5,7 @@
 
 mod asked;
 mod git;
+mod worktrees;
 
 use std::fmt;
 use std::sync::Arc;
@@ -51,10 +52,10 @@ impl Folders {
 
     /// What Git says of the folders of this machine, if it is there.
     pub fn of_git() -> Self {
-        let worktrees = Terms { fresh: WORKTREES_FRESH, patience: PATIENCE };
+        let of_worktrees = Terms { fresh: WORKTREES_FRESH, patience: PATIENCE };
         let repositories = Terms { fresh: REPOSITORY_FRESH, patience: PATIENCE };
         Self::by(Git {
-            worktrees: Asked::new(worktrees, git::worktrees),
+            worktrees: Asked::new(of_worktrees, worktrees::worktrees),
             repositories: Asked::new(repositories, git::repository),
         })
     }
@@ -63,6 +64,11 @@ impl Folders {
     /// told soon that time has passed.
     pub fn is_finding(&self) -> bool {
         self.0.as_ref().is_some_and(|lookup| lookup.is_finding())
+    }
+
+    /// Ends what is being found out, as the program ends.
+    pub fn stop() {
+        git::stop();
     }
 
     /// What somebody else knows.

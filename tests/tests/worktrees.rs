@@ -1,6 +1,8 @@
 //! Sessions of worktrees, and of repositories that have moved, with Git itself.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -56,15 +58,17 @@ fn folders_of(rows: &[Value]) -> Vec<String> {
     folders
 }
 
+/// Adds a linked worktree to a repository.
+fn with_worktree(main: &Path, linked: &Path) -> PathBuf {
+    git(main, &["worktree", "add", "--quiet", "--detach", text(linked)]);
+    linked.to_owned()
+}
+
 /// A repository with linked worktrees of these names, all beside each other.
 fn with_worktrees(scene: &Scene, names: &[&str]) -> Vec<PathBuf> {
     let main = scene.file("main");
     repository(&main);
-    let linked = names.iter().map(|name| {
-        let path = scene.file(name);
-        git(&main, &["worktree", "add", "--quiet", "--detach", text(&path)]);
-        path
-    });
+    let linked = names.iter().map(|name| with_worktree(&main, &scene.file(name)));
     [main.clone()].into_iter().chain(linked).collect()
 }
 
@@ -152,6 +156,95 @@ fn a_folder_that_is_reached_by_a_link_corresponds_to_what_is_reached_by_it() {
     assert!(client.close().success());
 }
 
+#[test]
+fn a_link_in_a_repository_corresponds_to_the_link_and_to_where_it_leads() {
+    let scene = Scene::new();
+    let (main, linked) = (scene.file("main"), scene.file("linked"));
+    repository(&main);
+    symlink("sub", main.join("link")).expect("a link");
+    git(&main, &["add", "."]);
+    git(&main, &["commit", "--quiet", "--message", "A link"]);
+    git(&main, &["worktree", "add", "--quiet", "--detach", text(&linked)]);
+    let mut client = Client::ready(&scene.builtin(&[]));
+    for folder in [main.join("link"), linked.join("link"), linked.join("sub")] {
+        client.new_session(text(&folder));
+    }
+    let all = [linked.join("link"), linked.join("sub"), main.join("link")];
+    assert_eq!(listed(&mut client, &main.join("link")), all.each_ref().map(|folder| text(folder)));
+    assert!(client.close().success());
+}
+
+#[test]
+fn worktrees_are_found_wherever_the_repository_itself_is() {
+    type Make = fn(&Scene, &Path);
+    let ways: [(&str, Make, bool); 3] = [
+        (
+            "elsewhere",
+            |scene, main| {
+                repository(main);
+                git(main, &["init", "--quiet", "--separate-git-dir", text(&scene.file("elsewhere.git"))]);
+            },
+            false,
+        ),
+        (
+            "by a link",
+            |scene, main| {
+                repository(main);
+                fs::rename(main.join(".git"), scene.file("link.git")).expect("renamed");
+                symlink(scene.file("link.git"), main.join(".git")).expect("a link");
+            },
+            false,
+        ),
+        (
+            "in that which it is a module of",
+            |scene, main| {
+                let (origin, above) = (scene.file("origin"), main.parent().expect("a folder"));
+                repository(&origin);
+                repository(above);
+                let origin = text(&origin).to_owned();
+                git(above, &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &origin, "main"]);
+            },
+            true,
+        ),
+    ];
+    for (way, make, is_found_from_linked) in ways {
+        let scene = Scene::new();
+        let (main, linked) = (scene.file("above/main"), scene.file("linked"));
+        make(&scene, &main);
+        git(&main, &["worktree", "add", "--quiet", "--detach", text(&linked)]);
+        let mut client = Client::ready(&scene.builtin(&[]));
+        for folder in [&main, &linked] {
+            client.new_session(text(folder));
+        }
+        let both = [text(&main), text(&linked)];
+        assert_eq!(listed(&mut client, &main), both, "{way}");
+        // Git does not know where the main one is otherwise.
+        let known = if is_found_from_linked { &both[..] } else { &both[1..] };
+        assert_eq!(listed(&mut client, &linked), known, "{way}");
+        assert!(client.close().success());
+    }
+}
+
+#[test]
+fn worktrees_of_any_name_are_found_and_one_that_is_no_text_hides_no_other() {
+    let scene = Scene::new();
+    let folders = with_worktrees(&scene, &["line\nfeed", "return\r"]);
+    let unnamed = scene.folder().join(OsStr::from_bytes(b"n\xff"));
+    fs::rename(with_worktree(&folders[0], &scene.file("unnamed")), &unnamed).expect("renamed");
+    fs::write(folders[0].join(".git/worktrees/unnamed/gitdir"), [unnamed.as_os_str().as_bytes(), b"/.git\n"].concat())
+        .expect("a file");
+    let mut client = Client::ready(&scene.builtin(&[]));
+    for folder in &folders {
+        client.new_session(text(folder));
+    }
+    let mut all: Vec<&str> = folders.iter().map(|folder| text(folder)).collect();
+    all.sort_unstable();
+    for folder in &folders {
+        assert_eq!(listed(&mut client, folder), all, "{folder:?}");
+    }
+    assert!(client.close().success());
+}
+
 /// A window for which this script is Git.
 fn with_git(scene: &Scene, script: &str) -> Client {
     let programs = scene.file("programs");
@@ -164,6 +257,21 @@ fn with_git(scene: &Scene, script: &str) -> Client {
 
 /// A Git that does not answer.
 const SILENT: &str = "#!/bin/sh\nexec sleep 60\n";
+
+#[test]
+fn a_git_that_does_not_answer_ends_with_the_program() {
+    let scene = Scene::new();
+    let folders = with_worktrees(&scene, &["one"]);
+    let told = scene.file("pid");
+    let mut client =
+        with_git(&scene, &format!("#!/bin/sh\necho $$ > '{0}.new'; mv '{0}.new' '{0}'; exec sleep 60\n", text(&told)));
+    client.new_session(text(&folders[0]));
+    until("Git is asked", || told.exists());
+    let asked = fs::read_to_string(&told).expect("a process id");
+    assert!(client.close().success());
+    let process = Path::new("/proc").join(asked.trim());
+    until("it has ended", || !process.join("exe").exists());
+}
 
 #[test]
 fn a_list_that_waits_for_git_holds_up_nothing_else() {
@@ -229,6 +337,26 @@ fn who_lists_in_a_repository_that_has_moved_is_told_which_sessions_stayed_behind
     );
     assert!(list(&new).printed().contains(&ids[0]));
     assert!(list(&new.join("sub")).printed().contains(&ids[1]));
+}
+
+#[test]
+fn a_repository_whose_first_commit_was_made_anew_is_known_by_that_once_a_session_was_opened_there() {
+    let scene = Scene::new();
+    let (old, new) = (scene.file("old"), scene.file("new"));
+    repository(&old);
+    sessions_in(&scene, &[&old], 1);
+    let note = || -> String {
+        let store = rusqlite::Connection::open(scene.store()).expect("the store");
+        store.query_row("SELECT value FROM records WHERE key LIKE 'f/%'", [], |row| row.get(0)).expect("a note")
+    };
+    let before = note();
+    git(&old, &["commit", "--quiet", "--amend", "--message", "Better words"]);
+    let mut client = Client::ready(&scene.builtin(&[]));
+    client.new_session(text(&old));
+    until("it is noted", || note() != before);
+    assert!(client.close().success());
+    fs::rename(&old, &new).expect("renamed");
+    assert!(on(&scene, &["list", "--cwd", text(&new)]).warned().contains(text(&old)));
 }
 
 #[test]

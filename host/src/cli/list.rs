@@ -134,8 +134,9 @@ fn page(
 
 /// The engine knows absolute folders only; one that is not there any more may still have sessions.
 pub(super) fn absolute(folder: &str) -> anyhow::Result<String> {
-    let path = std::path::absolute(folder)?;
-    Ok(path.to_string_lossy().into_owned())
+    let path = std::path::absolute(folder)?.into_os_string();
+    path.into_string()
+        .map_err(|path| anyhow::anyhow!("the path {} is not text in UTF-8, as those of sessions are", path.display()))
 }
 
 /// A session as a line of JSON has it.

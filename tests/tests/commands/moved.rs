@@ -1,9 +1,13 @@
 //! `acp-sessions move`
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use acp_sessions_tests::client::Client;
+use acp_sessions_tests::launch::{Launch, built};
+use acp_sessions_tests::ran::Ran;
 use acp_sessions_tests::scene::Scene;
 use serde_json::{Value, json};
 
@@ -86,4 +90,20 @@ fn a_folder_is_not_moved_into_itself() {
     let old = scene.file("old");
     let ran = on(&scene, &["move", text(&old), text(&old.join("deep"))]);
     assert!(ran.complained().contains("to itself or to a folder below it"));
+}
+
+#[test]
+fn a_folder_whose_name_is_not_text_is_refused_by_whatever_name() {
+    let (scene, _) = with_folders();
+    let before = listed(&scene);
+    let folder = scene.folder().join(OsStr::from_bytes(b"n\xff"));
+    fs::create_dir(&folder).expect("a folder");
+    let script = "cd \"$1\" && exec \"$2\" move --store \"$3\" \"$4\" .";
+    let mut launch = Launch::new(Path::new("sh")).args(&["-c", script, "sh"]);
+    for word in [&folder, &built("acp-sessions"), &scene.store(), &scene.file("old")] {
+        launch = launch.arg(word);
+    }
+    let complaint = Ran::of(&launch).complained();
+    assert!(complaint.contains("is not text"), "{complaint}");
+    assert_eq!(listed(&scene), before);
 }
