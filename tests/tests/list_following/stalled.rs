@@ -27,7 +27,8 @@ fn who_does_not_read_is_told_later_how_things_are_then() {
             on(&scene, &["move", &folder(at), &folder(at + 1)]);
             at += 1;
         }
-        let grown = peak(client.pid()) - before;
+        // The kernel counts pages in passing, and may tell a little less of the same mark than before.
+        let grown = peak(client.pid()).saturating_sub(before);
         assert!(grown < MOST, "{times} times: {} MiB more than {} MiB", grown / MIB, before / MIB);
         list.settle(&mut client);
         assert_eq!(list.told.resyncs, resyncs, "{times} times");
