@@ -4,6 +4,7 @@
 //! that no phase can end and forget them.
 
 mod agents_copy;
+mod awaited;
 mod busy;
 mod catching_up;
 mod close;
@@ -63,6 +64,7 @@ use crate::storage::Storage;
 use crate::store::{Session, State};
 use crate::transcript::{LaidOut, OpenCalls, Recorder, Retold, own_words};
 use agents_copy::AgentsCopy;
+use awaited::Awaited;
 use busy::Busy;
 use closing::Closing;
 use failing::Failing;
@@ -113,6 +115,7 @@ pub(super) struct LiveSession {
     others_ended: bool,
     /// The agent's questions that its user has not answered.
     questions: Vec<Question>,
+    awaited: Awaited,
     /// Tool calls of the turn under way that have not ended.
     calls: OpenCalls,
     /// Keeps the layer's own words out of what is shown as the user's.
@@ -204,6 +207,7 @@ pub(super) struct Stamp {
     at_stake: Said,
     said: Said,
     questions: (usize, usize),
+    awaits_user: bool,
 }
 
 /// What has become of what was said.
@@ -267,6 +271,7 @@ impl LiveSession {
             copy: AgentsCopy::Known { at: None },
             others_ended: false,
             questions: Vec::new(),
+            awaited: Awaited::default(),
             calls: OpenCalls::default(),
             hush: own_words::Stream::default(),
             quote: Quote::default(),
@@ -386,12 +391,14 @@ impl LiveSession {
             at_stake: Said::missing_if(self.is_unwritten()),
             said: self.said,
             questions: self.questions_stamp(),
+            awaits_user: self.awaits_user(),
         }
     }
 
     /// Whether something waits to be written.
     pub(super) fn is_dirty(&self) -> bool {
-        self.recorder.is_dirty() || self.state_dirty || self.activity.touched.is_some()
+        let is_beside = self.state_dirty || self.activity.touched.is_some() || self.is_awaited_unwritten();
+        self.recorder.is_dirty() || is_beside
     }
 
     /// Whether the store did not take what was last to be written.

@@ -75,15 +75,46 @@ impl LiveSession {
     /// What is being done in it.
     pub(super) fn activity_state(&self) -> ActivityState {
         match &self.phase {
-            Phase::Open { turns, .. }
-                if self.questions.iter().any(|question| question.asked != Asked::InTurn || !turns.is_empty()) =>
-            {
-                ActivityState::RequiresAction
-            }
+            Phase::Open { .. } if self.awaits_user() => ActivityState::RequiresAction,
             Phase::Open { turns, .. } if !turns.is_empty() => ActivityState::Running,
             Phase::Closing(closing) if !closing.turns.is_empty() => ActivityState::Running,
             _ => ActivityState::Idle,
         }
+    }
+
+    /// Whether its agent waits for the user, or one of its sub-agents, whose sessions lists do not show.
+    pub(in crate::connection) fn awaits_user(&self) -> bool {
+        let Phase::Open { turns, .. } = &self.phase else { return false };
+        let is_awaited = |question: &Question| question.asked != Asked::InTurn || !turns.is_empty();
+        self.awaited.by_subagents || self.questions.iter().any(is_awaited)
+    }
+
+    /// Whether its parent is to be told that it waits for the user, or does so no more. It counts as told then.
+    pub(in crate::connection) fn take_news_for_parent(&mut self) -> bool {
+        let awaits_user = self.awaits_user();
+        std::mem::replace(&mut self.awaited.parent_knows, awaits_user) != awaits_user
+    }
+
+    /// Whether one of its sub-agents waits for the user: lists say so of it at once.
+    pub(in crate::connection) fn subagents_await_user<S: Storage, E: Environment>(
+        &mut self,
+        is_awaited: bool,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        if std::mem::replace(&mut self.awaited.by_subagents, is_awaited) != is_awaited {
+            self.awaited.is_unwritten = true;
+            self.write_if_due(cx, false);
+        }
+    }
+
+    /// Whether other windows cannot know yet whether its sub-agents wait for the user.
+    pub(super) fn is_awaited_unwritten(&self) -> bool {
+        self.awaited.is_unwritten && self.is_open()
+    }
+
+    /// Other windows can know it.
+    pub(super) fn awaited_written(&mut self) {
+        self.awaited.is_unwritten = false;
     }
 
     /// Whether something is being done in it here.

@@ -217,7 +217,7 @@ impl LiveSession {
     /// What is written beside the log, if anything is written to it: how far the arrivals are in it then. A fresh instance
     /// is given again what a lost one was at.
     fn note_of_write<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>, id: &str) -> Option<Write> {
-        if !self.recorder.is_dirty() {
+        if !self.recorder.is_dirty() && !self.is_awaited_unwritten() {
             return None;
         }
         self.mark(cx);
@@ -230,6 +230,7 @@ impl LiveSession {
         if is_noted {
             *cx.writes += 1;
             self.writes = *cx.writes;
+            self.awaited_written();
         }
     }
 

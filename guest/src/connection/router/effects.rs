@@ -83,17 +83,21 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let mut sessions = std::mem::take(&mut self.connection.sessions);
         let handled = sessions.get_mut(key).map(|session| {
             let (agent_id, stamp) = (session.agent_id().clone(), session.stamp());
+            let parent = session.parent().map(str::to_owned);
             let mut cx = self.cx();
             session.arrives(&cx);
             let result = run(session, &mut cx);
             let is_same = Arc::ptr_eq(session.agent_id(), &agent_id) && session.stamp() == stamp;
-            (result, (!is_same || session.key() != key).then_some(agent_id))
+            (result, (!is_same || session.key() != key).then_some(agent_id), parent)
         });
         self.connection.sessions = sessions;
-        let (result, changed_from) = handled?;
+        let (result, changed_from, parent) = handled?;
         debug_assert!(changed_from.is_some() || self.is_kept_as_it_is(key), "a stamp hides what has changed");
         if let Some(agent_id) = changed_from {
             self.note_change(key, &agent_id);
+            if let Some(parent) = parent {
+                self.tell_parent_who_waits(key, parent);
+            }
         }
         self.carry_out();
         Some(result)

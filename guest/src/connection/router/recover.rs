@@ -72,6 +72,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         // What is written from now on comes behind all that was.
         let writes = self.connection.sessions.values().map(LiveSession::last_write).max();
         self.connection.writes = writes.unwrap_or_default();
+        self.tell_parents_who_waits();
         if self.connection.requests.incoming.values().any(|what| *what == Incoming::Initialize) {
             self.connection.stage = Stage::Starting { held: VecDeque::new() };
         }

@@ -49,6 +49,27 @@ impl<S: Storage, E: Environment> Router<S, E> {
         found.into_iter().cloned().collect()
     }
 
+    /// A sub-agent's session has changed, or is over: its parent's lists say whether the user is waited for.
+    pub(super) fn tell_parent_who_waits(&mut self, key: &Key, parent: String) {
+        let session = self.connection.sessions.get_mut(key);
+        if session.is_none_or(LiveSession::take_news_for_parent) {
+            let parent = Key::Session(parent);
+            let mut sessions = self.connection.sessions.values();
+            let is_awaited = sessions.any(|session| session.is_of(&parent) && session.awaits_user());
+            self.with(&parent, |session, cx| session.subagents_await_user(is_awaited, cx));
+        }
+    }
+
+    /// The same of all that wait, whatever their parents know.
+    pub(super) fn tell_parents_who_waits(&mut self) {
+        let waiting = self.connection.sessions.values().filter(|session| session.awaits_user());
+        let parents: Vec<Key> =
+            waiting.filter_map(|session| session.parent().map(|id| Key::Session(id.to_owned()))).collect();
+        for parent in parents {
+            self.with(&parent, |session, cx| session.subagents_await_user(true, cx));
+        }
+    }
+
     /// No prompt is open any more in this session: those that are being closed behind it go on.
     pub(super) fn prompts_answered(&mut self, key: &Key) {
         let behind = self.connection.sessions.iter().filter(|(_, session)| session.is_behind_prompts_of(key));

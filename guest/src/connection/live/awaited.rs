@@ -1,0 +1,12 @@
+//! Who knows that the user is waited for.
+
+/// What is known of the user's being waited for, in a session or on behalf of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Awaited {
+    /// One of the sub-agents of the session waits for the user, or one of theirs.
+    pub(super) by_subagents: bool,
+    /// Other windows cannot know that yet, or that it is so no more.
+    pub(super) is_unwritten: bool,
+    /// The session's parent was told that it waits.
+    pub(super) parent_knows: bool,
+}
