@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::transcript::{BATCH_BYTES, BYTES, TranscriptError, open, still_there};
+use super::transcript::{ASIDE, BATCH_BYTES, BYTES, TranscriptError, open, still_there};
 use crate::rpc::{Object, RpcError};
 use crate::storage::Storage;
-use crate::store::Store;
+use crate::store::{Session, Store};
 use crate::time;
 use crate::transcript::{Entry, Kind, Part, Position, Progress};
 
@@ -72,20 +72,44 @@ pub struct Permission {
 /// Some of a session's permissions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PermissionPage {
-    /// In the order in which they were asked for.
+    /// In the order of the conversation, and behind that in the order of what was taken out of it.
     pub permissions: Vec<Permission>,
     /// For the next page, which may be empty; none at the end.
     pub next_cursor: Option<String>,
 }
 
-/// What was asked for after a cursor: at most `limit` (from 1), of not many more bytes of the conversation than [`BYTES`].
+/// What was asked for after a cursor: at most `limit` (from 1), of not many more bytes of the conversation than [`BYTES`]; behind
+/// what was asked in the conversation, what was asked in what was taken out of it.
 pub fn permissions<S: Storage>(
     store: &Store<S>,
     id: &str,
     after: Option<&str>,
     limit: u32,
 ) -> Result<PermissionPage, TranscriptError> {
-    let (session, mut replay) = open(store, id, Part::Conversation, after)?;
+    let aside = after.and_then(|after| after.strip_prefix(ASIDE));
+    let Some(aside) = aside else {
+        let (mut page, session) = of_part(store, id, Part::Conversation, after, limit)?;
+        if page.next_cursor.is_none() && session.set_aside() > 0 {
+            page.next_cursor = Some(ASIDE.to_owned());
+        }
+        return Ok(page);
+    };
+    let (mut page, _) = of_part(store, id, Part::SetAside, Some(aside).filter(|aside| !aside.is_empty()), limit)?;
+    if let Some(next) = &mut page.next_cursor {
+        next.insert_str(0, ASIDE);
+    }
+    Ok(page)
+}
+
+/// The same of one of the two, and the session.
+fn of_part<S: Storage>(
+    store: &Store<S>,
+    id: &str,
+    part: Part,
+    after: Option<&str>,
+    limit: u32,
+) -> Result<(PermissionPage, Session), TranscriptError> {
+    let (session, mut replay) = open(store, id, part, after)?;
     let limit = (limit as usize).max(1);
     let mut page = Asked::default();
     let mut bytes = 0;
@@ -110,13 +134,13 @@ pub fn permissions<S: Storage>(
             let is_full = next.is_some() || bytes >= BYTES;
             if is_full && (!page.waits() || bytes >= LOOKED_FOR_ANSWER) {
                 let next_cursor = Some(next.unwrap_or(behind).to_cursor(session.layout));
-                return Ok(PermissionPage { permissions: page.into_permissions(), next_cursor });
+                return Ok((PermissionPage { permissions: page.into_permissions(), next_cursor }, session));
             }
         }
     }
     still_there(store, id)?;
     let next_cursor = next.map(|next| next.to_cursor(session.layout));
-    Ok(PermissionPage { permissions: page.into_permissions(), next_cursor })
+    Ok((PermissionPage { permissions: page.into_permissions(), next_cursor }, session))
 }
 
 /// What was asked.

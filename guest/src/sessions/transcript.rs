@@ -33,7 +33,7 @@ pub struct TranscriptPage {
 }
 
 /// What the cursors begin with of what was taken out of a conversation.
-const ASIDE: &str = "aside-";
+pub(super) const ASIDE: &str = "aside-";
 
 /// The updates of a session after a cursor, about `limit` of them, and not many more bytes than [`BYTES`]: an entry is
 /// never split. There is at least one where any is left.

@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, envelope, update};
 use crate::follower::state;
-use crate::scenes::{CWD, ask_fork, ask_load, ask_prompt, leave, load, oblige, said};
+use crate::scenes::{
+    CWD, answers, ask_fork, ask_load, ask_prompt, leave, listing, load, mark, oblige, row, said,
+};
 
 /// A connection of a client that calls itself so.
 fn called<'a>(store: &'a Memory, world: &'a World, client: Option<&str>) -> Desk<'a> {
@@ -387,4 +389,34 @@ fn nobody_is_waited_for_behind_a_turn_that_was_cancelled() {
     desk.agent(json!({"id": "turn", "result": {"stopReason": "cancelled"}}));
     assert_eq!(state(&mut desk, "s1"), "idle");
     assert_eq!(kept(&store, &world, "s1", 10), ["c1 - -"]);
+}
+
+#[test]
+fn what_was_asked_in_what_is_set_aside_is_shown_behind_what_was_asked_in_the_conversation() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let loads = json!({"loadSession": true});
+    let mut desk = listing(&store, &world, "a", &loads, &[]);
+    desk.new_session("s1", CWD);
+    for (nth, prompt) in ["First", "Second"].into_iter().enumerate() {
+        ask_prompt(&mut desk, "turn", "s1", prompt);
+        asks(&mut desk, &format!("p{nth}"), &format!("c{nth}"));
+        desk.client(chooses(&format!("p{nth}"), "y"));
+        desk.agent(answers("turn"));
+    }
+    leave(desk);
+    // The agent has gone back behind the first turn, and its list says that something has changed.
+    let mut desk = listing(&store, &world, "a", &loads, &[row("s1", "Old", "2025-10-10T00:00:00Z")]);
+    let out = ask_load(&mut desk, "load", "s1");
+    let out = oblige(&mut desk, out, &[("First", ""), ("Another", "Answer")], "never");
+    assert_eq!(mark(&out, "load")["setAside"], 4, "{}", out.answer("load"));
+    ask_prompt(&mut desk, "turn", "s1", "Third");
+    asks(&mut desk, "p2", "c2");
+    desk.client(chooses("p2", "y"));
+    desk.agent(answers("turn"));
+    let expected = ["c0 - allow_once", "c2 - allow_once", "c1 - allow_once"];
+    for limit in [1, 2, 100] {
+        assert_eq!(kept(&store, &world, "s1", limit), expected, "{limit}");
+    }
+    let refused = page(&store, &world, "s1", Some("aside-nonsense".to_owned()), 1);
+    assert!(refused.to_string().contains("invalid"), "{refused}");
 }

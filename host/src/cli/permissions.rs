@@ -14,31 +14,33 @@ use crate::sessions::Sessions;
 /// How many are read at once.
 const PAGE: u32 = 500;
 
-/// Prints all of a session's.
+/// Prints all of a session's, in the order in which they were asked for.
 pub(super) fn write<S: storage::Host + Send + 'static>(
     sessions: &mut Sessions<'_, S>,
     id: &str,
     json: bool,
     out: &mut Out,
 ) -> anyhow::Result<()> {
+    let mut all = Vec::new();
     let mut after: Option<String> = None;
-    let mut is_any = false;
     loop {
         let page = sessions.permissions(id, after.as_deref(), PAGE)?;
-        for permission in &page.permissions {
-            is_any = true;
-            if json {
-                out.json(&serde_json::to_string(&row(permission)?)?)?;
-            } else {
-                line(out, permission)?;
-            }
-        }
+        all.extend(page.permissions);
         after = page.next_cursor;
         if after.is_none() {
             break;
         }
     }
-    if !is_any && !json {
+    // Of turns of one moment one stands behind the other, and what was set aside behind all.
+    all.sort_by(|one, other| one.asked_at.cmp(&other.asked_at));
+    for permission in &all {
+        if json {
+            out.json(&serde_json::to_string(&row(permission)?)?)?;
+        } else {
+            line(out, permission)?;
+        }
+    }
+    if all.is_empty() && !json {
         writeln!(out, "No permission was asked for.")?;
     }
     Ok(())
