@@ -50,7 +50,8 @@ fn a_session_waits_for_the_user_while_a_sub_agent_of_its_does_or_one_of_theirs()
         let (subscription, _) = subscribe(&mut second, json!({}));
         ask_prompt(&mut first, "turn", "s1", "Go");
         for (parent, child) in [("s1", "c1"), ("c1", "d1")] {
-            first.agent(update(parent, json!({"sessionUpdate": "subagent_update", "sessionId": child, "title": child})));
+            first
+                .agent(update(parent, json!({"sessionUpdate": "subagent_update", "sessionId": child, "title": child})));
         }
         second.wait(SOON);
         let options = json!([{"optionId": "y", "name": "Yes", "kind": "allow_once"}]);
@@ -69,7 +70,8 @@ fn a_session_waits_for_the_user_while_a_sub_agent_of_its_does_or_one_of_theirs()
                 first.agent(answers("turn"));
             }
             "closed" => {
-                let out = first.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": "s1"}}));
+                let out =
+                    first.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": "s1"}}));
                 first.agent(answers("turn"));
                 oblige(&mut first, out, &[], "never");
             }

@@ -35,6 +35,37 @@ fn a_fork_in_a_window_whose_agent_is_behind_is_not_charged_what_its_parent_is_kn
     }
 }
 
+#[test]
+fn a_window_counts_from_what_was_told_when_it_opened_the_session_unless_its_agent_takes_up_what_came_since() {
+    for (there, all) in [("12", "22"), ("22", "22"), ("9", "29")] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut first = Desk::ready(&store, &world, &loads());
+        first.new_session("s1", CWD);
+        turn(&mut first, "s1", &["10"]);
+        let mut second = Desk::ready(&store, &world, &loads());
+        let out = ask_resume(&mut second, "resume", "s1");
+        oblige(&mut second, out, &[], "fresh");
+        turn(&mut first, "s1", &["20"]);
+        turn(&mut second, "s1", &[there]);
+        assert_eq!(used(&store, &world), [format!("s1 {TODAY} a: {all} USD")], "{there}");
+    }
+}
+
+#[test]
+fn a_fork_is_counted_in_the_window_that_made_it_from_where_it_began_whatever_was_told_of_it_elsewhere() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut first = Desk::ready(&store, &world, &loads());
+    first.new_session("s1", CWD);
+    turn(&mut first, "s1", &["20"]);
+    fork(&mut first, &[]);
+    let mut second = Desk::ready(&store, &world, &loads());
+    let out = ask_resume(&mut second, "resume", "f1");
+    oblige(&mut second, out, &[], "fresh");
+    turn(&mut second, "f1", &["35"]);
+    turn(&mut first, "f1", &["24"]);
+    assert_eq!(used(&store, &world), [format!("f1 {TODAY} a: 19 USD"), format!("s1 {TODAY} a: 20 USD")]);
+}
+
 /// The agent tells in a turn, or outside of one, what its session has cost so far in this currency.
 fn costs_in(desk: &mut Desk<'_>, agent_id: &str, amount: u32, currency: &str) {
     let cost = json!({"amount": amount, "currency": currency});

@@ -80,6 +80,7 @@ impl LiveSession {
                 self.show_taken_over(&laid_out, &session.id, cx);
             }
         }
+        self.begin_count(&self.agent_id.clone(), cx);
         self.state_changed(cx);
         // The session is open, and can be even where its state cannot be written now; the host is told.
         let _ = self.write(cx, false);

@@ -75,6 +75,19 @@ impl Spending {
         told.or_else(|| self.begun.as_ref().map(|(of, _)| (of.clone(), Costs::default())))
     }
 
+    /// Whether this window was told what the session has cost.
+    pub(super) fn is_told_here(&self) -> bool {
+        self.count.as_ref().is_some_and(Count::is_told_here)
+    }
+
+    /// Another window was told this since the count began.
+    pub(super) fn hears(&mut self, told: &Costs) {
+        if let Some(count) = &mut self.count {
+            count.hears(told);
+            self.is_known = true;
+        }
+    }
+
     /// The session was open here before, and the agent has said then that it has cost this.
     pub(super) fn goes_on_from(&mut self, told: &Costs) {
         let has_begun = self.count.as_ref().is_some_and(|count| self.has_begun(count.of()));

@@ -16,8 +16,11 @@ impl LiveSession {
     /// say something meanwhile, with agents of their own, who keep counts of their own.
     pub(super) fn begin_count<S: Storage, E: Environment>(&mut self, agent_id: &str, cx: &mut Cx<'_, S, E>) {
         let of = speaker(&cx.agent.name, agent_id);
-        if agent_id.is_empty() || self.spending.counts(&of) {
+        if agent_id.is_empty() {
             return;
+        }
+        if self.spending.counts(&of) {
+            return self.hear_of_others(&of, agent_id, cx);
         }
         let stored = match self.stored_usage(&of, agent_id, cx) {
             Ok(usage) => usage,
@@ -33,6 +36,20 @@ impl LiveSession {
         }
         if let Some(told) = cx.sums.of(&of) {
             self.spending.goes_on_from(told);
+        }
+    }
+
+    /// What others were told since the count began: until this window is told something, its agent may take up what they
+    /// have counted.
+    fn hear_of_others<S: Storage, E: Environment>(&mut self, of: &str, agent_id: &str, cx: &Cx<'_, S, E>) {
+        if self.spending.is_told_here() {
+            return;
+        }
+        // What cannot be read is not compared with.
+        if let Ok(Some(usage)) = self.stored_usage(of, agent_id, cx)
+            && let Some(told) = usage.told(of)
+        {
+            self.spending.hears(told);
         }
     }
 

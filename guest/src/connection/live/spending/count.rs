@@ -16,9 +16,12 @@ pub(super) struct Count {
     told: Costs,
     /// Some of that was told here, rather than in another window.
     is_told_here: bool,
-    /// What the store has as told last, of a session that was open here before: an agent that has taken up what others of its
-    /// processes had counted goes on from that, and one that counts for itself from what this window was told.
+    /// What the store has as told last by now, of a session that was open here before, or in which this window was told nothing
+    /// yet: an agent that has taken up what others of its processes had counted goes on from that, and one that counts for
+    /// itself from what this window was told.
     elsewhere: Costs,
+    /// What was told last is not in the store.
+    is_news: bool,
     /// The agent has begun the session here: this is known of another that had its id, and is nothing to it.
     others: Costs,
     /// Something of the session was counted before. Where nothing was, what it was said to have cost is a fork's parent's.
@@ -45,6 +48,7 @@ impl Count {
             of,
             is_told_here: false,
             elsewhere: Costs::default(),
+            is_news: false,
             others: Costs::default(),
             more: Costs::default(),
             past: Costs::default(),
@@ -67,6 +71,11 @@ impl Count {
         self.is_told_here
     }
 
+    /// Another window was told that since the count began.
+    pub(super) fn hears(&mut self, told: &Costs) {
+        self.elsewhere = told.clone();
+    }
+
     /// This window was told that before it closed the session.
     pub(super) fn goes_on_from(&mut self, told: &Costs) {
         self.elsewhere = self.told.clone();
@@ -81,7 +90,7 @@ impl Count {
         let elsewhere = self.elsewhere.of(&cost.currency).unwrap_or_default();
         self.elsewhere.take(&Cost { amount: elsewhere, currency: cost.currency.clone() });
         self.told.set_last(cost);
-        self.is_told_here = true;
+        (self.is_told_here, self.is_news) = (true, true);
         if elsewhere <= cost.amount { here.max(elsewhere) } else { here }
     }
 
@@ -147,14 +156,14 @@ impl Count {
         }
         known.add_all(&self.more);
         usage.add(None, agent, &unknown);
-        if !self.told.is_empty() {
+        if self.is_news {
             usage.note_told(&self.of, self.told.clone(), &known);
         }
     }
 
     /// The store has it all.
     pub(super) fn noted(&mut self) {
-        if !self.told.is_empty() {
+        if std::mem::take(&mut self.is_news) {
             self.others = Costs::default();
         }
         self.more = Costs::default();
