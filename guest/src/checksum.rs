@@ -15,17 +15,15 @@ const END: &str = "\"}";
 
 /// The checksum of a text that stands in these parts, one after the other: eight hexadecimal digits.
 pub(crate) fn of(parts: &[&str]) -> String {
+    format!("{:08x}", hash(parts) & 0xffff_ffff)
+}
+
+/// A text that stands in these parts, in 64 bits, to tell it from others.
+pub(crate) fn hash(parts: &[&str]) -> u64 {
     let mut hasher = SipHasher13::new();
     for part in parts {
         hasher.write(part.as_bytes());
     }
-    format!("{:08x}", hasher.finish() & 0xffff_ffff)
-}
-
-/// A text in 64 bits, to tell it from others.
-pub(crate) fn hash(text: &str) -> u64 {
-    let mut hasher = SipHasher13::new();
-    hasher.write(text.as_bytes());
     hasher.finish()
 }
 

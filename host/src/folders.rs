@@ -52,10 +52,10 @@ impl Folders {
 
     /// What Git says of the folders of this machine, if it is there.
     pub fn of_git() -> Self {
-        let of_worktrees = Terms { fresh: WORKTREES_FRESH, patience: PATIENCE };
+        let worktrees = Terms { fresh: WORKTREES_FRESH, patience: PATIENCE };
         let repositories = Terms { fresh: REPOSITORY_FRESH, patience: PATIENCE };
         Self::by(Git {
-            worktrees: Asked::new(of_worktrees, worktrees::worktrees),
+            worktrees: Asked::new(worktrees, worktrees::worktrees),
             repositories: Asked::new(repositories, git::repository),
         })
     }

@@ -141,7 +141,7 @@ fn forked<S: Storage>(
     }
     share_logs(store, &session, expected, writes)?;
     for (value, seq) in copied.into_iter().zip(1..) {
-        let tokens = index::tokenise(&text::of_entry(&value));
+        let tokens = text::tokens_of_entry(&value);
         if !tokens.is_empty() {
             writes.push(Write::IndexText { owner: index::Owner::Log(id).name(), part: seq, tokens });
         }

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 
 use super::{adopt, open_marks};
-use crate::index::{self, Owner};
+use crate::index::Owner;
 use crate::storage::{Bounds, Durability, Expectation, LAST_PART, Result, Storage, StorageError, Write};
 use crate::store::{Store, keys};
 use crate::transcript::text;
@@ -41,7 +41,7 @@ pub fn index<S: Storage>(store: &Store<S>, log: &str, entries: RangeInclusive<u3
         let Some(last) = page.entries.last() else { return Ok(()) };
         start = last.seq.saturating_add(1);
         let tokens = page.entries.iter().filter(|entry| entries.contains(&entry.seq) && entry.seq <= LAST_PART);
-        let tokens = tokens.map(|entry| (entry.seq, index::tokenise(&text::of_entry(&entry.value))));
+        let tokens = tokens.map(|entry| (entry.seq, text::tokens_of_entry(&entry.value)));
         let found = tokens.filter(|(_, tokens)| !tokens.is_empty());
         let writes = found.map(|(part, tokens)| Write::IndexText { owner: owner.clone(), part, tokens }).collect();
         // Whoever takes the connection for one that has ended drops the log, and its texts with it.

@@ -21,6 +21,11 @@ impl Segment {
         (u64::from(self.until) + 1).saturating_sub(u64::from(self.from))
     }
 
+    /// Whether this entry of this log is in it.
+    pub fn has(&self, log: &str, seq: u32) -> bool {
+        self.log == log && (self.from..=self.until).contains(&seq)
+    }
+
     /// The number in the log of the entry that so many others of the segment stand before; the last where it has fewer.
     pub fn seq(&self, place: u64) -> u32 {
         u32::try_from(u64::from(self.from) + place).map_or(self.until, |seq| seq.min(self.until))

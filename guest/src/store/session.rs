@@ -232,14 +232,12 @@ impl Session {
 
     /// Whether this entry of a log is part of its transcript.
     pub fn has(&self, log: &str, seq: u32) -> bool {
-        let is_in = |part: &Segment| part.log == log && (part.from..=part.until).contains(&seq);
-        (log == self.id && seq >= self.tail) || self.segments.iter().any(is_in)
+        (log == self.id && seq >= self.tail) || self.segments.iter().any(|part| part.has(log, seq))
     }
 
     /// Whether this entry of a log is, or was, part of its transcript.
     pub fn has_had(&self, log: &str, seq: u32) -> bool {
-        let is_in = |part: &Segment| part.log == log && (part.from..=part.until).contains(&seq);
-        self.has(log, seq) || self.aside.iter().any(is_in)
+        self.has(log, seq) || self.aside.iter().any(|part| part.has(log, seq))
     }
 
     /// How many entries of its transcript stand before the first of its own log that is behind this one.

@@ -14,7 +14,6 @@ use serde_json::value::RawValue;
 
 use super::entry::{Belongs, Entry, Kind, tag};
 use super::text;
-use crate::index;
 use crate::rpc::Object;
 use crate::storage::{Result, Storage};
 use crate::store::Store;
@@ -156,7 +155,7 @@ impl Recorder {
         self.close_run();
         let text = Entry::of(kind, time, &self.belongs, json);
         self.fresh += text.len();
-        let tokens = (self.unindexed == 0).then(|| index::tokenise(&text::of_entry(&text)));
+        let tokens = (self.unindexed == 0).then(|| text::tokens_of_entry(&text));
         self.backlog.push(Row { text, tokens, time, arrived: self.arrived, amends: None, tail: None });
         if kind == Kind::TurnEnd {
             self.belongs = Belongs::Nowhere;

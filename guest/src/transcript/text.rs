@@ -1,6 +1,7 @@
 //! What of a transcript entry can be searched for: what the user and the agent said, and what tool calls were called.
 
 use super::Entry;
+use crate::index;
 use crate::rpc::Object;
 
 /// The visible text of a log entry; empty where it has none.
@@ -13,6 +14,11 @@ pub fn of_entry(value: &str) -> String {
         text.push_str(&next);
     }
     text
+}
+
+/// What a log entry is found by.
+pub fn tokens_of_entry(value: &str) -> String {
+    index::tokenise(&of_entry(value))
 }
 
 fn of_update(update: &str) -> Option<String> {

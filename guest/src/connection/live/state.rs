@@ -49,8 +49,10 @@ impl LiveSession {
 
     /// The state as it is to be written, if it is.
     pub(super) fn state_to_write(&self) -> Option<StateToWrite> {
-        let whole = || (self.earlier_state == EarlierState::Known).then(|| self.state.to_text());
-        self.state_dirty.then(|| StateToWrite::new(whole(), self.state_changes.clone(), self.stored_state))
+        self.state_dirty.then(|| {
+            let whole = (self.earlier_state == EarlierState::Known).then(|| self.state.to_text());
+            StateToWrite::new(whole, self.state_changes.clone(), self.stored_state)
+        })
     }
 
     /// The state was written like this.

@@ -10,7 +10,7 @@ pub(super) struct StoredAs(u64);
 
 impl StoredAs {
     pub(super) fn of(text: &str) -> Self {
-        Self(checksum::hash(text))
+        Self(checksum::hash(&[text]))
     }
 }
 

@@ -175,7 +175,7 @@ impl<S: Storage> Pass<'_, S> {
         }
         let mut needed = None;
         for entry in indexed().filter(|entry| Entry::is_sound(&entry.value)) {
-            let tokens = index::tokenise(&text::of_entry(&entry.value));
+            let tokens = text::tokens_of_entry(&entry.value);
             let fault = match texts.get(&entry.seq) {
                 Some(found) if *found == tokens => continue,
                 None if tokens.is_empty() => continue,

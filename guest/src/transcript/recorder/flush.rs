@@ -257,7 +257,7 @@ impl Batch {
         self.end = self.end.max(seq);
         // An entry past the last part is kept, and not found.
         if seq > self.unindexed && seq <= LAST_PART {
-            let tokens = tokens.unwrap_or_else(|| index::tokenise(&text::of_entry(&value)));
+            let tokens = tokens.unwrap_or_else(|| text::tokens_of_entry(&value));
             if !tokens.is_empty() {
                 let owner = index::Owner::Log(log).name();
                 self.writes.push(Write::IndexText { owner, part: seq, tokens });

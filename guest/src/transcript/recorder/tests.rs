@@ -1,6 +1,7 @@
 use std::cell::RefCell;
 
 use super::*;
+use crate::index;
 use crate::storage::{
     Bounds, Durability, Expectation, LAST_PART, LAST_SEQ, LogPage, Memory, RecordPage, Result, Storage, StorageError,
     TextHit, TextHits, TextPage, TextScope, TextTerm, Write,

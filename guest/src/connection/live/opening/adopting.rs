@@ -12,7 +12,6 @@ use crate::environment::Environment;
 use crate::rpc::{Code, RpcError};
 use crate::sessions::mend;
 use crate::storage::{Storage, StorageError};
-use crate::store::Origin;
 use crate::transcript::Start;
 
 /// Why a history that only its agent has is not taken over.
@@ -84,13 +83,13 @@ impl LiveSession {
         // As long as an earlier load is not answered either, what was told may be all of it twice.
         let is_told_twice = cx.requests.is_told_in_vain(&agent_id);
         let is_cut = opening.staging.as_mut().map_or(Ok(false), |told| told.is_cut(cx))?;
-        if let Some(staging) = opening.staging.take_if(|_| is_cut && opening.target.session().origin != Origin::Layer) {
+        let is_here = opening.is_here();
+        if let Some(staging) = opening.staging.take_if(|_| is_cut && !is_here) {
             staging.discard(cx);
             return Err(RpcError::new(Code::InternalError, DROPPED));
         }
         if opening.staging.as_ref().is_some_and(|told| is_cut || is_told_twice || told.lacks_beginning()) {
             opening.found_mixed(!is_told_twice || cx.requests.is_worth_waiting(&agent_id));
-            let is_here = opening.is_here();
             if let Some(staging) = opening.staging.take_if(|_| is_here) {
                 staging.discard(cx);
             }
