@@ -64,20 +64,11 @@ pub(super) fn not_stored(result: &str, reason: &str) -> String {
     marked(result, &json!({ "stored": false, "reason": reason }))
 }
 
-/// What the agent has answered before of a session that is open, but for modes and options.
+/// What the agent has answered before of a session that is open, but for modes and options, and for which model is in force.
 pub(super) fn as_before(state: &State) -> String {
     let mut result = Object::default();
     for (name, value) in &state.beside {
         result.set(name, value.get());
-    }
-    let models = result.get("models").and_then(Object::parse).map(|mut models| {
-        if let Some(model) = &state.model {
-            models.set("currentModelId", json!(model).to_string());
-        }
-        models.to_json()
-    });
-    if let Some(models) = models {
-        result.set("models", models);
     }
     result.to_json()
 }
@@ -93,7 +84,7 @@ pub(super) fn still_open(state: &State, answer: &str) -> String {
     result.to_json()
 }
 
-/// The answer to load, resume and fork: the agent's, with the modes and options that are in force.
+/// The answer to load, resume and fork: the agent's, with the mode, the model and the options that are in force.
 pub(super) fn opened(answer: &str, state: &State, asked: AskedFor, mark: &serde_json::Value) -> String {
     let mut result = Object::parse_or_empty(answer);
     result.remove("sessionId");
@@ -105,6 +96,12 @@ pub(super) fn opened(answer: &str, state: &State, asked: AskedFor, mark: &serde_
     });
     if let Some(modes) = modes {
         result.set("modes", modes);
+    }
+    let models = result.get("models").and_then(Object::parse);
+    if let (Some(mut models), Some(model)) = (models, &state.model) {
+        models.set("currentModelId", json!(model).to_string());
+        let models = models.to_json();
+        result.set("models", models);
     }
     if let Some(options) = &state.options {
         result.set("configOptions", asked.options(options.get()));

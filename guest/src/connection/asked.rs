@@ -69,16 +69,31 @@ impl AskedFor {
         }
     }
 
-    /// An update of this name as it is shown to it when it is replayed; none of one that it has not asked for.
+    /// An update of this name as it is shown to it when it is replayed, or told while a session opens; none of one that it
+    /// has not asked for.
     pub(super) fn shown<'u>(self, name: &str, update: &'u str) -> Option<Cow<'u, str>> {
-        let shown = || if self.terminals { Cow::Borrowed(update) } else { terminals::left_out(name, update) };
+        let shown = || match name {
+            "config_option_update" => self.with_options(update),
+            _ if self.terminals => Cow::Borrowed(update),
+            _ => terminals::left_out(name, update),
+        };
         self.admits(name).then(shown)
     }
 
-    /// The same of the params that have the update.
+    /// The same of the params that have the update, as a log has them: options are in none.
     pub(super) fn params_shown<'p>(self, name: &str, params: &'p str) -> Option<Cow<'p, str>> {
         let shown = || if self.terminals { Cow::Borrowed(params) } else { terminals::left_out_of_params(name, params) };
         self.admits(name).then(shown)
+    }
+
+    /// An update that has configuration options.
+    fn with_options(self, update: &str) -> Cow<'_, str> {
+        let Some(mut told) = Object::parse(update) else { return Cow::Borrowed(update) };
+        match told.get_some("configOptions").map(|options| self.options(options)) {
+            Some(Cow::Owned(shown)) => told.set("configOptions", shown),
+            Some(Cow::Borrowed(_)) | None => return Cow::Borrowed(update),
+        }
+        Cow::Owned(told.to_json())
     }
 
     /// Configuration options (a JSON array) without those it does not know how to show.

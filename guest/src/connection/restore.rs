@@ -11,7 +11,33 @@ use crate::store::State;
 pub(super) struct RestoreRequest {
     pub(super) method: &'static str,
     pub(super) params: String,
-    pub(super) is_mode: bool,
+    pub(super) restores: Restored,
+}
+
+/// What is put back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Restored {
+    Mode,
+    Model,
+    Option,
+}
+
+/// What was in force and is not any more: the agent does not offer it, or has refused it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct NotPutBack {
+    pub(super) mode: bool,
+    pub(super) model: bool,
+}
+
+impl NotPutBack {
+    /// What an option's value is its agent's complete list says.
+    pub(super) fn note(&mut self, what: Restored) {
+        match what {
+            Restored::Mode => self.mode = true,
+            Restored::Model => self.model = true,
+            Restored::Option => {}
+        }
+    }
 }
 
 /// The state that an agent's answer to new, load, resume or fork gives, over what was known.
@@ -41,25 +67,33 @@ pub(super) fn note_beside(answer: &Object<'_>, state: &mut State, agent: &str, i
     }
 }
 
-/// What has to be asked of the agent so that the session is as `wanted`, given its answer to opening it.
-pub(super) fn restore_requests(wanted: &State, answer: &str, agent_id: &str) -> Vec<RestoreRequest> {
+/// What has to be asked of the agent so that the session is as `wanted`, given its answer to opening it; and what need not
+/// be asked, since the agent does not offer it.
+pub(super) fn restore_requests(wanted: &State, answer: &str, agent_id: &str) -> (Vec<RestoreRequest>, NotPutBack) {
     let answer = Object::parse_or_empty(answer);
     let given = state_given(&answer, State::default());
     let mut requests = Vec::new();
+    let mut not_put_back = NotPutBack::default();
     if let Some(mode) = &wanted.mode {
         let modes: serde_json::Value = parse(given.modes.as_deref().or(wanted.modes.as_deref()));
-        let is_current = given.modes.is_some() && modes["currentModeId"] == mode.as_str();
-        let known = modes["availableModes"].as_array();
-        if !is_current && known.is_none_or(|known| known.iter().any(|known| known["id"] == mode.as_str())) {
+        if given.modes.is_some() && modes["currentModeId"] == mode.as_str() {
+            // It is in force.
+        } else if offers(&modes["availableModes"], "id", mode) {
             let params = json!({ "sessionId": agent_id, "modeId": mode }).to_string();
-            requests.push(RestoreRequest { method: "session/set_mode", params, is_mode: true });
+            requests.push(RestoreRequest { method: "session/set_mode", params, restores: Restored::Mode });
+        } else {
+            not_put_back.note(Restored::Mode);
         }
     }
     if let Some(model) = &wanted.model {
         let models: serde_json::Value = parse_text(answer.get_some("models"));
-        if models["currentModelId"] != model.as_str() {
+        if models["currentModelId"] == model.as_str() {
+            // It is in force.
+        } else if offers(&models["availableModels"], "modelId", model) {
             let params = json!({ "sessionId": agent_id, "modelId": model }).to_string();
-            requests.push(RestoreRequest { method: "session/set_model", params, is_mode: false });
+            requests.push(RestoreRequest { method: "session/set_model", params, restores: Restored::Model });
+        } else {
+            not_put_back.note(Restored::Model);
         }
     }
     let options: serde_json::Value = parse(given.options.as_deref());
@@ -77,9 +111,14 @@ pub(super) fn restore_requests(wanted: &State, answer: &str, agent_id: &str) -> 
             params["type"] = kind.into();
         }
         let params = params.to_string();
-        requests.push(RestoreRequest { method: "session/set_config_option", params, is_mode: false });
+        requests.push(RestoreRequest { method: "session/set_config_option", params, restores: Restored::Option });
     }
-    requests
+    (requests, not_put_back)
+}
+
+/// Whether the one of this id is among those that an agent has; of one that names none it is not known.
+fn offers(all: &serde_json::Value, id: &str, wanted: &str) -> bool {
+    all.as_array().is_none_or(|all| all.iter().any(|one| one[id] == wanted))
 }
 
 fn parse(json: Option<&RawValue>) -> serde_json::Value {

@@ -144,6 +144,43 @@ fn options_that_a_client_does_not_know_are_not_shown_to_it() {
 }
 
 #[test]
+fn neither_are_those_that_the_agent_tells_as_it_opens_a_session() {
+    let options = json!([{"id": "m", "type": "select"}, {"id": "b", "type": "boolean"}]);
+    let told = json!({"sessionUpdate": "config_option_update", "configOptions": options});
+    for (client, shown) in [(everything(), &["m", "b"][..]), (json!({}), &["m"][..])] {
+        // One that is new here is shown as the agent tells it.
+        for (method, capabilities, is_new) in [
+            ("session/load", json!({"loadSession": true}), true),
+            ("session/resume", resumes(), false),
+            ("session/fork", json!({"sessionCapabilities": {"fork": {}}}), false),
+        ] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            if !is_new {
+                had(&store, &world);
+            }
+            let mut desk = met(&store, &world, &client, &capabilities);
+            let params = json!({"sessionId": "s1", "cwd": CWD, "mcpServers": []});
+            let mut out = desk.client(json!({"id": "open", "method": method, "params": params}));
+            let asked = out.request(method);
+            // What a fork is told of itself comes by the id that it is to have.
+            let (id, answer) = match method {
+                "session/fork" => ("f1", json!({"sessionId": "f1"})),
+                _ => ("s1", json!({})),
+            };
+            out.extend(desk.agent(update(id, told.clone())));
+            out.extend(desk.reply(&asked, answer));
+            assert!(out.answer("open")["error"].is_null(), "{method}");
+            let told = updates(&out, "config_option_update");
+            let ids = |update: &&Value| {
+                let options = update["configOptions"].as_array().unwrap();
+                options.iter().map(|option| option["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+            };
+            assert_eq!(told.iter().map(ids).collect::<Vec<_>>(), [shown], "{method} to {client}");
+        }
+    }
+}
+
+#[test]
 fn of_the_last_updates_those_count_that_the_client_is_shown() {
     let (store, world) = (Memory::new(), World::default());
     had(&store, &world);

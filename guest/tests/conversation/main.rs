@@ -34,6 +34,7 @@ mod full_store;
 mod hearsay;
 mod identity;
 mod imports;
+mod in_force;
 mod in_step;
 mod intake;
 mod joined;

@@ -9,9 +9,7 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, envelope, update};
 use crate::follower::state;
-use crate::scenes::{
-    CWD, answers, ask_fork, ask_load, ask_prompt, leave, listing, load, mark, oblige, row, said,
-};
+use crate::scenes::{CWD, answers, ask_fork, ask_load, ask_prompt, leave, listing, load, mark, oblige, row, said};
 
 /// A connection of a client that calls itself so.
 fn called<'a>(store: &'a Memory, world: &'a World, client: Option<&str>) -> Desk<'a> {

@@ -167,7 +167,7 @@ impl LiveSession {
             let shown = cx.asked.options(&now);
             self.notify(&format!("{{\"sessionUpdate\":\"config_option_update\",\"configOptions\":{shown}}}"), cx);
         }
-        let is_put_back = before.mode.is_some() && !attached.mode_refused;
+        let is_put_back = before.mode.is_some() && !attached.not_put_back.mode;
         if let Some(mode) =
             current_mode(&self.state).filter(|now| !is_put_back && current_mode(before).as_ref() != Some(now))
         {

@@ -28,11 +28,7 @@ impl LiveSession {
             return;
         };
         let Some(attached) = opening.attached.take() else { return };
-        if attached.mode_refused {
-            self.state.mode = None;
-        } else if let Some(mode) = opening.mode_put_back() {
-            self.change_state(|state| state.mode = Some(mode.clone()));
-        }
+        self.settings_put_back(opening.told(), attached.not_put_back);
         let session = match self.commit_opened(&opening, &attached, cx) {
             Ok(session) => store_infos(session, opening.take_infos(), cx),
             Err(error) => {

@@ -25,6 +25,7 @@ use super::target::Target;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::requests::OwnId;
+use crate::connection::restore::{NotPutBack, Restored};
 use crate::connection::showing::Showing;
 use crate::connection::step::Step;
 use crate::environment::Environment;
@@ -70,8 +71,8 @@ pub(super) struct Opening {
     pub(super) reason: Option<RpcError>,
     /// The state that is to be put back.
     put_back: State,
-    /// Requests to put it back that are under way, and whether each is for the mode.
-    restoring: BTreeMap<OwnId, bool>,
+    /// Requests to put it back that are under way.
+    restoring: BTreeMap<OwnId, Restored>,
     /// The agent has not answered an earlier request for the session, that nobody waits for any more. It may tell the
     /// history for that one yet, which could not be told from what it says in a turn.
     awaits_earlier: bool,
@@ -128,8 +129,8 @@ pub(super) enum Before {
 pub(super) struct Attached {
     pub(super) step: Step,
     pub(super) answer: String,
-    /// Whether the wanted mode could not be put back.
-    pub(super) mode_refused: bool,
+    /// What of the state could not be put back.
+    pub(super) not_put_back: NotPutBack,
     /// The history was taken over from the agent, or compared with what it tells.
     pub(super) adopted: bool,
 }
@@ -234,7 +235,7 @@ impl Opening {
         known.map(|known| [std::slice::from_ref(&known.id), known.lineage.as_slice()].concat()).unwrap_or_default()
     }
 
-    /// What the client was told last of the mode and the options.
+    /// What was in force, and what the client was told last of it.
     pub(super) fn told(&self) -> &State {
         &self.put_back
     }
@@ -242,11 +243,6 @@ impl Opening {
     /// What the agent was asked with, but for the session's id.
     pub(super) fn given(&self) -> &str {
         &self.rest
-    }
-
-    /// The mode that was put back at the agent.
-    pub(super) fn mode_put_back(&self) -> Option<String> {
-        self.put_back.mode.clone()
     }
 
     /// Has the session where the request says. Where that is where it was when it was asked for, it stays where it has been

@@ -4,9 +4,11 @@ use serde_json::value::RawValue;
 
 use super::LiveSession;
 use crate::connection::cx::Cx;
+use crate::connection::restore::NotPutBack;
 use crate::environment::Environment;
 use crate::rpc::Object;
 use crate::storage::Storage;
+use crate::store::State;
 
 /// What a client has set.
 #[derive(Debug)]
@@ -18,6 +20,21 @@ pub(in crate::connection) enum Setting {
 }
 
 impl LiveSession {
+    /// The mode and the model that were in force before the session was opened are so again, but for what could not be put
+    /// back.
+    pub(super) fn settings_put_back(&mut self, before: &State, not_put_back: NotPutBack) {
+        if not_put_back.mode {
+            self.state.mode = None;
+        } else if let Some(mode) = &before.mode {
+            self.change_state(|state| state.mode = Some(mode.clone()));
+        }
+        if not_put_back.model {
+            self.state.model = None;
+        } else if let Some(model) = &before.model {
+            self.change_state(|state| state.model = Some(model.clone()));
+        }
+    }
+
     /// The agent has agreed, with this answer.
     pub(in crate::connection) fn setting_agreed<S: Storage, E: Environment>(
         &mut self,

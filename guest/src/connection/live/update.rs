@@ -83,10 +83,11 @@ impl LiveSession {
             return self.pass_without_own_words(update, recorded, cx);
         }
         let Some(update_for_client) = self.note_state(update, cx) else { return Handled::Done };
+        let Some(update_for_client) = cx.asked.shown(&update.name, &update_for_client) else { return Handled::Done };
         let Phase::Opening(opening) = &mut self.phase else { return Handled::Done };
         if let super::Target::Fork(..) = opening.target {
             // The client does not know yet what it is about.
-            opening.later.push(update_for_client);
+            opening.later.push(update_for_client.into_owned());
             return Handled::Done;
         }
         if opening.hides_state() && update.kind != UpdateKind::Info {

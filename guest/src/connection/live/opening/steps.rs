@@ -7,7 +7,7 @@ use crate::connection::effect::Effect;
 use crate::connection::live::agents_copy::AgentsCopy;
 use crate::connection::live::{LiveSession, Phase};
 use crate::connection::requests::{Outgoing, OwnId};
-use crate::connection::restore::{note_beside, restore_requests, state_given};
+use crate::connection::restore::{NotPutBack, note_beside, restore_requests, state_given};
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::{Code, Object, Outcome, RpcError};
@@ -35,7 +35,7 @@ fn read(step: Step, outcome: Outcome<'_>) -> Answered {
                 return Answered::Refused(RpcError::new(Code::InternalError, message));
             }
             let answer = answer.to_json();
-            Answered::Opened(Attached { step, answer, mode_refused: false, adopted: false })
+            Answered::Opened(Attached { step, answer, not_put_back: NotPutBack::default(), adopted: false })
         }
     }
 }
@@ -168,9 +168,13 @@ impl LiveSession {
         let Some(opening) = self.opening_mut() else { return };
         opening.alive = cx.now();
         let answer = opening.attached.as_ref().map(|attached| attached.answer.clone()).unwrap_or_default();
-        for request in restore_requests(&opening.put_back, &answer, &agent_id) {
+        let (requests, not_put_back) = restore_requests(&opening.put_back, &answer, &agent_id);
+        if let Some(attached) = &mut opening.attached {
+            attached.not_put_back = not_put_back;
+        }
+        for request in requests {
             let id = cx.ask(Outgoing::Restore { of: key.clone() }, request.method, request.params);
-            opening.restoring.insert(id, request.is_mode);
+            opening.restoring.insert(id, request.restores);
         }
         self.advance(cx);
         self.note_stand_in(cx);
@@ -224,12 +228,12 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) {
         let Some(opening) = self.opening_mut() else { return };
-        let Some(is_mode) = opening.restoring.remove(&id) else { return };
+        let Some(restored) = opening.restoring.remove(&id) else { return };
         opening.alive = cx.now();
         match outcome {
             Outcome::Error(_) => {
-                if let Some(attached) = opening.attached.as_mut().filter(|_| is_mode) {
-                    attached.mode_refused = true;
+                if let Some(attached) = &mut opening.attached {
+                    attached.not_put_back.note(restored);
                 }
             }
             Outcome::Result(result) => {
