@@ -273,8 +273,10 @@ impl<S: Storage> Store<S> {
         let again = if has_texts { writes.clone() } else { Vec::new() };
         match self.storage.commit(expected, writes, durability) {
             Err(StorageError::Unsupported) if has_texts => {
-                self.texts.set(false);
-                self.storage.commit(expected, without_texts(again), durability)
+                let without = self.storage.commit(expected, without_texts(again), durability);
+                // Where it is refused as well, that is because of something else that it has.
+                self.texts.set(matches!(without, Err(StorageError::Unsupported)));
+                without
             }
             result => result,
         }

@@ -36,16 +36,14 @@ pub fn without_own_words(update: &str) -> Option<String> {
     if !read.get_string("title").is_some_and(|title| own_words::is_ours(&title)) {
         return Some(update.to_owned());
     }
-    without_title(update)
+    let mut rest = read;
+    rest.remove("title");
+    says_anything(&rest).then(|| rest.to_json())
 }
 
-fn without_title(update: &str) -> Option<String> {
-    let mut read = Object::parse_or_empty(update);
-    if read.get("title").is_none() {
-        return Some(update.to_owned());
-    }
-    read.remove("title");
-    (read.iter().count() > 1).then(|| read.to_json())
+/// Whether an update has more than its name.
+fn says_anything(update: &Object<'_>) -> bool {
+    update.iter().any(|(name, _)| name != "sessionUpdate")
 }
 
 /// Applies an update to the session of this id, if there is one. Returns what of it counts: no title where the user has
@@ -57,23 +55,35 @@ pub fn store<S: Storage>(store: &Store<S>, id: &str, update: &str, now: i64) -> 
         is_named = matches!(session.title, Title::Set(_));
         Ok(if merge(&mut session, update, now) { Decision::put(session) } else { Decision::Keep })
     })?;
-    let update = with_exact_time(update, now);
-    Ok(if is_named { without_title(&update) } else { Some(update) })
+    Ok(as_listed(update, is_named, now))
 }
 
-/// The update with its time as it stands in lists: clients sort by these as texts. A time that says that there is none is
-/// left out, and so is one to come, which lists do not have either.
-pub fn with_exact_time(update: &str, now: i64) -> String {
-    let mut read = Object::parse_or_empty(update);
-    let Some(text) = read.get_string("updatedAt") else { return update.to_owned() };
-    match time::parse(&text) {
-        Some(at) if at > now => read.remove("updatedAt"),
-        Some(at) if time::format(at) == text => return update.to_owned(),
-        Some(at) => read.set("updatedAt", serde_json::Value::from(time::format(at)).to_string()),
-        None if time::is_none(&text) => read.remove("updatedAt"),
-        None => return update.to_owned(),
+/// The update with its title and its time as they stand in lists: clients sort by these times as texts. What counts as
+/// omitted is left out, and so is a time to come, and a title where the user has set one; `None` if nothing is left.
+pub fn as_listed(update: &str, is_named: bool, now: i64) -> Option<String> {
+    let read = Object::parse_or_empty(update);
+    let title = read.get_string("title").and_then(|title| agents_title(&title)).filter(|_| !is_named);
+    let updated = read.get_string("updatedAt").and_then(|text| time::parse(&text)).filter(|at| *at <= now);
+    let mut shown = read.clone();
+    let is_title_cleared = read.get("title") == Some("null") && !is_named;
+    show(&mut shown, "title", title, is_title_cleared);
+    show(&mut shown, "updatedAt", updated.map(time::format), read.get("updatedAt") == Some("null"));
+    if shown.iter().eq(read.iter()) {
+        return Some(update.to_owned());
     }
-    read.to_json()
+    says_anything(&shown).then(|| shown.to_json())
+}
+
+/// A member of an update as this text. Where there is none it is left out, unless it is taken back.
+fn show<'a>(update: &mut Object<'a>, name: &'a str, text: Option<String>, is_cleared: bool) {
+    match text {
+        Some(text) if update.get_string(name).as_ref() != Some(&text) => {
+            update.set(name, serde_json::Value::from(text).to_string());
+        }
+        Some(_) => {}
+        None if is_cleared => {}
+        None => update.remove(name),
+    }
 }
 
 /// Applies an update (the notification's `update` member); says whether anything changed. `now` stands in where the
@@ -208,13 +218,30 @@ mod tests {
     #[test]
     fn clients_are_told_the_times_that_lists_have() {
         for (update, told) in [
-            (r#"{"updatedAt":"1970-01-01T00:00:01.000Z"}"#, r#"{"updatedAt":"1970-01-01T00:00:01.000Z"}"#),
-            (r#"{"updatedAt":"1970-01-01T01:00:01+01:00"}"#, r#"{"updatedAt":"1970-01-01T00:00:01.000Z"}"#),
-            (r#"{"title":"One","updatedAt":"1970-01-01T00:00:02.001Z"}"#, r#"{"title":"One"}"#),
-            (r#"{"title":"One","updatedAt":"0001-01-01T00:00:00Z"}"#, r#"{"title":"One"}"#),
-            (r#"{"updatedAt":null}"#, r#"{"updatedAt":null}"#),
+            (r#"{"updatedAt":"1970-01-01T00:00:01.000Z"}"#, Some(r#"{"updatedAt":"1970-01-01T00:00:01.000Z"}"#)),
+            (r#"{"updatedAt":"1970-01-01T01:00:01+01:00"}"#, Some(r#"{"updatedAt":"1970-01-01T00:00:01.000Z"}"#)),
+            (r#"{"title":"One","updatedAt":"1970-01-01T00:00:02.001Z"}"#, Some(r#"{"title":"One"}"#)),
+            (r#"{"title":"One","updatedAt":"0001-01-01T00:00:00Z"}"#, Some(r#"{"title":"One"}"#)),
+            (r#"{"title":"One","updatedAt":"1960-01-01T00:00:00Z"}"#, Some(r#"{"title":"One"}"#)),
+            (r#"{"title":"One","updatedAt":"soon"}"#, Some(r#"{"title":"One"}"#)),
+            (r#"{"title":5,"updatedAt":5,"_meta":{ }}"#, Some(r#"{"_meta":{ }}"#)),
+            (r#"{"updatedAt": null}"#, Some(r#"{"updatedAt": null}"#)),
+            (r#"{"sessionUpdate":"session_info_update","updatedAt":"soon"}"#, None),
         ] {
-            assert_eq!(with_exact_time(update, 2000), told);
+            assert_eq!(as_listed(update, false, 2000).as_deref(), told);
+        }
+    }
+
+    #[test]
+    fn clients_are_told_the_titles_that_lists_have() {
+        for (update, told, told_if_named) in [
+            (r#"{"title": "One"}"#, Some(r#"{"title": "One"}"#), None),
+            (r#"{"title":" One\n","_meta":{}}"#, Some(r#"{"title":"One","_meta":{}}"#), Some(r#"{"_meta":{}}"#)),
+            (r#"{"title":"","_meta":{}}"#, Some(r#"{"_meta":{}}"#), Some(r#"{"_meta":{}}"#)),
+            (r#"{"title":null}"#, Some(r#"{"title":null}"#), None),
+        ] {
+            assert_eq!(as_listed(update, false, 1).as_deref(), told);
+            assert_eq!(as_listed(update, true, 1).as_deref(), told_if_named);
         }
     }
 }

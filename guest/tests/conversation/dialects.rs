@@ -131,18 +131,26 @@ fn a_time_of_creation_that_the_agent_gives_is_kept() {
 fn a_time_that_the_agent_tells_of_reaches_the_client_as_lists_show_it() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = listing(&store, &world, "a", &json!({}), &[row("o1", "One", "2025-01-01T00:00:00Z")]);
-    let cases: [(Value, Value); 6] = [
+    let cases: [(Value, Value); 8] = [
         (json!("2025-10-08T14:22:25Z"), json!("2025-10-08T14:22:25.000Z")),
         (json!("2025-10-08T14:22:25.0049+0200"), json!("2025-10-08T12:22:25.004Z")),
         (json!("2025-10-08"), json!("2025-10-08T00:00:00.000Z")),
         (json!("0001-01-01T00:00:00Z"), Value::Null),
-        (json!("some day"), json!("some day")),
+        (json!("1960-01-01T00:00:00Z"), Value::Null),
+        (json!("some day"), Value::Null),
+        (json!(5), Value::Null),
         (Value::Null, Value::Null),
     ];
     for (said, shown) in cases {
         let info = json!({"sessionUpdate": "session_info_update", "title": "One", "updatedAt": said});
         let out = desk.agent(update("o1", info));
-        assert_eq!(out.client[0]["params"]["update"]["updatedAt"], shown, "{said}");
+        let update = &out.client[0]["params"]["update"];
+        assert_eq!(update["updatedAt"], shown, "{said}");
+        assert_eq!(
+            update.get("updatedAt").is_some(),
+            !shown.is_null() || said.is_null(),
+            "{said} is taken back or left out"
+        );
     }
 }
 

@@ -321,7 +321,7 @@ impl LiveSession {
             && opening.is_new_to_store()
         {
             opening.remember_info(&info);
-            return Some(info::with_exact_time(&info, cx.now()));
+            return info::as_listed(&info, false, cx.now());
         }
         let Some(id) = self.key.id() else { return Some(info) };
         info::store(cx.store, id, &info, cx.now()).unwrap_or_else(|error| {

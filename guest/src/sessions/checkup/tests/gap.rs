@@ -2,7 +2,7 @@
 
 use super::super::{Fault, Mending};
 use super::{checked, entry, put, said};
-use crate::storage::{Durability, Memory, Write};
+use crate::storage::{Durability, Memory, StorageError, Write};
 use crate::store::{Segment, Store};
 
 /// A number with one bit that is wrong.
@@ -35,6 +35,19 @@ fn entries_with_impossible_numbers_move_up_behind_a_mark() {
         assert_eq!(said(&store, "x"), numbered(&[&["one", "two", "three", ""], astray].concat()));
         assert_eq!(checked(&store, Mending::Nothing), []);
     }
+}
+
+#[test]
+fn a_storage_that_puts_nothing_into_logs_goes_on_indexing() {
+    let store = Store::new(Memory::without_restore());
+    let append = |(seq, text): (u32, &&str)| Write::Append { log: "x".to_owned(), seq, value: entry(text) };
+    store.commit(&[], (1..).zip(&["one", "two"]).map(append).collect(), Durability::Relaxed).unwrap();
+    let restore = Write::Restore { log: "x".to_owned(), seq: 1, value: entry("other") };
+    let text = |tokens: &str| Write::IndexText { owner: "x".to_owned(), part: 1, tokens: tokens.to_owned() };
+    let both = vec![restore, text("other")];
+    assert_eq!(store.commit(&[], both, Durability::Relaxed), Err(StorageError::Unsupported));
+    store.commit(&[], vec![text("one")], Durability::Relaxed).unwrap();
+    assert_eq!(store.storage().counts().2, 1);
 }
 
 #[test]
