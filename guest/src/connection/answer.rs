@@ -59,6 +59,18 @@ pub(super) fn marked(result: &str, mark: &serde_json::Value) -> String {
     result.to_json()
 }
 
+/// The mark of updates that tell what was said in another window.
+pub(super) fn elsewhere() -> serde_json::Value {
+    json!({ "elsewhere": true })
+}
+
+/// Whether the params of an update have that mark.
+pub(super) fn is_said_elsewhere(params: &Object<'_>) -> bool {
+    let member = |of: &str, name: &str| Object::parse(of)?.get(name).map(str::to_owned);
+    let mark = params.get("_meta").and_then(|meta| member(meta, "acp-sessions"));
+    mark.and_then(|mark| member(&mark, "elsewhere")).as_deref() == Some("true")
+}
+
 /// The result of a prompt of whose turn not all is stored, for this reason.
 pub(super) fn not_stored(result: &str, reason: &str) -> String {
     marked(result, &json!({ "stored": false, "reason": reason }))

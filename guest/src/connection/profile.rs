@@ -26,7 +26,10 @@ pub(super) struct AgentProfile {
     pub(super) archive: bool,
     #[serde(default)]
     pub(super) title: bool,
-    /// It is a layer such as this one, over the very same store: it does all there is to do.
+    /// It is a layer such as this one, with a store of its own: what is said in other windows of its it hears by itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_layer: bool,
+    /// It is one over the very same store: it does all there is to do.
     #[serde(default)]
     pub(super) has_same_store: bool,
     /// A digest of all that it says it can do, to the client too.
@@ -68,6 +71,7 @@ impl AgentProfile {
         let meta = Object::parse_or_empty(capabilities.get("_meta").unwrap_or("{}"));
         let layer = Object::parse_or_empty(meta.get("acp-sessions").unwrap_or("{}"));
         let their_store = layer.get_string("store");
+        let has_same_store = their_store.is_some() && their_store.as_deref() == store;
         Self {
             name: info.get_string("name").filter(|name| !name.is_empty()).unwrap_or_else(|| called.to_owned()),
             load: capabilities.get("loadSession") == Some("true"),
@@ -81,7 +85,8 @@ impl AgentProfile {
             archive: has("archive"),
             title: has("title"),
             abilities: digest(result),
-            has_same_store: their_store.is_some() && their_store.as_deref() == store,
+            is_layer: layer.get("version").is_some() && !has_same_store,
+            has_same_store,
         }
     }
 

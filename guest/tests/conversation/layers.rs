@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{CWD, said, updates};
+use crate::side_by_side::shown;
 
 /// An agent that answers every prompt, and remembers sessions where its capabilities say so.
 #[derive(Debug, Default)]
@@ -112,8 +113,13 @@ impl<'a> Stack<'a> {
 
     /// The client asks, and everybody says what there is to say; a second passes.
     fn ask(&mut self, method: &str, params: Value) -> Out {
-        let mut all = Out::default();
         let first = self.outer.client(json!({"id": method, "method": method, "params": params}));
+        self.settle(first)
+    }
+
+    /// Everybody says what there is to say, behind what the outer layer has said; a second passes.
+    fn settle(&mut self, first: Out) -> Out {
+        let mut all = Out::default();
         let mut outer: VecDeque<Out> = VecDeque::from([first]);
         for _ in 0..10 {
             while let Some(out) = outer.pop_front() {
@@ -216,6 +222,78 @@ fn two_layers_tell_the_title_once() {
                 assert_eq!(told, ["First question"], "{kind}, {method}, {time}");
             }
             stack.close();
+        }
+    }
+}
+
+#[test]
+fn two_windows_through_two_layers_are_shown_each_others_turns_once() {
+    for kind in KINDS {
+        for is_one_store in [false, true] {
+            let (outer, inner) = (Memory::new(), Memory::new());
+            let (stores, world) = (if is_one_store { [&outer; 2] } else { [&outer, &inner] }, World::unrecorded());
+            let bottom = || Bottom { capabilities: serde_json::from_str(kind).unwrap(), ..Bottom::default() };
+            let (mut one, mut two) = (bottom(), bottom());
+            let mut first = Stack::ready(stores, &world, &mut one);
+            let out = first.ask("session/new", json!({"cwd": CWD, "mcpServers": []}));
+            let id = out.answer("session/new")["result"]["sessionId"].as_str().unwrap().to_owned();
+            first.prompt(&id, "First question");
+            two.sessions.clone_from(&first.bottom.sessions);
+            let mut second = Stack::ready(stores, &world, &mut two);
+            second.load(&id, &Value::Null);
+            second.prompt(&id, "Second question");
+            let out = first.settle(Out::default());
+            let told = ["> Second question", "Re: Second question"];
+            assert_eq!(shown(&out), told, "{kind}, one store: {is_one_store}");
+            first.prompt(&id, "Third question");
+            assert_eq!(first.bottom.told("Re: Second question"), 1, "{kind}, one store: {is_one_store}");
+            assert_eq!(first.bottom.told("Re: First question"), 0, "{kind}, one store: {is_one_store}");
+            let all =
+                [&["> First question", "Re: First question"], &told[..], &["> Third question", "Re: Third question"]];
+            let is_whole = |stack: &mut Stack<'_>| {
+                let out = stack.load(&id, &Value::Null);
+                assert_eq!(said(&out.client), all.concat(), "{kind}, one store: {is_one_store}");
+                assert!(!format!("{:?}", out.client).contains("elsewhere"), "{kind}, one store: {is_one_store}");
+            };
+            is_whole(&mut first);
+            is_whole(&mut second);
+            first.close();
+            second.close();
+            let mut again = Stack::ready(stores, &world, &mut one);
+            is_whole(&mut again);
+            let inner = again.inner.ask("session/list", json!({}))["result"]["sessions"].clone();
+            assert_eq!(inner.as_array().unwrap().len(), 1, "{kind}");
+        }
+    }
+}
+
+#[test]
+fn what_was_said_through_a_layer_with_another_store_is_shown_by_a_load() {
+    for kind in KINDS {
+        let ([one, two, inner], world) = ([(); 3].map(|()| Memory::new()), World::unrecorded());
+        let bottom = || Bottom { capabilities: serde_json::from_str(kind).unwrap(), ..Bottom::default() };
+        let (mut first, mut second) = (bottom(), bottom());
+        let mut here = Stack::ready([&one, &inner], &world, &mut first);
+        let out = here.ask("session/new", json!({"cwd": CWD, "mcpServers": []}));
+        let id = out.answer("session/new")["result"]["sessionId"].as_str().unwrap().to_owned();
+        here.prompt(&id, "First question");
+        second.sessions.clone_from(&here.bottom.sessions);
+        let mut there = Stack::ready([&two, &inner], &world, &mut second);
+        there.load(&id, &Value::Null);
+        there.prompt(&id, "Second question");
+        here.settle(Out::default());
+        here.prompt(&id, "Third question");
+        assert_eq!(here.bottom.told("Re: Second question"), 1, "{kind}");
+        here.close();
+        there.settle(Out::default());
+        there.close();
+        let all = ["First", "Second", "Third"].map(|nth| [format!("> {nth} question"), format!("Re: {nth} question")]);
+        for stores in [[&one, &inner], [&two, &inner]] {
+            for _ in 0..2 {
+                let mut again = Stack::ready(stores, &world, &mut first);
+                assert_eq!(said(&again.load(&id, &Value::Null).client), all.concat(), "{kind}");
+                again.close();
+            }
         }
     }
 }

@@ -3,9 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
-
 use super::{Busy, LiveSession, Phase, Piece};
+use crate::connection::answer;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::showing::lines_of;
@@ -266,8 +265,8 @@ impl LiveSession {
         let Some(part) = self.in_step.change().next(cx.store.storage(), &session, room)? else {
             return Ok(self.next_held_back(&session, cx));
         };
-        let mark = json!({ "elsewhere": true });
-        let lines = lines_of(&part.entries, &id, cx.asked, Some(&mark).filter(|_| part.by == By::Another));
+        let mark = (part.by == By::Another).then(answer::elsewhere);
+        let lines = lines_of(&part.entries, &id, cx.asked, mark.as_ref());
         let size = lines.iter().map(|line| line.len() + 1).sum();
         for line in lines {
             cx.push(Effect::ToClients(line));

@@ -167,8 +167,9 @@ impl LiveSession {
         let account = match from {
             Untold::Entry(behind) => {
                 let heard = session.length_before(behind);
-                let window = self.window(cx);
-                let hearer = Hearer { agent: &cx.agent.name, id: &self.agent_id, window: &window };
+                // A layer is in step with its own windows.
+                let window = (!cx.agent.is_layer).then(|| self.window(cx));
+                let hearer = Hearer { agent: &cx.agent.name, id: &self.agent_id, window: window.as_deref() };
                 digest_for(storage, &session, heard, Some(hearer))?
             }
             // What it refused since it has not heard either.

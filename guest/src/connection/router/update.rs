@@ -1,5 +1,6 @@
 //! `session/update` from the agent: to the session it is about, wherever that is.
 
+use crate::connection::answer;
 use crate::connection::handled::Handled;
 use crate::connection::key::Key;
 use crate::connection::live::Update;
@@ -30,6 +31,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         let Some(params) = params.and_then(Object::parse) else { return Handled::Pass };
         let Some(agent_id) = params.get_string("sessionId") else { return Handled::Pass };
+        if self.connection.agent.is_layer && answer::is_said_elsewhere(&params) {
+            // What was said in another window through this layer's store is shown out of that; else a load finds it.
+            return Handled::Done;
+        }
         let Some(key) = self.connection.by_agent.get(agent_id.as_str()).cloned() else {
             return self.update_of_unknown(line, &agent_id, &params);
         };

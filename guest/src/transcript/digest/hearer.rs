@@ -10,19 +10,25 @@ pub struct Hearer<'a> {
     pub agent: &'a str,
     /// The agent's id for its session.
     pub id: &'a str,
-    /// What the tags of the window's turns begin with.
-    pub window: &'a str,
+    /// What the tags of the window's turns begin with; none where it has heard what was said in any window.
+    pub window: Option<&'a str>,
 }
 
 impl Hearer<'_> {
     /// Whether the turn that this prompt is of went to it.
     pub(super) fn took_part(&self, prompt: &Entry<'_>) -> bool {
-        prompt.turn.is_some_and(|tag| tag.starts_with(self.window))
+        prompt.turn.is_some_and(|tag| self.is_its_window(tag))
             && prompt.with().is_some_and(|(agent, id)| agent == self.agent && id == self.id)
+    }
+
+    /// Whether the turn of this tag was had in its window.
+    pub(super) fn is_its_window(&self, tag: &str) -> bool {
+        self.window.is_none_or(|window| tag.starts_with(window))
     }
 
     /// Whether it has said this by itself, between turns.
     pub(super) fn has_said(&self, entry: &Entry<'_>) -> bool {
-        entry.may_be_of(self.window) && entry.speaker.is_some_and(|said_by| speaker(self.agent, self.id) == said_by)
+        self.window.is_none_or(|window| entry.may_be_of(window))
+            && entry.speaker.is_some_and(|said_by| speaker(self.agent, self.id) == said_by)
     }
 }

@@ -59,7 +59,7 @@ impl Begun {
         hearer: Hearer<'_>,
     ) -> Result<bool> {
         let is_inside = !matches!(entry.kind, Kind::Prompt | Kind::TurnEnd);
-        let Some(tag) = entry.turn.filter(|tag| is_inside && tag.starts_with(hearer.window)) else { return Ok(false) };
+        let Some(tag) = entry.turn.filter(|tag| is_inside && hearer.is_its_window(tag)) else { return Ok(false) };
         if let Some((_, took_part)) = self.0.as_ref().filter(|(known, _)| known == tag) {
             return Ok(*took_part);
         }
