@@ -122,6 +122,10 @@ pub struct Elsewhere {
     /// were being shown when it came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     held_behind: Option<u32>,
+    /// The turns that did not end, and of whose open calls it was said that they have failed. Who opens the session next writes
+    /// that to the log.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    cut_off: BTreeSet<String>,
 }
 
 /// What stands behind what was looked through, as far as is known.
@@ -218,6 +222,11 @@ impl Elsewhere {
     /// Whether there is nothing to be shown, as far as is known.
     pub fn is_idle(&self) -> bool {
         self.behind == Behind::Nothing && self.begun.is_empty() && self.ended.is_empty() && self.held_behind.is_none()
+    }
+
+    /// Whether something was said of a turn that is still to be written to the log.
+    pub fn is_ahead_of_log(&self) -> bool {
+        !self.cut_off.is_empty()
     }
 
     /// What the window's own agent says between turns is held back from now on, and shown behind what others have said. All
@@ -385,7 +394,7 @@ impl Elsewhere {
     }
 
     /// What the calls come to that a turn has left open, once all else of it was shown: it did not end.
-    fn cut_off<S: Storage>(storage: &S, session: &Session, turn: &str) -> Result<Vec<String>> {
+    fn ends_of_calls<S: Storage>(storage: &S, session: &Session, turn: &str) -> Result<Vec<String>> {
         let unfinished = mend::unfinished(storage, session)?;
         let left = unfinished.iter().find(|unfinished| unfinished.turn.as_deref() == Some(turn));
         let entries = left.map(mend::entries).unwrap_or_default().into_iter();
@@ -419,22 +428,30 @@ impl Elsewhere {
         let is_words = said.is_words() && by == By::Another;
         let met = page.entries.first().filter(|entry| is_words && entry.seq == said.from);
         let now_shown = met.and_then(|entry| Cut::of(entry.seq, &entry.value));
-        let cut_off = match said.turn.as_deref().filter(|_| is_past && said.is_cut_off) {
-            Some(turn) => Self::cut_off(storage, session, turn)?,
+        let ends = match said.turn.as_deref().filter(|_| is_past && said.is_cut_off) {
+            Some(turn) => Self::ends_of_calls(storage, session, turn)?,
             None => Vec::new(),
         };
+        let is_any_ended = !ends.is_empty();
+        let known = said.turn.clone().filter(|turn| self.cut_off.contains(turn));
+        let is_known =
+            |text: &str| known.is_some() && Entry::parse(text).is_some_and(|entry| mend::is_end_of_call(&entry));
         let entries = page
             .entries
             .into_iter()
             .filter(|entry| entry.seq <= said.until)
             .inspect(|entry| said.from = entry.seq.saturating_add(1))
-            .filter(|entry| session.has(&log, entry.seq) && of_turn(&entry.value))
+            .filter(|entry| session.has(&log, entry.seq) && of_turn(&entry.value) && !is_known(&entry.value))
             .filter_map(|entry| was_shown(entry.value))
-            .chain(cut_off)
+            .chain(ends)
             .collect();
         self.words = now_shown.or_else(|| self.words.take());
-        if is_past {
-            self.ended.pop_front();
+        if is_past && let Some(Said { turn: Some(turn), is_cut_off, .. }) = self.ended.pop_front() {
+            if is_any_ended {
+                self.cut_off.insert(turn);
+            } else if !is_cut_off {
+                self.cut_off.remove(&turn);
+            }
         }
         Ok(Some(Part { by, entries }))
     }

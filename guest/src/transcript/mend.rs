@@ -71,6 +71,12 @@ pub fn entries(unfinished: &Unfinished) -> Vec<(Kind, String)> {
     calls.chain([(Kind::TurnEnd, end)]).collect()
 }
 
+/// Whether this is such an end of a call: nothing but that it has failed.
+pub(super) fn is_end_of_call(entry: &Entry<'_>) -> bool {
+    let update = Object::parse(entry.json).and_then(|params| params.get("update").map(str::to_owned));
+    entry.kind == Kind::Update && update.is_some_and(|update| OpenCalls::is_failed(&update))
+}
+
 #[derive(Debug)]
 struct Turn {
     tag: Option<String>,

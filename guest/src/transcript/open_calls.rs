@@ -85,6 +85,11 @@ impl OpenCalls {
         let failed = |id: &String| json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "failed"});
         self.0.iter().map(|id| failed(id).to_string()).collect()
     }
+
+    /// Whether this is such an update.
+    pub(super) fn is_failed(update: &str) -> bool {
+        CallChange::of(update).is_some_and(|call| Self(vec![call.id]).failed() == [update])
+    }
 }
 
 #[cfg(test)]

@@ -214,7 +214,7 @@ fn of_a_window_that_was_killed_all_is_shown_in_each_of_several_others() {
     // The user opens it anew where it was killed, before that is known, and elsewhere a turn goes on.
     let mut third = with_agent(&store, &world, "c", "c1");
     let mut fourth = with_agent(&store, &world, "d", "d1");
-    ask_prompt(&mut fourth, "fourth", "s1", "Fourth");
+    let at_it = ask_prompt(&mut fourth, "fourth", "s1", "Fourth");
     let mut outs = [Out::default(), Out::default()];
     for _ in 0..20 {
         fourth.agent(update("d1", chunk("agent_message_chunk", "at it ")));
@@ -229,6 +229,15 @@ fn of_a_window_that_was_killed_all_is_shown_in_each_of_several_others() {
     // It has seen the rest as it opened the session.
     assert_eq!(shown(at_third), [""; 0]);
     assert_eq!(statuses(at_third), ["failed"]);
+    // Who opens it later ends the turn in the log, which they know; an instance that has taken over as well.
+    let mut first = Desk::carry_on(&store, &world, &[], first.memos, Vec::new());
+    ends(&mut fourth, &at_it);
+    with_agent(&store, &world, "e", "e1");
+    for desk in [&mut first, &mut third] {
+        let out = desk.wait(SOON);
+        assert_eq!(shown(&out)[0], "> Fourth");
+        assert_eq!(statuses(&out), [&Value::Null; 0]);
+    }
 }
 
 #[test]

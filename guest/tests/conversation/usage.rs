@@ -553,6 +553,22 @@ fn a_fork_begins_at_what_its_own_windows_agent_has_said_of_its_parent() {
 }
 
 #[test]
+fn a_fork_begins_at_the_largest_sum_that_its_agent_can_have_taken_up_where_its_window_was_told_none() {
+    // What all windows' agents have spent, what was told last, or nothing.
+    for (first, used_by_fork) in [("1.15", "0.1"), ("0.85", "0.1"), ("0.1", "0.1")] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        two_windows(&store, &world, &["0.7", "1", "0.75"]).into_iter().for_each(leave);
+        let mut desk = Desk::ready(&store, &world, &loads());
+        let asked = ask_fork(&mut desk, "s1").request("session/fork");
+        let out = desk.reply(&asked, json!({"sessionId": "f1"}));
+        oblige(&mut desk, out, &[], "fresh");
+        turn(&mut desk, "f1", &[first]);
+        let expected = [format!("f1 {TODAY} a: {used_by_fork} USD"), format!("s1 {TODAY} a: 1.05 USD")];
+        assert_eq!(used(&store, &world), expected, "{first}");
+    }
+}
+
+#[test]
 fn a_smaller_sum_that_is_told_with_a_history_counts_nothing_and_the_next_is_compared_with_it() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let mut desk = Desk::ready(&store, &world, &loads());

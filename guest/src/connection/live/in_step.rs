@@ -96,7 +96,8 @@ impl InStep {
     pub(super) fn kept(&self, mark: &str, agent_id: &str, seen: Option<u32>) -> Kept {
         let window = self.window.clone().filter(|window| *window != window_of(mark));
         let is_ahead = seen.is_none_or(|seen| seen < self.elsewhere.looked());
-        let is_kept = !self.elsewhere.is_idle() || (is_ahead && self.elsewhere.looked() > 0);
+        let is_kept =
+            !self.elsewhere.is_idle() || self.elsewhere.is_ahead_of_log() || (is_ahead && self.elsewhere.looked() > 0);
         let spoke_as = self.spoke_as.iter().filter(|id| ***id != *agent_id).map(ToString::to_string).collect();
         let laid_out = Some(&self.laid_out).filter(|laid_out| !laid_out.is_plain()).cloned();
         Kept { window, spoke_as, elsewhere: is_kept.then(|| self.elsewhere.clone()), laid_out }

@@ -77,6 +77,9 @@ impl LiveSession {
             }
         }
         self.begin_count(&self.agent_id.clone(), cx);
+        if let Target::Fork(.., Some(_)) = opening.target {
+            self.spending.goes_on_with_parents();
+        }
         self.state_changed(cx);
         // The session is open, and can be even where its state cannot be written now; the host is told.
         let _ = self.write(cx, false);

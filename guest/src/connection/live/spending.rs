@@ -80,11 +80,18 @@ impl Spending {
         self.count.as_ref().is_some_and(Count::is_told_here)
     }
 
-    /// Another window was told this since the count began.
-    pub(super) fn hears(&mut self, told: &Costs) {
+    /// Another window was told this since the count began, and so much is known by now.
+    pub(super) fn hears(&mut self, told: &Costs, known: Costs) {
         if let Some(count) = &mut self.count {
-            count.hears(told);
+            count.hears(told, known);
             self.is_known = true;
+        }
+    }
+
+    /// The count is that of a fork, made in a window that was told what its parent had cost.
+    pub(super) fn goes_on_with_parents(&mut self) {
+        if let Some(count) = &mut self.count {
+            count.goes_on_with_parents();
         }
     }
 

@@ -49,7 +49,7 @@ impl LiveSession {
         if let Ok(Some(usage)) = self.stored_usage(of, agent_id, cx)
             && let Some(told) = usage.told(of)
         {
-            self.spending.hears(told);
+            self.spending.hears(told, usage.known(of));
         }
     }
 

@@ -20,6 +20,11 @@ pub(super) struct Count {
     /// yet: an agent that has taken up what others of its processes had counted goes on from that, and one that counts for
     /// itself from what this window was told.
     elsewhere: Costs,
+    /// What it is known to have cost by whatever was told in any window, where this one was told nothing yet: its agent may
+    /// have taken up all of that.
+    known: Costs,
+    /// It is a fork's, made in a window that was told what its parent had cost: it goes on from that, whatever else is known.
+    goes_on_with_parents: bool,
     /// What was told last is not in the store.
     is_news: bool,
     /// The agent has begun the session here: this is known of another that had its id, and is nothing to it.
@@ -45,14 +50,16 @@ impl Count {
         Self {
             told: stored.and_then(|usage| usage.told(&of)).cloned().unwrap_or_default(),
             is_counted: stored.is_some_and(|usage| usage.cost().is_some()),
-            of,
             is_told_here: false,
+            goes_on_with_parents: false,
             elsewhere: Costs::default(),
+            known: stored.map(|usage| usage.known(&of)).unwrap_or_default(),
             is_news: false,
             others: Costs::default(),
             more: Costs::default(),
             past: Costs::default(),
             begins_at: Costs::default(),
+            of,
         }
     }
 
@@ -71,9 +78,15 @@ impl Count {
         self.is_told_here
     }
 
-    /// Another window was told that since the count began.
-    pub(super) fn hears(&mut self, told: &Costs) {
+    /// Another window was told that since the count began, and so much is known by now.
+    pub(super) fn hears(&mut self, told: &Costs, known: Costs) {
         self.elsewhere = told.clone();
+        self.known = known;
+    }
+
+    /// It is a fork's, made in a window that was told what its parent had cost.
+    pub(super) fn goes_on_with_parents(&mut self) {
+        self.goes_on_with_parents = true;
     }
 
     /// This window was told that before it closed the session.
@@ -81,17 +94,24 @@ impl Count {
         self.elsewhere = self.told.clone();
         told.iter().for_each(|cost| self.told.set_last(cost));
         self.is_told_here = !told.is_empty();
+        self.known = Costs::default();
     }
 
-    /// What the sum that is told now is compared with, and is from now on: once, that is what was told elsewhere, if it is
-    /// more than was told here and not more than the sum.
+    /// What the sum that is told now is compared with, and is from now on: once, that is what was told elsewhere or is known
+    /// of all windows, if it is more than was told here and not more than the sum.
     fn tells(&mut self, cost: &Cost) -> Amount {
         let here = self.told.of(&cost.currency).unwrap_or_default();
-        let elsewhere = self.elsewhere.of(&cost.currency).unwrap_or_default();
-        self.elsewhere.take(&Cost { amount: elsewhere, currency: cost.currency.clone() });
+        if self.goes_on_with_parents {
+            self.known = Costs::default();
+        }
+        let others = [&mut self.elsewhere, &mut self.known].map(|costs| {
+            let amount = costs.of(&cost.currency).unwrap_or_default();
+            costs.take(&Cost { amount, currency: cost.currency.clone() });
+            amount
+        });
         self.told.set_last(cost);
         (self.is_told_here, self.is_news) = (true, true);
-        if elsewhere <= cost.amount { here.max(elsewhere) } else { here }
+        others.into_iter().filter(|amount| *amount <= cost.amount).fold(here, Amount::max)
     }
 
     /// It is said to have cost so much by now. What has come to it, if anything has.
@@ -221,6 +241,8 @@ mod tests {
             (&[("now", "1.25"), ("past", "2")], ["2.25", "2", "0"]),
             (&[("now", "1.25"), ("past", "3")], ["3", "3", "0.75"]),
             (&[("past", "3"), ("now", "3.25")], ["3.25", "3.25", "1"]),
+            (&[("now", "3.25")], ["3.25", "3.25", "0"]),
+            (&[("now", "2"), ("now", "2.25")], ["2.25", "2.25", "0"]),
             (&[("past", "1.5"), ("now", "1.75"), ("past", "3"), ("now", "0.5")], ["3.5", "0.5", "0.75"]),
             (&[("past", "3"), ("now", "0.5"), ("past", "3.25"), ("now", "3.5")], ["3.75", "3.5", "1"]),
         ] {
