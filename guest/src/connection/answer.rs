@@ -96,24 +96,25 @@ pub(super) fn still_open(state: &State, answer: &str) -> String {
     result.to_json()
 }
 
+/// All modes or models, with the one that is in force, where that is known.
+fn with_current(all: Option<&str>, member: &str, current: Option<&str>) -> Option<String> {
+    let mut all = Object::parse(all?)?;
+    if let Some(current) = current {
+        all.set(member, json!(current).to_string());
+    }
+    Some(all.to_json())
+}
+
 /// The answer to load, resume and fork: the agent's, with the mode, the model and the options that are in force.
 pub(super) fn opened(answer: &str, state: &State, asked: AskedFor, mark: &serde_json::Value) -> String {
     let mut result = Object::parse_or_empty(answer);
     result.remove("sessionId");
-    let modes = state.modes.as_deref().map(RawValue::get).and_then(Object::parse).map(|mut modes| {
-        if let Some(mode) = &state.mode {
-            modes.set("currentModeId", json!(mode).to_string());
+    let with_mode = with_current(state.modes.as_deref().map(RawValue::get), "currentModeId", state.mode.as_deref());
+    let with_model = with_current(result.get("models"), "currentModelId", state.model.as_deref());
+    for (member, with) in [("modes", with_mode), ("models", with_model.filter(|_| state.model.is_some()))] {
+        if let Some(with) = with {
+            result.set(member, with);
         }
-        modes.to_json()
-    });
-    if let Some(modes) = modes {
-        result.set("modes", modes);
-    }
-    let models = result.get("models").and_then(Object::parse);
-    if let (Some(mut models), Some(model)) = (models, &state.model) {
-        models.set("currentModelId", json!(model).to_string());
-        let models = models.to_json();
-        result.set("models", models);
     }
     if let Some(options) = &state.options {
         result.set("configOptions", asked.options(options.get()));

@@ -62,7 +62,7 @@ fn in_force(answer: &Value) -> [&str; 2] {
 }
 
 /// The agent opens it, and this becomes of what was set.
-fn opens(desk: &mut Desk<'_>, asked: Out, method: &str, fate: Fate) -> Out {
+fn opens(desk: &mut Desk<'_>, asked: &Out, method: &str, fate: Fate) -> Out {
     let mut answer = given(fate);
     if method == "session/fork" {
         answer["sessionId"] = "f1".into();
@@ -94,7 +94,7 @@ fn what_a_client_is_answered_is_in_force() {
                 "session/resume" => (ask_resume(&mut desk, "open", "s1"), "open"),
                 _ => (ask_fork(&mut desk, "s1"), "fork"),
             };
-            let out = opens(&mut desk, asked, method, fate);
+            let out = opens(&mut desk, &asked, method, fate);
             let expected = if fate == Fate::Agreed { ["set"; 2] } else { ["first"; 2] };
             assert_eq!(in_force(out.answer(id)), expected, "{method}, {fate:?}");
             let session = out.answer(id)["result"]["sessionId"].as_str().unwrap_or("s1").to_owned();
@@ -117,10 +117,10 @@ fn a_client_is_told_of_a_mode_that_is_no_longer_offered_by_an_agent_that_was_sta
     let resumes = opens_by("session/resume");
     let mut desk = met(&store, &world, &client(), &resumes);
     let asked = ask_resume(&mut desk, "open", "s1");
-    opens(&mut desk, asked, "session/resume", Fate::Agreed);
+    opens(&mut desk, &asked, "session/resume", Fate::Agreed);
     desk.revive(&resumes);
     let asked = ask_prompt(&mut desk, "next", "s1", "On");
-    let out = opens(&mut desk, asked, "session/resume", Fate::Unavailable);
+    let out = opens(&mut desk, &asked, "session/resume", Fate::Unavailable);
     let told = updates(&out, "current_mode_update");
     assert_eq!(told.iter().map(|update| &update["currentModeId"]).collect::<Vec<_>>(), ["first"]);
 }

@@ -14,8 +14,7 @@ pub(super) struct Count {
     of: String,
     /// What this window was told last, at first what the store has as told last.
     told: Costs,
-    /// Some of that was told here, rather than in another window.
-    is_told_here: bool,
+    here: Here,
     /// What the store has as told last by now, of a session that was open here before, or in which this window was told nothing
     /// yet: an agent that has taken up what others of its processes had counted goes on from that, and one that counts for
     /// itself from what this window was told.
@@ -23,8 +22,6 @@ pub(super) struct Count {
     /// What it is known to have cost by whatever was told in any window, where this one was told nothing yet: its agent may
     /// have taken up all of that.
     known: Costs,
-    /// It is a fork's, made in a window that was told what its parent had cost: it goes on from that, whatever else is known.
-    goes_on_with_parents: bool,
     /// What was told last is not in the store.
     is_news: bool,
     /// The agent has begun the session here: this is known of another that had its id, and is nothing to it.
@@ -39,6 +36,15 @@ pub(super) struct Count {
     begins_at: Costs,
 }
 
+/// What this window was told of it, rather than another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Here {
+    Nothing,
+    /// It is a fork's, made in a window that was told what its parent had cost: it goes on from that, whatever else is known.
+    OfParent,
+    Something,
+}
+
 impl Count {
     /// Of a session that the agent has begun here, where another that had its id is known to have cost this.
     pub(super) fn begun(of: String, others: Costs) -> Self {
@@ -50,8 +56,7 @@ impl Count {
         Self {
             told: stored.and_then(|usage| usage.told(&of)).cloned().unwrap_or_default(),
             is_counted: stored.is_some_and(|usage| usage.cost().is_some()),
-            is_told_here: false,
-            goes_on_with_parents: false,
+            here: Here::Nothing,
             elsewhere: Costs::default(),
             known: stored.map(|usage| usage.known(&of)).unwrap_or_default(),
             is_news: false,
@@ -75,7 +80,7 @@ impl Count {
 
     /// Whether this window was told something.
     pub(super) fn is_told_here(&self) -> bool {
-        self.is_told_here
+        self.here == Here::Something
     }
 
     /// Another window was told that since the count began, and so much is known by now.
@@ -86,14 +91,16 @@ impl Count {
 
     /// It is a fork's, made in a window that was told what its parent had cost.
     pub(super) fn goes_on_with_parents(&mut self) {
-        self.goes_on_with_parents = true;
+        if self.here == Here::Nothing {
+            self.here = Here::OfParent;
+        }
     }
 
     /// This window was told that before it closed the session.
     pub(super) fn goes_on_from(&mut self, told: &Costs) {
         self.elsewhere = self.told.clone();
         told.iter().for_each(|cost| self.told.set_last(cost));
-        self.is_told_here = !told.is_empty();
+        self.here = if told.is_empty() { Here::Nothing } else { Here::Something };
         self.known = Costs::default();
     }
 
@@ -101,7 +108,7 @@ impl Count {
     /// of all windows, if it is more than was told here and not more than the sum.
     fn tells(&mut self, cost: &Cost) -> Amount {
         let here = self.told.of(&cost.currency).unwrap_or_default();
-        if self.goes_on_with_parents {
+        if self.here == Here::OfParent {
             self.known = Costs::default();
         }
         let others = [&mut self.elsewhere, &mut self.known].map(|costs| {
@@ -110,7 +117,7 @@ impl Count {
             amount
         });
         self.told.set_last(cost);
-        (self.is_told_here, self.is_news) = (true, true);
+        (self.here, self.is_news) = (Here::Something, true);
         others.into_iter().filter(|amount| *amount <= cost.amount).fold(here, Amount::max)
     }
 
