@@ -113,7 +113,7 @@ fn a_worktree_that_is_added_is_there_within_seconds() {
     let mut client = Client::ready(&scene.builtin(&[]));
     client.new_session(text(&later));
     assert_eq!(listed(&mut client, &folders[0]), [""; 0]);
-    git(&folders[0], &["worktree", "add", "--quiet", "--detach", text(&later)]);
+    with_worktree(&folders[0], &later);
     until("it is seen", || listed(&mut client, &folders[0]) == [text(&later)]);
     assert!(client.close().success());
 }
@@ -126,7 +126,7 @@ fn who_follows_a_list_is_shown_the_sessions_of_a_worktree_that_is_added() {
     let mut follower = Client::ready(&scene.builtin(&[]));
     let params = json!({"cwd": text(&folders[0]), "includeWorktrees": true});
     let mut list = Followed::begin(&mut follower, params);
-    git(&folders[0], &["worktree", "add", "--quiet", "--detach", text(&later)]);
+    with_worktree(&folders[0], &later);
     let mut client = Client::ready(&scene.builtin(&[]));
     let id = client.new_session(text(&later));
     list.wait(&mut follower, "a session has begun there", |list| list.row(&id)["cwd"] == text(&later));
@@ -144,7 +144,7 @@ fn a_folder_that_is_reached_by_a_link_corresponds_to_what_is_reached_by_it() {
     let link = scene.file("link");
     symlink(&real, &link).expect("a link");
     repository(&real.join("main"));
-    git(&real.join("main"), &["worktree", "add", "--quiet", "--detach", text(&real.join("one"))]);
+    with_worktree(&real.join("main"), &real.join("one"));
     let mut client = Client::ready(&scene.builtin(&[]));
     for name in ["main/sub", "one/sub"] {
         client.new_session(text(&link.join(name)));
@@ -164,7 +164,7 @@ fn a_link_in_a_repository_corresponds_to_the_link_and_to_where_it_leads() {
     symlink("sub", main.join("link")).expect("a link");
     git(&main, &["add", "."]);
     git(&main, &["commit", "--quiet", "--message", "A link"]);
-    git(&main, &["worktree", "add", "--quiet", "--detach", text(&linked)]);
+    with_worktree(&main, &linked);
     let mut client = Client::ready(&scene.builtin(&[]));
     for folder in [main.join("link"), linked.join("link"), linked.join("sub")] {
         client.new_session(text(&folder));
@@ -211,7 +211,7 @@ fn worktrees_are_found_wherever_the_repository_itself_is() {
         let scene = Scene::new();
         let (main, linked) = (scene.file("above/main"), scene.file("linked"));
         make(&scene, &main);
-        git(&main, &["worktree", "add", "--quiet", "--detach", text(&linked)]);
+        with_worktree(&main, &linked);
         let mut client = Client::ready(&scene.builtin(&[]));
         for folder in [&main, &linked] {
             client.new_session(text(folder));
@@ -367,7 +367,7 @@ fn nobody_is_told_of_what_is_there_or_is_of_another_repository() {
     repository(&other);
     let clone = scene.file("clone");
     git(scene.folder(), &["clone", "--quiet", text(&here), text(&clone)]);
-    git(&here, &["worktree", "add", "--quiet", "--detach", text(&linked)]);
+    with_worktree(&here, &linked);
     let plain = scene.file("plain");
     fs::create_dir(&plain).expect("a folder");
     sessions_in(&scene, &[&here, &other, &linked, &plain], 2);
