@@ -59,16 +59,14 @@ pub(super) fn marked(result: &str, mark: &serde_json::Value) -> String {
     result.to_json()
 }
 
-/// The mark of updates that tell what was said in another window.
-pub(super) fn elsewhere() -> serde_json::Value {
-    json!({ "elsewhere": true })
-}
-
-/// Whether the params of an update have that mark.
-pub(super) fn is_said_elsewhere(params: &Object<'_>) -> bool {
-    let member = |of: &str, name: &str| Object::parse(of)?.get(name).map(str::to_owned);
-    let mark = params.get("_meta").and_then(|meta| member(meta, "acp-sessions"));
-    mark.and_then(|mark| member(&mark, "elsewhere")).as_deref() == Some("true")
+/// The mark of updates that tell what was said in another window, through the store of this name in front of this layer's, if
+/// it was through one.
+pub(super) fn elsewhere(through: Option<&str>) -> serde_json::Value {
+    let mut mark = json!({ "elsewhere": true });
+    if let Some(store) = through {
+        mark["through"] = store.into();
+    }
+    mark
 }
 
 /// The result of a prompt of whose turn not all is stored, for this reason.

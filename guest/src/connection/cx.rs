@@ -20,6 +20,7 @@ use crate::sessions::{open_marks, windows};
 use crate::settings::Settings;
 use crate::storage::{Storage, StorageError};
 use crate::store::{Session, Store};
+use crate::transcript::through;
 
 /// The store, the clock and what is known of the agent, to read; what follows, to add to.
 pub(super) struct Cx<'a, S, E> {
@@ -31,6 +32,8 @@ pub(super) struct Cx<'a, S, E> {
     pub(super) asked: AskedFor,
     /// Names the connection in open marks and turns.
     pub(super) connection: &'a str,
+    /// The store that the client has, as it has told: it is a layer in front of this one.
+    pub(super) clients_store: Option<&'a str>,
     /// How many of the arrivals that are being handled it has begun to handle, or has handled.
     pub(super) arrivals: u32,
     /// How much has arrived on it before those.
@@ -95,7 +98,15 @@ impl<S: Storage, E: Environment> Cx<'_, S, E> {
 
     /// What the entries of a new turn of this window are marked with, so that a reader tells them from another's.
     pub(super) fn turn_tag(&self, window: &str) -> String {
-        windows::turn_tag(window, self.environment.random())
+        self.through(windows::turn_tag(window, self.environment.random()))
+    }
+
+    /// The tag of a turn, or a speaker in a window, with the store through which it is said.
+    pub(super) fn through(&self, said: String) -> String {
+        match self.clients_store {
+            Some(store) => through(&said, store),
+            None => said,
+        }
     }
 
     /// A new message id, as JSON.

@@ -6,7 +6,7 @@ use crate::rpc::{Object, RpcError};
 use crate::store::{directory, keys};
 
 /// The member of `_meta` that is the layer's.
-const OWN: &str = "acp-sessions";
+pub(in crate::connection) const OWN: &str = "acp-sessions";
 
 /// What a request says to the agent besides which session it is for.
 #[derive(Debug, Clone, Default)]
@@ -19,6 +19,16 @@ impl Rest {
         params.set("sessionId", Value::from(agent_id).to_string());
         params.to_json()
     }
+}
+
+/// A `_meta` without what is of a layer; none where nothing is left of it.
+pub(in crate::connection) fn without_own(json: &str) -> Option<String> {
+    let Some(mut meta) = Object::parse(json).filter(|meta| meta.get(OWN).is_some()) else {
+        return Some(json.to_owned());
+    };
+    meta.remove(OWN);
+    let is_empty = meta.iter().next().is_none();
+    (!is_empty).then(|| meta.to_json())
 }
 
 /// The members of a request's params.
@@ -73,13 +83,7 @@ impl<'a> Params<'a> {
     /// `_meta` without what is meant for the layer: a layer behind this one would take it for itself. None where nothing
     /// is left of it.
     pub(in crate::connection) fn meta_for_agent(&self) -> Option<String> {
-        let json = self.0.get("_meta")?;
-        let Some(mut meta) = Object::parse(json).filter(|meta| meta.get(OWN).is_some()) else {
-            return Some(json.to_owned());
-        };
-        meta.remove(OWN);
-        let is_empty = meta.iter().next().is_none();
-        (!is_empty).then(|| meta.to_json())
+        self.0.get("_meta").and_then(without_own)
     }
 
     fn required(&self, field: &'static str) -> Result<&str, RpcError> {

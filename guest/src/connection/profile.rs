@@ -29,6 +29,9 @@ pub(super) struct AgentProfile {
     /// It is a layer such as this one, with a store of its own: what is said in other windows of its it hears by itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_layer: bool,
+    /// The name of this layer's store, which one behind it is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tells_store: Option<String>,
     /// It is one over the very same store: it does all there is to do.
     #[serde(default)]
     pub(super) has_same_store: bool,
@@ -72,6 +75,7 @@ impl AgentProfile {
         let layer = Object::parse_or_empty(meta.get("acp-sessions").unwrap_or("{}"));
         let their_store = layer.get_string("store");
         let has_same_store = their_store.is_some() && their_store.as_deref() == store;
+        let is_layer = layer.get("version").is_some() && !has_same_store;
         Self {
             name: info.get_string("name").filter(|name| !name.is_empty()).unwrap_or_else(|| called.to_owned()),
             load: capabilities.get("loadSession") == Some("true"),
@@ -85,7 +89,8 @@ impl AgentProfile {
             archive: has("archive"),
             title: has("title"),
             abilities: digest(result),
-            is_layer: layer.get("version").is_some() && !has_same_store,
+            is_layer,
+            tells_store: store.filter(|_| is_layer).map(str::to_owned),
             has_same_store,
         }
     }

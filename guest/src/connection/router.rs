@@ -27,6 +27,7 @@ mod in_step;
 mod initialize;
 mod kept;
 mod known;
+mod layers;
 mod list;
 mod login;
 mod new;
@@ -97,6 +98,8 @@ pub(crate) struct Router<S, E> {
 struct Connection {
     /// Names this connection in open marks and turns.
     name: String,
+    /// The store that the client has, as it has told: it is a layer in front of this one.
+    clients_store: Option<String>,
     /// How many of the arrivals that are being handled it has begun to handle, or has handled; none when what follows from
     /// them has been pulled.
     arrivals: u32,
@@ -165,6 +168,7 @@ impl Connection {
     fn new(random: u64, now: i64) -> Self {
         Self {
             name: format!("{random:016x}"),
+            clients_store: None,
             arrivals: 0,
             before: 0,
             writes: 0,

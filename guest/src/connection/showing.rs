@@ -89,7 +89,7 @@ impl Showing {
         let Some(entries) = self.history.next_texts(store.storage(), room)? else { return Ok(None) };
         // Nobody is to take what was set aside for a part of the conversation.
         let mark = (self.part == Part::SetAside).then(|| json!({ "setAside": true }));
-        Ok(Some(lines_of(&entries, id, self.asked, mark.as_ref())))
+        Ok(Some(lines_of(&entries, id, self.asked, |_| mark.clone())))
     }
 
     /// Takes in what was recorded since; says whether anything was.
@@ -99,7 +99,12 @@ impl Showing {
 }
 
 /// The lines by which a client is told these entries of a session, of what it has asked for; each bears the mark.
-pub(super) fn lines_of(entries: &[String], id: &str, asked: AskedFor, mark: Option<&Value>) -> Vec<String> {
+pub(super) fn lines_of(
+    entries: &[String],
+    id: &str,
+    asked: AskedFor,
+    mark: impl Fn(&Entry<'_>) -> Option<Value>,
+) -> Vec<String> {
     let session_id = json!(id).to_string();
     let mut lines = Vec::with_capacity(entries.len());
     let entries = entries.iter().filter_map(|text| Entry::parse(text));
@@ -109,8 +114,9 @@ pub(super) fn lines_of(entries: &[String], id: &str, asked: AskedFor, mark: Opti
             None => Some(Cow::Borrowed(entry.json)),
         };
         let Some(json) = shown.as_deref() else { continue };
+        let mark = mark(&entry);
         Entry { json, ..entry }.replay(&session_id, |params| {
-            lines.push(match mark {
+            lines.push(match &mark {
                 None => rpc::notification("session/update", &params),
                 Some(mark) => rpc::notification("session/update", &answer::marked(&params.to_string(), mark)),
             });

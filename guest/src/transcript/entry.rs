@@ -104,6 +104,11 @@ pub fn in_window(speaker: &str, window: &str) -> String {
     format!("{speaker}_{window}")
 }
 
+/// The tag of a turn, or a speaker in a window, where the client is a layer with a store of this name.
+pub fn through(said: &str, store: &str) -> String {
+    format!("{said}_{store}")
+}
+
 /// What stands in a log in the place of an entry that was lost to damage.
 pub fn lost_entry(now: i64) -> String {
     Entry::text(Kind::Gap, now, &json!({ "reason": "the store was damaged", "entries": 1 }).to_string())
@@ -128,6 +133,8 @@ pub struct Entry<'a> {
     pub speaker: Option<&'a str>,
     /// The window in which it was said between turns, if that is known: what the tags of its turns begin with.
     pub window: Option<&'a str>,
+    /// Through which store of a layer in front of this one it was said, if through any: the beginning of its name.
+    pub through: Option<&'a str>,
     /// Its JSON.
     pub json: &'a str,
 }
@@ -140,13 +147,11 @@ impl<'a> Entry<'a> {
         let head = head.split_once('~').map_or(head, |(head, _)| head);
         let (head, speaker) = head.split_once('@').map_or((head, None), |(head, speaker)| (head, Some(speaker)));
         let (time, turn) = head.split_once('#').map_or((head, None), |(time, turn)| (time, Some(turn)));
-        let (speaker, window) = match speaker.filter(|speaker| is_tag(speaker)) {
-            None => (None, None),
-            Some(speaker) => {
-                speaker.split_once('_').map_or((Some(speaker), None), |(of, window)| (Some(of), Some(window)))
-            }
-        };
-        Some(Self { kind, time: time.parse().ok()?, turn: turn.filter(|turn| is_tag(turn)), speaker, window, json })
+        let turn = turn.filter(|turn| is_tag(turn));
+        let mut parts = speaker.filter(|speaker| is_tag(speaker)).into_iter().flat_map(|speaker| speaker.split('_'));
+        let (speaker, window, between) = (parts.next(), parts.next(), parts.next());
+        let through = between.or_else(|| Some(turn?.split_once('_')?.1));
+        Some(Self { kind, time: time.parse().ok()?, turn, speaker, window, through, json })
     }
 
     /// Whether it may have been said in this window, between turns: it need not say in which.

@@ -241,6 +241,9 @@ fn two_windows_through_two_layers_are_shown_each_others_turns_once() {
             two.sessions.clone_from(&first.bottom.sessions);
             let mut second = Stack::ready(stores, &world, &mut two);
             second.load(&id, &Value::Null);
+            // An instance that has taken over knows as well whose the client's store is.
+            let memos = std::mem::take(&mut second.inner.memos);
+            second.inner = Desk::carry_on(stores[1], &world, &[], memos, Vec::new());
             second.prompt(&id, "Second question");
             let out = first.settle(Out::default());
             let told = ["> Second question", "Re: Second question"];
@@ -268,11 +271,12 @@ fn two_windows_through_two_layers_are_shown_each_others_turns_once() {
 }
 
 #[test]
-fn what_was_said_through_a_layer_with_another_store_is_shown_by_a_load() {
-    for kind in KINDS {
+fn what_was_said_through_a_layer_with_another_store_is_shown_once() {
+    // Where two windows have the session open through one store, a load shows it, and each window's client once.
+    for (kind, is_beside) in KINDS.iter().flat_map(|kind| [(kind, false), (kind, true)]) {
         let ([one, two, inner], world) = ([(); 3].map(|()| Memory::new()), World::unrecorded());
         let bottom = || Bottom { capabilities: serde_json::from_str(kind).unwrap(), ..Bottom::default() };
-        let (mut first, mut second) = (bottom(), bottom());
+        let (mut first, mut second, mut third) = (bottom(), bottom(), bottom());
         let mut here = Stack::ready([&one, &inner], &world, &mut first);
         let out = here.ask("session/new", json!({"cwd": CWD, "mcpServers": []}));
         let id = out.answer("session/new")["result"]["sessionId"].as_str().unwrap().to_owned();
@@ -280,18 +284,34 @@ fn what_was_said_through_a_layer_with_another_store_is_shown_by_a_load() {
         second.sessions.clone_from(&here.bottom.sessions);
         let mut there = Stack::ready([&two, &inner], &world, &mut second);
         there.load(&id, &Value::Null);
+        third.sessions.clone_from(&here.bottom.sessions);
+        let mut beside = is_beside.then(|| {
+            let mut beside = Stack::ready([&one, &inner], &world, &mut third);
+            beside.load(&id, &Value::Null);
+            beside
+        });
         there.prompt(&id, "Second question");
-        here.settle(Out::default());
+        let told: &[&str] = if is_beside { &[] } else { &["> Second question", "Re: Second question"] };
+        assert_eq!(shown(&here.settle(Out::default())), told, "{kind}");
+        if let Some(beside) = &mut beside {
+            assert_eq!(shown(&beside.settle(Out::default())), [""; 0], "{kind}");
+        }
         here.prompt(&id, "Third question");
         assert_eq!(here.bottom.told("Re: Second question"), 1, "{kind}");
         here.close();
         there.settle(Out::default());
         there.close();
+        if let Some(mut beside) = beside {
+            beside.settle(Out::default());
+            beside.close();
+        }
         let all = ["First", "Second", "Third"].map(|nth| [format!("> {nth} question"), format!("Re: {nth} question")]);
         for stores in [[&one, &inner], [&two, &inner]] {
             for _ in 0..2 {
                 let mut again = Stack::ready(stores, &world, &mut first);
-                assert_eq!(said(&again.load(&id, &Value::Null).client), all.concat(), "{kind}");
+                let out = again.load(&id, &Value::Null);
+                assert_eq!(said(&out.client), all.concat(), "{kind}, {is_beside}");
+                assert!(!format!("{:?}", out.client).contains("elsewhere"), "{kind}");
                 again.close();
             }
         }

@@ -13,7 +13,7 @@ use crate::sessions::windows::OtherWindows;
 use crate::storage::{Storage, StorageError};
 use crate::store::Session;
 use crate::transcript::mend::unfinished;
-use crate::transcript::{By, Growing, Own, Shown, begun, speaker};
+use crate::transcript::{By, Entry, Growing, Own, Shown, begun, speaker};
 
 impl LiveSession {
     /// What the entries of a new turn are marked with.
@@ -265,8 +265,8 @@ impl LiveSession {
         let Some(part) = self.in_step.change().next(cx.store.storage(), &session, room)? else {
             return Ok(self.next_held_back(&session, cx));
         };
-        let mark = (part.by == By::Another).then(answer::elsewhere);
-        let lines = lines_of(&part.entries, &id, cx.asked, mark.as_ref());
+        let mark = |entry: &Entry<'_>| (part.by == By::Another).then(|| answer::elsewhere(entry.through));
+        let lines = lines_of(&part.entries, &id, cx.asked, mark);
         let size = lines.iter().map(|line| line.len() + 1).sum();
         for line in lines {
             cx.push(Effect::ToClients(line));

@@ -29,7 +29,7 @@ impl LiveSession {
         let mut params = Object::parse_or_empty("{}");
         params.set("sessionId", json!(id).to_string());
         params.set("update", plan.get().to_owned());
-        let params = answer::marked(&params.to_json(), &answer::elsewhere());
+        let params = answer::marked(&params.to_json(), &answer::elsewhere(None));
         cx.push(Effect::ToClients(rpc::notification("session/update", &params)));
         self.state.updates.insert(PLAN.to_owned(), plan);
     }

@@ -141,7 +141,7 @@ impl LiveSession {
         let agent_id = self.agent_id.clone();
         self.in_step.speaks_as(&agent_id);
         let window = self.in_step.window.get_or_insert_with(|| cx.window());
-        self.recorder.set_speaker(|| in_window(&speaker(&cx.agent.name, &agent_id), window));
+        self.recorder.set_speaker(|| cx.through(in_window(&speaker(&cx.agent.name, &agent_id), window)));
         let shown = match update.kind {
             UpdateKind::UserChunk => self.record_user_chunk(update, cx),
             UpdateKind::Chunk => {

@@ -18,6 +18,7 @@ use crate::rpc::{self, Code, Id, Message, NotAMessage, Object, Outcome, RpcError
 use crate::storage::Storage;
 
 use super::chain;
+use super::layers;
 use super::stage::Stage;
 
 /// Whether a line waits for those that were sent before it. One that is no message is refused at once; and what the agent
@@ -226,6 +227,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         match method {
             "session/cancel" => self.cancel(line, params),
             "$/cancel_request" => self.cancel_request(line, params),
+            layers::STORE if !self.connection.agent.has_same_store => self.client_is_layer(params),
             _ => match (self.waits_for(Method::Other, params), self.attach_for(Method::Other, params)) {
                 (Some(key), _) | (None, Ok(Some(key))) => Handled::Wait(key),
                 (None, _) => self.pass_to_agent(line, params),

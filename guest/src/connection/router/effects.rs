@@ -50,6 +50,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             agent: &connection.agent,
             asked: connection.asked,
             connection: &connection.name,
+            clients_store: connection.clients_store.as_deref(),
             arrivals: connection.arrivals,
             before: connection.before,
             states: &connection.states,

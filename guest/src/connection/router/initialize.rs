@@ -96,6 +96,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// What the agent is asked for as soon as it can be.
     pub(super) fn begin_with_agent(&mut self) {
+        self.tell_store();
         if !self.connection.agent.has_same_store {
             self.repeat_deletes();
             self.begin_discovery();

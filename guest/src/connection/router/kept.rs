@@ -14,6 +14,8 @@ pub(super) enum Kept<'a> {
     Chain,
     /// What the client has said of itself with `initialize`.
     Introduction,
+    /// Which store the client has, which is a layer in front of this one.
+    ClientsStore,
     /// What the agent has said of itself.
     Profile,
     /// Which of several agents that were started one after the other it is.
@@ -44,6 +46,7 @@ impl<'a> Kept<'a> {
         match self {
             Self::Chain => "chain".to_owned(),
             Self::Introduction => "client".to_owned(),
+            Self::ClientsStore => "store".to_owned(),
             Self::Profile => "agent".to_owned(),
             Self::Restart => "again".to_owned(),
             Self::Login => "login".to_owned(),
@@ -61,6 +64,7 @@ impl<'a> Kept<'a> {
         Some(match key {
             "chain" => Self::Chain,
             "client" => Self::Introduction,
+            "store" => Self::ClientsStore,
             "agent" => Self::Profile,
             "again" => Self::Restart,
             "login" => Self::Login,
@@ -102,6 +106,7 @@ mod tests {
         let all = [
             Kept::Chain,
             Kept::Introduction,
+            Kept::ClientsStore,
             Kept::Profile,
             Kept::Restart,
             Kept::Login,

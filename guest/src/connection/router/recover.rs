@@ -37,6 +37,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                     self.connection.asked = AskedFor::read(&Object::parse_or_empty(&value));
                     self.connection.introduction = value;
                 }
+                Some(Kept::ClientsStore) => self.connection.clients_store = Some(value),
                 Some(Kept::Restart) => restarted = serde_json::from_str(&value).ok(),
                 Some(Kept::Login) => self.connection.needs_login = true,
                 Some(Kept::Session(session)) => sessions.push((session.to_owned(), value)),

@@ -1,11 +1,12 @@
 //! `session/update` from the agent: to the session it is about, wherever that is.
 
-use crate::connection::answer;
 use crate::connection::handled::Handled;
 use crate::connection::key::Key;
 use crate::connection::live::Update;
+use crate::connection::params::without_own;
 use crate::connection::requests::{Incoming, Outgoing, Stale};
 use crate::connection::router::Router;
+use crate::connection::router::layers::SaidElsewhere;
 use crate::environment::Environment;
 use crate::rpc::{Message, Object, RpcError};
 use crate::sessions::info;
@@ -29,11 +30,19 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if self.connection.agent.has_same_store {
             return Handled::Pass;
         }
-        let Some(params) = params.and_then(Object::parse) else { return Handled::Pass };
+        let Some(mut params) = params.and_then(Object::parse) else { return Handled::Pass };
         let Some(agent_id) = params.get_string("sessionId") else { return Handled::Pass };
-        if self.connection.agent.is_layer && answer::is_said_elsewhere(&params) {
-            // What was said in another window through this layer's store is shown out of that; else a load finds it.
-            return Handled::Done;
+        if self.connection.agent.is_layer
+            && let Some(said) = SaidElsewhere::read(&params)
+        {
+            if self.is_told_here(&said, &agent_id) {
+                return Handled::Done;
+            }
+            // The client is told so, and the log is not.
+            match params.get("_meta").and_then(without_own) {
+                Some(rest) => params.set("_meta", rest),
+                None => params.remove("_meta"),
+            }
         }
         let Some(key) = self.connection.by_agent.get(agent_id.as_str()).cloned() else {
             return self.update_of_unknown(line, &agent_id, &params);
