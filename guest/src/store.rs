@@ -50,6 +50,7 @@ mod draft;
 pub mod heading;
 mod holders;
 mod ids;
+pub mod in_force;
 pub mod keys;
 mod known;
 mod latest;

@@ -4,7 +4,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::rpc::Object;
-use crate::store::State;
+use crate::store::{State, in_force};
 
 /// Something to be asked of the agent.
 #[derive(Debug)]
@@ -15,11 +15,12 @@ pub(super) struct RestoreRequest {
 }
 
 /// What is put back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Restored {
     Mode,
     Model,
-    Option,
+    /// An option, to this value (JSON).
+    Option(String, Box<RawValue>),
 }
 
 /// What was in force and is not any more: the agent does not offer it, or has refused it.
@@ -31,11 +32,11 @@ pub(super) struct NotPutBack {
 
 impl NotPutBack {
     /// What an option's value is its agent's complete list says.
-    pub(super) fn note(&mut self, what: Restored) {
+    pub(super) fn note(&mut self, what: &Restored) {
         match what {
             Restored::Mode => self.mode = true,
             Restored::Model => self.model = true,
-            Restored::Option => {}
+            Restored::Option(..) => {}
         }
     }
 }
@@ -45,6 +46,8 @@ pub(super) fn state_given(answer: &Object<'_>, mut state: State) -> State {
     let raw = |json: &str| RawValue::from_string(json.to_owned()).ok();
     if let Some(modes) = answer.get_some("modes") {
         state.modes = raw(modes);
+        // What was reported before is older.
+        state.mode = None;
     }
     if let Some(options) = answer.get_some("configOptions") {
         state.options = raw(options);
@@ -82,7 +85,7 @@ pub(super) fn restore_requests(wanted: &State, answer: &str, agent_id: &str) -> 
             let params = json!({ "sessionId": agent_id, "modeId": mode }).to_string();
             requests.push(RestoreRequest { method: "session/set_mode", params, restores: Restored::Mode });
         } else {
-            not_put_back.note(Restored::Mode);
+            not_put_back.note(&Restored::Mode);
         }
     }
     if let Some(model) = &wanted.model {
@@ -93,15 +96,22 @@ pub(super) fn restore_requests(wanted: &State, answer: &str, agent_id: &str) -> 
             let params = json!({ "sessionId": agent_id, "modelId": model }).to_string();
             requests.push(RestoreRequest { method: "session/set_model", params, restores: Restored::Model });
         } else {
-            not_put_back.note(Restored::Model);
+            not_put_back.note(&Restored::Model);
         }
     }
     let options: serde_json::Value = parse(given.options.as_deref());
-    for (option, value) in &wanted.chosen {
+    let known = |id: &str| options.as_array().and_then(|options| options.iter().find(|known| known["id"] == id));
+    let mut all: Vec<_> = wanted.chosen.iter().map(|(option, value)| (known(option), option, value)).collect();
+    // Another model, or mode, may change what else is in force.
+    all.sort_by_key(|(current, ..)| match current.and_then(|current| current["category"].as_str()) {
+        Some("mode") => 0,
+        Some("model") => 1,
+        _ => 2,
+    });
+    for (current, option, value) in all {
         let chosen: serde_json::Value = parse(Some(value));
-        let current =
-            options.as_array().and_then(|options| options.iter().find(|known| known["id"] == option.as_str()));
-        if current.is_some_and(|current| current["currentValue"] == chosen) {
+        let is_in_force = current.is_some_and(|current| current["currentValue"] == chosen);
+        if is_in_force || !may_be_set(&options, current, &chosen) {
             continue;
         }
         let mut params = json!({ "sessionId": agent_id, "configId": option, "value": chosen });
@@ -111,9 +121,22 @@ pub(super) fn restore_requests(wanted: &State, answer: &str, agent_id: &str) -> 
             params["type"] = kind.into();
         }
         let params = params.to_string();
-        requests.push(RestoreRequest { method: "session/set_config_option", params, restores: Restored::Option });
+        requests.push(RestoreRequest {
+            method: "session/set_config_option",
+            params,
+            restores: Restored::Option(option.clone(), value.clone()),
+        });
     }
     (requests, not_put_back)
+}
+
+/// Whether an option may be asked to have this value: of an agent that gives none it is not known.
+fn may_be_set(options: &serde_json::Value, option: Option<&serde_json::Value>, value: &serde_json::Value) -> bool {
+    match (option, value.as_str()) {
+        (None, _) => !options.is_array(),
+        (Some(option), Some(value)) if option["type"] == "select" => in_force::offers(option, value),
+        (Some(_), _) => true,
+    }
 }
 
 /// Whether the one of this id is among those that an agent has; of one that names none it is not known.

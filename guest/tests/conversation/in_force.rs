@@ -3,7 +3,7 @@
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Out, World};
+use crate::desk::{Desk, Out, World, update};
 use crate::scenes::{CWD, ask_fork, ask_load, ask_prompt, ask_resume, leave, load, met, oblige, updates};
 
 /// What becomes of a setting that was made earlier.
@@ -123,4 +123,213 @@ fn a_client_is_told_of_a_mode_that_is_no_longer_offered_by_an_agent_that_was_sta
     let out = opens(&mut desk, &asked, "session/resume", Fate::Unavailable);
     let told = updates(&out, "current_mode_update");
     assert_eq!(told.iter().map(|update| &update["currentModeId"]).collect::<Vec<_>>(), ["first"]);
+}
+
+/// An agent that has its mode and its model as options as well, and begins each time with the first of each. Another model resets
+/// the effort.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Faithful {
+    mode: String,
+    model: String,
+    effort: String,
+    /// Whether it answers `session/set_config_option` with the complete list.
+    tells_list: bool,
+}
+
+impl Faithful {
+    fn begun(tells_list: bool) -> Self {
+        Self { mode: "code".to_owned(), model: "m1".to_owned(), effort: "low".to_owned(), tells_list }
+    }
+
+    fn set(&mut self, id: &str, value: &str) {
+        match id {
+            "mode" => value.clone_into(&mut self.mode),
+            "model" => {
+                value.clone_into(&mut self.model);
+                "low".clone_into(&mut self.effort);
+            }
+            "effort" => value.clone_into(&mut self.effort),
+            _ => panic!("{id} was never offered"),
+        }
+    }
+
+    fn options(&self) -> Value {
+        let option = |id: &str, category: &str, current: &str, all: &[&str]| {
+            let choices: Vec<_> = all.iter().map(|value| json!({ "value": value, "name": value })).collect();
+            json!({"id": id, "name": id, "type": "select", "category": category, "currentValue": current, "options": choices})
+        };
+        json!([
+            option("mode", "mode", &self.mode, &["code", "plan", "ask"]),
+            option("model", "model", &self.model, &["m1", "m2", "m3"]),
+            option("effort", "thought_level", &self.effort, &["low", "high"]),
+        ])
+    }
+
+    /// What it answers to being asked for a session.
+    fn given(&self) -> Value {
+        let all = |name: &str, ids: [&str; 3]| ids.map(|id| json!({ name: id, "name": id }));
+        json!({
+            "modes": {"currentModeId": self.mode, "availableModes": all("id", ["code", "plan", "ask"])},
+            "models": {"currentModelId": self.model, "availableModels": all("modelId", ["m1", "m2", "m3"])},
+            "configOptions": self.options(),
+        })
+    }
+
+    /// Does what it is asked to set, as long as it is; what else comes out.
+    fn obey(&mut self, desk: &mut Desk<'_>, mut out: Out) -> Out {
+        let mut all = Out::default();
+        loop {
+            let asked: Vec<Value> = out.agent.iter().filter(|asked| asked["method"].is_string()).cloned().collect();
+            all.extend(std::mem::take(&mut out));
+            for asked in asked {
+                let params = &asked["params"];
+                let (id, value) = match asked["method"].as_str().unwrap() {
+                    "session/set_mode" => ("mode", &params["modeId"]),
+                    "session/set_model" => ("model", &params["modelId"]),
+                    "session/set_config_option" => (params["configId"].as_str().unwrap(), &params["value"]),
+                    _ => continue,
+                };
+                self.set(id, value.as_str().unwrap());
+                let list = asked["method"] == "session/set_config_option" && self.tells_list;
+                let answer = if list { json!({ "configOptions": self.options() }) } else { json!({}) };
+                out.extend(desk.reply(&asked, answer));
+            }
+            if out.agent.is_empty() && out.client.is_empty() {
+                return all;
+            }
+        }
+    }
+}
+
+/// What becomes different in a session.
+#[derive(Debug, Clone, Copy)]
+enum Change {
+    Mode(&'static str),
+    Model(&'static str),
+    Option(&'static str, &'static str),
+    /// The agent changes an option by itself, and tells the list, or the mode alone.
+    ByItself(&'static str, &'static str),
+    ModeByItself(&'static str),
+}
+
+fn change(desk: &mut Desk<'_>, agent: &mut Faithful, change: Change) {
+    let ask = |method: &str, name: &str, value: &str| {
+        let mut params = json!({"sessionId": "s1", name: value});
+        if method == "session/set_config_option" {
+            params = json!({"sessionId": "s1", "configId": name, "value": value});
+        }
+        json!({"id": "set", "method": method, "params": params})
+    };
+    let asked = match change {
+        Change::Mode(mode) => ask("session/set_mode", "modeId", mode),
+        Change::Model(model) => ask("session/set_model", "modelId", model),
+        Change::Option(id, value) => ask("session/set_config_option", id, value),
+        Change::ByItself(id, value) => {
+            agent.set(id, value);
+            desk.agent(update(
+                "s1",
+                json!({"sessionUpdate": "config_option_update", "configOptions": agent.options()}),
+            ));
+            return;
+        }
+        Change::ModeByItself(mode) => {
+            agent.set("mode", mode);
+            desk.agent(update("s1", json!({"sessionUpdate": "current_mode_update", "currentModeId": mode})));
+            return;
+        }
+    };
+    let out = desk.client(asked);
+    agent.obey(desk, out).answer("set");
+}
+
+/// What an answer says is in force.
+fn told(answer: &Value) -> [&str; 5] {
+    let option = |at: usize| answer["result"]["configOptions"][at]["currentValue"].as_str().unwrap();
+    let [mode, model] = in_force(answer);
+    [mode, model, option(0), option(1), option(2)]
+}
+
+#[test]
+fn a_session_comes_back_as_it_was_however_that_came_about() {
+    for tells_list in [true, false] {
+        for changes in [
+            &[Change::Option("mode", "plan"), Change::ByItself("mode", "code")][..],
+            &[Change::Option("mode", "plan"), Change::ModeByItself("code")],
+            &[Change::Option("mode", "plan"), Change::Mode("ask")],
+            &[Change::Mode("ask"), Change::Option("mode", "plan")],
+            &[Change::Option("model", "m2"), Change::Model("m3")],
+            &[Change::Model("m3"), Change::Option("model", "m2")],
+            &[Change::Option("model", "m2"), Change::Option("effort", "high")],
+            &[Change::Model("m2"), Change::Option("effort", "high")],
+            &[Change::ByItself("mode", "plan")],
+        ] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut agent = Faithful::begun(tells_list);
+            let mut desk = met(&store, &world, &client(), &opens_by("session/load"));
+            let params = json!({"cwd": CWD, "mcpServers": []});
+            let asked = desk.client(json!({"id": "new", "method": "session/new", "params": params}));
+            let mut answer = agent.given();
+            answer["sessionId"] = "s1".into();
+            desk.reply(&asked.request("session/new"), answer);
+            desk.turn("s1", "Hi", &["Ho"]);
+            for each in changes {
+                change(&mut desk, &mut agent, *each);
+            }
+            let Faithful { mode, model, effort, .. } = agent.clone();
+            let expected = [&*mode, &model, &mode, &model, &effort];
+            let out = load(&mut desk, "s1", &[]);
+            assert_eq!(told(out.answer("load")), expected, "live, {changes:?}");
+            leave(desk);
+            for time in ["first", "again"] {
+                let mut desk = met(&store, &world, &client(), &opens_by("session/load"));
+                let mut begun = Faithful::begun(tells_list);
+                let asked = ask_load(&mut desk, "load", "s1").request("session/load");
+                let out = desk.reply(&asked, begun.given());
+                let out = begun.obey(&mut desk, out);
+                assert_eq!(told(out.answer("load")), expected, "{time}, {changes:?}");
+                assert_eq!(begun, agent, "{time}, {changes:?}");
+                let out = load(&mut desk, "s1", &[]);
+                assert_eq!(told(out.answer("load")), expected, "live, {time}, {changes:?}");
+                leave(desk);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_mode_that_is_set_while_the_session_is_opened_once_more_stays() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    set(&store, &world);
+    let mut desk = met(&store, &world, &client(), &opens_by("session/load"));
+    let asked = ask_load(&mut desk, "open", "s1");
+    opens(&mut desk, &asked, "session/load", Fate::Agreed);
+    // The agent has been silent for long enough to be asked for its history once more.
+    desk.wait(60_000);
+    let params = json!({"sessionId": "s1", "modeId": "third"});
+    let mode = desk.client(json!({"id": "mode", "method": "session/set_mode", "params": params}));
+    let asked = ask_load(&mut desk, "load", "s1").request("session/load");
+    desk.reply(&mode.request("session/set_mode"), json!({}));
+    let mut answer = given(Fate::Agreed);
+    answer["modes"]["currentModeId"] = "third".into();
+    answer["models"]["currentModelId"] = "set".into();
+    let out = desk.reply(&asked, answer);
+    let out = oblige(&mut desk, out, &[], "never");
+    assert_eq!(out.asked("session/set_mode"), None);
+    assert_eq!(in_force(out.answer("load")), ["third", "set"]);
+}
+
+#[test]
+fn a_mode_that_is_told_before_the_answer_is_older_than_that() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = met(&store, &world, &client(), &opens_by("session/load"));
+    for time in ["first", "again"] {
+        let asked = ask_load(&mut desk, "load", "s1").request("session/load");
+        desk.agent(update("s1", json!({"sessionUpdate": "current_mode_update", "currentModeId": "third"})));
+        let out = desk.reply(&asked, given(Fate::Agreed));
+        let out = oblige(&mut desk, out, &[], "never");
+        assert_eq!(in_force(out.answer("load")), ["first"; 2], "{time}");
+        assert_eq!(out.asked("session/set_mode"), None, "{time}");
+        leave(desk);
+        desk = met(&store, &world, &client(), &opens_by("session/load"));
+    }
 }

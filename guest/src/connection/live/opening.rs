@@ -240,6 +240,11 @@ impl Opening {
         &self.put_back
     }
 
+    /// What is to be in force once it is open.
+    pub(super) fn to_put_back(&mut self) -> &mut State {
+        &mut self.put_back
+    }
+
     /// What the agent was asked with, but for the session's id.
     pub(super) fn given(&self) -> &str {
         &self.rest

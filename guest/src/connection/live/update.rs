@@ -280,14 +280,12 @@ impl LiveSession {
         match update.kind {
             UpdateKind::Mode => {
                 if let Some(mode) = body.get_string("currentModeId") {
-                    self.change_state(|state| state.mode = Some(mode.clone()));
-                    self.state_changed(cx);
+                    self.mode_reported(&mode, cx);
                 }
             }
             UpdateKind::Options => {
-                if let Some(options) = body.get_some("configOptions") {
-                    self.change_state(|state| state.options = raw(options));
-                    self.state_changed(cx);
+                if let Some(options) = body.get_some("configOptions").and_then(raw) {
+                    self.options_reported(options, cx);
                 }
             }
             UpdateKind::State => {

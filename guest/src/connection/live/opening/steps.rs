@@ -1,5 +1,7 @@
 //! The steps of an opening, one after the other, and what was in force being put back.
 
+use serde_json::value::RawValue;
+
 use super::{Attached, Opening, Others, Target};
 use crate::connection::answer::AUTH_REQUIRED;
 use crate::connection::cx::Cx;
@@ -7,7 +9,7 @@ use crate::connection::effect::Effect;
 use crate::connection::live::agents_copy::AgentsCopy;
 use crate::connection::live::{LiveSession, Phase};
 use crate::connection::requests::{Outgoing, OwnId};
-use crate::connection::restore::{NotPutBack, note_beside, restore_requests, state_given};
+use crate::connection::restore::{NotPutBack, Restored, note_beside, restore_requests, state_given};
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::{Code, Object, Outcome, RpcError};
@@ -233,13 +235,15 @@ impl LiveSession {
         match outcome {
             Outcome::Error(_) => {
                 if let Some(attached) = &mut opening.attached {
-                    attached.not_put_back.note(restored);
+                    attached.not_put_back.note(&restored);
                 }
             }
             Outcome::Result(result) => {
-                if let Some(options) = Object::parse_or_empty(result).get_some("configOptions") {
-                    let options = serde_json::value::RawValue::from_string(options.to_owned()).ok();
-                    self.change_state(|state| state.options.clone_from(&options));
+                if let Restored::Option(option, value) = restored {
+                    let list = Object::parse_or_empty(result).get_some("configOptions").map(str::to_owned);
+                    let list = list.and_then(|list| RawValue::from_string(list).ok());
+                    self.state.option_is_back(&option, &value, list);
+                    self.state_changes.options.clone_from(&self.state.options);
                 }
             }
         }
