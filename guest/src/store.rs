@@ -98,7 +98,7 @@ pub use segment::Segment;
 pub use session::{DATELESS_END, Origin, Session};
 pub use shelf::Shelf;
 pub use span::Span;
-pub use state::State;
+pub use state::{State, USAGE};
 pub use tail::LONG_TAIL;
 pub use title::Title;
 pub use usage::{Day, Tokens, Usage, Used};

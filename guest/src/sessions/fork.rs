@@ -10,7 +10,7 @@ use super::create;
 use crate::environment::Environment;
 use crate::index;
 use crate::storage::{Expectation, Result, Storage, StorageError, Write, next_seq};
-use crate::store::{Changed, Costs, Decision, Holders, Origin, Segment, Session, Store, Title, Usage, keys};
+use crate::store::{Changed, Costs, Decision, Holders, Origin, Segment, Session, State, Store, Title, Usage, keys};
 use crate::transcript::{Entry, Kind, speaker, text};
 use inherit::Inheritance;
 
@@ -153,7 +153,9 @@ fn forked<S: Storage>(
         writes.push(Write::Append { log: parent.id.clone(), seq: next_seq(until)?, value: mark });
     }
     if let Some(state) = store.record(keys::state(&parent.id))? {
-        writes.push(Write::Put { key: keys::state(id), value: state });
+        // What cannot be read stays as it is.
+        let value = State::parse(&state).map_or(state, |state| state.without_cost().to_text());
+        writes.push(Write::Put { key: keys::state(id), value });
     }
     writes.extend(used_before(store, fork, parent, id)?);
     for (agent, known) in &session.agents {

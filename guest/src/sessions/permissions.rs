@@ -152,6 +152,7 @@ struct Asked(Vec<Question>);
 struct Question {
     permission: Permission,
     turn: Option<String>,
+    window: Option<String>,
     /// The request's id as JSON. Earlier versions did not note it.
     request: Option<String>,
     /// It may still be answered.
@@ -174,7 +175,8 @@ impl Asked {
             answer: None,
         };
         let (turn, request) = (entry.turn.map(str::to_owned), asked.get(REQUEST).map(str::to_owned));
-        self.0.push(Question { permission, turn, request, waits: true });
+        let window = entry.said_in().map(str::to_owned);
+        self.0.push(Question { permission, turn, window, request, waits: true });
     }
 
     /// The answer is to what was asked by that request or, where that is not noted, to the first of that tool call that waits
@@ -188,8 +190,15 @@ impl Asked {
         };
         let waits = |question: &Question| question.waits && is_its(question);
         let in_turn = self.0.iter().position(|question| waits(question) && question.turn.as_deref() == entry.turn);
-        // Its turn may have ended before the answer came: the last that was asked by that request is meant.
-        let is_of_another = |question: &Question| question.request.is_some() && request.is_some() && waits(question);
+        // Its turn may have ended before the answer came: the last that was asked by that request is meant, in that window, as
+        // each window's agent has requests of its own.
+        let is_here = |question: &Question| match (&question.window, entry.said_in()) {
+            (Some(asked_in), Some(answered_in)) => asked_in == answered_in,
+            _ => true,
+        };
+        let is_of_another = |question: &Question| {
+            question.request.is_some() && request.is_some() && waits(question) && is_here(question)
+        };
         let found = in_turn.or_else(|| self.0.iter().rposition(is_of_another));
         let Some(Question { permission, waits, .. }) = found.map(|at| &mut self.0[at]) else { return };
         *waits = false;

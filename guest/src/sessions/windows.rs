@@ -3,20 +3,27 @@
 use super::open_marks;
 use crate::storage::{Result, Storage};
 use crate::store::{ActivityState, Store};
+use crate::transcript::WINDOW;
+
+/// How many characters tell a window's turns apart.
+const TURN: usize = 7;
 
 /// What the tags of the turns begin with of a window that was opened on the connection of this name.
 pub fn window_of(connection: &str) -> String {
-    base36(u64::from_str_radix(connection, 16).unwrap_or_default(), 5)
+    base36(u64::from_str_radix(connection, 16).unwrap_or_default(), WINDOW)
 }
 
 /// What the entries of a new turn of this window are marked with, so that a reader tells them from another's.
 pub fn turn_tag(window: &str, random: u64) -> String {
-    format!("{window}{}", base36(random, 7))
+    format!("{window}{}", base36(random, TURN))
 }
 
 /// The last digits, so many, of a number that is random: short, and each of them a letter or a digit.
-fn base36(number: u64, digits: u32) -> String {
-    let digit = |at: u32| char::from_digit(u32::try_from(number / 36_u64.pow(at) % 36).unwrap_or_default(), 36);
+fn base36(number: u64, digits: usize) -> String {
+    let digit = |at: usize| {
+        let at = u32::try_from(at).unwrap_or_default();
+        char::from_digit(u32::try_from(number / 36_u64.pow(at) % 36).unwrap_or_default(), 36)
+    };
     (0..digits).rev().filter_map(digit).collect()
 }
 

@@ -7,10 +7,14 @@ use serde_json::value::RawValue;
 
 use super::unreadable::unreadable;
 use crate::checksum;
+use crate::rpc::Object;
 use crate::storage::Result;
 
 /// The most that is kept of a session's state, in bytes of its values: it is read and written as a whole.
 const MOST: usize = 4 * 1024 * 1024;
+
+/// The update that tells what a session uses.
+pub const USAGE: &str = "usage_update";
 
 /// What is state rather than history: each kind of it as it last was.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -151,6 +155,23 @@ impl State {
                 name
             }
         }
+    }
+
+    /// The same for a fork, which has not cost what its parent has.
+    #[must_use]
+    pub fn without_cost(mut self) -> Self {
+        let told = self
+            .updates
+            .get(USAGE)
+            .and_then(|told| Object::parse(told.get()).filter(|told| told.get("cost").is_some()));
+        let without = told.and_then(|mut told| {
+            told.remove("cost");
+            RawValue::from_string(told.to_json()).ok()
+        });
+        if let Some(without) = without {
+            self.updates.insert(USAGE.to_owned(), without);
+        }
+        self
     }
 
     /// Reads a record.

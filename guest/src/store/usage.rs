@@ -11,7 +11,7 @@ use crate::storage::Result;
 /// How many days of a session are told apart; what is older has no day any more.
 const MOST_DAYS: usize = 400;
 /// Of how many of agents' sessions it is remembered what they were said to have cost.
-const MOST_COUNTS: usize = 16;
+const MOST_COUNTS: usize = 256;
 
 /// Tokens, as agents count them (protocol v1, `Usage`, unstable).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -83,9 +83,9 @@ pub fn digest_for<S: Storage>(
     while let Some(entries) = replay.next_texts(storage, READ)? {
         for entry in entries.iter().filter_map(|text| Entry::parse(text)) {
             // Another window's prompt may stand in the midst of its turn.
-            let is_its_prompt = entry.kind == Kind::Prompt && without.is_some_and(|hearer| hearer.took_part(&entry));
-            if let Some(tag) = entry.turn.filter(|_| is_its_prompt) {
-                left_out = left_out.filter(|left| left.is_of(Some(tag))).or_else(|| Some(LeftOut::of(tag)));
+            let is_its_prompt = |hearer: &Hearer<'_>| entry.kind == Kind::Prompt && hearer.took_part(&entry);
+            if let (Some(tag), Some(hearer)) = (entry.turn, without.filter(is_its_prompt)) {
+                left_out = left_out.filter(|left| left.is_of(Some(tag))).or_else(|| Some(LeftOut::of(tag, hearer)));
             }
             let its_own = left_out.as_mut().filter(|left| left.is_of(entry.turn));
             if its_own.is_none()

@@ -62,6 +62,9 @@ impl Kind {
     }
 }
 
+/// How many characters name a window: the first of the tags of its turns.
+pub const WINDOW: usize = 5;
+
 /// The longest tag of a turn.
 const LONGEST_TAG: usize = 32;
 
@@ -152,6 +155,11 @@ impl<'a> Entry<'a> {
         let (speaker, window, between) = (parts.next(), parts.next(), parts.next());
         let through = between.or_else(|| Some(turn?.split_once('_')?.1));
         Some(Self { kind, time: time.parse().ok()?, turn, speaker, window, through, json })
+    }
+
+    /// The window in which it was said, as far as is known: what the tags of its turns begin with.
+    pub fn said_in(&self) -> Option<&str> {
+        self.window.or_else(|| self.turn?.get(..WINDOW))
     }
 
     /// Whether it may have been said in this window, between turns: it need not say in which.

@@ -20,8 +20,20 @@ struct Bottom {
     /// What was said, by session: the texts of each prompt, and the answer.
     sessions: BTreeMap<String, Vec<(String, String)>>,
     made: usize,
+    /// What it does with the next prompts.
+    does: Does,
     /// What it was asked on this connection.
     asked: Vec<Value>,
+}
+
+/// What an agent does with a prompt.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Does {
+    #[default]
+    Answers,
+    Fails,
+    /// It is at it for longer.
+    Nothing,
 }
 
 impl Bottom {
@@ -62,6 +74,10 @@ impl Bottom {
                     says.push(update(&session, chunk("agent_message_chunk", agent)));
                 }
                 json!({})
+            }
+            "session/prompt" if self.does == Does::Nothing => return says,
+            "session/prompt" if self.does == Does::Fails => {
+                return vec![json!({"id": id, "error": {"code": -32603, "message": "no idea"}})];
             }
             "session/prompt" => {
                 let blocks = params["prompt"].as_array().unwrap().iter();
@@ -266,6 +282,68 @@ fn two_windows_through_two_layers_are_shown_each_others_turns_once() {
             is_whole(&mut again);
             let inner = again.inner.ask("session/list", json!({}))["result"]["sessions"].clone();
             assert_eq!(inner.as_array().unwrap().len(), 1, "{kind}");
+        }
+    }
+}
+
+/// How a window's turn stands when another window prompts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    /// It has failed, and both had the session open.
+    Failed,
+    /// It is under way, and the other has just opened the session.
+    UnderWay,
+    /// Both have had one, and the session is forked then.
+    Forked,
+}
+
+#[test]
+fn an_agent_behind_two_layers_is_told_once_what_other_windows_have_said() {
+    for (kind, beside) in
+        KINDS.iter().flat_map(|kind| [Beside::Failed, Beside::UnderWay, Beside::Forked].map(|beside| (kind, beside)))
+    {
+        let ([outer, inner], world) = ([(); 2].map(|()| Memory::new()), World::unrecorded());
+        let bottom = || Bottom { capabilities: serde_json::from_str(kind).unwrap(), ..Bottom::default() };
+        let (mut one, mut two) = (bottom(), bottom());
+        let mut first = Stack::ready([&outer, &inner], &world, &mut one);
+        let out = first.ask("session/new", json!({"cwd": CWD, "mcpServers": []}));
+        let id = out.answer("session/new")["result"]["sessionId"].as_str().unwrap().to_owned();
+        first.prompt(&id, "First question");
+        two.sessions.clone_from(&first.bottom.sessions);
+        let mut second = Stack::ready([&outer, &inner], &world, &mut two);
+        if beside != Beside::UnderWay {
+            second.load(&id, &Value::Null);
+        }
+        first.bottom.does = match beside {
+            Beside::Failed => Does::Fails,
+            Beside::UnderWay => Does::Nothing,
+            Beside::Forked => Does::Answers,
+        };
+        let prompt = json!([{"type": "text", "text": "Second question"}]);
+        first.ask("session/prompt", json!({"sessionId": id, "prompt": prompt}));
+        if beside == Beside::UnderWay {
+            second.load(&id, &Value::Null);
+        }
+        let mut asked = id.clone();
+        if beside == Beside::Forked {
+            second.prompt(&id, "Another question");
+            let out = second.ask("session/fork", json!({"sessionId": id, "cwd": CWD}));
+            out.answer("session/fork")["result"]["sessionId"].as_str().unwrap().clone_into(&mut asked);
+        }
+        let before = second.bottom.told("User: Second question");
+        second.prompt(&asked, "Third question");
+        let told = second.bottom.told("User: Second question") - before;
+        assert!(told <= 1, "{kind}, {beside:?}: {told} times");
+        first.close();
+        second.close();
+        // The account is nobody's words, in neither store.
+        for store in [&outer, &inner] {
+            let mut desk = Desk::open(store, &world, &[]);
+            desk.greet(Some("bottom"), &json!({}));
+            let out = desk.client(json!({"id": "load", "method": "session/load",
+                "params": {"sessionId": asked, "cwd": CWD, "mcpServers": []}}));
+            let said = said(&out.client).concat();
+            assert!(!said.contains("restored for you"), "{kind}, {beside:?}: {said}");
         }
     }
 }

@@ -80,6 +80,29 @@ fn kept<S: Storage>(store: &S, world: &World, session: &str, limit: u32) -> Vec<
 }
 
 #[test]
+fn agents_of_two_windows_may_ask_by_the_same_ids() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut first = called(&store, &world, Some("one"));
+    first.new_session("s1", CWD);
+    first.turn("s1", "Hi", &["Ho"]);
+    let mut second = called(&store, &world, Some("two"));
+    let out = ask_load(&mut second, "load", "s1");
+    oblige(&mut second, out, &[("Hi", "Ho")], "never").answer("load");
+    for (desk, call) in [(&mut second, "theirs"), (&mut first, "ours")] {
+        ask_prompt(desk, "turn", "s1", "Go");
+        asks(desk, "0", call);
+        desk.agent(answers("turn"));
+        desk.wait(500);
+    }
+    // Each is answered where it was asked, after its turn.
+    second.client(chooses("0", "n"));
+    second.wait(500);
+    first.client(chooses("0", "y"));
+    first.wait(500);
+    assert_eq!(kept(&store, &world, "s1", 10), ["theirs two reject_once", "ours one allow_once"]);
+}
+
+#[test]
 fn who_answered_what_is_kept_and_never_replayed() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = called(&store, &world, Some("zed"));

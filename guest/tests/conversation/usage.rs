@@ -7,7 +7,9 @@ use acp_sessions_guest::store::{Store, keys};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, envelope, update};
-use crate::scenes::{CWD, LONG, ask_fork, ask_load, ask_prompt, ask_resume, leave, listing, oblige, row, says};
+use crate::scenes::{
+    CWD, LONG, ask_fork, ask_load, ask_prompt, ask_resume, leave, listing, load, oblige, row, says, updates,
+};
 
 /// The day on which the stories begin.
 pub(crate) const TODAY: &str = "2025-10-09";
@@ -549,6 +551,35 @@ fn a_fork_begins_at_what_its_own_windows_agent_has_said_of_its_parent() {
             [format!("f1 {TODAY} a: 0.1 USD"), format!("s1 {TODAY} a: {parents} USD")],
             "{sums:?}"
         );
+    }
+}
+
+#[test]
+fn an_agent_that_was_started_again_may_have_taken_up_what_others_have_spent() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let [mut first, mut second] = two_windows(&store, &world, &["1", "1.5"]);
+    let again = second.revive(&loads());
+    assert!(again.client.is_empty());
+    tells(&mut first, "s1", "2");
+    let out = ask_prompt(&mut second, "next", "s1", "On");
+    oblige(&mut second, out, &[], "fresh").answer("next");
+    tells(&mut second, "s1", "2.75");
+    assert_eq!(used(&store, &world), [format!("s1 {TODAY} a: 2.75 USD")]);
+}
+
+#[test]
+fn a_forks_history_does_not_tell_what_its_parent_has_cost() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    desk.new_session("s1", CWD);
+    turn(&mut desk, "s1", &["2"]);
+    let asked = ask_fork(&mut desk, "s1").request("session/fork");
+    let out = desk.reply(&asked, json!({"sessionId": "f1"}));
+    oblige(&mut desk, out, &[], "fresh");
+    for (session, cost) in [("s1", json!({"amount": 2, "currency": "USD"})), ("f1", Value::Null)] {
+        let out = load(&mut desk, session, &[]);
+        let told = updates(&out, "usage_update");
+        assert_eq!((&told[0]["used"], &told[0]["cost"]), (&json!(10), &cost), "{session}");
     }
 }
 

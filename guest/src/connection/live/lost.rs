@@ -87,6 +87,7 @@ impl LiveSession {
             Phase::Open { .. } | Phase::Deleted { .. } | Phase::Gone => {}
         }
         self.end_lost_turns(how, cx);
+        self.spending.agent_ended();
         // Nobody tells anything any more that would have to be waited for.
         self.go_on_untold(cx);
         self.agent_id = "".into();

@@ -43,6 +43,7 @@ impl LiveSession {
         let heard = overheard.map_or_else(|| opening.heard_in(&session), |overheard| overheard.told());
         self.untold = untold(&session, heard, cx);
         self.has_overheard(overheard);
+        self.layer_has_heard(&session, cx);
         self.copy = opening.agents_copy(&attached, cx);
         let mark = self.mark_of(&opening, &attached, &session, cx);
         let goes_on = opening.is_detached() && !attached.step.makes();
@@ -113,6 +114,14 @@ impl LiveSession {
         if request.is_none() && !opening.was_open() {
             // It was opened for its history alone.
             self.close_for_nobody(cx);
+        }
+    }
+
+    /// A layer has heard what was said in other windows of the same session of its.
+    fn layer_has_heard<S: Storage, E: Environment>(&mut self, session: &Session, cx: &Cx<'_, S, E>) {
+        let Some(untold) = self.untold.filter(|_| cx.agent.is_layer) else { return };
+        if matches!(self.account_from(untold, 0, session, cx), Ok(None)) {
+            self.untold = None;
         }
     }
 

@@ -241,7 +241,7 @@ impl Opening {
     }
 
     /// What is to be in force once it is open.
-    pub(super) fn to_put_back(&mut self) -> &mut State {
+    pub(super) fn in_force_soon(&mut self) -> &mut State {
         &mut self.put_back
     }
 

@@ -64,6 +64,7 @@ impl LiveSession {
             if let Some(question) = &question {
                 entry.set(REQUEST, question.request.as_str());
             }
+            self.says_here(cx);
             self.recorder.push(Kind::PermissionAsked, cx.now(), &entry.to_json());
             let asked = if self.is_without_turn() { Asked::BetweenTurns } else { Asked::InTurn };
             let question = question.map(|question| Question { asked, ..question });
@@ -151,6 +152,7 @@ impl LiveSession {
                 entry.set(member, json!(value).to_string());
             }
         }
+        self.says_here(cx);
         self.recorder.push(Kind::PermissionAnswered, cx.now(), &entry.to_json());
     }
 

@@ -15,8 +15,9 @@ use crate::connection::turn::Turn;
 use crate::environment::Environment;
 use crate::rpc::{self, RpcError};
 use crate::sessions::title;
-use crate::storage::Storage;
-use crate::transcript::{Echo, Entry, Hearer, Kind, digest, digest_for};
+use crate::storage::{Storage, StorageError};
+use crate::store::Session;
+use crate::transcript::{Echo, Entry, Hearer, Kind, digest_for};
 
 /// The longest prompt, in bytes, that the host is given to keep where the store did not take it.
 const LONGEST_KEPT: usize = 1024 * 1024;
@@ -163,26 +164,38 @@ impl LiveSession {
         let Some(session) = self.key.id().map(|id| cx.store.session(id)).transpose()?.flatten() else {
             return Ok(None);
         };
-        let storage = cx.store.storage();
-        let account = match from {
-            Untold::Entry(behind) => {
-                let heard = session.length_before(behind);
-                // A layer is in step with its own windows.
-                let window = (!cx.agent.is_layer).then(|| self.window(cx));
-                let hearer = Hearer { agent: &cx.agent.name, id: &self.agent_id, window: window.as_deref() };
-                digest_for(storage, &session, heard, Some(hearer))?
-            }
-            // What it refused since it has not heard either.
-            Untold::Place(heard) => {
-                let heard = heard.min(session.heard_by(&cx.agent.name, &self.agent_id));
-                // Its record stands before the last that it has told, as long as that could have become more.
-                digest(storage, &session, if told_by_itself == heard + 1 { told_by_itself } else { heard })?
-            }
-        };
+        let account = self.account_from(from, told_by_itself, &session, cx)?;
         if account.is_none() {
             self.untold = None;
         }
         Ok(account.map(|account| (from, account)))
+    }
+
+    /// The same behind a place, of which the agent has told so many entries by itself.
+    pub(super) fn account_from<S: Storage, E: Environment>(
+        &self,
+        from: Untold,
+        told_by_itself: u64,
+        session: &Session,
+        cx: &Cx<'_, S, E>,
+    ) -> Result<Option<String>, StorageError> {
+        let storage = cx.store.storage();
+        let known = session.agents.get(&cx.agent.name).filter(|known| *known.id == *self.agent_id);
+        let lineage = known.map_or(&[][..], |known| &known.lineage);
+        let ids: Vec<String> = [self.agent_id.to_string()].into_iter().chain(lineage.iter().cloned()).collect();
+        // A layer is in step with its own windows.
+        let window = (!cx.agent.is_layer).then(|| self.window(cx));
+        let hearer = Hearer { agent: &cx.agent.name, ids: &ids, window: window.as_deref() };
+        match from {
+            Untold::Entry(behind) => digest_for(storage, session, session.length_before(behind), Some(hearer)),
+            // What it refused since it has not heard either.
+            Untold::Place(heard) => {
+                let heard = heard.min(session.heard_by(&cx.agent.name, &self.agent_id));
+                // Its record stands before the last that it has told, as long as that could have become more.
+                let heard = if told_by_itself == heard + 1 { told_by_itself } else { heard };
+                digest_for(storage, session, heard, Some(hearer).filter(|_| cx.agent.is_layer))
+            }
+        }
     }
 
     /// The client has cancelled: its turns end so, and prompts that still wait do without the agent ever seeing them.

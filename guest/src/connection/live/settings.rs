@@ -77,7 +77,7 @@ impl LiveSession {
     /// The agent has agreed, with this answer.
     pub(in crate::connection) fn setting_agreed<S: Storage, E: Environment>(
         &mut self,
-        setting: Setting,
+        setting: &Setting,
         answer: &str,
         cx: &mut Cx<'_, S, E>,
     ) {
@@ -86,12 +86,12 @@ impl LiveSession {
         let before = self.state.in_force();
         // It is what the session is to be put back to as well, where the agent is just opening it once more.
         let put_back = match &mut self.phase {
-            Phase::Opening(opening) => Some(opening.to_put_back()),
+            Phase::Opening(opening) => Some(opening.in_force_soon()),
             _ => None,
         };
         let changed = &mut self.state_changes;
         for state in [&mut self.state].into_iter().chain(put_back) {
-            match &setting {
+            match setting {
                 Setting::Mode(mode) => {
                     changed.mode = Some(mode.clone());
                     state.mode_is(mode);

@@ -95,6 +95,14 @@ impl Spending {
         }
     }
 
+    /// The agent's process has ended, which had told of it; another one goes on.
+    pub(super) fn agent_ended(&mut self) {
+        self.begun = None;
+        if let Some(count) = &mut self.count {
+            count.agent_ended();
+        }
+    }
+
     /// The session was open here before, and the agent has said then that it has cost this.
     pub(super) fn goes_on_from(&mut self, told: &Costs) {
         let has_begun = self.count.as_ref().is_some_and(|count| self.has_begun(count.of()));

@@ -12,10 +12,8 @@ use crate::environment::Environment;
 use crate::rpc::{self, Object};
 use crate::sessions::info;
 use crate::storage::{Storage, StorageError};
+use crate::store::USAGE;
 use crate::transcript::{Kind, Recorder, Retold, UpdateKind, in_window, speaker};
-
-/// The update that tells what the session uses.
-const USAGE: &str = "usage_update";
 
 impl LiveSession {
     /// An update for this session.
@@ -86,8 +84,10 @@ impl LiveSession {
         let Some(update_for_client) = cx.asked.shown(&update.name, &update_for_client) else { return Handled::Done };
         let Phase::Opening(opening) = &mut self.phase else { return Handled::Done };
         if let super::Target::Fork(..) = opening.target {
-            // The client does not know yet what it is about.
-            opening.later.push(update_for_client.into_owned());
+            // The client does not know yet what it is about. Which mode and options are in force the answer says.
+            if !matches!(update.kind, UpdateKind::Mode | UpdateKind::Options) {
+                opening.later.push(update_for_client.into_owned());
+            }
             return Handled::Done;
         }
         if opening.hides_state() && update.kind != UpdateKind::Info {
@@ -138,10 +138,7 @@ impl LiveSession {
     fn record_and_show<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> Handled {
         let is_hidden = self.hides_updates();
         let is_held_back = update.kind.is_history() && self.holds_back(cx);
-        let agent_id = self.agent_id.clone();
-        self.in_step.speaks_as(&agent_id);
-        let window = self.in_step.window.get_or_insert_with(|| cx.window());
-        self.recorder.set_speaker(|| cx.through(in_window(&speaker(&cx.agent.name, &agent_id), window)));
+        self.says_here(cx);
         let shown = match update.kind {
             UpdateKind::UserChunk => self.record_user_chunk(update, cx),
             UpdateKind::Chunk => {
@@ -172,6 +169,14 @@ impl LiveSession {
             Some(shown) if !(is_hidden && update.kind != UpdateKind::Info) => self.pass(update, &shown),
             _ => Handled::Done,
         }
+    }
+
+    /// What is recorded from now on is said by this window's agent, or to it, unless it is of a turn.
+    pub(super) fn says_here<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) {
+        let agent_id = self.agent_id.clone();
+        self.in_step.speaks_as(&agent_id);
+        let window = self.in_step.window.get_or_insert_with(|| cx.window());
+        self.recorder.set_speaker(|| cx.through(in_window(&speaker(&cx.agent.name, &agent_id), window)));
     }
 
     /// The agent has said something that is recorded. Between turns that is the session's last activity; of a turn that is its

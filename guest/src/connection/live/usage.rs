@@ -8,7 +8,7 @@ use crate::environment::Environment;
 use crate::rpc::{Object, whole_number};
 use crate::sessions::fork::spent_before;
 use crate::storage::{Storage, StorageError};
-use crate::store::{Cost, Costs, Origin, Session, Usage};
+use crate::store::{Cost, Costs, Origin, Session, USAGE, Usage};
 use crate::transcript::speaker;
 
 impl LiveSession {
@@ -30,7 +30,7 @@ impl LiveSession {
         self.spending.begin_count(of.clone(), stored.as_ref(), is_own);
         // What was last said may have been lost with who was to write it here; the state has it all the same.
         self.read_state(cx);
-        let last = self.state.updates.get("usage_update").filter(|_| self.state.usage_of == of);
+        let last = self.state.updates.get(USAGE).filter(|_| self.state.usage_of == of);
         if let Some(cost) = last.and_then(|last| cost_of(last.get())) {
             self.spending.was_told(&cost);
         }

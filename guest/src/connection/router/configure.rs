@@ -60,7 +60,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     pub(super) fn setting_answered(&mut self, session: String, setting: Setting, outcome: Outcome<'_>) -> Handled {
         if let Outcome::Result(answer) = outcome {
-            self.with(&Key::Session(session), |session, cx| session.setting_agreed(setting, answer, cx));
+            self.with(&Key::Session(session), |session, cx| session.setting_agreed(&setting, answer, cx));
         }
         Handled::Pass
     }

@@ -91,7 +91,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.check_room_for_session()?;
         let state = match &target {
             Target::Unknown(_) => State::default(),
-            Target::Known(session) | Target::Fork(session, ..) => self.store.state(&session.id)?,
+            Target::Known(session) => self.store.state(&session.id)?,
+            Target::Fork(parent, ..) => self.store.state(&parent.id)?.without_cost(),
         };
         if let Target::Known(session) = &target {
             self.mend(session)?;

@@ -8,8 +8,8 @@ use crate::transcript::entry::{Entry, speaker};
 pub struct Hearer<'a> {
     /// The agent's name.
     pub agent: &'a str,
-    /// The agent's id for its session.
-    pub id: &'a str,
+    /// The agent's ids for its session and, if it is a fork that the agent has made, for those that it was forked from.
+    pub ids: &'a [String],
     /// What the tags of the window's turns begin with; none where it has heard what was said in any window.
     pub window: Option<&'a str>,
 }
@@ -18,7 +18,7 @@ impl Hearer<'_> {
     /// Whether the turn that this prompt is of went to it.
     pub(super) fn took_part(&self, prompt: &Entry<'_>) -> bool {
         prompt.turn.is_some_and(|tag| self.is_its_window(tag))
-            && prompt.with().is_some_and(|(agent, id)| agent == self.agent && id == self.id)
+            && prompt.with().is_some_and(|(agent, id)| agent == self.agent && self.ids.contains(&id))
     }
 
     /// Whether the turn of this tag was had in its window.
@@ -29,6 +29,6 @@ impl Hearer<'_> {
     /// Whether it has said this by itself, between turns.
     pub(super) fn has_said(&self, entry: &Entry<'_>) -> bool {
         self.window.is_none_or(|window| entry.may_be_of(window))
-            && entry.speaker.is_some_and(|said_by| speaker(self.agent, self.id) == said_by)
+            && entry.speaker.is_some_and(|said_by| self.ids.iter().any(|id| speaker(self.agent, id) == said_by))
     }
 }

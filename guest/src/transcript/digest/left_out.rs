@@ -20,11 +20,14 @@ pub(super) struct LeftOut {
     all: Parts,
     /// What the user said in it, until the agent says or does something.
     unanswered: Parts,
+    /// It has been told what failed, by others that it hears.
+    has_heard_failed: bool,
 }
 
 impl LeftOut {
-    pub(super) fn of(tag: &str) -> Self {
-        Self { tag: tag.to_owned(), all: Parts::up_to(LIMIT), unanswered: Parts::up_to(LIMIT) }
+    pub(super) fn of(tag: &str, hearer: Hearer<'_>) -> Self {
+        let has_heard_failed = hearer.window.is_none();
+        Self { tag: tag.to_owned(), all: Parts::up_to(LIMIT), unanswered: Parts::up_to(LIMIT), has_heard_failed }
     }
 
     pub(super) fn is_of(&self, tag: Option<&str>) -> bool {
@@ -37,7 +40,7 @@ impl LeftOut {
         match (entry.kind, Ended::of(entry)) {
             (Kind::Prompt, _) => self.unanswered.extend(entry.turn, said(entry)),
             (_, Some(Ended::Refused)) => return self.all.take(),
-            (_, Some(Ended::Failed)) => return self.unanswered.take(),
+            (_, Some(Ended::Failed)) if !self.has_heard_failed => return self.unanswered.take(),
             _ => self.unanswered.clear(),
         }
         Vec::new()
@@ -83,7 +86,7 @@ pub(super) fn begun_before<S: Storage>(
     let mut left_out: Option<LeftOut> = None;
     each_of_turn(storage, &session.id, tag, |_, _, entry| {
         if hearer.took_part(entry) {
-            left_out.get_or_insert_with(|| LeftOut::of(tag));
+            left_out.get_or_insert_with(|| LeftOut::of(tag, hearer));
         }
         if entry.kind != Kind::TurnEnd
             && let Some(left_out) = &mut left_out

@@ -19,11 +19,11 @@ pub(super) struct Count {
     /// yet: an agent that has taken up what others of its processes had counted goes on from that, and one that counts for
     /// itself from what this window was told.
     elsewhere: Costs,
-    /// What it is known to have cost by whatever was told in any window, where this one was told nothing yet: its agent may
-    /// have taken up all of that.
-    known: Costs,
-    /// What was told last is not in the store.
-    is_news: bool,
+    /// What it was known to have cost by whatever was told in any window, when the count began and by now, where this one was
+    /// told nothing yet: its agent may have taken up all of that.
+    known: [Costs; 2],
+    /// What was told last here and is not in the store.
+    news: Costs,
     /// The agent has begun the session here: this is known of another that had its id, and is nothing to it.
     others: Costs,
     /// Something of the session was counted before. Where nothing was, what it was said to have cost is a fork's parent's.
@@ -58,8 +58,8 @@ impl Count {
             is_counted: stored.is_some_and(|usage| usage.cost().is_some()),
             here: Here::Nothing,
             elsewhere: Costs::default(),
-            known: stored.map(|usage| usage.known(&of)).unwrap_or_default(),
-            is_news: false,
+            known: [stored.map(|usage| usage.known(&of)).unwrap_or_default(), Costs::default()],
+            news: Costs::default(),
             others: Costs::default(),
             more: Costs::default(),
             past: Costs::default(),
@@ -86,7 +86,12 @@ impl Count {
     /// Another window was told that since the count began, and so much is known by now.
     pub(super) fn hears(&mut self, told: &Costs, known: Costs) {
         self.elsewhere = told.clone();
-        self.known = known;
+        self.known[1] = known;
+    }
+
+    /// The agent's process has ended: another one may have taken up what other windows were told.
+    pub(super) fn agent_ended(&mut self) {
+        self.here = Here::Nothing;
     }
 
     /// It is a fork's, made in a window that was told what its parent had cost.
@@ -101,7 +106,7 @@ impl Count {
         self.elsewhere = self.told.clone();
         told.iter().for_each(|cost| self.told.set_last(cost));
         self.here = if told.is_empty() { Here::Nothing } else { Here::Something };
-        self.known = Costs::default();
+        self.known = Default::default();
     }
 
     /// What the sum that is told now is compared with, and is from now on: once, that is what was told elsewhere or is known
@@ -109,15 +114,17 @@ impl Count {
     fn tells(&mut self, cost: &Cost) -> Amount {
         let here = self.told.of(&cost.currency).unwrap_or_default();
         if self.here == Here::OfParent {
-            self.known = Costs::default();
+            self.known = Default::default();
         }
-        let others = [&mut self.elsewhere, &mut self.known].map(|costs| {
+        let [first, now] = &mut self.known;
+        let others = [&mut self.elsewhere, first, now].map(|costs| {
             let amount = costs.of(&cost.currency).unwrap_or_default();
             costs.take(&Cost { amount, currency: cost.currency.clone() });
             amount
         });
         self.told.set_last(cost);
-        (self.here, self.is_news) = (Here::Something, true);
+        self.news.set_last(cost);
+        self.here = Here::Something;
         others.into_iter().filter(|amount| *amount <= cost.amount).fold(here, Amount::max)
     }
 
@@ -183,16 +190,21 @@ impl Count {
         }
         known.add_all(&self.more);
         usage.add(None, agent, &unknown);
-        if self.is_news {
-            usage.note_told(&self.of, self.told.clone(), &known);
+        if !self.news.is_empty() {
+            // In other units others may have been told something since; what was told of another that had its id is nothing.
+            let stored = usage.told(&self.of).filter(|_| self.others.is_empty()).cloned();
+            let mut told = stored.unwrap_or_else(|| self.told.clone());
+            self.news.iter().for_each(|cost| told.set_last(cost));
+            usage.note_told(&self.of, told, &known);
         }
     }
 
     /// The store has it all.
     pub(super) fn noted(&mut self) {
-        if std::mem::take(&mut self.is_news) {
+        if !self.news.is_empty() {
             self.others = Costs::default();
         }
+        self.news = Costs::default();
         self.more = Costs::default();
         self.past = Costs::default();
         self.begins_at = Costs::default();
@@ -258,6 +270,29 @@ mod tests {
             tell(&mut count, tells);
             assert_eq!(after(&count, usage), expected, "{tells:?}");
         }
+    }
+
+    #[test]
+    fn the_largest_sum_that_can_have_been_taken_up_counts_though_more_is_known_by_now() {
+        let mut count = Count::new("x".to_owned(), Some(&stored("1", "10")));
+        count.hears(stored("23", "23").told("x").unwrap(), stored("23", "23").known("x"));
+        count.now(&dollars("13"));
+        assert_eq!(after(&count, stored("23", "23")), ["26", "13", "0"]);
+    }
+
+    #[test]
+    fn in_a_unit_of_which_this_window_was_told_nothing_it_is_told_what_others_were() {
+        let euros = |amount: &str| Cost { currency: "EUR".to_owned(), ..dollars(amount) };
+        let mut usage = stored("1", "1");
+        let mut count = Count::new("x".to_owned(), Some(&usage));
+        let [mut told, mut all] = [usage.told("x").cloned().unwrap(), usage.known("x")];
+        told.set(&dollars("3"));
+        all.set(&dollars("3"));
+        usage.note_told("x", told, &all);
+        count.now(&euros("4"));
+        count.note(&mut usage, "a");
+        let told = usage.told("x").unwrap();
+        assert_eq!([told.of("USD"), told.of("EUR")], [Amount::parse("3").ok(), Amount::parse("4").ok()]);
     }
 
     #[test]
