@@ -170,11 +170,12 @@ mod tests {
     }
 
     fn state() -> State {
+        let mut state = State::default();
         let modes = json!({"currentModeId": "code", "availableModes": [{"id": "code"}, {"id": "plan"}, {"id": "own"}]});
-        let models = json!({"currentModelId": "m1", "availableModels": [{"modelId": "m1"}, {"modelId": "m2"}]});
-        let mut state =
-            State { modes: Some(raw(&modes)), options: Some(raw(&list("code", "m1", "low"))), ..State::default() };
-        state.beside.insert("models".to_owned(), raw(&models));
+        state.modes = Some(raw(&modes));
+        let beside = json!({"currentModelId": "m1", "availableModels": [{"modelId": "m1"}, {"modelId": "m2"}]});
+        state.beside.insert("models".to_owned(), raw(&beside));
+        state.options = Some(raw(&list("code", "m1", "low")));
         state
     }
 

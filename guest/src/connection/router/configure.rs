@@ -58,9 +58,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         Ok(handled)
     }
 
-    pub(super) fn setting_answered(&mut self, session: String, setting: Setting, outcome: Outcome<'_>) -> Handled {
+    pub(super) fn setting_answered(&mut self, session: String, setting: &Setting, outcome: Outcome<'_>) -> Handled {
         if let Outcome::Result(answer) = outcome {
-            self.with(&Key::Session(session), |session, cx| session.setting_agreed(&setting, answer, cx));
+            self.with(&Key::Session(session), |session, cx| session.setting_agreed(setting, answer, cx));
         }
         Handled::Pass
     }
