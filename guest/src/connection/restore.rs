@@ -111,7 +111,9 @@ pub(super) fn restore_requests(wanted: &State, answer: &str, agent_id: &str) -> 
     for (current, option, value) in all {
         let chosen: serde_json::Value = parse(Some(value));
         let is_in_force = current.is_some_and(|current| current["currentValue"] == chosen);
-        if is_in_force || !may_be_set(&options, current, &chosen) {
+        // With another mode or model there may be others.
+        let is_list_final = requests.is_empty();
+        if is_in_force || (is_list_final && !may_be_set(&options, current, &chosen)) {
             continue;
         }
         let mut params = json!({ "sessionId": agent_id, "configId": option, "value": chosen });
@@ -150,4 +152,31 @@ fn parse(json: Option<&RawValue>) -> serde_json::Value {
 
 fn parse_text(json: Option<&str>) -> serde_json::Value {
     json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_offered_is_not_asked_for_unless_another_model_may_have_it() {
+        let choices = |values: &[&str]| values.iter().map(|value| json!({ "value": value })).collect::<Vec<_>>();
+        let options =
+            json!([{"id": "effort", "type": "select", "currentValue": "low", "options": choices(&["low", "mid"])}]);
+        let answer = json!({"configOptions": options, "models": {"currentModelId": "m1"}}).to_string();
+        for (model, chosen, expected) in [
+            (None, ("effort", "mid"), &["session/set_config_option"][..]),
+            (None, ("effort", "high"), &[]),
+            (None, ("gone", "x"), &[]),
+            (Some("m1"), ("effort", "high"), &[]),
+            (Some("m2"), ("effort", "high"), &["session/set_model", "session/set_config_option"]),
+        ] {
+            let mut wanted = State { model: model.map(str::to_owned), ..State::default() };
+            let value = RawValue::from_string(json!(chosen.1).to_string()).unwrap();
+            wanted.chosen.insert(chosen.0.to_owned(), value);
+            let (requests, _) = restore_requests(&wanted, &answer, "s");
+            let methods: Vec<&str> = requests.iter().map(|request| request.method).collect();
+            assert_eq!(methods, expected, "{model:?} {chosen:?}");
+        }
+    }
 }

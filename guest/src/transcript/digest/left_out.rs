@@ -3,6 +3,8 @@
 //! An agent knows what was said in them, unless it says that it has no such session, which is asked of another program of its
 //! then. And prompts that failed and that nobody answered need not have reached it.
 
+use std::collections::BTreeSet;
+
 use super::hearer::Hearer;
 use super::parts::{LIMIT, Parts};
 use super::said::said;
@@ -66,8 +68,18 @@ impl Begun {
         if let Some((_, took_part)) = self.0.as_ref().filter(|(known, _)| known == tag) {
             return Ok(*took_part);
         }
-        let mut took_part = false;
-        each_of_turn(storage, &session.id, tag, |_, _, entry| took_part |= hearer.took_part(entry))?;
+        let (mut is_met, mut took_part) = (false, false);
+        // A fork's turns may have begun in what it has of its parents'.
+        let inherited: BTreeSet<&String> = session.segments.iter().map(|segment| &segment.log).collect();
+        for log in [&session.id].into_iter().chain(inherited) {
+            each_of_turn(storage, log, tag, |_, _, entry| {
+                is_met = true;
+                took_part |= hearer.took_part(entry);
+            })?;
+            if is_met {
+                break;
+            }
+        }
         self.0 = Some((tag.to_owned(), took_part));
         Ok(took_part)
     }
