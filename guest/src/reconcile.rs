@@ -12,6 +12,7 @@ mod event;
 mod fold;
 mod joint;
 mod judge;
+mod mingled;
 mod places;
 mod plan;
 mod recut;

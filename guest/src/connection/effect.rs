@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::client_request::ClientRequest;
 use super::key::Key;
 use super::load::Share;
+use super::method::Method;
 use super::params::Rest;
 use super::requests::{Outgoing, OwnId};
 use crate::rpc::{Id, RpcError};
@@ -14,9 +15,21 @@ use crate::rpc::{Id, RpcError};
 pub(super) struct Waiting {
     pub(super) line: String,
     pub(super) request: Option<ClientRequest>,
-    /// Whether it is a prompt, which a cancelled session ends before the agent sees it.
-    pub(super) is_prompt: bool,
+    /// What the request asks for.
+    pub(super) method: Option<Method>,
     pub(super) _share: Share,
+}
+
+impl Waiting {
+    /// Whether it is a prompt, which a cancelled session ends before the agent sees it.
+    pub(super) fn is_prompt(&self) -> bool {
+        self.method == Some(Method::Prompt)
+    }
+
+    /// Whether it opens the session that it names.
+    pub(super) fn opens(&self) -> bool {
+        matches!(self.method, Some(Method::Load | Method::Resume))
+    }
 }
 
 /// Something for the router to do.

@@ -421,6 +421,11 @@ impl LiveSession {
         !self.waiting.is_empty()
     }
 
+    /// Whether something waits for its phase to end that opens it then.
+    pub(super) fn is_opened_next(&self) -> bool {
+        self.waiting.iter().any(Waiting::opens)
+    }
+
     /// Keeps a line until the phase ends; then it is handled as if it came now.
     pub(super) fn wait(&mut self, waiting: Waiting) {
         self.waiting.push_back(waiting);

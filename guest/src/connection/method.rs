@@ -46,7 +46,7 @@ const TABLE: [(&str, Method, bool, bool); 20] = [
     ("session/unarchive", Method::Unarchive, false, true),
     ("session/status", Method::Status, false, false),
     ("session/set_title", Method::SetTitle, false, false),
-    // A prompt behind a close is refused as soon as it comes: its session will not be open.
+    // A prompt behind a close is refused as soon as it comes, unless a load waits: its session will not be open.
     ("session/prompt", Method::Prompt, true, false),
     ("session/set_mode", Method::SetMode, true, false),
     ("session/set_model", Method::SetModel, true, false),

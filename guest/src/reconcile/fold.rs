@@ -369,7 +369,7 @@ impl Fold {
         self.wanted.note_rests(user, agent.sum());
         // An agent that replays less than it did has not forgotten the rest but changed it.
         agent = self.wanted.kept(agent, is_ours && !finished);
-        let holds = held.into_boxed_slice();
+        let holds = held.into();
         let has_ended_well = matches!(ended, None | Some(Ended::Well));
         let came_to_nothing = is_ours && !has_ended_well && agent.sum().is_empty();
         let refused = is_ours && ended == Some(Ended::Refused);

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::align::align;
 use super::draft::{Draft, Told, is_held};
 use super::joint;
+use super::mingled;
 use super::plan::{Heard, Piece, Plan};
 use super::recut::alike;
 use super::turn::Turn;
@@ -14,7 +15,8 @@ use super::turn::Turn;
 /// own list says that the session has changed since the two last agreed.
 pub fn plan(log: &[Turn], heard: impl Into<Heard>, replay: &[Turn], moved_on: bool) -> Plan {
     let heard = heard.into();
-    drafted(Draft::new(heard, moved_on, replay), log, heard, replay)
+    let (log, replay) = mingled::joined(log, replay);
+    drafted(Draft::new(heard, moved_on, &replay), &log, heard, &replay)
 }
 
 /// The same; where the two contradict each other, the evidence says what becomes of that.
@@ -77,7 +79,8 @@ pub struct Evidence {
 /// The same where the two may have nothing in common. What has begun since the agent was asked it need not have told.
 pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
     let (before, since) = begun_since(log, replay, evidence.asked_at);
-    let mut judged = judge_all(before, heard, replay, evidence);
+    let (before, replay) = mingled::joined(before, replay);
+    let mut judged = judge_all(&before, heard, &replay, evidence);
     let since = since.iter().flat_map(|turn| turn.at.runs());
     judged.pieces.extend(since.map(Piece::Keep));
     judged

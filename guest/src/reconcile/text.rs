@@ -18,6 +18,27 @@ impl Sum {
     }
 }
 
+/// What a text is made of, in whatever order: of how many of each byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Letters(u64);
+
+impl Letters {
+    /// Of two texts together.
+    #[must_use]
+    pub(super) fn and(self, other: Self) -> Self {
+        Self(self.0.wrapping_add(other.0))
+    }
+
+    /// Another byte, which counts as a number that no sum of others is likely to be.
+    fn push(&mut self, byte: u8) {
+        // The finalizer of SplitMix64.
+        let mut number = (u64::from(byte) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        self.0 = self.0.wrapping_add(number ^ (number >> 31));
+    }
+}
+
 /// What is known of the beginnings of a text.
 #[derive(Debug, Clone)]
 enum Beginnings {
@@ -31,6 +52,7 @@ enum Beginnings {
 #[derive(Debug, Clone)]
 pub struct Text {
     sum: Sum,
+    letters: Letters,
     /// Of most texts nothing is known, so it takes little room there.
     beginnings: Option<Box<Beginnings>>,
 }
@@ -39,6 +61,11 @@ impl Text {
     /// The whole of it.
     pub fn sum(&self) -> Sum {
         self.sum
+    }
+
+    /// What all of it is made of.
+    pub(super) fn letters(&self) -> Letters {
+        self.letters
     }
 
     /// Whether this text is known to begin with that one.
@@ -64,7 +91,8 @@ impl Text {
     /// This text and that one after it; what is known of the beginnings is that of the first.
     #[must_use]
     pub(super) fn followed_by(&self, other: &Self) -> Self {
-        Self { sum: self.sum.followed_by(other.sum), beginnings: self.beginnings.clone() }
+        let letters = self.letters.and(other.letters);
+        Self { sum: self.sum.followed_by(other.sum), letters, beginnings: self.beginnings.clone() }
     }
 
     /// The text without its beginnings.
@@ -78,6 +106,7 @@ impl Text {
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     sum: Sum,
+    letters: Letters,
     /// A backslash came last: whether it counts shows with the next character.
     backslash: bool,
     /// The beginning, if it is to be kept.
@@ -138,7 +167,7 @@ impl Writer {
             None => Some(Beginnings::Sums(self.noted.into_boxed_slice())),
         };
         let beginnings = beginnings.map(Box::new);
-        Text { sum: self.sum, beginnings }
+        Text { sum: self.sum, letters: self.letters, beginnings }
     }
 
     /// The sum of what was written.
@@ -161,6 +190,7 @@ impl Writer {
             tail.note(self.sum);
         }
         self.sum.push(byte);
+        self.letters.push(byte);
         if let Some(kept) = self.kept.as_mut().filter(|kept| kept.len() < LONGEST_KEPT) {
             kept.push(byte);
         }

@@ -1,6 +1,7 @@
 //! What a conversation is made of.
 
 use std::borrow::Cow;
+use std::ops::Deref;
 
 use super::places::Places;
 use super::sum::Sum;
@@ -33,7 +34,28 @@ pub struct Turn {
     pub refused: bool,
     /// What it is known to hold of turns of the other side; of rests of their answers, what it ends with. What was put
     /// together holds the prompts of all that it was put together of.
-    pub holds: Box<[Half]>,
+    pub holds: Halves,
+}
+
+/// Some halves of turns. Most turns have none, which take little room.
+#[derive(Debug, Clone, Default)]
+pub struct Halves(Option<Box<Several>>);
+
+#[derive(Debug, Clone)]
+struct Several(Box<[Half]>);
+
+impl From<Vec<Half>> for Halves {
+    fn from(halves: Vec<Half>) -> Self {
+        Self((!halves.is_empty()).then(|| Box::new(Several(halves.into_boxed_slice()))))
+    }
+}
+
+impl Deref for Halves {
+    type Target = [Half];
+
+    fn deref(&self) -> &[Half] {
+        self.0.as_deref().map_or(&[], |several| &several.0)
+    }
 }
 
 /// A turn of which there is one half only.
@@ -66,7 +88,7 @@ impl Turn {
 
     /// It and that one are one.
     pub(super) fn join(&mut self, other: &Self) {
-        self.holds = [self.prompts(), other.prompts()].concat().into_boxed_slice();
+        self.holds = [self.prompts(), other.prompts()].concat().into();
         self.go_on(other);
         self.came_to_nothing &= other.came_to_nothing;
         self.refused &= other.refused;

@@ -22,6 +22,9 @@ use crate::storage::{Storage, StorageError};
 use crate::store::{ActivityState, Cost, Store, directory, whole_row};
 use crate::time;
 
+/// The layer's own part of a row's `_meta`.
+const OWN: &str = "acp-sessions";
+
 /// What a list does with archived sessions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -414,32 +417,44 @@ impl From<list::Page> for Page {
 }
 
 impl Session {
-    /// Of a list row, member by member.
+    /// Of a list row, member by member. What others have put there keeps all of its digits only as it stands.
     fn of_row(row: &str) -> Self {
-        // The amount of a cost keeps all of its digits only as it stands.
-        let json = Object::parse_or_empty(row);
-        let row: Value = serde_json::from_str(row).unwrap_or_default();
+        let row = Object::parse_or_empty(row);
+        let mut meta = Object::parse_or_empty(row.get_some("_meta").unwrap_or("{}"));
+        let own: Value = meta.get(OWN).and_then(|own| serde_json::from_str(own).ok()).unwrap_or_default();
+        meta.remove(OWN);
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        let mut meta = row["_meta"].as_object().cloned().unwrap_or_default();
-        let own = meta.remove("acp-sessions").unwrap_or_default();
         Self {
-            id: text(&row["sessionId"]).unwrap_or_default(),
-            cwd: text(&row["cwd"]).unwrap_or_default(),
-            title: text(&row["title"]),
+            id: row.get_string("sessionId").unwrap_or_default(),
+            cwd: row.get_string("cwd").unwrap_or_default(),
+            title: row.get_string("title"),
             created_at: text(&own["createdAt"]).unwrap_or_default(),
-            updated_at: text(&row["updatedAt"]),
-            last_prompt_at: text(&row["lastPromptAt"]),
-            last_turn_ended_at: text(&row["lastTurnEndedAt"]),
-            model: text(&row["model"]),
-            forked_from: text(&row["forkedFrom"]),
-            state: row["state"].as_str().and_then(ActivityState::of_name),
-            cost: json.get("cost").and_then(|cost| serde_json::from_str(cost).ok()),
-            archived: row["archived"].as_bool().unwrap_or_default(),
+            updated_at: row.get_string("updatedAt"),
+            last_prompt_at: row.get_string("lastPromptAt"),
+            last_turn_ended_at: row.get_string("lastTurnEndedAt"),
+            model: row.get_string("model"),
+            forked_from: row.get_string("forkedFrom"),
+            state: row.get_string("state").and_then(|state| ActivityState::of_name(&state)),
+            cost: row.get("cost").and_then(|cost| serde_json::from_str(cost).ok()),
+            archived: row.get("archived") == Some("true"),
             agent: text(&own["agent"]),
-            meta: (!meta.is_empty()).then(|| Value::Object(meta).to_string()),
+            meta: meta.iter().next().is_some().then(|| meta.to_json()),
             matched_in: text(&own["match"]["in"]),
             snippet: text(&own["match"]["snippet"]),
             set_aside: own["setAside"].as_u64().map_or(0, |count| u32::try_from(count).unwrap_or(u32::MAX)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_have_put_into_a_row_keeps_all_of_its_digits() {
+        let row = r#"{"sessionId":"s","cwd":"/x","_meta":{"n":[0.10000000000000000001,18446744073709551617],"acp-sessions":{}}}"#;
+        let session = Session::of_row(row);
+        assert_eq!(session.meta.as_deref(), Some(r#"{"n":[0.10000000000000000001,18446744073709551617]}"#));
+        assert_eq!(Session::of_row(r#"{"_meta":{"acp-sessions":{}}}"#).meta, None);
     }
 }

@@ -10,7 +10,7 @@ use crate::store::{Session, Store};
 use crate::time;
 use crate::transcript::{Entry, Kind, Part, Position, Progress};
 
-/// How many bytes of a conversation are read for the answer to what was asked before.
+/// How many more bytes are read for the answers to what was asked on a page, and of what is not its part.
 const LOOKED_FOR_ANSWER: usize = 4 * BYTES;
 
 /// The member of the log's entries that says by which request it was asked: of one tool call several things may be asked
@@ -114,14 +114,14 @@ fn of_part<S: Storage>(
     let mut page = Asked::default();
     let mut bytes = 0;
     let mut behind = replay.position().clone();
-    // Where the next page begins, once it is known.
-    let mut next: Option<Position> = None;
+    // Where the next page begins, once it is known, and how much was read up to there.
+    let mut next: Option<(Position, usize)> = None;
     while let Progress::Entries(entries) = replay.next(store.storage(), BATCH_BYTES)? {
         for (position, text) in entries {
             bytes += text.len();
             if let Some(entry) = Entry::parse(&text) {
-                if entry.kind == Kind::PermissionAsked && page.0.len() >= limit {
-                    next.get_or_insert_with(|| behind.clone());
+                if entry.kind == Kind::PermissionAsked && page.questions.len() >= limit {
+                    next.get_or_insert_with(|| (behind.clone(), bytes));
                 }
                 match entry.kind {
                     Kind::PermissionAsked if next.is_none() => page.ask(&entry),
@@ -131,26 +131,39 @@ fn of_part<S: Storage>(
                 }
             }
             behind = position;
-            let is_full = next.is_some() || bytes >= BYTES;
-            if is_full && (!page.waits() || bytes >= LOOKED_FOR_ANSWER) {
-                let next_cursor = Some(next.unwrap_or(behind).to_cursor(session.layout));
+            if bytes >= BYTES {
+                next.get_or_insert_with(|| (behind.clone(), bytes));
+            }
+            if let Some((next, until)) = &next
+                && (!page.waits() || bytes - until >= LOOKED_FOR_ANSWER)
+            {
+                let next_cursor = Some(next.to_cursor(session.layout));
                 return Ok((PermissionPage { permissions: page.into_permissions(), next_cursor }, session));
             }
         }
     }
     still_there(store, id)?;
-    let next_cursor = next.map(|next| next.to_cursor(session.layout));
+    if page.waits() {
+        page.look_elsewhere(store, id, part)?;
+    }
+    let next_cursor = next.map(|(next, _)| next.to_cursor(session.layout));
     Ok((PermissionPage { permissions: page.into_permissions(), next_cursor }, session))
 }
 
 /// What was asked.
 #[derive(Debug, Default)]
-struct Asked(Vec<Question>);
+struct Asked {
+    questions: Vec<Question>,
+    /// How many of them are the page's, where others are read for what their answers are.
+    of_page: Option<usize>,
+}
 
 /// Something that was asked.
 #[derive(Debug)]
 struct Question {
     permission: Permission,
+    /// When it was asked, in milliseconds since 1970.
+    at: i64,
     turn: Option<String>,
     window: Option<String>,
     /// The request's id as JSON. Earlier versions did not note it.
@@ -176,7 +189,37 @@ impl Asked {
         };
         let (turn, request) = (entry.turn.map(str::to_owned), asked.get(REQUEST).map(str::to_owned));
         let window = entry.said_in().map(str::to_owned);
-        self.0.push(Question { permission, turn, window, request, waits: true });
+        self.questions.push(Question { permission, at: entry.time, turn, window, request, waits: true });
+    }
+
+    /// Looks for what is not answered in this part, to its end, in the other one: what is answered behind its turn may be set aside
+    /// without it, or stay.
+    fn look_elsewhere<S: Storage>(&mut self, store: &Store<S>, id: &str, part: Part) -> Result<(), TranscriptError> {
+        let other = match part {
+            Part::Conversation => Part::SetAside,
+            Part::SetAside => Part::Conversation,
+        };
+        let (session, mut replay) = open(store, id, other, None)?;
+        if session.set_aside() == 0 {
+            return Ok(());
+        }
+        self.of_page = Some(self.questions.len());
+        let mut bytes = 0;
+        while let Progress::Entries(entries) = replay.next(store.storage(), BATCH_BYTES)? {
+            for (_, text) in &entries {
+                bytes += text.len();
+                match Entry::parse(text) {
+                    Some(entry) if entry.kind == Kind::PermissionAsked => self.ask(&entry),
+                    Some(entry) if entry.kind == Kind::PermissionAnswered => self.answer(&entry),
+                    Some(entry) if entry.kind == Kind::TurnEnd => self.end_turn(&entry),
+                    _ => {}
+                }
+            }
+            if bytes >= LOOKED_FOR_ANSWER || !self.waits() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The answer is to what was asked by that request or, where that is not noted, to the first of that tool call that waits
@@ -189,7 +232,8 @@ impl Asked {
             _ => call.is_none() || question.permission.tool_call_id == call,
         };
         let waits = |question: &Question| question.waits && is_its(question);
-        let in_turn = self.0.iter().position(|question| waits(question) && question.turn.as_deref() == entry.turn);
+        let all = &self.questions;
+        let in_turn = all.iter().position(|question| waits(question) && question.turn.as_deref() == entry.turn);
         // Its turn may have ended before the answer came: the last that was asked by that request is meant, in that window, as
         // each window's agent has requests of its own.
         let is_here = |question: &Question| match (&question.window, entry.said_in()) {
@@ -199,8 +243,13 @@ impl Asked {
         let is_of_another = |question: &Question| {
             question.request.is_some() && request.is_some() && waits(question) && is_here(question)
         };
-        let found = in_turn.or_else(|| self.0.iter().rposition(is_of_another));
-        let Some(Question { permission, waits, .. }) = found.map(|at| &mut self.0[at]) else { return };
+        // One part says nothing of what came first in both.
+        let is_earlier = |question: &Question| self.of_page.is_none() || question.at <= entry.time;
+        let earlier = all.iter().enumerate().filter(|(_, question)| is_of_another(question) && is_earlier(question));
+        let last = earlier.max_by_key(|(at, question)| (self.of_page.map(|_| question.at), *at)).map(|(at, _)| at);
+        let Some(Question { permission, waits, .. }) = in_turn.or(last).map(|at| &mut self.questions[at]) else {
+            return;
+        };
         *waits = false;
         permission.answer = Some(PermissionAnswer {
             answered_at: time::format(entry.time),
@@ -211,18 +260,19 @@ impl Asked {
 
     /// What belongs to this turn may be answered later all the same, where it is known by its request.
     fn end_turn(&mut self, entry: &Entry<'_>) {
-        let of_turn = self.0.iter_mut().filter(|question| question.turn.as_deref() == entry.turn);
+        let of_turn = self.questions.iter_mut().filter(|question| question.turn.as_deref() == entry.turn);
         for question in of_turn.filter(|question| question.request.is_none()) {
             question.waits = false;
         }
     }
 
     fn waits(&self) -> bool {
-        self.0.iter().any(|question| question.waits)
+        self.questions[..self.of_page.unwrap_or(self.questions.len())].iter().any(|question| question.waits)
     }
 
     fn into_permissions(self) -> Vec<Permission> {
-        self.0.into_iter().map(|question| question.permission).collect()
+        let of_page = self.of_page.unwrap_or(self.questions.len());
+        self.questions.into_iter().take(of_page).map(|question| question.permission).collect()
     }
 }
 

@@ -37,9 +37,12 @@ pub struct State {
     /// What the agent last answered to new, load, resume or fork beside modes and options, by member.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub beside: BTreeMap<String, Box<RawValue>>,
-    /// The name of the agent that answered so.
+    /// The name of the agent that answered so, whose all of this is but the plan.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub beside_of: String,
+    /// What was last in force with other agents, by their names; see [`State::with_agent`].
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub others: BTreeMap<String, State>,
     /// The last update of each other kind of state (plan, commands, usage), by its `sessionUpdate`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub updates: BTreeMap<String, Box<RawValue>>,
@@ -58,6 +61,7 @@ enum Value {
     Chosen(String),
     Beside(String),
     Update(String),
+    Other(String),
 }
 
 impl State {
@@ -66,6 +70,7 @@ impl State {
     pub fn over(self, mut earlier: Self) -> Self {
         earlier.chosen.extend(self.chosen);
         earlier.updates.extend(self.updates);
+        earlier.others.extend(self.others);
         if self.beside_of != earlier.beside_of && !self.beside_of.is_empty() {
             earlier.beside.clear();
             earlier.beside_of = self.beside_of;
@@ -82,6 +87,7 @@ impl State {
             chosen: earlier.chosen,
             beside: earlier.beside,
             beside_of: earlier.beside_of,
+            others: earlier.others,
             updates: earlier.updates,
             usage_of: earlier.usage_of,
         }
@@ -115,6 +121,9 @@ impl State {
         let mut values = many(Value::Chosen, &self.chosen);
         values.extend(many(Value::Beside, &self.beside));
         values.extend(many(Value::Update, &self.updates));
+        let length_of = |other: &Self| other.values().iter().map(|(_, bytes)| bytes).sum::<usize>();
+        let others = self.others.iter().map(|(agent, other)| (Value::Other(agent.clone()), agent.len() + length_of(other)));
+        values.extend(others);
         let named = |value, name: &Option<String>| name.as_ref().map(|name| (value, name.len()));
         values.extend(named(Value::Mode, &self.mode));
         values.extend(named(Value::Model, &self.model));
@@ -154,12 +163,17 @@ impl State {
                 self.updates.remove(&name);
                 name
             }
+            Value::Other(agent) => {
+                self.others.remove(&agent);
+                format!("what was set with {agent}")
+            }
         }
     }
 
     /// The same for a fork, which has not cost what its parent has.
     #[must_use]
     pub fn without_cost(mut self) -> Self {
+        self.others = self.others.into_iter().map(|(agent, other)| (agent, other.without_cost())).collect();
         let told = self
             .updates
             .get(USAGE)

@@ -416,6 +416,20 @@ fn whatever_first_page_of_a_directory_was_asked_for_it_is_hinted_at() {
 }
 
 #[test]
+fn the_list_of_all_agents_is_hinted_at_though_the_agents_own_was_asked_for_since() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let of_all = json!({"cwd": CWD, "_meta": {"acp-sessions": {"agents": "all"}}});
+    let mut second = hinted(&store, &world);
+    for params in [of_all, json!({"cwd": CWD, "_meta": {"acp-sessions": {"agents": "own"}}})] {
+        assert!(second.ask("session/list", params)["error"].is_null());
+    }
+    let mut other = Desk::open(&store, &world, &[]);
+    other.greet(Some("another"), &json!({}));
+    other.new_session("s1", CWD);
+    assert_eq!(notified(&second.wait(SOON), "session/list_changed"), [json!({"cwd": CWD})]);
+}
+
+#[test]
 fn whoever_did_not_ask_for_hints_is_given_none() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = window(&store, &world);

@@ -333,3 +333,82 @@ fn a_mode_that_is_told_before_the_answer_is_older_than_that() {
         desk = met(&store, &world, &client(), &opens_by("session/load"));
     }
 }
+
+/// A window with an agent of this name, which opens sessions by `session/load`.
+fn window_of<'a>(store: &'a Memory, world: &'a World, name: &str) -> Desk<'a> {
+    let mut desk = Desk::open(store, world, &[]);
+    let params = json!({"protocolVersion": 1, "clientCapabilities": client()});
+    desk.client(json!({"id": 0, "method": "initialize", "params": params}));
+    let info = json!({"name": name, "version": "1"});
+    let capabilities = opens_by("session/load");
+    desk.agent(json!({"id": 0, "result": {"protocolVersion": 1, "agentInfo": info, "agentCapabilities": capabilities}}));
+    desk
+}
+
+/// The client loads the session: the agent is asked to load it, or for a new one; what was asked beside.
+fn load_with(desk: &mut Desk<'_>, answer: &Value) -> (Out, Vec<Value>) {
+    let mut out = ask_load(desk, "load", "s1");
+    let asked = out.asked("session/load").or_else(|| out.asked("session/new")).cloned().expect("it is opened");
+    let mut answer = answer.clone();
+    if asked["method"] == "session/new" {
+        answer["sessionId"] = "b1".into();
+    }
+    out = desk.reply(&asked, answer);
+    let settings: Vec<Value> = out.agent.iter().filter(|asked| asked["id"].is_string()).cloned().collect();
+    (oblige(desk, out, &[], "never"), settings)
+}
+
+#[test]
+fn each_agent_of_a_session_has_settings_of_its_own() {
+    let theirs = json!({
+        "modes": {"currentModeId": "b", "availableModes": [{"id": "b", "name": "b"}, {"id": "set", "name": "set"}]},
+        "configOptions": [{"id": "o", "name": "o", "type": "select", "currentValue": "x",
+                           "options": [{"value": "x", "name": "x"}, {"value": "y", "name": "y"}]}],
+    });
+    for is_overlapping in [false, true] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        set(&store, &world);
+        let mut first = window_of(&store, &world, "a");
+        let commands = json!({"sessionUpdate": "available_commands_update", "availableCommands": [{"name": "a"}]});
+        let (out, asked) = load_with(&mut first, &given(Fate::Agreed));
+        assert_eq!((in_force(out.answer("load")), asked.len()), (["set"; 2], 2));
+        first.agent(update("s1", commands.clone()));
+        first.agent(update("s1", json!({"sessionUpdate": "plan", "entries": [{"content": "p"}]})));
+        first.wait(500);
+        let first = if is_overlapping {
+            Some(first)
+        } else {
+            leave(first);
+            None
+        };
+        let mut second = window_of(&store, &world, "other");
+        let (out, asked) = load_with(&mut second, &theirs);
+        assert_eq!(asked, Vec::<Value>::new(), "nothing is asked of it that was set with the first");
+        assert_eq!(in_force(out.answer("load")), ["b", ""]);
+        assert_eq!(out.answer("load")["result"]["configOptions"], theirs["configOptions"]);
+        assert_eq!(updates(&out, "available_commands_update").len(), 0);
+        assert_eq!(updates(&out, "plan").len(), 1, "a plan is the session's");
+        let params = json!({"sessionId": "s1", "configId": "o", "value": "y"});
+        let asked = second.client(json!({"id": "set", "method": "session/set_config_option", "params": params}));
+        second.reply(&asked.request("session/set_config_option"), json!({}));
+        // What is told in the first one's window meanwhile is the first one's.
+        if let Some(mut first) = first {
+            first.agent(update("s1", json!({"sessionUpdate": "current_mode_update", "currentModeId": "third"})));
+            first.wait(500);
+            leave(first);
+        }
+        second.wait(500);
+        leave(second);
+        let mut first = window_of(&store, &world, "a");
+        let (out, _) = load_with(&mut first, &given(Fate::Agreed));
+        let mode = if is_overlapping { "third" } else { "set" };
+        assert_eq!(in_force(out.answer("load")), [mode, "set"]);
+        assert_eq!(updates(&out, "available_commands_update"), [&commands]);
+        leave(first);
+        let mut second = window_of(&store, &world, "other");
+        let (out, asked) = load_with(&mut second, &theirs);
+        let asked: Vec<_> = asked.iter().map(|asked| &asked["params"]["value"]).collect();
+        assert_eq!(asked, ["y"]);
+        assert_eq!(out.answer("load")["result"]["configOptions"][0]["currentValue"], "y");
+    }
+}

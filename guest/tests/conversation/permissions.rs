@@ -413,6 +413,69 @@ fn nobody_is_waited_for_behind_a_turn_that_was_cancelled() {
 }
 
 #[test]
+fn what_is_answered_in_a_turn_that_is_set_aside_stays_answered() {
+    for is_asked_again in [false, true] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let loads = json!({"loadSession": true});
+        let mut desk = listing(&store, &world, "a", &loads, &[]);
+        desk.new_session("s1", CWD);
+        ask_prompt(&mut desk, "turn", "s1", "First");
+        asks(&mut desk, "p1", "c1");
+        desk.agent(answers("turn"));
+        ask_prompt(&mut desk, "turn", "s1", "Second");
+        desk.wait(100);
+        desk.client(chooses("p1", "n"));
+        desk.agent(answers("turn"));
+        leave(desk);
+        let mut desk = listing(&store, &world, "a", &loads, &[row("s1", "Old", "2025-10-10T00:00:00Z")]);
+        let out = ask_load(&mut desk, "load", "s1");
+        let out = oblige(&mut desk, out, &[("First", ""), ("Another", "Answer")], "never");
+        assert_ne!(mark(&out, "load")["setAside"], Value::Null, "{}", out.answer("load"));
+        let mut expected = vec!["c1 - reject_once"];
+        if is_asked_again {
+            // An answer is to nothing that was asked since.
+            ask_prompt(&mut desk, "turn", "s1", "Third");
+            desk.wait(100);
+            asks(&mut desk, "p1", "c2");
+            desk.agent(answers("turn"));
+            expected.push("c2 - -");
+        }
+        for limit in [1, 100] {
+            assert_eq!(kept(&store, &world, "s1", limit), expected, "{limit}");
+        }
+    }
+}
+
+#[test]
+fn answers_are_found_though_something_was_never_answered_long_before() {
+    const LONG: usize = 1024 * 1024;
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = called(&store, &world, Some("zed"));
+    desk.new_session("s1", CWD);
+    leave(desk);
+    let asked = |call: &str| {
+        let option = json!({"optionId": "y", "name": "Yes", "kind": "allow_once"});
+        (Kind::PermissionAsked, json!({"requestId": call, "toolCall": {"toolCallId": call}, "options": [option]}))
+    };
+    let chosen = json!({"outcome": "selected", "optionId": "y"});
+    let answered = |call: &str| (Kind::PermissionAnswered, json!({"requestId": call, "outcome": chosen}));
+    let update = json!({"update": {"sessionUpdate": "plan", "entries": [{"content": "x".repeat(LONG)}]}});
+    let long = |count: usize| vec![(Kind::Update, update.clone()); count];
+    let mut entries = vec![asked("c1")];
+    entries.extend([long(15), vec![asked("c2")], long(2), vec![answered("c2")], long(20)].concat());
+    let write = |((kind, json), seq): ((Kind, Value), u32)| {
+        let value = Entry::tagged(kind, 1_760_000_000_000, Some("t1"), &json.to_string());
+        Write::Append { log: "s1".to_owned(), seq, value }
+    };
+    for write in entries.into_iter().zip(1..).map(write) {
+        Store::new(&store).commit(&[], vec![write], acp_sessions_guest::storage::Durability::Relaxed).unwrap();
+    }
+    for limit in [1, 10] {
+        assert_eq!(kept(&store, &world, "s1", limit), ["c1 - -", "c2 - allow_once"], "{limit}");
+    }
+}
+
+#[test]
 fn what_was_asked_in_what_is_set_aside_is_shown_behind_what_was_asked_in_the_conversation() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let loads = json!({"loadSession": true});

@@ -43,6 +43,36 @@ fn a_load_behind_a_close_waits_for_it_and_opens_anew() {
 }
 
 #[test]
+fn what_is_behind_a_load_that_waits_for_a_close_waits_for_it() {
+    for (method, is_withdrawn) in [("session/prompt", false), ("session/set_mode", false), ("session/prompt", true)] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &resumes());
+        let id = desk.new_session("s1", CWD);
+        let close = desk.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": id}}));
+        let close = close.request("session/close");
+        ask_load(&mut desk, "load", &id);
+        let text = json!([{"type": "text", "text": "On"}]);
+        let params = json!({"sessionId": id, "prompt": text, "modeId": "plan"});
+        let out = desk.client(json!({"id": "behind", "method": method, "params": params}));
+        assert!(out.agent.is_empty() && out.is_open("behind"), "{method} waits: {out:?}");
+        if is_withdrawn {
+            cancel_request(&mut desk, "load");
+        }
+        let out = desk.reply(&close, json!({}));
+        if is_withdrawn {
+            // Its session is not going to be open.
+            assert_eq!(out.answer("behind")["error"]["code"], -32002);
+            continue;
+        }
+        let out = desk.reply(&out.request("session/resume"), json!({}));
+        assert!(out.answer("load")["error"].is_null());
+        let asked = out.request(method);
+        let out = desk.reply(&asked, json!({"stopReason": "end_turn"}));
+        assert!(out.answer("behind")["error"].is_null(), "{method}");
+    }
+}
+
+#[test]
 fn a_load_behind_a_close_that_the_agent_refuses_is_answered_too() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = Desk::ready(&store, &world, &resumes());

@@ -30,6 +30,31 @@ fn spoken(windows: usize, order: &[usize]) -> (Scene, Vec<Said>) {
     (scene, [turn(0)].into_iter().chain(begun).chain([turn(windows + 1)]).collect())
 }
 
+/// What an agent tells that keeps the words of all these turns, which were said in this order, in one transcript.
+///
+/// Where it does nothing between two prompts, `are_joined`, they are one message in a replay.
+fn mingled(turns: &[Said], windows: usize, order: &[usize], are_joined: bool) -> Vec<Said> {
+    let begun = |window: &usize| turns.iter().find(|turn| turn.user == format!("ask {}", window + 1)).unwrap();
+    let mut told: Vec<Said> = vec![turns[0].clone()];
+    let mut steps = vec![0; windows];
+    let rest = (0..windows).flat_map(|window| [window; 4]);
+    for window in order.iter().map(|window| window % windows).chain(rest) {
+        let said = begun(&window);
+        let (one, other) = said.agent.split_at(said.agent.len() / 2);
+        match steps[window] {
+            0 => told.push(Said { agent: String::new(), ..said.clone() }),
+            1 => told.last_mut().unwrap().agent.push_str(one),
+            2 => told.last_mut().unwrap().agent.push_str(other),
+            _ => {}
+        }
+        steps[window] += 1;
+    }
+    told.push(turns[windows + 1].clone());
+    let between = if are_joined { Ended::Never } else { Ended::Well };
+    told.iter_mut().filter(|said| said.agent.is_empty()).for_each(|said| said.ended = between);
+    told
+}
+
 /// The same again changes nothing.
 fn settled(scene: &mut Scene, replay: &[Said]) {
     let before = scene.session().to_text();
@@ -66,6 +91,26 @@ proptest! {
         prop_assert!(scene.aside().is_empty());
         prop_assert!(scene.session().segments.is_empty());
         prop_assert_eq!(&scene.shown(), &turns);
+        settled(&mut scene, &replay);
+    }
+
+    #[test]
+    fn an_agent_that_replays_their_words_as_they_were_said_changes_nothing(
+        (windows, order) in windows(),
+        moved_on in any::<bool>(),
+        is_gone_on_with in any::<bool>(),
+        are_joined in any::<bool>(),
+    ) {
+        let (mut scene, mut turns) = spoken(windows, &order);
+        let mut replay = mingled(&turns, windows, &order, are_joined);
+        if is_gone_on_with {
+            replay.push(turn(99));
+            turns.push(turn(99));
+        }
+        let plan = scene.load("agent", &replay, moved_on).plan;
+        prop_assert!(scene.aside().is_empty());
+        prop_assert_eq!(&scene.shown(), &turns);
+        prop_assert_eq!(plan.heard, plan.length());
         settled(&mut scene, &replay);
     }
 

@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
-use super::printable::{Form, printable};
+use super::printable::{Form, is_unseen, printable};
 use super::store::StoreOptions;
 use crate::folders::{self, Repository};
 use crate::sessions::Sessions;
@@ -74,7 +74,21 @@ fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
-    format!("'{}'", word.replace('\'', "'\\''"))
+    if !word.chars().any(is_unseen) {
+        return format!("'{}'", word.replace('\'', "'\\''"));
+    }
+    // What cannot be printed is written as bash, zsh and ksh read it.
+    let mut quoted = "$'".to_owned();
+    for character in word.chars() {
+        let _ = match character {
+            '\'' | '\\' => write!(quoted, "\\{character}"),
+            '\n' => write!(quoted, "\\n"),
+            '\t' => write!(quoted, "\\t"),
+            unseen if is_unseen(unseen) => write!(quoted, "\\U{:08x}", u32::from(unseen)),
+            seen => write!(quoted, "{seen}"),
+        };
+    }
+    quoted + "'"
 }
 
 #[cfg(test)]
@@ -90,6 +104,8 @@ mod tests {
             ("/it's", "'/it'\\''s'"),
             ("/$HOME;x", "'/$HOME;x'"),
             ("", "''"),
+            ("/a\nb's", "$'/a\\nb\\'s'"),
+            ("/a\u{202e}b\\", "$'/a\\U0000202eb\\\\'"),
         ] {
             assert_eq!(quoted(word), expected);
         }

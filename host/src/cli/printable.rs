@@ -51,7 +51,7 @@ fn escape(character: char, into: &mut String) {
 }
 
 /// Whether it is not to be seen, or changes how others are seen. The joiners of letters and emoji are left.
-fn is_unseen(character: char) -> bool {
+pub(super) fn is_unseen(character: char) -> bool {
     character.is_control()
         || matches!(character,
             // Marks of direction.

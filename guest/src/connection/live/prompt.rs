@@ -6,7 +6,7 @@ use super::{LiveSession, Phase};
 use crate::connection::answer::CANCELLED;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
-use crate::connection::effect::Effect;
+use crate::connection::effect::{Effect, Waiting};
 use crate::connection::handled::Handled;
 use crate::connection::params::Params;
 use crate::connection::requests::{TurnMemo, Unstored};
@@ -204,7 +204,7 @@ impl LiveSession {
             turn.cancelled = true;
         }
         let (prompts, others): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.waiting).into_iter().partition(|waiting| waiting.is_prompt);
+            std::mem::take(&mut self.waiting).into_iter().partition(Waiting::is_prompt);
         self.waiting = others.into();
         for request in prompts.into_iter().filter_map(|prompt| prompt.request) {
             cx.finish(&request, Ok(CANCELLED.to_owned()));

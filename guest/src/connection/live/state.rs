@@ -32,7 +32,7 @@ impl LiveSession {
         match cx.store.state(id) {
             Ok(stored) => {
                 // What has come since is newer.
-                self.state = std::mem::take(&mut self.state).over(stored);
+                self.state = std::mem::take(&mut self.state).over(stored.with_agent(&cx.agent.name));
                 self.earlier_state = EarlierState::Known;
                 self.bound_state(cx);
                 self.stored_state = (!self.state_dirty).then(|| StoredAs::of(&self.state.to_text()));
@@ -47,11 +47,11 @@ impl LiveSession {
         change(&mut self.state_changes);
     }
 
-    /// The state as it is to be written, if it is.
-    pub(super) fn state_to_write(&self) -> Option<StateToWrite> {
+    /// The state as it is to be written, if it is, with what is in force with the agent of this name.
+    pub(super) fn state_to_write(&self, agent: &str) -> Option<StateToWrite> {
         self.state_dirty.then(|| {
             let whole = (self.earlier_state == EarlierState::Known).then(|| self.state.to_text());
-            StateToWrite::new(whole, self.state_changes.clone(), self.stored_state)
+            StateToWrite::new(whole, self.state_changes.clone(), agent, self.stored_state)
         })
     }
 

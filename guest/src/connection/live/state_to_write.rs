@@ -21,6 +21,8 @@ pub(super) struct StateToWrite {
     whole: Option<String>,
     /// What has changed of it.
     changes: State,
+    /// The name of the agent that it has changed with.
+    agent: String,
     /// What it was stored as when this window last wrote or read it.
     stored: Option<StoredAs>,
     /// How long its text became in bytes, and what it was stored as, if there is no more than this window knows.
@@ -28,9 +30,9 @@ pub(super) struct StateToWrite {
 }
 
 impl StateToWrite {
-    /// The whole of it, as far as that is known, what has changed of it, and what it was last stored as.
-    pub(super) fn new(whole: Option<String>, changes: State, stored: Option<StoredAs>) -> Self {
-        Self { whole, changes, stored, written: None }
+    /// The whole of it, as far as that is known, what has changed of it and with which agent, and what it was last stored as.
+    pub(super) fn new(whole: Option<String>, changes: State, agent: &str, stored: Option<StoredAs>) -> Self {
+        Self { whole, changes, agent: agent.to_owned(), stored, written: None }
     }
 
     /// How long its text became in bytes, and what it was stored as, if there is no more than this window knows. None where
@@ -63,7 +65,7 @@ impl StateToWrite {
             return (whole.clone(), true);
         }
         // What cannot be read is lost.
-        let earlier = stored.and_then(|stored| State::parse(stored).ok()).unwrap_or_default();
+        let earlier = stored.and_then(|stored| State::parse(stored).ok()).unwrap_or_default().with_agent(&self.agent);
         let mut state = self.changes.clone().over(earlier);
         state.bound();
         (state.to_text(), false)

@@ -75,7 +75,7 @@ impl LiveSession {
             self.deleted(cx);
             return Ok(());
         }
-        let mut beside = Beside { state: self.state_to_write(), note: self.note_of_write(cx, &id), id };
+        let mut beside = Beside { state: self.state_to_write(&cx.agent.name), note: self.note_of_write(cx, &id), id };
         let (id, is_noted) = (beside.id.clone(), beside.note.is_some());
         if self.activity.touched.is_none() && self.spending.is_dirty() && !self.is_in_turn() {
             return self.write_spending(cx, beside);

@@ -76,14 +76,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// Reads a line that is to wait.
     fn waiting(&self, line: String) -> Waiting {
-        let (request, is_prompt) = match Message::parse(&line) {
-            Ok(Message::Request { id, method, .. }) => {
-                (Some(ClientRequest::new(id)), Method::of(&method) == Method::Prompt)
-            }
-            _ => (None, false),
+        let (request, method) = match Message::parse(&line) {
+            Ok(Message::Request { id, method, .. }) => (Some(ClientRequest::new(id)), Some(Method::of(&method))),
+            _ => (None, None),
         };
         let share = self.connection.load.share(line.len());
-        Waiting { line, request, is_prompt, _share: share }
+        Waiting { line, request, method, _share: share }
     }
 
     /// A request that waits counts as open, so that it is not forgotten with a lost instance, and its id is taken.
@@ -215,7 +213,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let id = Object::parse(params?)?.get_string("sessionId")?;
         let key = Key::Session(id);
         let session = self.connection.sessions.get(&key)?;
-        let waits = (session.is_opening() && method.waits_while_opening())
+        let is_opened_first = session.is_opening() || (session.is_closing() && session.is_opened_next());
+        let waits = (is_opened_first && method.waits_while_opening())
             || (session.is_closing() && method.waits_while_closing());
         waits.then_some(key)
     }

@@ -112,7 +112,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 *order = Order::AsTheyCame;
             } else if let Order::OneByOne { last } = order {
                 // A turn may take as long as it likes; nothing has to wait for its end.
-                let next = line.request.clone().filter(|_| !line.is_prompt);
+                let next = line.request.clone().filter(|_| !line.is_prompt());
                 *last = next.or_else(|| last.take());
             }
             self.handle_released([line]);

@@ -94,6 +94,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Target::Known(session) => self.store.state(&session.id)?,
             Target::Fork(parent, ..) => self.store.state(&parent.id)?.without_cost(),
         };
+        let state = state.with_agent(&self.connection.agent.name);
         if let Target::Known(session) = &target {
             self.mend(session)?;
         }

@@ -78,7 +78,6 @@ impl<S: Storage, E: Environment> Router<S, E> {
         // Where nobody can follow it no hint comes, which hints may do.
         let Some(scope) = Scope::around(request).filter(|_| self.follow_lists().is_ok()) else { return };
         let now = self.now();
-        let has_worktrees = request.filter.worktrees.is_some();
-        self.connection.subscriptions.watch(&cwd, has_worktrees, scope, now);
+        self.connection.subscriptions.watch(cwd, scope, now);
     }
 }

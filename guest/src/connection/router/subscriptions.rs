@@ -20,6 +20,16 @@ const ASKED_FOR: i64 = 15_000;
 /// How often it is asked, though nothing tells that there are others, in milliseconds.
 const ASKED_EVERY: i64 = 60_000;
 
+/// Which list is watched.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Watched {
+    /// The directory, as the client calls it.
+    cwd: String,
+    has_worktrees: bool,
+    /// The agent whose sessions are listed; none where they are all agents'.
+    agent: Option<String>,
+}
+
 /// A list whose first page was asked for.
 #[derive(Debug)]
 struct Watch {
@@ -31,8 +41,7 @@ struct Watch {
 #[derive(Debug, Default)]
 pub(super) struct Subscriptions {
     pub(super) by_id: BTreeMap<String, Scope>,
-    /// By the directory, as the client calls it, and whether worktrees are listed with it.
-    watches: BTreeMap<(String, bool), Watch>,
+    watches: BTreeMap<Watched, Watch>,
     /// None where nobody follows anything.
     pub(super) follower: Option<Follower>,
     /// A look is under way.
@@ -68,11 +77,13 @@ impl Subscriptions {
     }
 
     /// The client has asked for the first page of the list of a directory.
-    pub(super) fn watch(&mut self, cwd: &str, has_worktrees: bool, scope: Scope, now: i64) {
-        self.watches.insert((cwd.to_owned(), has_worktrees), Watch { scope, until: now + WATCHED_FOR });
+    pub(super) fn watch(&mut self, cwd: String, scope: Scope, now: i64) {
+        let has_worktrees = scope.with_worktrees().is_some();
+        let watched = Watched { cwd, has_worktrees, agent: scope.agent().map(str::to_owned) };
+        self.watches.insert(watched, Watch { scope, until: now + WATCHED_FOR });
         if self.watches.len() > MOST_WATCHES {
-            let first = self.watches.iter().min_by_key(|(_, watch)| watch.until).map(|(key, _)| key.clone());
-            first.map(|key| self.watches.remove(&key));
+            let first = self.watches.iter().min_by_key(|(_, watch)| watch.until).map(|(watched, _)| watched.clone());
+            first.map(|watched| self.watches.remove(&watched));
         }
     }
 
@@ -133,9 +144,9 @@ impl Subscriptions {
         let known = |cwd: &str| asked.get(cwd).cloned().flatten();
         let is_moved = |scope: &mut Scope| scope.find(&known) == Found::Others;
         let moved = self.by_id.iter_mut().filter_map(|(id, scope)| is_moved(scope).then(|| id.clone())).collect();
-        for ((cwd, _), watch) in &mut self.watches {
+        for (watched, watch) in &mut self.watches {
             if is_moved(&mut watch.scope) && !self.by_id.values().any(|scope| scope.covers(&watch.scope)) {
-                self.hints.insert(cwd.clone());
+                self.hints.insert(watched.cwd.clone());
             }
         }
         moved
@@ -152,6 +163,6 @@ impl Subscriptions {
     pub(super) fn note_hints(&mut self, concerns: impl Fn(&Scope) -> bool) {
         let concerned = self.watches.iter().filter(|(_, watch)| concerns(&watch.scope));
         let unsubscribed = concerned.filter(|(_, watch)| !self.by_id.values().any(|scope| scope.covers(&watch.scope)));
-        self.hints.extend(unsubscribed.map(|((cwd, _), _)| cwd.clone()));
+        self.hints.extend(unsubscribed.map(|(watched, _)| watched.cwd.clone()));
     }
 }

@@ -92,6 +92,11 @@ impl Scope {
         self.filter.cwd.as_deref().filter(|_| self.filter.worktrees.is_some())
     }
 
+    /// The agent whose sessions it lists; none where they are all agents'.
+    pub fn agent(&self) -> Option<&str> {
+        self.filter.agents.name()
+    }
+
     /// Finds out anew which directories are meant, where worktrees are asked for.
     pub fn find(&mut self, worktrees: Worktrees<'_>) -> Found {
         self.filter.find(worktrees)

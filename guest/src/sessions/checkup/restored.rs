@@ -2,8 +2,9 @@
 //! more, nor what was set aside.
 
 use serde_json::Value;
-use serde_json::value::to_raw_value;
+use serde_json::value::RawValue;
 
+use crate::rpc::Object;
 use crate::sessions::title;
 use crate::storage::{Bounds, Result, Storage};
 use crate::store::{Holders, Origin, Segment, Session, Store, Title, keys};
@@ -38,8 +39,12 @@ pub(super) fn of_row(json: &str) -> Option<Session> {
     }
     let directories = row["additionalDirectories"].as_array().into_iter().flatten();
     session.directories = directories.filter_map(text).collect();
-    let meta = row["_meta"].as_object().into_iter().flatten().filter(|(key, _)| *key != "acp-sessions");
-    session.meta = meta.filter_map(|(key, value)| Some((key.clone(), to_raw_value(value).ok()?))).collect();
+    // What others have put there keeps all of its digits only as it stands.
+    let whole = Object::parse_or_empty(json);
+    let meta = Object::parse_or_empty(whole.get_some("_meta").unwrap_or("{}"));
+    let others = meta.iter().filter(|(key, _)| *key != "acp-sessions");
+    let raw = |value: &str| RawValue::from_string(value.to_owned()).ok();
+    session.meta = others.filter_map(|(key, value)| Some((key.to_owned(), raw(value)?))).collect();
     Some(session)
 }
 
@@ -94,4 +99,15 @@ fn segments<S: Storage>(store: &Store<S>, id: &str) -> Result<Vec<Segment>> {
     }
     parts.sort_by_key(|(time, _)| *time);
     Ok(parts.into_iter().map(|(_, segment)| segment).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_have_put_into_a_row_keeps_all_of_its_digits() {
+        let row = r#"{"sessionId":"s","cwd":"/x","updatedAt":"2026-01-01T00:00:00Z","_meta":{"n":18446744073709551617}}"#;
+        assert_eq!(of_row(row).unwrap().meta["n"].get(), "18446744073709551617");
+    }
 }
