@@ -95,6 +95,11 @@ pub(super) enum Incoming {
     Model { session: String, model: String },
     /// The agent's answer to `session/set_config_option`; the value as JSON.
     Option { session: String, option: String, value: String },
+    /// The answer of a layer behind over the same store to opening a session, of this id where the client has named it, with these
+    /// params but for that.
+    Relayed { session: Option<String>, given: String },
+    /// Its answer to closing one.
+    RelayedClose { session: String },
     /// The agent's answer to a request that the engine has no business with.
     Passed,
     /// What the engine answers itself in a while.
@@ -191,6 +196,8 @@ pub(super) enum Outgoing {
     List,
     /// To open a session that nobody waits for any more: should it succeed after all, the agent is asked to let go.
     Abandoned(Stale),
+    /// To resume a session, of a layer behind over the same store that was started again.
+    Relayed { session: String },
     /// Something whose answer does not matter.
     Ignored,
 }

@@ -36,6 +36,8 @@ mod note_states;
 mod off;
 mod open;
 mod recover;
+mod relay;
+mod relayed;
 mod requests;
 mod restarted;
 mod saving;
@@ -72,6 +74,7 @@ use disowned::Disowned;
 use early::Early;
 use folder_notes::FolderNotes;
 use kept::KeptSession;
+use relayed::Relayed;
 use stage::Stage;
 use subscriptions::Subscriptions;
 use times::Times;
@@ -119,6 +122,8 @@ struct Connection {
     needs_login: bool,
     agent_gone: bool,
     sessions: BTreeMap<Key, LiveSession>,
+    /// Those of a layer behind over the same store.
+    relayed: Relayed,
     /// Sessions by the agent's ids for them.
     by_agent: BTreeMap<Arc<str>, Key>,
     requests: Requests,
@@ -180,6 +185,7 @@ impl Connection {
             needs_login: false,
             agent_gone: false,
             sessions: BTreeMap::new(),
+            relayed: Relayed::default(),
             by_agent: BTreeMap::new(),
             requests: Requests::default(),
             sums: Sums::default(),

@@ -8,11 +8,14 @@ use super::turns;
 use crate::storage::{Result, Storage};
 use crate::store::Segment;
 
+/// How many prompts with no answer between are looked at that may have been put together.
+const MOST_JOINED: usize = 8;
+
 /// Of these parts, which have come to a conversation as those others were taken out of it, the turns that the user begins
 /// with other words than any that was taken out: nothing of them was in it before.
 pub fn said_anew<S: Storage>(storage: &S, new: &[Segment], aside: &[Segment], strip: Strip) -> Result<Vec<Segment>> {
     let gone = turns::of_parts(storage, aside, strip)?;
-    let gone: HashSet<Sum> = gone.iter().flat_map(prompts).collect();
+    let gone: HashSet<Sum> = gone.iter().flat_map(prompts).chain(joined(&gone)).collect();
     let mut anew: Vec<Segment> = Vec::new();
     for part in new {
         for turn in turns::of_parts(storage, std::slice::from_ref(part), strip)? {
@@ -32,6 +35,22 @@ pub fn said_anew<S: Storage>(storage: &S, new: &[Segment], aside: &[Segment], st
     Ok(anew)
 }
 
+/// What the user says in several turns that follow each other with no answer between: agents put that together.
+fn joined(turns: &[Turn]) -> Vec<Sum> {
+    let mut joined = Vec::new();
+    for (first, turn) in turns.iter().enumerate().filter(|(_, turn)| turn.agent.sum().is_empty()) {
+        let mut said = turn.user;
+        for next in turns[first + 1..].iter().take(MOST_JOINED) {
+            said = said.followed_by(next.user);
+            joined.push(said);
+            if !next.agent.sum().is_empty() {
+                break;
+            }
+        }
+    }
+    joined
+}
+
 /// What the user says in a turn, or in each that it was put together of.
 fn prompts(turn: &Turn) -> impl Iterator<Item = Sum> {
     let prompts = turn.prompts().into_iter().filter_map(|half| match half {
@@ -39,4 +58,44 @@ fn prompts(turn: &Turn) -> impl Iterator<Item = Sum> {
         Half::Answer(_) => None,
     });
     prompts.filter(|prompt| !prompt.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::storage::{Durability, Memory, Write};
+    use crate::transcript::{Entry, Kind};
+
+    /// A log of what the user, `u`, and the agent, `a`, have said, and all of it as a part.
+    fn part(storage: &Memory, log: &str, said: &[(&str, &str)]) -> Segment {
+        let write = |((who, text), seq): (&(&str, &str), u32)| {
+            let update = if *who == "u" { "user_message_chunk" } else { "agent_message_chunk" };
+            let content = json!({"type": "text", "text": text});
+            let json = json!({"update": {"sessionUpdate": update, "messageId": seq.to_string(), "content": content}});
+            Write::Append { log: log.to_owned(), seq, value: Entry::text(Kind::Update, 1, &json.to_string()) }
+        };
+        let writes = said.iter().zip(1..).map(write).collect();
+        storage.commit(&[], writes, Durability::Relaxed).unwrap();
+        Segment { log: log.to_owned(), from: 1, until: u32::try_from(said.len()).unwrap() }
+    }
+
+    #[test]
+    fn what_the_user_begins_with_other_words_is_new_however_an_agent_has_put_it_together() {
+        let taken_out = [("u", "one"), ("a", "1"), ("u", "two"), ("a", ""), ("u", "three"), ("a", "3")];
+        for (new, expected) in [
+            (&[("u", "one"), ("a", "other")][..], 0),
+            (&[("u", "twothree"), ("a", "3 and more")], 0),
+            (&[("u", "onetwo"), ("a", "3")], 2),
+            (&[("u", "four"), ("a", "4"), ("u", "three"), ("a", "3")], 2),
+        ] {
+            let storage = Memory::new();
+            let (aside, new) = (part(&storage, "aside", &taken_out), part(&storage, "new", new));
+            let anew = said_anew(&storage, &[new.clone()], &[aside], |text| Cow::Borrowed(text)).unwrap();
+            assert_eq!(anew.iter().map(Segment::length).sum::<u64>(), expected, "{new:?}");
+        }
+    }
 }

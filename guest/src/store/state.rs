@@ -122,7 +122,8 @@ impl State {
         values.extend(many(Value::Beside, &self.beside));
         values.extend(many(Value::Update, &self.updates));
         let length_of = |other: &Self| other.values().iter().map(|(_, bytes)| bytes).sum::<usize>();
-        let others = self.others.iter().map(|(agent, other)| (Value::Other(agent.clone()), agent.len() + length_of(other)));
+        let others =
+            self.others.iter().map(|(agent, other)| (Value::Other(agent.clone()), agent.len() + length_of(other)));
         values.extend(others);
         let named = |value, name: &Option<String>| name.as_ref().map(|name| (value, name.len()));
         values.extend(named(Value::Mode, &self.mode));

@@ -341,7 +341,9 @@ fn window_of<'a>(store: &'a Memory, world: &'a World, name: &str) -> Desk<'a> {
     desk.client(json!({"id": 0, "method": "initialize", "params": params}));
     let info = json!({"name": name, "version": "1"});
     let capabilities = opens_by("session/load");
-    desk.agent(json!({"id": 0, "result": {"protocolVersion": 1, "agentInfo": info, "agentCapabilities": capabilities}}));
+    desk.agent(
+        json!({"id": 0, "result": {"protocolVersion": 1, "agentInfo": info, "agentCapabilities": capabilities}}),
+    );
     desk
 }
 

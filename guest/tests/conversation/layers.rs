@@ -190,6 +190,17 @@ impl<'a> Stack<'a> {
         out.answer("session/list")["result"]["sessions"].as_array().unwrap().clone()
     }
 
+    /// The inner layer and its agent end, and the outer one has them started again.
+    fn begin_inner_again(&mut self, store: &'a Memory, world: &'a World) {
+        if !self.bottom.remembers() {
+            self.bottom.sessions.clear();
+        }
+        self.bottom.asked.clear();
+        self.inner = Desk::open(store, world, &[]);
+        let out = self.outer.restart();
+        self.settle(out);
+    }
+
     fn close(&mut self) {
         self.outer.engine.peer_closed(Peer::Client);
         self.inner.engine.peer_closed(Peer::Client);
@@ -217,6 +228,78 @@ fn two_layers_over_one_store_are_one() {
         let store = Memory::new();
         are_as_good_as_one(kind, [&store, &store]);
     }
+}
+
+#[test]
+fn what_is_open_in_a_layer_over_the_same_store_is_gone_on_with_when_that_was_started_again() {
+    for (kind, is_lost) in KINDS.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut bottom = Bottom { capabilities: serde_json::from_str(kind).unwrap(), ..Bottom::default() };
+        let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+        let made = |out: &Out, method: &str| out.answer(method)["result"]["sessionId"].as_str().unwrap().to_owned();
+        let [id, closed] = [0, 1].map(|_| {
+            let out = stack.ask("session/new", json!({"cwd": CWD, "mcpServers": []}));
+            made(&out, "session/new")
+        });
+        stack.prompt(&id, "First question");
+        let out = stack.ask("session/fork", json!({"sessionId": id, "cwd": CWD}));
+        let fork = made(&out, "session/fork");
+        stack.ask("session/close", json!({"sessionId": closed}));
+        for time in 1..3 {
+            stack.begin_inner_again(&store, &world);
+            if is_lost {
+                let memos = std::mem::take(&mut stack.outer.memos);
+                stack.outer = Desk::carry_on(&store, &world, &[], memos, Vec::new());
+            }
+            for session in [&id, &fork] {
+                let out = stack.prompt(session, "Next question");
+                assert_eq!(said(&out.client), ["Re: Next question"], "{kind}, {time}");
+            }
+            let prompt = json!([{"type": "text", "text": "Too late"}]);
+            let out = stack.ask("session/prompt", json!({"sessionId": closed, "prompt": prompt}));
+            assert_eq!(out.answer("session/prompt")["error"]["code"], -32002, "{kind}");
+            for session in [&id, &fork] {
+                let out = stack.load(session, &Value::Null);
+                assert_eq!(said(&out.client).len(), 2 + 2 * time, "{kind}, {time}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_waits_for_a_session_to_be_resumed_can_be_taken_back() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut bottom = Bottom { capabilities: serde_json::from_str(KINDS[2]).unwrap(), ..Bottom::default() };
+    let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+    let out = stack.ask("session/new", json!({"cwd": CWD, "mcpServers": []}));
+    let id = out.answer("session/new")["result"]["sessionId"].as_str().unwrap().to_owned();
+    stack.begin_inner_again(&store, &world);
+    let prompt = |request: &str| {
+        let prompt = json!([{"type": "text", "text": request}]);
+        json!({"id": request, "method": "session/prompt", "params": {"sessionId": id, "prompt": prompt}})
+    };
+    let resume = stack.outer.client(prompt("first"));
+    assert_eq!(resume.request("session/resume")["params"]["sessionId"], json!(id));
+    for request in ["second", "third"] {
+        assert!(stack.outer.client(prompt(request)).agent.is_empty(), "{request} waits");
+    }
+    let out = stack.outer.client(json!({"method": "$/cancel_request", "params": {"requestId": "second"}}));
+    assert_eq!(out.answer("second")["error"]["code"], -32800);
+    let out = stack.outer.client(json!({"method": "session/cancel", "params": {"sessionId": id}}));
+    for request in ["first", "third"] {
+        assert_eq!(out.answer(request)["result"]["stopReason"], "cancelled");
+    }
+    stack.outer.client(prompt("fourth"));
+    // It ends once more while it is asked.
+    let mut out = stack.outer.client(prompt("fifth"));
+    stack.begin_inner_again(&store, &world);
+    out.extend(stack.settle(Out::default()));
+    assert!(out.is_open("fourth") && out.is_open("fifth"), "{out:?}");
+    let out = stack.prompt(&id, "Sixth");
+    assert_eq!(said(&out.client).last().unwrap(), "Re: Sixth");
+    let history = said(&stack.load(&id, &Value::Null).client);
+    let expected = ["fourth", "fifth", "Sixth"].map(|text| [format!("> {text}"), format!("Re: {text}")]);
+    assert_eq!(history, expected.concat());
 }
 
 #[test]

@@ -111,6 +111,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Incoming::Option { session, option, value } => {
                 Ok(self.setting_answered(session, &Setting::Option(option, value), outcome))
             }
+            Incoming::Relayed { session, given } => {
+                self.relayed_opened(session, given, outcome);
+                Ok(Handled::Pass)
+            }
+            Incoming::RelayedClose { session } => {
+                self.relayed_closed(&session, outcome);
+                Ok(Handled::Pass)
+            }
             Incoming::Passed | Incoming::Engine => Ok(Handled::Pass),
         }
     }
@@ -143,6 +151,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 self.archive_answered(&session, &agent_id, archived, outcome);
             }
             Outgoing::List => self.discovered(outcome),
+            Outgoing::Relayed { session } => self.relayed_resumed(&session, outcome),
             Outgoing::Abandoned(stale) => {
                 self.forget_step(&self.connection.ids.wire(id));
                 self.abandoned_answered(&stale, outcome);

@@ -14,7 +14,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// The client cancels what a session is at.
     pub(super) fn cancel(&mut self, line: &str, params: Option<&str>) -> Handled {
         let session = params.and_then(Object::parse).and_then(|params| params.get_string("sessionId"));
-        let Some(key) = session.map(Key::Session) else { return Handled::Pass };
+        let Some(session) = session else { return Handled::Pass };
+        self.cancel_relayed(&session);
+        let key = Key::Session(session);
         let is_opening = self.with(&key, |session, cx| {
             session.cancel(cx);
             session.is_opening() && !session.is_open()
@@ -43,6 +45,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if self.connection.stage.withdraw(&request)
             || self.connection.discovery.withdraw(&request)
             || self.connection.awaiting_worktrees.withdraw(&request)
+            || self.connection.relayed.withdraw(&request)
         {
             self.finish(&request, Err(cancelled()));
             return Handled::Done;

@@ -62,6 +62,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             || self.connection.discovery.is_waited_for()
             || !self.connection.awaiting_worktrees.is_empty()
             || self.connection.sessions.values().any(LiveSession::is_waited_for)
+            || self.connection.relayed.is_waited_for()
     }
 
     /// Whether there is so much for the client already that what it asks next is answered when it has been pulled.
@@ -121,8 +122,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Handled::PassAs(line) => self.send_agent(line),
             Handled::Wait(key) => {
                 let waiting = self.waiting(line);
-                if let Some(session) = self.connection.sessions.get_mut(&key) {
-                    session.wait(waiting);
+                match self.connection.sessions.get_mut(&key) {
+                    Some(session) => session.wait(waiting),
+                    None => self.connection.relayed.wait(&key, waiting),
                 }
             }
         }
@@ -180,10 +182,15 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if let Some(key) = self.attach_for(method, params)? {
             return Ok(Handled::Wait(key));
         }
+        if let Some(key) = self.resumed_for(method, params) {
+            return Ok(Handled::Wait(key));
+        }
         let read = || Params::read(params);
-        // A layer behind this one over the same store does it, and this one keeps out of its way.
-        let is_theirs = self.connection.agent.has_same_store && method != Method::Initialize;
-        match if is_theirs { Method::Other } else { method } {
+        if self.connection.agent.has_same_store && method != Method::Initialize {
+            // A layer behind this one over the same store does it, and this one keeps out of its way.
+            return Ok(self.relay(line, request, method, params));
+        }
+        match method {
             Method::Initialize => self.initialize(line, request, params),
             Method::Authenticate => Ok(self.pass_request(line, request, params, Incoming::Authenticate)),
             Method::Logout => Ok(self.pass_request(line, request, params, Incoming::Logout)),
@@ -214,8 +221,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let key = Key::Session(id);
         let session = self.connection.sessions.get(&key)?;
         let is_opened_first = session.is_opening() || (session.is_closing() && session.is_opened_next());
-        let waits = (is_opened_first && method.waits_while_opening())
-            || (session.is_closing() && method.waits_while_closing());
+        let waits =
+            (is_opened_first && method.waits_while_opening()) || (session.is_closing() && method.waits_while_closing());
         waits.then_some(key)
     }
 
@@ -229,12 +236,21 @@ impl<S: Storage, E: Environment> Router<S, E> {
             layers::STORE if !self.connection.agent.has_same_store => self.client_is_layer(params),
             _ => match (self.waits_for(Method::Other, params), self.attach_for(Method::Other, params)) {
                 (Some(key), _) | (None, Ok(Some(key))) => Handled::Wait(key),
-                (None, _) => self.pass_to_agent(line, params),
+                (None, _) => match self.resumed_for(Method::Other, params) {
+                    Some(key) => Handled::Wait(key),
+                    None => self.pass_to_agent(line, params),
+                },
             },
         }
     }
 
-    fn pass_request(&mut self, line: &str, request: &ClientRequest, params: Option<&str>, what: Incoming) -> Handled {
+    pub(super) fn pass_request(
+        &mut self,
+        line: &str,
+        request: &ClientRequest,
+        params: Option<&str>,
+        what: Incoming,
+    ) -> Handled {
         self.expect(request, what);
         self.pass_to_agent(line, params)
     }

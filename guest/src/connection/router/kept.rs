@@ -26,6 +26,8 @@ pub(super) enum Kept<'a> {
     Session(&'a str),
     /// What an open session was opened with; apart, because it does not change and may be long.
     Given(&'a str),
+    /// What a session was opened with that a layer behind over the same store has open, by its id.
+    Relayed(&'a str),
     /// A list that the client follows, by the subscription's id.
     Subscription(&'a str),
     /// A request of the client's that is open.
@@ -52,6 +54,7 @@ impl<'a> Kept<'a> {
             Self::Login => "login".to_owned(),
             Self::Session(id) => format!("s/{id}"),
             Self::Given(id) => format!("g/{id}"),
+            Self::Relayed(id) => format!("r/{id}"),
             Self::Subscription(id) => format!("l/{id}"),
             Self::Request(request) => format!("q/{}", request.id().as_json()),
             Self::Step(id) => format!("o/{}", id.as_json()),
@@ -71,6 +74,7 @@ impl<'a> Kept<'a> {
             _ => match key.split_once('/')? {
                 ("s", id) => Self::Session(id),
                 ("g", id) => Self::Given(id),
+                ("r", id) => Self::Relayed(id),
                 ("l", id) => Self::Subscription(id),
                 ("q", id) => Self::Request(ClientRequest::new(Id::parse(id)?)),
                 ("o", id) => Self::Step(Id::parse(id)?),
@@ -112,6 +116,7 @@ mod tests {
             Kept::Login,
             Kept::Session("a/b"),
             Kept::Given("a/b"),
+            Kept::Relayed("a/b"),
             Kept::Subscription("a/b"),
             Kept::Request(ClientRequest::new(id())),
             Kept::Step(id()),

@@ -44,6 +44,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 Some(Kept::Given(session)) => {
                     given.insert(session.to_owned(), value);
                 }
+                Some(Kept::Relayed(session)) => self.connection.relayed.take_up(session.to_owned(), value),
                 Some(Kept::Subscription(id)) => subscriptions.push((id.to_owned(), value)),
                 Some(Kept::Step(id)) => {
                     if let Ok(stale) = serde_json::from_str(&value) {

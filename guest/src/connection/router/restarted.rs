@@ -45,6 +45,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// The agent has ended, in the way that `how` tells people, and another was started in its place.
     pub(crate) fn agent_restarted(&mut self, how: &str) {
         let queued = self.connection.stage.begin_again();
+        let relayed = self.connection.relayed.lose();
         self.withdraw_agents_requests();
         self.forget_discovery();
         self.connection.agents_subscription = AgentsSubscription::None;
@@ -64,7 +65,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.connection.sums = Sums::default();
         // All of that was for the agent that has ended.
         self.outputs.retain(|output| !matches!(output, Output::ToAgent(_)));
-        for waiting in queued {
+        for waiting in relayed.into_iter().chain(queued) {
             self.connection.stage.hold(waiting);
         }
         self.introduce();

@@ -107,7 +107,8 @@ mod tests {
 
     #[test]
     fn what_others_have_put_into_a_row_keeps_all_of_its_digits() {
-        let row = r#"{"sessionId":"s","cwd":"/x","updatedAt":"2026-01-01T00:00:00Z","_meta":{"n":18446744073709551617}}"#;
+        let row =
+            r#"{"sessionId":"s","cwd":"/x","updatedAt":"2026-01-01T00:00:00Z","_meta":{"n":18446744073709551617}}"#;
         assert_eq!(of_row(row).unwrap().meta["n"].get(), "18446744073709551617");
     }
 }

@@ -1,0 +1,113 @@
+//! A layer behind this one over the same store does all there is to do, and what the client asks for passes through to it. When
+//! that one ends and is started again it knows none of the client's sessions, and the client does not know that it has ended:
+//! it is asked to resume each session before what the client next sends for it.
+
+use serde_json::json;
+
+use super::kept::Kept;
+use crate::connection::answer::CANCELLED;
+use crate::connection::client_request::ClientRequest;
+use crate::connection::handled::Handled;
+use crate::connection::key::Key;
+use crate::connection::live::given_to_keep;
+use crate::connection::method::Method;
+use crate::connection::params::Params;
+use crate::connection::requests::{Incoming, Outgoing};
+use crate::connection::router::Router;
+use crate::environment::Environment;
+use crate::rpc::{Object, Outcome};
+use crate::storage::Storage;
+
+impl<S: Storage, E: Environment> Router<S, E> {
+    /// A request passes to the layer behind, which answers it.
+    pub(super) fn relay(
+        &mut self,
+        line: &str,
+        request: &ClientRequest,
+        method: Method,
+        params: Option<&str>,
+    ) -> Handled {
+        let read = Params::read(params).ok();
+        let session = read.as_ref().and_then(|params| params.object().get_string("sessionId"));
+        let what = match (method, read, session) {
+            (Method::New | Method::Fork, Some(params), _) => Incoming::Relayed { session: None, given: given(&params) },
+            (Method::Load | Method::Resume, Some(params), session @ Some(_)) => {
+                Incoming::Relayed { session, given: given(&params) }
+            }
+            (Method::Close | Method::Delete | Method::Archive, _, Some(session)) => Incoming::RelayedClose { session },
+            _ => Incoming::Passed,
+        };
+        self.pass_request(line, request, params, what)
+    }
+
+    /// The session that the layer behind has to resume before it is given this, if it has.
+    pub(super) fn resumed_for(&mut self, method: Method, params: Option<&str>) -> Option<Key> {
+        if !self.connection.agent.has_same_store || !method.waits_while_opening() {
+            return None;
+        }
+        let id = Object::parse(params?)?.get_string("sessionId")?;
+        let relayed = &mut self.connection.relayed;
+        if method.needs_open_session()
+            && let Some(given) = relayed.begin_to_resume(&id)
+        {
+            let mut params = Object::parse_or_empty(given);
+            params.set("sessionId", json!(id).to_string());
+            let params = params.to_json();
+            let what = Outgoing::Relayed { session: id.clone() };
+            self.run(|cx| cx.ask(what, "session/resume", params));
+        }
+        self.connection.relayed.is_resuming(&id).then_some(Key::Session(id))
+    }
+
+    /// The layer behind has opened a session for the client, or has not.
+    pub(super) fn relayed_opened(&mut self, session: Option<String>, given: String, outcome: Outcome<'_>) {
+        let Outcome::Result(result) = outcome else { return };
+        let Some(id) = Object::parse_or_empty(result).get_string("sessionId").or(session) else { return };
+        if self.connection.relayed.opened(id.clone(), given.clone()) {
+            self.outputs.push_back(Kept::Relayed(&id).with(Some(given)));
+        }
+    }
+
+    /// The layer behind has closed it, or has not.
+    pub(super) fn relayed_closed(&mut self, session: &str, outcome: Outcome<'_>) {
+        if let Outcome::Result(_) = outcome {
+            self.forget_relayed(session);
+        }
+    }
+
+    /// The layer behind has resumed it, or says why it cannot; so it says to what waits.
+    pub(super) fn relayed_resumed(&mut self, session: &str, outcome: Outcome<'_>) {
+        let waiting = self.connection.relayed.resumed(session);
+        if let Outcome::Error(_) = outcome {
+            self.forget_relayed(session);
+        }
+        self.handle_released(waiting);
+    }
+
+    /// The prompts that wait for it are answered as cancelled.
+    pub(super) fn cancel_relayed(&mut self, session: &str) {
+        for request in self.connection.relayed.withdraw_prompts(session) {
+            self.finish(&request, Ok(CANCELLED.to_owned()));
+        }
+    }
+
+    fn forget_relayed(&mut self, session: &str) {
+        if self.connection.relayed.remove(session) {
+            self.outputs.push_back(Kept::Relayed(session).with(None));
+        }
+    }
+}
+
+/// What a session was opened with, to resume it with; where that is too long, only where it is.
+fn given(params: &Params<'_>) -> String {
+    let given = params.to_open(None);
+    if given_to_keep(&given).is_some() {
+        return given;
+    }
+    let mut short = Object::default();
+    if let Some(cwd) = params.object().get_some("cwd") {
+        short.set("cwd", cwd);
+    }
+    short.set("mcpServers", "[]");
+    short.to_json()
+}
