@@ -94,7 +94,7 @@ mod tests {
         ] {
             let storage = Memory::new();
             let (aside, new) = (part(&storage, "aside", &taken_out), part(&storage, "new", new));
-            let anew = said_anew(&storage, &[new.clone()], &[aside], |text| Cow::Borrowed(text)).unwrap();
+            let anew = said_anew(&storage, std::slice::from_ref(&new), &[aside], |text| Cow::Borrowed(text)).unwrap();
             assert_eq!(anew.iter().map(Segment::length).sum::<u64>(), expected, "{new:?}");
         }
     }

@@ -24,7 +24,7 @@ pub(super) fn joined<'a>(log: &'a [Turn], replay: &'a [Turn]) -> (Cow<'a, [Turn]
     }
     let (mut ours, mut theirs) = (Joining::of(log), Joining::of(replay));
     for (group, told) in told {
-        let (Some(one), Some(same)) = (ours.join(&group), theirs.join(&Vec::from_iter(told))) else { continue };
+        let (Some(one), Some(same)) = (ours.join(group), theirs.join(told)) else { continue };
         (same.user, same.agent, same.holds) = (one.user, one.agent.clone(), one.holds.clone());
     }
     (Cow::Owned(ours.finish()), Cow::Owned(theirs.finish()))
@@ -128,12 +128,17 @@ impl Joining {
     }
 
     /// Makes these one, in the place of the first.
-    fn join(&mut self, places: &[usize]) -> Option<&mut Turn> {
-        let first = places.iter().min().copied()?;
-        let mut turns = places.iter().filter_map(|at| self.0[*at].take());
-        let mut one = turns.next()?;
-        turns.for_each(|turn| one.join(&turn));
-        Some(self.0[first].insert(one))
+    fn join(&mut self, places: impl IntoIterator<Item = usize>) -> Option<&mut Turn> {
+        let (mut first, mut joined) = (usize::MAX, None);
+        for at in places {
+            first = first.min(at);
+            let Some(turn) = self.0[at].take() else { continue };
+            match &mut joined {
+                None => joined = Some(turn),
+                Some(joined) => Turn::join(joined, &turn),
+            }
+        }
+        joined.map(|joined| self.0[first].insert(joined))
     }
 
     fn finish(self) -> Vec<Turn> {
