@@ -1,7 +1,7 @@
-//! Turns that several windows had at the same time, as an agent tells them that keeps all its programs' words in one transcript: each
-//! word stands there where it was said, so an answer goes on under the prompt of the other window. The log knows which word
-//! belongs to which turn. Where both say the same, however it is put together, what the log has is compared as one turn, and
-//! stays as it is.
+//! Turns that several windows had at the same time, as an agent tells them that keeps all its programs' words in one transcript:
+//! each word stands there where it was said, so an answer goes on under the prompt of the other window. And what an agent says
+//! while a prompt is on its way to it stands before that prompt in its transcript. The log knows which word belongs to which
+//! turn. Where both say the same, however it is put together, what the log has is compared as one turn, and stays as it is.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,21 +32,53 @@ pub(super) fn joined<'a>(log: &'a [Turn], replay: &'a [Turn]) -> (Cow<'a, [Turn]
 
 /// Such turns of a log, by their places, and those of a replay that say the same.
 fn told_otherwise(log: &[Turn], replay: &[Turn]) -> Vec<(Vec<usize>, Range<usize>)> {
-    let groups = at_once(log);
-    let mut places: BTreeMap<Sum, Vec<usize>> = BTreeMap::new();
-    for (place, turn) in replay.iter().enumerate().filter(|_| !groups.is_empty()) {
-        places.entry(turn.user).or_default().push(place);
+    let alike = |(ours, theirs): &(&Turn, &Turn)| key(ours) == key(theirs);
+    let begin = log.iter().zip(replay).take_while(alike).count();
+    let end = log[begin..].iter().rev().zip(replay[begin..].iter().rev()).take_while(alike).count();
+    let (ours, theirs) = (begin..log.len() - end, begin..replay.len() - end);
+    if ours.is_empty() || theirs.is_empty() {
+        return Vec::new();
     }
-    let mut free = 0;
-    let found = groups.into_iter().filter_map(|group| {
+    let mut its: Vec<usize> = ours.filter(|at| log[*at].took_part != Some(false)).collect();
+    its.sort_by_key(|at| log[*at].at.start());
+    let mut places: BTreeMap<Sum, Vec<usize>> = BTreeMap::new();
+    for place in theirs {
+        places.entry(replay[place].user).or_default().push(place);
+    }
+    let mut groups: Vec<(Vec<usize>, Order)> = at_once(log, &its).map(|group| (group, Order::Any)).collect();
+    groups.extend(its.iter().take(1).map(|first| (vec![*first], Order::AsSaid)));
+    groups.extend(its.windows(2).map(|two| (two.to_vec(), Order::AsSaid)));
+    groups.retain(|(group, _)| is_apart(group, log));
+    groups.sort_by_key(|(group, order)| (group[0], *order));
+    let (mut free, mut next) = (0, 0);
+    let mut found = Vec::new();
+    for (group, order) in groups {
+        if group.iter().any(|at| *at < next) {
+            continue;
+        }
         let said: Vec<&Turn> = group.iter().map(|at| &log[*at]).collect();
         let starts = firsts(&said).into_iter().filter_map(|first| places.get(&first)).flatten();
         let starts = starts.copied().filter(|start| *start >= free).take(MOST_PLACES);
-        let told = starts.filter_map(|start| told_from(start, &said, replay)).min_by_key(|told| told.start)?;
-        free = told.end;
-        Some((group, told))
-    });
-    found.collect()
+        let told = starts.filter_map(|start| told_from(start, &said, order, replay)).min_by_key(|told| told.start);
+        if let Some(told) = told {
+            (free, next) = (told.end, group.iter().max().map_or(0, |last| last + 1));
+            found.push((group, told));
+        }
+    }
+    found
+}
+
+fn key(turn: &Turn) -> (Sum, Sum) {
+    (turn.user, turn.agent.sum())
+}
+
+/// In which order an agent may tell the words of some turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Order {
+    /// They were had at the same time.
+    Any,
+    /// What it said while a prompt was on its way to it is the last before that prompt to it, and the first behind it here.
+    AsSaid,
 }
 
 /// What the first turn of a replay of these may begin with: agents put prompts together that follow each other.
@@ -56,17 +88,20 @@ fn firsts(turns: &[&Turn]) -> BTreeSet<Sum> {
         together = together.followed_by(turn.user);
         together
     });
-    joined.chain(turns.iter().map(|turn| turn.user)).collect()
+    // Before its first prompt it may have said something.
+    joined.chain(turns.iter().map(|turn| turn.user)).chain([Sum::default()]).collect()
 }
 
-/// Which turns of a replay, from this one on, say the same as these.
-fn told_from(start: usize, turns: &[&Turn], replay: &[Turn]) -> Option<Range<usize>> {
+/// Which turns of a replay, from this one on, say the same as these, told otherwise.
+fn told_from(start: usize, turns: &[&Turn], order: Order, replay: &[Turn]) -> Option<Range<usize>> {
     let whole = turns.iter().fold(Said::default(), |said, turn| said.and(turn));
     let mut said = Said::default();
-    for (at, turn) in replay.iter().enumerate().skip(start).take(turns.len()) {
+    for (at, turn) in replay.iter().enumerate().skip(start).take(turns.len() + 1) {
         said = said.and(turn);
-        if said.is_same(&whole) {
-            return Some(start..at + 1);
+        if said.is_same(&whole, order) {
+            let told = &replay[start..=at];
+            let is_alike = told.iter().map(key).eq(turns.iter().map(|turn| key(turn)));
+            return (!is_alike).then_some(start..at + 1);
         }
     }
     None
@@ -78,26 +113,37 @@ struct Said {
     /// The prompts, one behind the other, and each.
     asked: Sum,
     prompts: Vec<Sum>,
+    /// What the agent says.
+    answered: Sum,
     letters: Letters,
 }
 
 impl Said {
     fn and(mut self, turn: &Turn) -> Self {
-        self.prompts.push(turn.user);
-        self.prompts.sort_unstable();
-        Self { asked: self.asked.followed_by(turn.user), letters: self.letters.and(turn.agent.letters()), ..self }
+        if !turn.user.is_empty() {
+            self.prompts.push(turn.user);
+            self.prompts.sort_unstable();
+        }
+        Self {
+            asked: self.asked.followed_by(turn.user),
+            answered: self.answered.followed_by(turn.agent.sum()),
+            letters: self.letters.and(turn.agent.letters()),
+            ..self
+        }
     }
 
-    fn is_same(&self, other: &Self) -> bool {
-        self.letters == other.letters && (self.asked == other.asked || self.prompts == other.prompts)
+    fn is_same(&self, other: &Self, order: Order) -> bool {
+        let asks_alike = (self.asked == other.asked, self.prompts == other.prompts);
+        match order {
+            Order::Any => self.letters == other.letters && (asks_alike.0 || asks_alike.1),
+            Order::AsSaid => self.answered == other.answered && asks_alike == (true, true),
+        }
     }
 }
 
-/// The turns of a log, by their places, that the agent may have taken part in and that were begun before others had come to their
-/// end.
-fn at_once(log: &[Turn]) -> Vec<Vec<usize>> {
-    let mut its: Vec<usize> = (0..log.len()).filter(|at| log[*at].took_part != Some(false)).collect();
-    its.sort_by_key(|at| log[*at].at.start());
+/// Those of these turns, by their places and in the order in which they were begun, that were begun before others had come to
+/// their end.
+fn at_once(log: &[Turn], its: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     let mut end = 0;
     let begins_behind = |(_, at): &(usize, &usize)| {
         let places = &log[**at].at;
@@ -107,16 +153,16 @@ fn at_once(log: &[Turn]) -> Vec<Vec<usize>> {
     };
     let mut starts: Vec<usize> = its.iter().enumerate().filter(begins_behind).map(|(start, _)| start).collect();
     starts.push(its.len());
-    let groups = starts.windows(2).map(|ends| &its[ends[0]..ends[1]]).filter(|group| (2..=MOST).contains(&group.len()));
-    let one_with = |turn: usize| log[turn].one_with;
-    let has_all = |group: &&[usize]| {
-        // What is one to readers with a turn of another time stays with that.
-        let (first, last) = (group.iter().min().copied(), group.iter().max().copied());
-        let neighbours = [first.and_then(|first| first.checked_sub(1)), last.map(|last| last + 1)];
-        let mut neighbours = neighbours.into_iter().flatten().filter(|at| *at < log.len());
-        !neighbours.any(|at| group.iter().any(|one| one_with(*one) == one_with(at)))
-    };
-    groups.filter(has_all).map(<[usize]>::to_vec).collect()
+    let groups: Vec<Range<usize>> = starts.windows(2).map(|ends| ends[0]..ends[1]).collect();
+    groups.into_iter().filter(|group| (2..=MOST).contains(&group.len())).map(|group| its[group].to_vec())
+}
+
+/// Whether none of these is one to readers with a turn beside them, with which it stays.
+fn is_apart(group: &[usize], log: &[Turn]) -> bool {
+    let (first, last) = (group.iter().min().copied(), group.iter().max().copied());
+    let neighbours = [first.and_then(|first| first.checked_sub(1)), last.map(|last| last + 1)];
+    let mut neighbours = neighbours.into_iter().flatten().filter_map(|at| log.get(at));
+    !neighbours.any(|turn| group.iter().any(|at| log[*at].one_with == turn.one_with))
 }
 
 /// Turns of which some are being made one.

@@ -65,6 +65,31 @@ fn settled(scene: &mut Scene, replay: &[Said]) {
     }
 }
 
+/// What the agent said while a prompt was on its way to it stands before that prompt to the agent, and behind it in the log.
+#[test]
+fn what_an_agent_says_while_a_prompt_is_on_its_way_stays_where_it_is() {
+    let said = |texts: &[&str]| texts.iter().map(|text| Said::parse(text)).collect::<Vec<_>>();
+    for (log, replay) in [
+        (&["one/early late"][..], &["/early", "one/late"][..]),
+        (&["one/early"], &["/early", "one/"]),
+        (&["one/1", "two/early late"], &["one/1 early", "two/late"]),
+        (&["one/1", "two/early"], &["one/1 early", "two/"]),
+        (&["zero/0", "one/", "two/early late", "three/3"], &["zero/0", "one/early", "two/late", "three/3"]),
+        (&["one/1", "two/early 2", "three/soon 3"], &["one/1 early", "two/2", "three/soon 3"]),
+    ] {
+        for moved_on in [false, true] {
+            let mut scene = Scene::new();
+            let (log, replay) = (said(log), said(replay));
+            log.iter().for_each(|turn| scene.say(turn));
+            scene.tell("agent", usize::MAX);
+            let plan = scene.load("agent", &replay, moved_on).plan;
+            assert!(plan.keeps_all(), "{replay:?}: {plan:?}");
+            assert_eq!((scene.shown(), plan.heard), (log, plan.length()));
+            settled(&mut scene, &replay);
+        }
+    }
+}
+
 fn windows() -> impl Strategy<Value = (usize, Vec<usize>)> {
     (2_usize..4, proptest::collection::vec(0_usize..6, 0..14))
 }
