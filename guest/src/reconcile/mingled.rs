@@ -45,7 +45,8 @@ fn told_otherwise(log: &[Turn], replay: &[Turn]) -> Vec<(Vec<usize>, Range<usize
     for place in theirs {
         places.entry(replay[place].user).or_default().push(place);
     }
-    let mut groups: Vec<(Vec<usize>, Order)> = at_once(log, &its).map(|group| (group, Order::Any)).collect();
+    let mut groups: Vec<(Vec<usize>, Order)> =
+        at_once(log, &its).into_iter().map(|group| (group, Order::Any)).collect();
     groups.extend(its.iter().take(1).map(|first| (vec![*first], Order::AsSaid)));
     groups.extend(its.windows(2).map(|two| (two.to_vec(), Order::AsSaid)));
     groups.retain(|(group, _)| is_apart(group, log));
@@ -142,19 +143,36 @@ impl Said {
 }
 
 /// Those of these turns, by their places and in the order in which they were begun, that were begun before others had come to
-/// their end.
-fn at_once(log: &[Turn], its: &[usize]) -> impl Iterator<Item = Vec<usize>> {
-    let mut end = 0;
-    let begins_behind = |(_, at): &(usize, &usize)| {
-        let places = &log[**at].at;
-        let is_behind = places.start() >= end;
-        end = end.max(places.end());
-        is_behind
-    };
-    let mut starts: Vec<usize> = its.iter().enumerate().filter(begins_behind).map(|(start, _)| start).collect();
-    starts.push(its.len());
-    let groups: Vec<Range<usize>> = starts.windows(2).map(|ends| ends[0]..ends[1]).collect();
-    groups.into_iter().filter(|group| (2..=MOST).contains(&group.len())).map(|group| its[group].to_vec())
+/// their end; with them those that are one with one of them to readers.
+fn at_once(log: &[Turn], its: &[usize]) -> Vec<Vec<usize>> {
+    let mut spans: BTreeMap<u32, (u64, u64, Vec<usize>)> = BTreeMap::new();
+    for at in its {
+        let turn = &log[*at];
+        let (start, end, turns) = spans.entry(turn.one_with).or_insert((u64::MAX, 0, Vec::new()));
+        (*start, *end) = (turn.at.start().min(*start), turn.at.end().max(*end));
+        turns.push(*at);
+    }
+    let mut spans: Vec<_> = spans.into_values().collect();
+    spans.sort_unstable();
+    let (mut groups, mut end_of_all): (Vec<Vec<usize>>, u64) = (Vec::new(), 0);
+    let mut of_several = Vec::new();
+    for (start, end, turns) in spans {
+        match groups.last_mut().filter(|_| start < end_of_all) {
+            Some(group) => {
+                group.extend(turns);
+                of_several.push(groups.len() - 1);
+            }
+            None => groups.push(turns),
+        }
+        end_of_all = end_of_all.max(end);
+    }
+    of_several.dedup();
+    let groups = of_several.into_iter().map(|at| std::mem::take(&mut groups[at])).filter(|group| group.len() <= MOST);
+    let in_order = groups.map(|mut group| {
+        group.sort_by_key(|at| log[*at].at.start());
+        group
+    });
+    in_order.collect()
 }
 
 /// Whether none of these is one to readers with a turn beside them, with which it stays.
