@@ -69,6 +69,11 @@ impl Method {
         self.waits_while_opening() && !matches!(self, Self::Load | Self::Resume | Self::Fork)
     }
 
+    /// Whether it closes the session that it names.
+    pub(super) fn closes(self) -> bool {
+        matches!(self, Self::Close | Self::Delete | Self::Archive)
+    }
+
     /// Whether it waits until the session that it names is closed.
     pub(super) fn waits_while_closing(self) -> bool {
         TABLE.iter().any(|(_, method, _, waits)| *method == self && *waits)

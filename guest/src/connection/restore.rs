@@ -116,13 +116,13 @@ pub(super) fn restore_requests(wanted: &State, answer: &str, agent_id: &str) -> 
         if is_in_force || (is_list_final && !may_be_set(&options, current, &chosen)) {
             continue;
         }
-        let mut params = json!({ "sessionId": agent_id, "configId": option, "value": chosen });
         // A value of an option to choose from is the only one that has no type (protocol v1).
         let kind = current.and_then(|current| current["type"].as_str()).filter(|kind| *kind != "select");
-        if let Some(kind) = kind.or(chosen.is_boolean().then_some("boolean")) {
-            params["type"] = kind.into();
-        }
-        let params = params.to_string();
+        let kind = kind.or(chosen.is_boolean().then_some("boolean"));
+        let kind = kind.map(|kind| format!(",\"type\":{}", json!(kind))).unwrap_or_default();
+        // Numbers keep all of their digits only as they stand.
+        let (session, option_id) = (json!(agent_id), json!(option));
+        let params = format!("{{\"sessionId\":{session},\"configId\":{option_id},\"value\":{value}{kind}}}");
         requests.push(RestoreRequest {
             method: "session/set_config_option",
             params,
@@ -157,6 +157,16 @@ fn parse_text(json: Option<&str>) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_is_put_back_as_it_was_set() {
+        for value in ["0.10000000000000000001", "18446744073709551617", "-0", "1E5", "1e400", r#"{"b":1,"a":[1.0]}"#] {
+            let mut wanted = State::default();
+            wanted.chosen.insert("o".to_owned(), RawValue::from_string(value.to_owned()).unwrap());
+            let (requests, _) = restore_requests(&wanted, "{}", "s");
+            assert!(requests[0].params.contains(&format!("\"value\":{value}")), "{}", requests[0].params);
+        }
+    }
 
     #[test]
     fn what_is_not_offered_is_not_asked_for_unless_another_model_may_have_it() {

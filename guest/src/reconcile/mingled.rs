@@ -1,178 +1,244 @@
-//! Turns that several windows had at the same time, as an agent tells them that keeps all its programs' words in one transcript:
-//! each word stands there where it was said, so an answer goes on under the prompt of the other window. And what an agent says
-//! while a prompt is on its way to it stands before that prompt in its transcript. The log knows which word belongs to which
-//! turn. Where both say the same, however it is put together, what the log has is compared as one turn, and stays as it is.
+//! Turns that an agent tells with the same words as the log has, in another order. One that keeps the words of all its programs in
+//! one transcript has each word where it was said, so an answer goes on under the prompt that another window sent meanwhile; and what
+//! it says while a prompt is on its way to it stands before that prompt. The log knows which word belongs to which turn. Where
+//! both say the same, however it is put together, what the log has is compared as one turn, and stays as it is.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::sum::Sum;
-use super::text::Letters;
+use super::text::{Letters, Text};
 use super::turn::Turn;
 
-/// How many turns at the same time are looked at.
+/// How many turns that follow each other are looked at.
 const MOST: usize = 64;
 /// In how many places of a replay they are looked for.
-const MOST_PLACES: usize = 64;
+const MOST_PLACES: usize = 8;
+/// How many prompts with no answer between are looked at that an agent may have put together.
+const MOST_JOINED: usize = 8;
+/// In how many turns is what the agent said while a prompt was on its way to it: in the one before, and in the one that it begins.
+const CROSSED: usize = 2;
 
 /// Both sides, in which such turns are one.
 pub(super) fn joined<'a>(log: &'a [Turn], replay: &'a [Turn]) -> (Cow<'a, [Turn]>, Cow<'a, [Turn]>) {
-    let told = told_otherwise(log, replay);
-    if told.is_empty() {
+    let (same, torn) = told_otherwise(log, replay);
+    if same.is_empty() && torn.is_empty() {
         return (Cow::Borrowed(log), Cow::Borrowed(replay));
     }
     let (mut ours, mut theirs) = (Joining::of(log), Joining::of(replay));
-    for (group, told) in told {
-        let (Some(one), Some(same)) = (ours.join(group), theirs.join(told)) else { continue };
+    for Same { turns, told } in same {
+        let (Some(one), Some(same)) = (ours.join(turns), theirs.join(told)) else { continue };
         (same.user, same.agent, same.holds) = (one.user, one.agent.clone(), one.holds.clone());
+    }
+    for group in torn {
+        ours.join(group);
     }
     (Cow::Owned(ours.finish()), Cow::Owned(theirs.finish()))
 }
 
-/// Such turns of a log, by their places, and those of a replay that say the same.
-fn told_otherwise(log: &[Turn], replay: &[Turn]) -> Vec<(Vec<usize>, Range<usize>)> {
+/// Turns of a log, by their places, and those of a replay that say the same in another order.
+struct Same {
+    turns: Vec<usize>,
+    told: Range<usize>,
+}
+
+/// All of these; and turns of several windows at the same time, of which the agent tells something else: that is to be told of all of
+/// them or of none.
+fn told_otherwise(log: &[Turn], replay: &[Turn]) -> (Vec<Same>, Vec<Vec<usize>>) {
     let alike = |(ours, theirs): &(&Turn, &Turn)| key(ours) == key(theirs);
     let begin = log.iter().zip(replay).take_while(alike).count();
     let end = log[begin..].iter().rev().zip(replay[begin..].iter().rev()).take_while(alike).count();
-    let (ours, theirs) = (begin..log.len() - end, begin..replay.len() - end);
-    if ours.is_empty() || theirs.is_empty() {
-        return Vec::new();
+    let theirs = begin..replay.len() - end;
+    let its = (begin..log.len() - end).filter(|at| log[*at].took_part != Some(false));
+    let mut its: Vec<usize> = its.collect();
+    if its.is_empty() || theirs.is_empty() {
+        return (Vec::new(), Vec::new());
     }
-    let mut its: Vec<usize> = ours.filter(|at| log[*at].took_part != Some(false)).collect();
     its.sort_by_key(|at| log[*at].at.start());
-    let mut places: BTreeMap<Sum, Vec<usize>> = BTreeMap::new();
-    for place in theirs {
-        places.entry(replay[place].user).or_default().push(place);
-    }
-    let mut groups: Vec<(Vec<usize>, Order)> =
-        at_once(log, &its).into_iter().map(|group| (group, Order::Any)).collect();
-    groups.extend(its.iter().take(1).map(|first| (vec![*first], Order::AsSaid)));
-    groups.extend(its.windows(2).map(|two| (two.to_vec(), Order::AsSaid)));
-    groups.retain(|(group, _)| is_apart(group, log));
-    groups.sort_by_key(|(group, order)| (group[0], *order));
-    let (mut free, mut next) = (0, 0);
-    let mut found = Vec::new();
-    for (group, order) in groups {
-        if group.iter().any(|at| *at < next) {
-            continue;
-        }
-        let said: Vec<&Turn> = group.iter().map(|at| &log[*at]).collect();
-        let starts = firsts(&said).into_iter().filter_map(|first| places.get(&first)).flatten();
-        let starts = starts.copied().filter(|start| *start >= free).take(MOST_PLACES);
-        let told = starts.filter_map(|start| told_from(start, &said, order, replay)).min_by_key(|told| told.start);
-        if let Some(told) = told {
-            (free, next) = (told.end, group.iter().max().map_or(0, |last| last + 1));
-            found.push((group, told));
-        }
-    }
-    found
+    let search = Search::of(log, &its, replay, theirs);
+    let same = search.all();
+    let found: BTreeSet<usize> = same.iter().flat_map(|same| &same.turns).copied().collect();
+    let torn = search.at_once.iter().filter_map(|group| {
+        let answered = its[group.clone()].iter().copied().filter(|at| !log[*at].agent.sum().is_empty());
+        let torn: Vec<usize> =
+            answered.filter(|at| !search.tells(&log[*at], |theirs, ours| theirs.sum() == ours)).collect();
+        let is_begun = |at: &usize| search.tells(&log[*at], Text::begins_with);
+        (torn.len() > 1
+            && !torn.iter().all(is_begun)
+            && torn.iter().all(|at| !found.contains(at))
+            && is_apart(&torn, log))
+        .then_some(torn)
+    });
+    let torn = torn.collect();
+    (same, torn)
 }
 
 fn key(turn: &Turn) -> (Sum, Sum) {
     (turn.user, turn.agent.sum())
 }
 
-/// In which order an agent may tell the words of some turns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Order {
-    /// They were had at the same time.
-    Any,
-    /// What it said while a prompt was on its way to it is the last before that prompt to it, and the first behind it here.
-    AsSaid,
+/// What is looked through.
+struct Search<'a> {
+    log: &'a [Turn],
+    /// The turns that the agent may have taken part in, in the order in which they were begun.
+    its: &'a [usize],
+    replay: &'a [Turn],
+    /// The turns of the replay that begin so.
+    places: BTreeMap<Sum, Vec<usize>>,
+    /// Those of `its` that were begun before others had come to their end, with those that are one with one of them to readers.
+    at_once: Vec<Range<usize>>,
 }
 
-/// What the first turn of a replay of these may begin with: agents put prompts together that follow each other.
-fn firsts(turns: &[&Turn]) -> BTreeSet<Sum> {
-    let mut together = Sum::default();
-    let joined = turns.iter().map(|turn| {
-        together = together.followed_by(turn.user);
-        together
-    });
-    // Before its first prompt it may have said something.
-    joined.chain(turns.iter().map(|turn| turn.user)).chain([Sum::default()]).collect()
-}
+impl<'a> Search<'a> {
+    fn of(log: &'a [Turn], its: &'a [usize], replay: &'a [Turn], theirs: Range<usize>) -> Self {
+        let mut places: BTreeMap<Sum, Vec<usize>> = BTreeMap::new();
+        for place in theirs {
+            places.entry(replay[place].user).or_default().push(place);
+        }
+        Self { log, its, replay, places, at_once: at_once(log, its) }
+    }
 
-/// Which turns of a replay, from this one on, say the same as these, told otherwise.
-fn told_from(start: usize, turns: &[&Turn], order: Order, replay: &[Turn]) -> Option<Range<usize>> {
-    let whole = turns.iter().fold(Said::default(), |said, turn| said.and(turn));
-    let mut said = Said::default();
-    for (at, turn) in replay.iter().enumerate().skip(start).take(turns.len() + 1) {
-        said = said.and(turn);
-        if said.is_same(&whole, order) {
-            let told = &replay[start..=at];
-            let is_alike = told.iter().map(key).eq(turns.iter().map(|turn| key(turn)));
-            return (!is_alike).then_some(start..at + 1);
+    fn all(&self) -> Vec<Same> {
+        let mut at_once = self.at_once.iter().peekable();
+        let (mut found, mut first, mut free) = (Vec::new(), 0, 0);
+        while first < self.its.len() {
+            while at_once.peek().is_some_and(|group| group.end <= first) {
+                at_once.next();
+            }
+            let same = self.from(first, free, at_once.peek().copied());
+            let same = same.filter(|(turns, _)| is_apart(&self.its[turns.clone()], self.log));
+            match same {
+                Some((turns, told)) => {
+                    (first, free) = (turns.end, told.end);
+                    let turns = self.its[turns].to_vec();
+                    if !self.is_alike(&turns, &told) {
+                        found.push(Same { turns, told });
+                    }
+                }
+                None => first += 1,
+            }
+        }
+        found
+    }
+
+    /// The fewest turns from this one on, and the turns of the replay that say the same, from the first that is free on. Of those
+    /// that were had at the same time, all.
+    fn from(&self, first: usize, free: usize, group: Option<&Range<usize>>) -> Option<(Range<usize>, Range<usize>)> {
+        let mut together = Sum::default();
+        let joined = self.its[first..].iter().take(MOST_JOINED).map(|at| {
+            together = together.followed_by(self.log[*at].user);
+            together
+        });
+        // Before its first prompt it may have said something.
+        let nothing = (first == 0).then(Sum::default);
+        let group_prompts = group.filter(|group| group.start == first).into_iter().cloned().flatten();
+        let of_group = group_prompts.map(|at| self.log[self.its[at]].user);
+        let begins: BTreeSet<Sum> = joined.chain(nothing).chain(of_group).collect();
+        let starts = begins.iter().filter_map(|begin| self.places.get(begin)).flatten().copied();
+        let mut starts: Vec<usize> = starts.filter(|start| *start >= free).collect();
+        starts.sort_unstable();
+        let starts = starts.into_iter().take(MOST_PLACES);
+        starts.filter_map(|start| self.same(first, start, group)).min_by_key(|(turns, told)| (told.start, turns.end))
+    }
+
+    fn same(&self, first: usize, start: usize, group: Option<&Range<usize>>) -> Option<(Range<usize>, Range<usize>)> {
+        let (mut ours, mut theirs) = (Said::default(), Said::default());
+        let (mut end, mut told_end) = (first, start);
+        let group = group.filter(|group| self.leads_to(first, group));
+        let most = if group.is_some() { MOST } else { CROSSED };
+        loop {
+            let is_ours_next = ours.asked.length() <= theirs.asked.length();
+            if is_ours_next && end < self.its.len() && end - first < most {
+                ours.add(&self.log[self.its[end]]);
+                end += 1;
+            } else if !is_ours_next && told_end < self.replay.len() {
+                theirs.add(&self.replay[told_end]);
+                told_end += 1;
+            } else {
+                return None;
+            }
+            let is_whole = group.is_none_or(|group| end >= group.end);
+            if is_whole && told_end > start && ours.is_same(&theirs, group.is_some()) {
+                return Some((first..end, start..told_end));
+            }
         }
     }
-    None
+
+    /// Whether these turns at the same time come behind nothing but prompts from this one on, which the agent may have put together
+    /// with theirs.
+    fn leads_to(&self, first: usize, group: &Range<usize>) -> bool {
+        let before = self.its.get(first..group.start).into_iter().flatten();
+        first <= group.start
+            && group.start - first < MOST_JOINED
+            && before.clone().all(|at| self.log[*at].agent.sum().is_empty())
+    }
+
+    fn is_alike(&self, turns: &[usize], told: &Range<usize>) -> bool {
+        turns.iter().map(|at| key(&self.log[*at])).eq(self.replay[told.clone()].iter().map(key))
+    }
+
+    /// Whether the agent tells this turn by itself, with an answer that `is_it`.
+    fn tells(&self, turn: &Turn, is_it: impl Fn(&Text, Sum) -> bool) -> bool {
+        let mut told = self.places.get(&turn.user).into_iter().flatten().map(|place| &self.replay[*place].agent);
+        told.any(|theirs| is_it(theirs, turn.agent.sum()))
+    }
 }
 
 /// What the user and the agent say in some turns, whatever is said in which of them.
 #[derive(Debug, Default)]
 struct Said {
-    /// The prompts, one behind the other, and each.
+    /// The prompts, one behind the other; and each, in any order.
     asked: Sum,
-    prompts: Vec<Sum>,
-    /// What the agent says.
+    prompts: Letters,
+    /// The answers, one behind the other; and all that they are made of, in any order.
     answered: Sum,
     letters: Letters,
 }
 
 impl Said {
-    fn and(mut self, turn: &Turn) -> Self {
-        if !turn.user.is_empty() {
-            self.prompts.push(turn.user);
-            self.prompts.sort_unstable();
-        }
-        Self {
-            asked: self.asked.followed_by(turn.user),
-            answered: self.answered.followed_by(turn.agent.sum()),
-            letters: self.letters.and(turn.agent.letters()),
-            ..self
-        }
+    fn add(&mut self, turn: &Turn) {
+        self.asked = self.asked.followed_by(turn.user);
+        self.prompts = self.prompts.and(Letters::of_sum(turn.user));
+        self.letters = self.letters.and(turn.agent.letters());
+        self.answered = self.answered.followed_by(turn.agent.sum());
     }
 
-    fn is_same(&self, other: &Self, order: Order) -> bool {
-        let asks_alike = (self.asked == other.asked, self.prompts == other.prompts);
-        match order {
-            Order::Any => self.letters == other.letters && (asks_alike.0 || asks_alike.1),
-            Order::AsSaid => self.answered == other.answered && asks_alike == (true, true),
+    /// Whether both say the same: of what was said at the same time, in whichever order.
+    fn is_same(&self, other: &Self, is_at_once: bool) -> bool {
+        if is_at_once {
+            self.letters == other.letters && (self.asked == other.asked || self.prompts == other.prompts)
+        } else {
+            self.answered == other.answered && self.asked == other.asked && self.prompts == other.prompts
         }
     }
 }
 
-/// Those of these turns, by their places and in the order in which they were begun, that were begun before others had come to
-/// their end; with them those that are one with one of them to readers.
-fn at_once(log: &[Turn], its: &[usize]) -> Vec<Vec<usize>> {
-    let mut spans: BTreeMap<u32, (u64, u64, Vec<usize>)> = BTreeMap::new();
+/// Those of these turns, which are in the order in which they were begun, that were begun before others had come to their end; with
+/// them those that are one with one of them to readers.
+fn at_once(log: &[Turn], its: &[usize]) -> Vec<Range<usize>> {
+    let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
     for at in its {
+        let end = ends.entry(log[*at].one_with).or_default();
+        *end = log[*at].at.end().max(*end);
+    }
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let mut end = 0;
+    for (place, at) in its.iter().enumerate() {
         let turn = &log[*at];
-        let (start, end, turns) = spans.entry(turn.one_with).or_insert((u64::MAX, 0, Vec::new()));
-        (*start, *end) = (turn.at.start().min(*start), turn.at.end().max(*end));
-        turns.push(*at);
-    }
-    let mut spans: Vec<_> = spans.into_values().collect();
-    spans.sort_unstable();
-    let (mut groups, mut end_of_all): (Vec<Vec<usize>>, u64) = (Vec::new(), 0);
-    let mut of_several = Vec::new();
-    for (start, end, turns) in spans {
-        match groups.last_mut().filter(|_| start < end_of_all) {
-            Some(group) => {
-                group.extend(turns);
-                of_several.push(groups.len() - 1);
-            }
-            None => groups.push(turns),
+        let before = groups.last_mut().filter(|_| turn.at.start() < end);
+        match before {
+            Some(group) => group.end = place + 1,
+            None => groups.push(place..place + 1),
         }
-        end_of_all = end_of_all.max(end);
+        end = end.max(ends.get(&turn.one_with).copied().unwrap_or_default());
     }
-    of_several.dedup();
-    let groups = of_several.into_iter().map(|at| std::mem::take(&mut groups[at])).filter(|group| group.len() <= MOST);
-    let in_order = groups.map(|mut group| {
-        group.sort_by_key(|at| log[*at].at.start());
-        group
-    });
-    in_order.collect()
+    let is_of_several = |group: &Range<usize>| {
+        let one_with = log[its[group.start]].one_with;
+        its[group.clone()].iter().any(|at| log[*at].one_with != one_with)
+    };
+    groups.retain(|group| group.len() <= MOST && is_of_several(group));
+    groups
 }
 
 /// Whether none of these is one to readers with a turn beside them, with which it stays.

@@ -31,6 +31,11 @@ impl Sum {
         self.length == 0
     }
 
+    /// What the text is hashed to.
+    pub(super) fn hash_value(self) -> u64 {
+        self.hash
+    }
+
     /// How many bytes count.
     pub fn length(self) -> u64 {
         self.length

@@ -29,10 +29,23 @@ impl Letters {
         Self(self.0.wrapping_add(other.0))
     }
 
-    /// Another byte, which counts as a number that no sum of others is likely to be.
+    /// Of a text that counts as one letter.
+    pub(super) fn of_sum(sum: Sum) -> Self {
+        let mut letters = Self::default();
+        if !sum.is_empty() {
+            letters.count(sum.hash_value() ^ sum.length().rotate_left(32));
+        }
+        letters
+    }
+
     fn push(&mut self, byte: u8) {
+        self.count(u64::from(byte) + 1);
+    }
+
+    /// Another letter, which counts as a number that no sum of others is likely to be.
+    fn count(&mut self, letter: u64) {
         // The finalizer of SplitMix64.
-        let mut number = (u64::from(byte) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut number = letter.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         self.0 = self.0.wrapping_add(number ^ (number >> 31));

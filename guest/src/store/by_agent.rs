@@ -26,7 +26,7 @@ impl State {
     }
 
     /// Whether nothing is known to be in force.
-    fn says_nothing(&self) -> bool {
+    pub(super) fn says_nothing(&self) -> bool {
         let has_none = self.modes.is_none() && self.mode.is_none() && self.model.is_none() && self.options.is_none();
         has_none && self.chosen.is_empty() && self.beside.is_empty() && self.updates.is_empty()
     }
@@ -45,6 +45,17 @@ mod tests {
 
     fn last(state: &State, kind: &str) -> Option<String> {
         state.updates.get(kind).map(|update| update.get().trim_matches('"').to_owned())
+    }
+
+    #[test]
+    fn what_is_too_long_of_one_agents_takes_nothing_else_of_its_with_it() {
+        let mut state = State { mode: Some("ask".to_owned()), beside_of: "first".to_owned(), ..State::default() };
+        told(&mut state, "available_commands_update", &"x".repeat(3 * 1024 * 1024));
+        let mut state = state.with_agent("second");
+        told(&mut state, "available_commands_update", &"y".repeat(2 * 1024 * 1024));
+        assert_eq!(state.bound(), ["available_commands_update"]);
+        let state = state.with_agent("first");
+        assert_eq!((state.mode.as_deref(), last(&state, "available_commands_update")), (Some("ask"), None));
     }
 
     #[test]

@@ -61,7 +61,8 @@ enum Value {
     Chosen(String),
     Beside(String),
     Update(String),
-    Other(String),
+    /// One that is in force with another agent.
+    Other(String, Box<Value>),
 }
 
 impl State {
@@ -121,10 +122,10 @@ impl State {
         let mut values = many(Value::Chosen, &self.chosen);
         values.extend(many(Value::Beside, &self.beside));
         values.extend(many(Value::Update, &self.updates));
-        let length_of = |other: &Self| other.values().iter().map(|(_, bytes)| bytes).sum::<usize>();
-        let others =
-            self.others.iter().map(|(agent, other)| (Value::Other(agent.clone()), agent.len() + length_of(other)));
-        values.extend(others);
+        for (agent, other) in &self.others {
+            let of_other = |(value, bytes)| (Value::Other(agent.clone(), Box::new(value)), agent.len() + bytes);
+            values.extend(other.values().into_iter().map(of_other));
+        }
         let named = |value, name: &Option<String>| name.as_ref().map(|name| (value, name.len()));
         values.extend(named(Value::Mode, &self.mode));
         values.extend(named(Value::Model, &self.model));
@@ -164,9 +165,10 @@ impl State {
                 self.updates.remove(&name);
                 name
             }
-            Value::Other(agent) => {
-                self.others.remove(&agent);
-                format!("what was set with {agent}")
+            Value::Other(agent, value) => {
+                let name = self.others.get_mut(&agent).map(|other| other.remove(*value)).unwrap_or_default();
+                self.others.retain(|_, other| !other.says_nothing());
+                name
             }
         }
     }

@@ -361,6 +361,30 @@ fn load_with(desk: &mut Desk<'_>, answer: &Value) -> (Out, Vec<Value>) {
 }
 
 #[test]
+fn an_agent_that_is_another_when_it_is_started_again_is_asked_nothing_of_the_firsts() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    set(&store, &world);
+    let mut desk = window_of(&store, &world, "a");
+    load_with(&mut desk, &given(Fate::Agreed));
+    let out = desk.restart();
+    let info = json!({"name": "other", "version": "1"});
+    let capabilities = opens_by("session/load");
+    let answer = json!({"protocolVersion": 1, "agentInfo": info, "agentCapabilities": capabilities});
+    desk.reply(&out.request("initialize"), answer);
+    let out = ask_prompt(&mut desk, "next", "s1", "On");
+    let asked = out.request("session/new");
+    let theirs =
+        json!({"sessionId": "b1", "modes": {"currentModeId": "b", "availableModes": [{"id": "b"}, {"id": "set"}]}});
+    let out = desk.reply(&asked, theirs);
+    assert_eq!(out.asked("session/set_mode"), None);
+    oblige(&mut desk, out, &[], "never");
+    leave(desk);
+    let mut desk = window_of(&store, &world, "a");
+    let (out, _) = load_with(&mut desk, &given(Fate::Agreed));
+    assert_eq!(in_force(out.answer("load")), ["set"; 2]);
+}
+
+#[test]
 fn each_agent_of_a_session_has_settings_of_its_own() {
     let theirs = json!({
         "modes": {"currentModeId": "b", "availableModes": [{"id": "b", "name": "b"}, {"id": "set", "name": "set"}]},

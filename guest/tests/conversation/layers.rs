@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use acp_sessions_guest::engine::Peer;
+use acp_sessions_guest::sessions::relocate::{Relocate, relocate};
 use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::store::Store;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
@@ -300,6 +302,51 @@ fn what_waits_for_a_session_to_be_resumed_can_be_taken_back() {
     let history = said(&stack.load(&id, &Value::Null).client);
     let expected = ["fourth", "fifth", "Sixth"].map(|text| [format!("> {text}"), format!("Re: {text}")]);
     assert_eq!(history, expected.concat());
+}
+
+#[test]
+fn what_a_layer_was_started_again_for_is_opened_as_it_was_and_where_it_is_now() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut bottom = Bottom { capabilities: serde_json::from_str(KINDS[2]).unwrap(), ..Bottom::default() };
+    let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+    let server = json!([{"name": "m", "command": "m", "args": [], "env": []}]);
+    let out = stack.ask("session/new", json!({"cwd": CWD, "mcpServers": server}));
+    let id = out.answer("session/new")["result"]["sessionId"].as_str().unwrap().to_owned();
+    stack.prompt(&id, "First");
+    // It is open, so nothing of it is as this says.
+    let out = stack.ask("session/load", json!({"sessionId": id, "cwd": "/elsewhere", "mcpServers": []}));
+    assert!(out.answer("session/load")["error"].is_null());
+    let moved = Relocate { old: CWD.to_owned(), new: "/moved".to_owned(), limit: 10, dry_run: false, after: None };
+    relocate(&Store::new(&store), &moved).unwrap();
+    stack.begin_inner_again(&store, &world);
+    stack.prompt(&id, "Second");
+    let asked = stack.bottom.asked.iter().find(|asked| asked["method"] == "session/resume").unwrap();
+    assert_eq!((&asked["params"]["cwd"], &asked["params"]["mcpServers"]), (&json!("/moved"), &server));
+    assert_eq!(stack.rows(json!({}))[0]["cwd"], "/moved");
+}
+
+#[test]
+fn whoever_waits_for_a_session_to_be_resumed_is_told_why_it_is_not_and_the_next_tries_again() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut bottom = Bottom { capabilities: serde_json::from_str(KINDS[2]).unwrap(), ..Bottom::default() };
+    let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+    let out = stack.ask("session/new", json!({"cwd": CWD, "mcpServers": []}));
+    let id = out.answer("session/new")["result"]["sessionId"].as_str().unwrap().to_owned();
+    stack.begin_inner_again(&store, &world);
+    let prompt = |request: &str| {
+        let prompt = json!([{"type": "text", "text": request}]);
+        json!({"id": request, "method": "session/prompt", "params": {"sessionId": id, "prompt": prompt}})
+    };
+    for code in [-32603, -32000] {
+        let resume = stack.outer.client(prompt("refused")).request("session/resume");
+        let out = stack.outer.refuse(&resume, code);
+        assert_eq!(out.answer("refused")["error"]["code"], code);
+    }
+    // A close ends what waits before it is answered.
+    stack.outer.client(prompt("waits"));
+    let out = stack.outer.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": id}}));
+    assert_eq!(out.answer("waits")["result"]["stopReason"], "cancelled");
+    assert_eq!(out.request("session/close")["params"]["sessionId"], json!(id));
 }
 
 #[test]

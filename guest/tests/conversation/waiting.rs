@@ -73,6 +73,28 @@ fn what_is_behind_a_load_that_waits_for_a_close_waits_for_it() {
 }
 
 #[test]
+fn what_closes_a_session_behind_a_load_that_waits_for_a_close_closes_it() {
+    for method in ["session/close", "session/archive", "session/delete"] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &resumes());
+        let id = desk.new_session("s1", CWD);
+        desk.turn(&id, "Hi", &["Ho"]);
+        let close = desk.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": id}}));
+        let close = close.request("session/close");
+        ask_load(&mut desk, "load", &id);
+        ask_prompt(&mut desk, "prompt", &id, "On");
+        let out = desk.client(json!({"id": "last", "method": method, "params": {"sessionId": id}}));
+        assert!(out.is_open("last"), "{method} comes behind the load");
+        let out = desk.reply(&close, json!({}));
+        let out = oblige(&mut desk, out, &[], "never");
+        assert!(out.answer("last")["error"].is_null(), "{method}");
+        assert!(!out.is_open("load") && !out.is_open("prompt"), "{method}: {out:?}");
+        let out = ask_prompt(&mut desk, "more", &id, "More");
+        assert_eq!(out.answer("more")["error"]["code"], -32002, "{method}");
+    }
+}
+
+#[test]
 fn a_load_behind_a_close_that_the_agent_refuses_is_answered_too() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = Desk::ready(&store, &world, &resumes());

@@ -140,6 +140,66 @@ proptest! {
     }
 
     #[test]
+    fn what_the_agent_has_changed_among_their_words_is_told_once_as_it_tells_it(
+        (windows, order) in windows(),
+        moved_on in any::<bool>(),
+        change in any::<prop::sample::Index>(),
+        is_left_out in any::<bool>(),
+    ) {
+        let (mut scene, turns) = spoken(windows, &order);
+        let mut replay = mingled(&turns, windows, &order, false);
+        let told = 1 + change.index(windows);
+        if replay[told].agent.is_empty() {
+            return Ok(());
+        }
+        if is_left_out {
+            let left = replay[told].agent.len() - 4;
+            replay[told].agent.truncate(left);
+        } else {
+            replay[told].agent.push_str(" new words");
+        }
+        scene.load("agent", &replay, moved_on);
+        let shown: String = scene.shown().iter().map(|said| said.agent.as_str()).collect();
+        let whole: String = replay.iter().map(|said| said.agent.as_str()).collect();
+        let letters = |text: &str| {
+            let mut letters: Vec<char> = text.chars().collect();
+            letters.sort_unstable();
+            letters
+        };
+        prop_assert_eq!(letters(&shown), letters(&whole), "{:?} in {:?}", replay, scene.shown());
+        settled(&mut scene, &replay);
+    }
+
+    #[test]
+    fn what_comes_behind_prompts_that_nobody_answered_is_told_in_one_piece_with_them(
+        (windows, order) in windows(),
+        moved_on in any::<bool>(),
+        unanswered in 1_usize..3,
+    ) {
+        let scene = Scene::new();
+        let asked: Vec<Said> = (0..unanswered).map(|number| Said {
+            user: format!("never {number}"),
+            agent: String::new(),
+            ended: Ended::Cancelled,
+        }).collect();
+        asked.iter().for_each(|said| scene.say(said));
+        let order: Vec<usize> = order.iter().map(|window| window % windows).collect();
+        let at_once: Vec<Said> = (1..=windows).map(turn).collect();
+        scene.say_at_once(&at_once, &order);
+        scene.tell("agent", usize::MAX);
+        let mut scene = scene;
+        let all = [vec![turn(0)], at_once, vec![turn(windows + 1)]].concat();
+        let mut replay = mingled(&all, windows, &order, true);
+        replay.remove(0);
+        replay.pop();
+        replay.splice(0..0, asked.iter().map(|said| Said { ended: Ended::Never, ..said.clone() }));
+        let before = scene.shown();
+        let plan = scene.load("agent", &replay, moved_on).plan;
+        prop_assert!(plan.keeps_all(), "{:?}: {:?}", replay, plan);
+        prop_assert_eq!(scene.shown(), before);
+    }
+
+    #[test]
     fn one_that_the_agent_went_back_behind_is_set_aside_and_nothing_else(
         (windows, order) in windows(),
         lost in any::<prop::sample::Index>(),

@@ -148,6 +148,8 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) -> Result<(), RpcError> {
         self.read_state(cx);
+        // The one that was started again may be another agent.
+        self.state = std::mem::take(&mut self.state).with_agent(&cx.agent.name);
         let before = super::opening::Before::Detached { is_written: !self.recorder.is_dirty() };
         let opening = Opening::planned(&self.key, Target::Known(session), asked, &self.state, before, cx)?;
         self.agent_id = opening.asks_as().unwrap_or_default().into();

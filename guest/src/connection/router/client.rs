@@ -220,9 +220,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let id = Object::parse(params?)?.get_string("sessionId")?;
         let key = Key::Session(id);
         let session = self.connection.sessions.get(&key)?;
-        let is_opened_first = session.is_opening() || (session.is_closing() && session.is_opened_next());
-        let waits =
-            (is_opened_first && method.waits_while_opening()) || (session.is_closing() && method.waits_while_closing());
+        // What is to close it once it has been opened comes behind that.
+        let is_opened_next = session.is_closing() && session.is_opened_next();
+        let waits = (session.is_opening() && method.waits_while_opening())
+            || (is_opened_next && (method.waits_while_opening() || method.closes()))
+            || (session.is_closing() && method.waits_while_closing());
         waits.then_some(key)
     }
 

@@ -9,13 +9,13 @@ use crate::connection::answer::CANCELLED;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::Handled;
 use crate::connection::key::Key;
-use crate::connection::live::given_to_keep;
+use crate::connection::live::{given_to_keep, given_where};
 use crate::connection::method::Method;
-use crate::connection::params::Params;
+use crate::connection::params::{OWN, Params};
 use crate::connection::requests::{Incoming, Outgoing};
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::rpc::{Object, Outcome};
+use crate::rpc::{Code, Object, Outcome, RpcError};
 use crate::storage::Storage;
 
 impl<S: Storage, E: Environment> Router<S, E> {
@@ -29,6 +29,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
     ) -> Handled {
         let read = Params::read(params).ok();
         let session = read.as_ref().and_then(|params| params.object().get_string("sessionId"));
+        if let Some(session) = session.as_ref().filter(|_| method.closes()) {
+            self.cancel_relayed(session);
+        }
         let what = match (method, read, session) {
             (Method::New | Method::Fork, Some(params), _) => Incoming::Relayed { session: None, given: given(&params) },
             (Method::Load | Method::Resume, Some(params), session @ Some(_)) => {
@@ -46,11 +49,13 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return None;
         }
         let id = Object::parse(params?)?.get_string("sessionId")?;
-        let relayed = &mut self.connection.relayed;
         if method.needs_open_session()
-            && let Some(given) = relayed.begin_to_resume(&id)
+            && let Some(given) = self.connection.relayed.begin_to_resume(&id)
         {
-            let mut params = Object::parse_or_empty(given);
+            // It may have been moved since.
+            let session = self.store.session(&id).ok().flatten();
+            let given = session.map_or_else(|| given.to_owned(), |session| given_where(&session, given));
+            let mut params = Object::parse_or_empty(&given);
             params.set("sessionId", json!(id).to_string());
             let params = params.to_json();
             let what = Outgoing::Relayed { session: id.clone() };
@@ -62,8 +67,15 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// The layer behind has opened a session for the client, or has not.
     pub(super) fn relayed_opened(&mut self, session: Option<String>, given: String, outcome: Outcome<'_>) {
         let Outcome::Result(result) = outcome else { return };
-        let Some(id) = Object::parse_or_empty(result).get_string("sessionId").or(session) else { return };
-        if self.connection.relayed.opened(id.clone(), given.clone()) {
+        let result = Object::parse_or_empty(result);
+        let Some(id) = result.get_string("sessionId").or(session) else { return };
+        // One that was open stays as it was opened.
+        let meta = Object::parse_or_empty(result.get_some("_meta").unwrap_or("{}"));
+        let mark = Object::parse_or_empty(meta.get_some(OWN).unwrap_or("{}"));
+        let was_open = mark.get_string("attached").is_some_and(|attached| attached == "live");
+        if !(was_open && self.connection.relayed.contains(&id))
+            && self.connection.relayed.opened(id.clone(), given.clone())
+        {
             self.outputs.push_back(Kept::Relayed(&id).with(Some(given)));
         }
     }
@@ -75,13 +87,18 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
     }
 
-    /// The layer behind has resumed it, or says why it cannot; so it says to what waits.
+    /// The layer behind has resumed it, or says why it cannot, which is what whoever waits is told. The next is to have it
+    /// resumed then, unless there is no such session any more.
     pub(super) fn relayed_resumed(&mut self, session: &str, outcome: Outcome<'_>) {
-        let waiting = self.connection.relayed.resumed(session);
-        if let Outcome::Error(_) = outcome {
+        let waiting = self.connection.relayed.resumed(session, matches!(outcome, Outcome::Result(_)));
+        let Outcome::Error(error) = outcome else { return self.handle_released(waiting) };
+        let error = RpcError::read(error);
+        if error.code == Code::ResourceNotFound as i64 {
             self.forget_relayed(session);
         }
-        self.handle_released(waiting);
+        for request in waiting.into_iter().filter_map(|line| line.request) {
+            self.finish(&request, Err(error.clone()));
+        }
     }
 
     /// The prompts that wait for it are answered as cancelled.

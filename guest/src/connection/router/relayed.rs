@@ -64,13 +64,18 @@ impl Relayed {
         matches!(self.0.get(session).map(|session| &session.phase), Some(Phase::Resuming(_)))
     }
 
-    /// It was resumed; what has waited for that.
-    pub(super) fn resumed(&mut self, session: &str) -> VecDeque<Waiting> {
+    /// It was resumed, or was not; what has waited for that.
+    pub(super) fn resumed(&mut self, session: &str, is_open: bool) -> VecDeque<Waiting> {
         let waiting = self.waiting_mut(session).map(std::mem::take);
         if let (Some(_), Some(session)) = (&waiting, self.0.get_mut(session)) {
-            session.phase = Phase::Open;
+            session.phase = if is_open { Phase::Open } else { Phase::Lost };
         }
         waiting.unwrap_or_default()
+    }
+
+    /// Whether the client has opened it.
+    pub(super) fn contains(&self, session: &str) -> bool {
+        self.0.contains_key(session)
     }
 
     /// It is open no more. Returns whether it was.
