@@ -1,6 +1,9 @@
 //! What is in force of a session's mode, model and options. Agents may tell the mode and the model twice: as such, and as options
 //! of these categories (protocol v1, session config options). What is said of one of the two holds for the other.
 
+use std::borrow::Cow;
+
+use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -76,12 +79,14 @@ impl State {
 
     /// These options are in force, all that there are: what the client has set may be so no more.
     pub fn options_are(&mut self, list: Box<RawValue>) {
+        // Numbers keep all of their digits only as they stand.
+        for option in serde_json::from_str::<Vec<Current<'_>>>(list.get()).unwrap_or_default() {
+            if let Some(chosen) = self.chosen.get_mut(&*option.id) {
+                *chosen = option.value.map_or_else(|| raw(&Value::Null), RawValue::to_owned);
+            }
+        }
         self.options = Some(list);
         for option in self.options() {
-            let Some(id) = option["id"].as_str() else { continue };
-            if let Some(chosen) = self.chosen.get_mut(id) {
-                *chosen = raw(&option["currentValue"]);
-            }
             let Some(current) = option["currentValue"].as_str() else { continue };
             match option["category"].as_str() {
                 Some(MODE) if is_another(self.mode.as_deref(), self.modes.as_deref(), MODES, current) => {
@@ -115,6 +120,15 @@ impl State {
     fn options(&self) -> Vec<Value> {
         self.options.as_deref().and_then(|options| serde_json::from_str(options.get()).ok()).unwrap_or_default()
     }
+}
+
+/// What of an option says which value is in force.
+#[derive(Debug, Deserialize)]
+struct Current<'a> {
+    #[serde(borrow, default)]
+    id: Cow<'a, str>,
+    #[serde(borrow, default, rename = "currentValue")]
+    value: Option<&'a RawValue>,
 }
 
 /// How modes and models are told: the one in force, all of them, and the id of each.
@@ -205,6 +219,17 @@ mod tests {
         state.model_is("m1");
         assert_eq!(in_force(&state), (Some("plan"), Some("m1"), list_of("plan", "m1", "low")));
         assert_eq!(chosen(&state), ["m=\"m1\"", "o=\"plan\""]);
+    }
+
+    #[test]
+    fn what_the_agent_says_of_a_value_keeps_its_digits() {
+        let mut state = State::default();
+        for value in ["18446744073709551617", "0.10000000000000000001", "-0", r#"{"b":1,"a":1.0}"#] {
+            state.option_is("e", &raw(&1), None);
+            let list = format!("[{{\"id\":\"e\",\"currentValue\":{value}}}]");
+            state.options_are(RawValue::from_string(list).unwrap());
+            assert_eq!(chosen(&state), [format!("e={value}")]);
+        }
     }
 
     #[test]

@@ -80,12 +80,32 @@ fn what_an_agent_says_while_a_prompt_is_on_its_way_stays_where_it_is() {
         for moved_on in [false, true] {
             let mut scene = Scene::new();
             let (log, replay) = (said(log), said(replay));
-            log.iter().for_each(|turn| scene.say(turn));
+            for turn in &log {
+                scene.say(turn);
+            }
             scene.tell("agent", usize::MAX);
             let plan = scene.load("agent", &replay, moved_on).plan;
             assert!(plan.keeps_all(), "{replay:?}: {plan:?}");
             assert_eq!((scene.shown(), plan.heard), (log, plan.length()));
             settled(&mut scene, &replay);
+        }
+    }
+}
+
+#[test]
+fn prompts_that_nobody_answers_are_there_once_however_they_are_told() {
+    for (first, ended) in [("go on", Ended::Well), ("go on", Ended::Cancelled), ("other", Ended::Well)] {
+        for kind in [Ended::Well, Ended::Never] {
+            let silent = |user: &str, ended| Said { user: user.to_owned(), agent: String::new(), ended };
+            let mut scene = Scene::new();
+            scene.say(&silent(first, ended));
+            scene.say_at_once(&[silent("go on", Ended::Well), silent("go  on", Ended::Well)], &[0, 1]);
+            scene.tell("agent", usize::MAX);
+            let replay: Vec<Said> = [first, "go on", "go  on"].iter().map(|user| silent(user, kind)).collect();
+            let before = scene.shown();
+            let plan = scene.load("agent", &replay, false).plan;
+            assert!(plan.keeps_all(), "{first} {ended:?} {kind:?}: {plan:?}");
+            assert_eq!(scene.shown(), before);
         }
     }
 }
@@ -182,7 +202,9 @@ proptest! {
             agent: String::new(),
             ended: Ended::Cancelled,
         }).collect();
-        asked.iter().for_each(|said| scene.say(said));
+        for said in &asked {
+            scene.say(said);
+        }
         let order: Vec<usize> = order.iter().map(|window| window % windows).collect();
         let at_once: Vec<Said> = (1..=windows).map(turn).collect();
         scene.say_at_once(&at_once, &order);
