@@ -75,11 +75,21 @@ fn order<T>(group: &mut [T], begun: impl Fn(&T) -> u64, place: impl Fn(&T) -> Op
     });
 }
 
+/// Whether of the places where each is told there are some that follow each other.
+fn are_told_in_order<'a>(mut places: impl Iterator<Item = &'a Vec<usize>>) -> bool {
+    let mut free = 0;
+    places.all(|places| {
+        let next = places.get(places.partition_point(|place| *place < free));
+        free = next.map_or(free, |place| place + 1);
+        next.is_some()
+    })
+}
+
 /// Turns that were spoken at once have no order but that in which they were begun; the agent may have finished them in
 /// another.
 fn order_as_replayed(ours: &mut [Turn], theirs: &[Turn]) {
     let is_at_once = |before: u64, turn: &Turn| turn.at.start() < before;
-    let mut places: Option<BTreeMap<(Sum, Sum), usize>> = None;
+    let mut places: Option<BTreeMap<(Sum, Sum), Vec<usize>>> = None;
     let mut first = 0;
     while first < ours.len() {
         let (mut last, mut end) = (first, ours[first].at.end());
@@ -89,10 +99,17 @@ fn order_as_replayed(ours: &mut [Turn], theirs: &[Turn]) {
         }
         if last > first {
             let places = places.get_or_insert_with(|| {
-                theirs.iter().enumerate().rev().map(|(at, turn)| ((turn.user, turn.agent.sum()), at)).collect()
+                let mut places: BTreeMap<(Sum, Sum), Vec<usize>> = BTreeMap::new();
+                for (at, turn) in theirs.iter().enumerate() {
+                    places.entry((turn.user, turn.agent.sum())).or_default().push(at);
+                }
+                places
             });
+            let told = |turn: &Turn| places.get(&(turn.user, turn.agent.sum()));
             let group = &mut ours[first..=last];
-            order(group, |turn| turn.at.start(), |turn| places.get(&(turn.user, turn.agent.sum())).copied());
+            if !are_told_in_order(group.iter().filter_map(told)) {
+                order(group, |turn| turn.at.start(), |turn| told(turn)?.first().copied());
+            }
         }
         first = last + 1;
     }

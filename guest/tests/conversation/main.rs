@@ -47,6 +47,7 @@ mod losses;
 mod lost_loads;
 mod missing;
 mod moved;
+mod one_transcript;
 mod opening;
 mod overheard;
 mod own_words;

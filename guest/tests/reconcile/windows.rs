@@ -110,6 +110,21 @@ fn prompts_that_nobody_answers_are_there_once_however_they_are_told() {
     }
 }
 
+#[test]
+fn turns_without_words_behind_others_are_there_once_though_their_prompts_are_the_same() {
+    let said = |texts: &[&str]| texts.iter().map(|text| Said::parse(text)).collect::<Vec<_>>();
+    let mut scene = Scene::new();
+    scene.say_at_once(&said(&["ok/e2", "do 69/e1"]), &[0, 1, 1, 1, 1]);
+    scene.say_at_once(&said(&["do 1/", "ok /"]), &[0, 1]);
+    scene.tell("agent", usize::MAX);
+    let mut replay = said(&["ok/", "do 69/e1e2", "do 1/", "ok/"]);
+    replay[0].ended = Ended::Never;
+    let before = scene.shown();
+    let plan = scene.load("agent", &replay, false).plan;
+    assert!(plan.keeps_all(), "{plan:?}");
+    assert_eq!(scene.shown(), before);
+}
+
 fn windows() -> impl Strategy<Value = (usize, Vec<usize>)> {
     (2_usize..4, proptest::collection::vec(0_usize..6, 0..14))
 }

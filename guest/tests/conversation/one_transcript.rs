@@ -1,0 +1,62 @@
+//! An agent that keeps the words of several windows in one transcript, each where it was said.
+
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World, chunk, update};
+use crate::scenes::{CWD, answers, ask_load, ask_prompt, leave, load, said};
+
+#[test]
+fn a_prompt_that_was_sent_before_is_there_once_behind_turns_at_the_same_time() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let loads = json!({"loadSession": true});
+    let mut first = Desk::ready(&store, &world, &loads);
+    first.new_session("s1", CWD);
+    let mut second = Desk::ready(&store, &world, &loads);
+    load(&mut second, "s1", &[]);
+    let mut transcript: Vec<Value> = Vec::new();
+    let asks = |desk: &mut Desk<'_>, text: &str, transcript: &mut Vec<Value>| {
+        let mut out = ask_prompt(desk, "turn", "s1", text);
+        while out.asked("session/prompt").is_none() {
+            out = desk.wait(100);
+        }
+        let prompt = out.request("session/prompt")["params"]["prompt"].clone();
+        let blocks = prompt.as_array().unwrap().iter();
+        transcript.extend(blocks.map(|block| json!({"sessionUpdate": "user_message_chunk", "content": block})));
+    };
+    let says = |desk: &mut Desk<'_>, told: Value, transcript: &mut Vec<Value>| {
+        transcript.push(told.clone());
+        desk.agent(update("s1", told));
+        desk.wait(10);
+    };
+    let call = |id: &str| json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "run", "status": "pending"});
+    let done = |id: &str| json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "completed"});
+    asks(&mut second, "ok", &mut transcript);
+    asks(&mut first, "do w1 69", &mut transcript);
+    says(&mut first, chunk("agent_message_chunk", "e1 "), &mut transcript);
+    first.agent(answers("turn"));
+    says(&mut second, chunk("agent_message_chunk", "e2 "), &mut transcript);
+    second.agent(answers("turn"));
+    asks(&mut first, "do w1 1", &mut transcript);
+    says(&mut first, call("tc3"), &mut transcript);
+    asks(&mut second, "ok", &mut transcript);
+    says(&mut second, call("tc4"), &mut transcript);
+    says(&mut first, done("tc3"), &mut transcript);
+    says(&mut second, done("tc4"), &mut transcript);
+    first.agent(answers("turn"));
+    second.agent(answers("turn"));
+    leave(first);
+    leave(second);
+    world.now.set(world.now.get() + 60_000);
+    let mut third = Desk::ready(&store, &world, &loads);
+    let asked = ask_load(&mut third, "load", "s1").request("session/load");
+    let mut out = Out::default();
+    for told in transcript {
+        out.extend(third.agent(update("s1", told)));
+    }
+    out.extend(third.reply(&asked, json!({})));
+    // Tool calls are no words.
+    assert_eq!(said(&out.client), ["> ok", "e2 ", "> do w1 69", "e1 ", "> do w1 1ok"]);
+    let answer = out.answer("load")["result"]["_meta"]["acp-sessions"].clone();
+    assert_eq!(answer["setAside"], Value::Null);
+}
