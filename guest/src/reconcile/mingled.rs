@@ -47,15 +47,32 @@ struct Same {
 /// them or of none.
 fn told_otherwise(log: &[Turn], replay: &[Turn]) -> (Vec<Same>, Vec<Vec<usize>>) {
     let alike = |(ours, theirs): &(&Turn, &Turn)| key(ours) == key(theirs);
-    let begin = log.iter().zip(replay).take_while(alike).count();
-    let end = log[begin..].iter().rev().zip(replay[begin..].iter().rev()).take_while(alike).count();
-    let theirs = begin..replay.len() - end;
-    let its = (begin..log.len() - end).filter(|at| log[*at].took_part != Some(false));
-    let mut its: Vec<usize> = its.collect();
+    let mut begin = log.iter().zip(replay).take_while(alike).count();
+    let mut end = log[begin..].iter().rev().zip(replay[begin..].iter().rev()).take_while(alike).count();
+    if begin == log.len() || begin == replay.len() {
+        return (Vec::new(), Vec::new());
+    }
+    let its_in = |range: Range<usize>| {
+        let mut its: Vec<usize> = range.filter(|at| log[*at].took_part != Some(false)).collect();
+        its.sort_by_key(|at| log[*at].at.start());
+        its
+    };
+    let its = its_in(0..log.len());
+    for group in at_once(log, &its).into_iter().map(|group| &its[group]) {
+        // Those at the same time are looked at together, though some of them are told as they are.
+        let (first, last) =
+            (group.iter().min().copied().unwrap_or(begin), group.iter().max().map_or(begin, |last| last + 1));
+        if (first..last).contains(&begin) {
+            begin = first;
+        }
+        if (first + 1..last).contains(&(log.len() - end)) {
+            end = log.len() - last;
+        }
+    }
+    let (its, theirs) = (its_in(begin..log.len() - end), begin..replay.len() - end);
     if its.is_empty() || theirs.is_empty() {
         return (Vec::new(), Vec::new());
     }
-    its.sort_by_key(|at| log[*at].at.start());
     let search = Search::of(log, &its, replay, theirs);
     let same = search.all();
     let found: BTreeSet<usize> = same.iter().flat_map(|same| &same.turns).copied().collect();

@@ -60,3 +60,44 @@ fn a_prompt_that_was_sent_before_is_there_once_behind_turns_at_the_same_time() {
     let answer = out.answer("load")["result"]["_meta"]["acp-sessions"].clone();
     assert_eq!(answer["setAside"], Value::Null);
 }
+
+#[test]
+fn prompts_that_nobody_answers_are_there_once() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let loads = json!({"loadSession": true});
+    let mut first = Desk::ready(&store, &world, &loads);
+    first.new_session("s1", CWD);
+    let mut transcript: Vec<Value> = Vec::new();
+    let asks = |desk: &mut Desk<'_>, text: &str, transcript: &mut Vec<Value>| {
+        let mut out = ask_prompt(desk, "turn", "s1", text);
+        while out.asked("session/prompt").is_none() {
+            out = desk.wait(100);
+        }
+        let prompt = out.request("session/prompt")["params"]["prompt"].clone();
+        let blocks = prompt.as_array().unwrap().iter();
+        transcript.extend(blocks.map(|block| json!({"sessionUpdate": "user_message_chunk", "content": block})));
+    };
+    asks(&mut first, "go on", &mut transcript);
+    first.agent(answers("turn"));
+    let mut second = Desk::ready(&store, &world, &loads);
+    let asked = ask_load(&mut second, "load", "s1").request("session/load");
+    for told in &transcript {
+        second.agent(update("s1", told.clone()));
+    }
+    second.reply(&asked, json!({})).answer("load");
+    asks(&mut second, "go on", &mut transcript);
+    asks(&mut first, "go on", &mut transcript);
+    first.agent(answers("turn"));
+    second.agent(answers("turn"));
+    leave(first);
+    leave(second);
+    world.now.set(world.now.get() + 60_000);
+    let mut third = Desk::ready(&store, &world, &loads);
+    let asked = ask_load(&mut third, "load", "s1").request("session/load");
+    let mut out = Out::default();
+    for told in transcript {
+        out.extend(third.agent(update("s1", told)));
+    }
+    out.extend(third.reply(&asked, json!({})));
+    assert_eq!(said(&out.client), ["> go ongo ongo on"]);
+}
