@@ -28,10 +28,6 @@ const LOOKED_AHEAD: usize = 32;
 
 type Key = (Sum, Sum);
 
-fn key(turn: &Turn) -> Key {
-    (turn.user, turn.agent.sum())
-}
-
 /// Both sides, and what of them tells a turn.
 #[derive(Debug)]
 struct Sides<'a> {
@@ -54,7 +50,7 @@ impl<'a> Sides<'a> {
     }
 
     fn equal(&self, at: usize, other: usize) -> bool {
-        key(&self.log[at]) == key(&self.replay[other])
+        self.log[at].said() == self.replay[other].said()
     }
 
     /// How well they go together; 0: not at all.
@@ -68,9 +64,9 @@ impl<'a> Sides<'a> {
             return EQUAL;
         }
         // With less of an answer that had come to its end it has not forgotten the rest but changed it.
-        let may_go_on = !log.finished || self.may_go_on_unheard(at);
+        let may_go_on = !log.is_finished() || self.may_go_on_unheard(at);
         let is_beginning =
-            may_go_on && replay.agent.begins_with(ours) || !log.finished && log.agent.begins_with(theirs);
+            may_go_on && replay.agent.begins_with(ours) || !log.is_finished() && log.agent.begins_with(theirs);
         if !ours.is_empty() && !theirs.is_empty() && !is_beginning {
             return 0;
         }
@@ -88,7 +84,7 @@ impl<'a> Sides<'a> {
     /// seems to have more may be the answer to what comes next, if that was cut off and not refused.
     fn may_go_on_unheard(&self, at: usize) -> bool {
         let is_its_own = |turn: &Turn| turn.took_part == Some(true) && !turn.user.is_empty();
-        let may_be_answered = |turn: &Turn| is_its_own(turn) && !turn.finished && !turn.refused;
+        let may_be_answered = |turn: &Turn| is_its_own(turn) && !turn.is_finished() && !turn.refused;
         is_its_own(&self.log[at]) && !self.log.get(at + 1).is_some_and(may_be_answered)
     }
 
@@ -100,11 +96,12 @@ impl<'a> Sides<'a> {
         if ours.length() > theirs.length() {
             let rest = Half::Answer(ours.behind(theirs));
             let mut behind = self.replay[other + 1..].iter().take(LOOKED_AHEAD);
-            return behind.any(|turn| turn.holds.contains(&rest) && self.log.iter().all(|ours| key(ours) != key(turn)));
+            return behind
+                .any(|turn| turn.holds.contains(&rest) && self.log.iter().all(|ours| ours.said() != turn.said()));
         }
         let rest = theirs.behind(ours);
         let behind = self.log[at + 1..].iter().take(LOOKED_AHEAD);
-        let mut behind = behind.take_while(|turn| self.replay.iter().all(|theirs| key(theirs) != key(turn)));
+        let mut behind = behind.take_while(|turn| self.replay.iter().all(|theirs| theirs.said() != turn.said()));
         let mut said = Sum::default();
         behind.any(|turn| {
             said = said.followed_by(turn.agent.sum());
@@ -222,7 +219,7 @@ fn around_landmarks(sides: &Sides<'_>, part: Part, depth: u32, pairs: &mut Vec<(
 
 /// Turns that both have once, as they are; where there are none, those that their answers tell.
 fn landmarks(sides: &Sides<'_>, part: &Part) -> Vec<(usize, usize)> {
-    let whole = common(sides, part, |turn| Some(key(turn)));
+    let whole = common(sides, part, |turn| Some(turn.said()));
     if !whole.is_empty() {
         return whole;
     }
@@ -275,11 +272,11 @@ fn longest_rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
 fn one_after_the_other(sides: &Sides<'_>, part: &Part, pairs: &mut Vec<(usize, usize)>) {
     let mut places: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
     for at in part.log.clone().rev() {
-        places.entry(key(&sides.log[at])).or_default().push(at);
+        places.entry(sides.log[at].said()).or_default().push(at);
     }
     let mut next = part.log.start;
     for other in part.replay.clone() {
-        let Some(places) = places.get_mut(&key(&sides.replay[other])) else { continue };
+        let Some(places) = places.get_mut(&sides.replay[other].said()) else { continue };
         while places.last().is_some_and(|place| *place < next) {
             places.pop();
         }

@@ -63,15 +63,16 @@ impl Apart {
         if self.asides.is_empty() {
             return self.turns;
         }
-        let told = Told { turns: replay, all: replay.iter().map(|turn| (turn.user, turn.agent.sum())).collect() };
+        let told = Told { turns: replay, all: replay.iter().map(Turn::said).collect() };
         let mut turns: Vec<Option<Turn>> = self.turns.into_iter().map(Some).collect();
         for at in self.asides {
             let Some(aside) = turns[at].take() else { continue };
             let its = turn_before(&turns[..at], &aside, &told);
             match its.and_then(|(before, behind)| Some((turns[before].as_mut()?, behind))) {
                 Some((before, Behind::WhatIsKnown)) => {
-                    behind.push((before.user, before.agent.sum()));
+                    behind.push(before.said());
                     before.go_on(&aside);
+                    before.has_aside = true;
                 }
                 Some((before, Behind::WhatWasLost)) => before.lie_with(&aside),
                 None => turns[at] = Some(aside),
@@ -105,7 +106,7 @@ fn turn_before(turns: &[Option<Turn>], aside: &Turn, told: &Told<'_>) -> Option<
     if told.turns.is_empty() || told.all.contains(&with_it(turn)) {
         return Some((last, Behind::WhatIsKnown));
     }
-    let without = |turn: &Turn| told.all.contains(&(turn.user, turn.agent.sum()));
+    let without = |turn: &Turn| told.all.contains(&turn.said());
     let earlier: Vec<(usize, &Turn)> =
         its.take(LOOKED_BACK).filter(|(_, turn)| turn.took_part == Some(true) && !without(turn)).collect();
     if let Some((at, _)) = earlier.iter().find(|(_, turn)| told.all.contains(&with_it(turn))) {
@@ -113,7 +114,10 @@ fn turn_before(turns: &[Option<Turn>], aside: &Turn, told: &Told<'_>) -> Option<
     }
     let goes_on = |theirs: &Turn| theirs.holds(aside) && theirs.agent.begins_with(turn.agent.sum());
     if told.turns.iter().any(|theirs| theirs.user == turn.user && goes_on(theirs)) {
-        return Some((last, Behind::WhatWasLost));
+        // To an agent with one transcript, what it said at the same time in other windows stands in it as well.
+        let is_at_once = |other: &Turn| turn.at.start() < other.at.end() && other.at.start() < turn.at.end();
+        let has_others = earlier.iter().any(|(_, other)| is_at_once(other));
+        return Some((last, if has_others { Behind::WhatIsKnown } else { Behind::WhatWasLost }));
     }
     let mut ends = told.turns.iter().filter(|theirs| theirs.user != turn.user && theirs.holds(aside));
     let is_told_otherwise = !without(turn) && told.turns.iter().any(|theirs| theirs.user == turn.user);
@@ -124,7 +128,7 @@ fn turn_before(turns: &[Option<Turn>], aside: &Turn, told: &Told<'_>) -> Option<
     // The last prompt has not reached the agent, and of its answer to the one before a part was lost on its way. Or it was
     // said behind something that the log has not.
     let is_its_end = |turn: &Turn, theirs: &Turn| {
-        !turn.finished && theirs.user == turn.user && theirs.agent.begins_with(turn.agent.sum())
+        !turn.is_finished() && theirs.user == turn.user && theirs.agent.begins_with(turn.agent.sum())
     };
     let its = ends.find_map(|theirs| earlier.iter().find(|(_, turn)| is_its_end(turn, theirs)));
     its.map(|(at, _)| (*at, Behind::WhatWasLost))

@@ -6,7 +6,7 @@ use super::align::TELLING;
 use super::plan::{Disputed, Heard, Piece, Plan, length};
 use super::recut::{alike, alike_at_end};
 use super::sum::Sum;
-use super::turn::Turn;
+use super::turn::{Outcome, Turn};
 
 /// Whether the agent knows of what is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,7 +148,7 @@ impl Draft {
             self.insert(replay);
             // It went on from there, so it did not lose what it had heard: it leaves it out of its replay. What was cut
             // off need not be in its session.
-            let (left_out, cut_off): (Vec<&Turn>, Vec<&Turn>) = known.iter().partition(|turn| turn.finished);
+            let (left_out, cut_off): (Vec<&Turn>, Vec<&Turn>) = known.iter().partition(|turn| turn.is_finished());
             self.keep(left_out, Told::Yes);
             self.keep_others(cut_off);
             self.keep_others(unknown);
@@ -168,7 +168,7 @@ impl Draft {
         if replay.iter().all(Turn::is_silent) {
             self.insert(replay);
             let (missing, lost): (Vec<&Turn>, Vec<&Turn>) =
-                known.iter().partition(|turn| turn.came_to_nothing || !self.moved_on);
+                known.iter().partition(|turn| turn.outcome == Outcome::Nothing || !self.moved_on);
             self.give_up(&lost);
             self.keep(missing, Told::No);
             self.keep_others(unknown);
@@ -252,7 +252,7 @@ impl Draft {
     fn untold(&mut self, log: &[Turn], replay: &[Turn]) {
         self.insert(replay);
         let (lost, others): (Vec<&Turn>, Vec<&Turn>) =
-            log.iter().partition(|turn| self.has_heard(turn) && turn.finished);
+            log.iter().partition(|turn| self.has_heard(turn) && turn.is_finished());
         self.give_up(&lost);
         self.keep_others(others);
     }

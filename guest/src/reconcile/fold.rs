@@ -8,7 +8,7 @@ use super::event::{Event, text_of};
 use super::places::{Gathered, gaps};
 use super::sum::Sum;
 use super::text::Writer;
-use super::turn::{Half, Strip, Turn};
+use super::turn::{Half, Outcome, Strip, Turn};
 use super::wanted::Wanted;
 use crate::store::Known;
 use crate::transcript::{Ended, Entry, speaker};
@@ -371,14 +371,21 @@ impl Fold {
         agent = self.wanted.kept(agent, is_ours && !finished);
         let holds = held.into();
         let has_ended_well = matches!(ended, None | Some(Ended::Well));
-        let came_to_nothing = is_ours && !has_ended_well && agent.sum().is_empty();
+        let outcome = match finished {
+            true => Outcome::Finished,
+            false if is_ours && !has_ended_well && agent.sum().is_empty() => Outcome::Nothing,
+            false => Outcome::CutOff,
+        };
         let refused = is_ours && ended == Some(Ended::Refused);
         // Prompts that were not waited for have one end in the log, and went to the same session.
         for before in self.turns.iter_mut().rev().take_while(|turn| turn.one_with == one_with) {
             before.refused |= refused;
-            before.came_to_nothing |= came_to_nothing && before.agent.sum().is_empty();
+            if outcome == Outcome::Nothing && before.agent.sum().is_empty() {
+                before.outcome = Outcome::Nothing;
+            }
         }
-        self.turns.push(Turn { at, one_with, user, agent, took_part, finished, came_to_nothing, refused, holds });
+        let has_aside = false;
+        self.turns.push(Turn { at, one_with, user, agent, took_part, outcome, has_aside, refused, holds });
     }
 }
 

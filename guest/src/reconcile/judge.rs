@@ -9,6 +9,7 @@ use super::joint;
 use super::mingled;
 use super::plan::{Heard, Piece, Plan};
 use super::recut::alike;
+use super::sum::Sum;
 use super::turn::Turn;
 
 /// Compares a transcript, of which the agent has heard this much, with what it replays. `moved_on`: the agent's
@@ -91,7 +92,7 @@ fn begun_since<'a>(log: &'a [Turn], replay: &[Turn], behind: u64) -> (&'a [Turn]
     let begun = log.iter().position(|turn| turn.at.start() > behind).unwrap_or(log.len());
     let asked: BTreeSet<u32> = log.iter().filter(|turn| !turn.user.is_empty()).map(|turn| turn.one_with).collect();
     let is_told = |turn: &Turn| {
-        let (prompt, answer) = (turn.user, turn.agent.sum());
+        let (prompt, answer) = turn.said();
         let is_prompt = |theirs: &Turn| !prompt.is_empty() && theirs.user == prompt;
         let is_answer = |theirs: &Turn| !answer.is_empty() && theirs.agent.sum() == answer;
         // What nobody asked for is hard to tell.
@@ -127,6 +128,19 @@ fn judge_all(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) ->
     }
 }
 
+/// Whether the replay has all prompts of the log, in whatever order, and others behind them. The conversation has gone on without the
+/// layer then, though the agent tells all that was answered before in other words.
+fn has_more_prompts(log: &[Turn], replay: &[Turn]) -> bool {
+    let mut asked: Vec<Sum> = log.iter().filter(|turn| turn.took_part != Some(false)).map(|turn| turn.user).collect();
+    asked.retain(|prompt| !prompt.is_empty());
+    let told: Vec<Sum> = replay.iter().map(|turn| turn.user).filter(|prompt| !prompt.is_empty()).collect();
+    let Some((same, _)) = told.split_at_checked(asked.len()).filter(|(_, more)| !more.is_empty()) else { return false };
+    let mut same = same.to_vec();
+    same.sort_unstable();
+    asked.sort_unstable();
+    !asked.is_empty() && asked == same
+}
+
 /// An agent that tells something else altogether, though nobody has
 /// heard of a change, is not believed: some replay a summary, or only what they said last. And what only the agent has
 /// of a session comes before what was said through the layer.
@@ -136,7 +150,8 @@ fn by_evidence(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) 
     let is_related = is_same
         || log.iter().all(Turn::is_silent)
         || log.iter().any(|turn| is_held(turn, replay))
-        || !align(log, replay).is_empty();
+        || !align(log, replay).is_empty()
+        || has_more_prompts(log, replay);
     if is_related || evidence.moved_on {
         return plan_by(log, heard, replay, evidence);
     }

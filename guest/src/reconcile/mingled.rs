@@ -46,7 +46,7 @@ struct Same {
 /// All of these; and turns of several windows at the same time, of which the agent tells something else: that is to be told of all of
 /// them or of none.
 fn told_otherwise(log: &[Turn], replay: &[Turn]) -> (Vec<Same>, Vec<Vec<usize>>) {
-    let alike = |(ours, theirs): &(&Turn, &Turn)| key(ours) == key(theirs);
+    let alike = |(ours, theirs): &(&Turn, &Turn)| ours.said() == theirs.said();
     let mut begin = log.iter().zip(replay).take_while(alike).count();
     let mut end = log[begin..].iter().rev().zip(replay[begin..].iter().rev()).take_while(alike).count();
     if begin == log.len() || begin == replay.len() {
@@ -89,10 +89,6 @@ fn told_otherwise(log: &[Turn], replay: &[Turn]) -> (Vec<Same>, Vec<Vec<usize>>)
     });
     let torn = torn.collect();
     (same, torn)
-}
-
-fn key(turn: &Turn) -> (Sum, Sum) {
-    (turn.user, turn.agent.sum())
 }
 
 /// What is looked through.
@@ -192,7 +188,7 @@ impl<'a> Search<'a> {
     }
 
     fn is_alike(&self, turns: &[usize], told: &Range<usize>) -> bool {
-        turns.iter().map(|at| key(&self.log[*at])).eq(self.replay[told.clone()].iter().map(key))
+        turns.iter().map(|at| self.log[*at].said()).eq(self.replay[told.clone()].iter().map(Turn::said))
     }
 
     /// Whether the agent tells this turn by itself, with an answer that `is_it`.
@@ -231,8 +227,8 @@ impl Said {
     }
 }
 
-/// Those of these turns, which are in the order in which they were begun, that were begun before others had come to their end; with
-/// them those that are one with one of them to readers.
+/// Those of these turns, which are in the order in which they were begun, that were begun before others had come to their end, or in
+/// which the agent said something by itself; with them those that are one with one of them to readers.
 fn at_once(log: &[Turn], its: &[usize]) -> Vec<Range<usize>> {
     let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
     for at in its {
@@ -250,11 +246,11 @@ fn at_once(log: &[Turn], its: &[usize]) -> Vec<Range<usize>> {
         }
         end = end.max(ends.get(&turn.one_with).copied().unwrap_or_default());
     }
-    let is_of_several = |group: &Range<usize>| {
+    let is_told_in_any_order = |group: &Range<usize>| {
         let one_with = log[its[group.start]].one_with;
-        its[group.clone()].iter().any(|at| log[*at].one_with != one_with)
+        its[group.clone()].iter().any(|at| log[*at].has_aside || log[*at].one_with != one_with)
     };
-    groups.retain(|group| group.len() <= MOST && is_of_several(group));
+    groups.retain(|group| group.len() <= MOST && is_told_in_any_order(group));
     groups
 }
 

@@ -26,15 +26,26 @@ pub struct Turn {
     /// Whether the agent took part in it: it went to its session, or to another. Not known of what no prompt through the
     /// layer began.
     pub took_part: Option<bool>,
-    /// Whether it came to its end, neither cut off nor cancelled nor failed.
-    pub finished: bool,
-    /// It failed, or was cancelled, before the agent said anything: the prompt need not have reached it, or stay there.
-    pub came_to_nothing: bool,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What the agent said by itself is a part of it. In its own account that may stand anywhere in it.
+    pub has_aside: bool,
     /// The agent said that it has no such session, whatever it may have said before: the prompt is not in its session.
     pub refused: bool,
     /// What it is known to hold of turns of the other side; of rests of their answers, what it ends with. What was put
     /// together holds the prompts of all that it was put together of.
     pub holds: Halves,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It came to its end, neither cut off nor cancelled nor failed.
+    Finished,
+    /// It did not.
+    CutOff,
+    /// It failed, or was cancelled, before the agent said anything: the prompt need not have reached it, or stay there.
+    Nothing,
 }
 
 /// Some halves of turns. Most turns have none, which take little room.
@@ -73,11 +84,23 @@ impl Turn {
         self.user.is_empty() && self.agent.sum().is_empty()
     }
 
+    /// What is said in it: by the user, and by the agent.
+    pub(super) fn said(&self) -> (Sum, Sum) {
+        (self.user, self.agent.sum())
+    }
+
+    /// Whether it came to its end, neither cut off nor cancelled nor failed.
+    pub fn is_finished(&self) -> bool {
+        self.outcome == Outcome::Finished
+    }
+
     /// The agent has gone on with it here.
     pub(super) fn go_on(&mut self, rest: &Self) {
         self.lie_with(rest);
         self.agent = self.agent.followed_by(&rest.agent);
-        self.came_to_nothing &= self.agent.sum().is_empty();
+        if self.outcome == Outcome::Nothing && !self.agent.sum().is_empty() {
+            self.outcome = Outcome::CutOff;
+        }
         self.refused &= rest.agent.sum().is_empty();
     }
 
@@ -90,11 +113,12 @@ impl Turn {
     pub(super) fn join(&mut self, other: &Self) {
         self.holds = [self.prompts(), other.prompts()].concat().into();
         self.go_on(other);
-        self.came_to_nothing &= other.came_to_nothing;
         self.refused &= other.refused;
         self.user = self.user.followed_by(other.user);
         self.took_part = self.took_part.max(other.took_part);
-        self.finished = other.finished;
+        let is_of_nothing = other.outcome == Outcome::Nothing && self.outcome != Outcome::Nothing;
+        self.outcome = if is_of_nothing { Outcome::CutOff } else { other.outcome };
+        self.has_aside |= other.has_aside;
     }
 
     /// What the user said in it, or in each of the turns that it was put together of.

@@ -101,11 +101,11 @@ fn order_as_replayed(ours: &mut [Turn], theirs: &[Turn]) {
             let places = places.get_or_insert_with(|| {
                 let mut places: BTreeMap<(Sum, Sum), Vec<usize>> = BTreeMap::new();
                 for (at, turn) in theirs.iter().enumerate() {
-                    places.entry((turn.user, turn.agent.sum())).or_default().push(at);
+                    places.entry(turn.said()).or_default().push(at);
                 }
                 places
             });
-            let told = |turn: &Turn| places.get(&(turn.user, turn.agent.sum()));
+            let told = |turn: &Turn| places.get(&turn.said());
             let group = &mut ours[first..=last];
             if !are_told_in_order(group.iter().filter_map(told)) {
                 order(group, |turn| turn.at.start(), |turn| told(turn)?.first().copied());

@@ -50,7 +50,7 @@ impl Wanted {
     pub(super) fn beside(transcript: &[Turn], asides: &Asides) -> Self {
         let mut answers: BTreeMap<Sum, Vec<(Sum, bool)>> = BTreeMap::new();
         for turn in transcript.iter().filter(|turn| !turn.agent.sum().is_empty()) {
-            answers.entry(turn.user).or_default().push((turn.agent.sum(), turn.finished));
+            answers.entry(turn.user).or_default().push((turn.agent.sum(), turn.is_finished()));
         }
         let halves = transcript.iter().rev().filter_map(Turn::half).take(MOST_HALVES);
         let halves = halves.chain(asides.said.iter().rev().copied().take(MOST_HALVES));

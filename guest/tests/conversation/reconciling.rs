@@ -88,6 +88,28 @@ fn a_session_that_went_on_outside_is_loaded_from_the_agent_and_shown_whole() {
 }
 
 #[test]
+fn a_session_that_went_on_outside_is_shown_whole_though_the_agent_tells_what_was_said_here_in_other_words() {
+    const OTHERWISE: Turns<'static> = &[(TOLD[0].0, "A first one"), (TOLD[1].0, "A second one")];
+    for (replay, shown) in [
+        (all(&[OTHERWISE, OUTSIDE]), lines(&[OTHERWISE, OUTSIDE])),
+        // Other words alone are no sign that it went on.
+        (all(&[OTHERWISE]), lines(&[TOLD])),
+        // Nor is a summary, or the end only.
+        (all(&[&[("Summary", "")], &OTHERWISE[1..]]), lines(&[TOLD])),
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let id = told(&store, &world, &json!({"loadSession": true}));
+        two_days_later(&world);
+        for time in ["next", "after that"] {
+            let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+            let out = load(&mut desk, &id, &replay);
+            assert_eq!(said(&out.client), shown, "{time}");
+            leave(desk);
+        }
+    }
+}
+
+#[test]
 fn a_list_without_times_does_not_hide_what_was_said_outside() {
     let (store, world) = (Memory::new(), World::default());
     let id = told(&store, &world, &loads());

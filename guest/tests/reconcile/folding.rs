@@ -74,7 +74,7 @@ fn entries_are_turns_without_a_gap() {
         let turns = fold(Fold::new(strip), entries);
         let have: Vec<_> = turns
             .iter()
-            .map(|turn| (turn.at.start(), turn.at.end(), turn.user, turn.agent.sum(), turn.finished))
+            .map(|turn| (turn.at.start(), turn.at.end(), turn.user, turn.agent.sum(), turn.is_finished()))
             .collect();
         let want: Vec<_> = expected
             .iter()

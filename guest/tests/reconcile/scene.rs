@@ -8,7 +8,7 @@ use acp_sessions_guest::sessions::adopt::{self, Adopted, Adoption};
 use acp_sessions_guest::sessions::removal;
 use acp_sessions_guest::storage::{Bounds, Durability, Memory, Storage};
 use acp_sessions_guest::store::{Decision, Session, Store};
-use acp_sessions_guest::transcript::{Entry, Kind, Recorder, Replay, Start};
+use acp_sessions_guest::transcript::{Entry, Kind, Recorder, Replay, Start, speaker};
 use serde_json::{Value, json};
 
 pub(crate) const ID: &str = "s";
@@ -97,7 +97,7 @@ impl Scene {
     /// A turn that goes through the layer.
     pub(crate) fn say(&self, said: &Said) {
         let mut recorder = Recorder::new(ID);
-        recorder.push(Kind::Prompt, 1, &prompt(&said.user));
+        recorder.push(Kind::Prompt, 1, &prompt(&said.user, None));
         push_chunks(&mut recorder, "agent_message_chunk", &said.agent);
         let end = match said.ended {
             Ended::Well => Some(json!({"stopReason": "end_turn"})),
@@ -115,15 +115,34 @@ impl Scene {
     /// Turns that go through the layer at once, each in a window of its own; `order` says which window goes on, step by
     /// step, and what is left then comes one after the other.
     pub(crate) fn say_at_once(&self, windows: &[Said], order: &[usize]) {
+        self.say_with_asides(windows, order, None, &[]);
+    }
+
+    /// The same, and what the agent says by itself in a window without a turn, each before one of these steps. The prompts go to
+    /// this session of the agent's.
+    pub(crate) fn say_with_asides(
+        &self,
+        windows: &[Said],
+        order: &[usize],
+        with: Option<&str>,
+        asides: &[(usize, String)],
+    ) {
         let mut recorders: Vec<(Recorder, usize)> = windows.iter().map(|_| (Recorder::new(ID), 0)).collect();
         let rest = (0..windows.len()).flat_map(|window| [window; 4]);
-        for window in order.iter().copied().chain(rest) {
+        for (nth, window) in order.iter().copied().chain(rest).enumerate() {
+            for (_, aside) in asides.iter().filter(|(place, _)| *place == nth) {
+                let mut recorder = Recorder::new(ID);
+                recorder.set_speaker(|| speaker("agent", "x"));
+                push_chunks(&mut recorder, "agent_message_chunk", aside);
+                recorder.close_run();
+                recorder.flush(&self.store, &[], Durability::Relaxed).unwrap();
+            }
             let (said, (recorder, step)) = (&windows[window], &mut recorders[window]);
             let middle = said.agent.floor_char_boundary(said.agent.len() / 2);
             match *step {
                 0 => {
                     recorder.set_turn(Some(tag(&said.user)));
-                    recorder.push(Kind::Prompt, 1, &prompt(&said.user));
+                    recorder.push(Kind::Prompt, 1, &prompt(&said.user, with));
                 }
                 1 => push_chunks(recorder, "agent_message_chunk", &said.agent[..middle]),
                 2 => push_chunks(recorder, "agent_message_chunk", &said.agent[middle..]),
@@ -242,8 +261,12 @@ impl Scene {
     }
 }
 
-fn prompt(text: &str) -> String {
-    json!({"prompt": [{"type": "text", "text": text}], "messageId": "p"}).to_string()
+fn prompt(text: &str, with: Option<&str>) -> String {
+    let mut prompt = json!({"prompt": [{"type": "text", "text": text}], "messageId": "p"});
+    if let Some(id) = with {
+        prompt["with"] = json!(["agent", id]);
+    }
+    prompt.to_string()
 }
 
 /// The tag of the turn with this prompt.

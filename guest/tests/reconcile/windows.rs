@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::scene::{Ended, Said, Scene, tag};
 
 fn turn(number: usize) -> Said {
-    Said { user: format!("ask {number}"), agent: format!("answer {number} and more"), ended: Ended::Well }
+    Said { user: format!("ask {number}"), agent: format!("answer {number} and more {number}"), ended: Ended::Well }
 }
 
 /// A session with a turn, some turns at once and another turn; and its turns in the order in which they were begun.
@@ -125,6 +125,39 @@ fn turns_without_words_behind_others_are_there_once_though_their_prompts_are_the
     assert_eq!(scene.shown(), before);
 }
 
+/// Turns at once, and what the agent says by itself in another window meanwhile, each before one of the steps; and what it tells
+/// that keeps all of it in one transcript.
+fn with_asides(windows: usize, order: &[usize], places: &[usize]) -> (Scene, Vec<Said>) {
+    let scene = Scene::new();
+    scene.change(|session| session.give_to("agent", "x", 0));
+    let order: Vec<usize> = order.iter().map(|window| window % windows).collect();
+    let at_once: Vec<Said> = (1..=windows).map(turn).collect();
+    let steps = order.len() + 4 * windows;
+    let asides: Vec<(usize, String)> =
+        places.iter().zip(0..).map(|(place, number)| (place % steps, format!("by itself {number}"))).collect();
+    scene.say_with_asides(&[turn(0)], &[], Some("x"), &[]);
+    scene.say_with_asides(&at_once, &order, Some("x"), &asides);
+    scene.tell("agent", usize::MAX);
+    let mut told = vec![turn(0)];
+    let mut done = vec![0; windows];
+    let rest = (0..windows).flat_map(|window| [window; 4]);
+    for (nth, window) in order.iter().copied().chain(rest).enumerate() {
+        for (_, aside) in asides.iter().filter(|(place, _)| *place == nth) {
+            told.last_mut().unwrap().agent.push_str(aside);
+        }
+        let said = &at_once[window];
+        let (one, other) = said.agent.split_at(said.agent.len() / 2);
+        match done[window] {
+            0 => told.push(Said { agent: String::new(), ..said.clone() }),
+            1 => told.last_mut().unwrap().agent.push_str(one),
+            2 => told.last_mut().unwrap().agent.push_str(other),
+            _ => {}
+        }
+        done[window] += 1;
+    }
+    (scene, told)
+}
+
 fn windows() -> impl Strategy<Value = (usize, Vec<usize>)> {
     (2_usize..4, proptest::collection::vec(0_usize..6, 0..14))
 }
@@ -170,6 +203,27 @@ proptest! {
         let plan = scene.load("agent", &replay, moved_on).plan;
         prop_assert!(scene.aside().is_empty());
         prop_assert_eq!(&scene.shown(), &turns);
+        prop_assert_eq!(plan.heard, plan.length());
+        settled(&mut scene, &replay);
+    }
+
+    #[test]
+    fn what_an_agent_says_by_itself_while_others_have_turns_stays_where_it_is(
+        windows in 1_usize..4,
+        order in proptest::collection::vec(0_usize..6, 0..14),
+        places in proptest::collection::vec(0_usize..60, 1..4),
+        moved_on in any::<bool>(),
+        is_gone_on_with in any::<bool>(),
+    ) {
+        let (mut scene, mut replay) = with_asides(windows, &order, &places);
+        let mut shown = scene.shown();
+        if is_gone_on_with {
+            replay.push(turn(99));
+            shown.push(turn(99));
+        }
+        let plan = scene.load("agent", &replay, moved_on).plan;
+        prop_assert!(scene.aside().is_empty(), "{:?}: {:?}", replay, plan);
+        prop_assert_eq!(&scene.shown(), &shown);
         prop_assert_eq!(plan.heard, plan.length());
         settled(&mut scene, &replay);
     }
