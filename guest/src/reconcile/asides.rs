@@ -11,6 +11,8 @@ use super::turn::{Half, Turn};
 
 /// How many turns are gone back for the one that the replay has with what was said by itself.
 const LOOKED_BACK: usize = 200;
+/// How many prompts with no answer between are looked at that an agent may have put together.
+const MOST_JOINED: usize = 8;
 
 /// Turns of which some, by their places, are what the agent said by itself.
 #[derive(Debug)]
@@ -102,14 +104,17 @@ fn turn_before(turns: &[Option<Turn>], aside: &Turn, told: &Told<'_>) -> Option<
     let all = turns.iter().enumerate().rev().filter_map(|(at, turn)| Some((at, turn.as_ref()?)));
     let mut its = all.filter(|(_, turn)| turn.took_part != Some(false) && !turn.refused);
     let (last, turn) = its.next().filter(|(_, turn)| turn.took_part == Some(true))?;
-    let with_it = |turn: &Turn| (turn.user, turn.agent.sum().followed_by(aside.agent.sum()));
-    if told.turns.is_empty() || told.all.contains(&with_it(turn)) {
+    let is_told_with_it = |at: usize, turn: &Turn| {
+        let answer = turn.agent.sum().followed_by(aside.agent.sum());
+        prompts_up_to(turns, at, turn.user).any(|prompt| told.all.contains(&(prompt, answer)))
+    };
+    if told.turns.is_empty() || is_told_with_it(last, turn) {
         return Some((last, Behind::WhatIsKnown));
     }
     let without = |turn: &Turn| told.all.contains(&turn.said());
     let earlier: Vec<(usize, &Turn)> =
         its.take(LOOKED_BACK).filter(|(_, turn)| turn.took_part == Some(true) && !without(turn)).collect();
-    if let Some((at, _)) = earlier.iter().find(|(_, turn)| told.all.contains(&with_it(turn))) {
+    if let Some((at, _)) = earlier.iter().find(|(at, turn)| is_told_with_it(*at, turn)) {
         return Some((*at, Behind::WhatIsKnown));
     }
     let goes_on = |theirs: &Turn| theirs.holds(aside) && theirs.agent.begins_with(turn.agent.sum());
@@ -132,4 +137,15 @@ fn turn_before(turns: &[Option<Turn>], aside: &Turn, told: &Told<'_>) -> Option<
     };
     let its = ends.find_map(|theirs| earlier.iter().find(|(_, turn)| is_its_end(turn, theirs)));
     its.map(|(at, _)| (*at, Behind::WhatWasLost))
+}
+
+/// This prompt of the turn in this place; and together with those before it that nobody answered, which agents put together.
+fn prompts_up_to(turns: &[Option<Turn>], at: usize, prompt: Sum) -> impl Iterator<Item = Sum> {
+    let before = turns[..at].iter().rev().flatten().filter(|turn| turn.took_part != Some(false));
+    let unanswered = before.take_while(|turn| !turn.user.is_empty() && turn.agent.sum().is_empty()).take(MOST_JOINED);
+    let joined = unanswered.scan(prompt, |joined, turn| {
+        *joined = turn.user.followed_by(*joined);
+        Some(*joined)
+    });
+    std::iter::once(prompt).chain(joined)
 }

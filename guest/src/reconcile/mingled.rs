@@ -119,9 +119,7 @@ impl<'a> Search<'a> {
             while at_once.peek().is_some_and(|group| group.end <= first) {
                 at_once.next();
             }
-            let same = self.from(first, free, at_once.peek().copied());
-            let same = same.filter(|(turns, _)| is_apart(&self.its[turns.clone()], self.log));
-            match same {
+            match self.from(first, free, at_once.peek().copied()) {
                 Some((turns, told)) => {
                     (first, free) = (turns.end, told.end);
                     let turns = self.its[turns].to_vec();
@@ -172,7 +170,8 @@ impl<'a> Search<'a> {
                 return None;
             }
             let is_whole = group.is_none_or(|group| end >= group.end);
-            if is_whole && told_end > start && ours.is_same(&theirs, group.is_some()) {
+            let is_same = is_whole && told_end > start && ours.is_same(&theirs, group.is_some());
+            if is_same && is_apart(&self.its[first..end], self.log) {
                 return Some((first..end, start..told_end));
             }
         }
