@@ -3,6 +3,7 @@
 //! Parsing borrows. What passes is never rebuilt: where one value in a line has to change, it is spliced in place, so
 //! that every byte around it, unknown fields and all, stays as it was sent.
 
+mod array;
 mod depth;
 mod error;
 mod head;
@@ -12,8 +13,10 @@ mod loose;
 mod message;
 mod number;
 mod object;
+mod same;
 mod strict;
 
+pub use array::elements;
 pub use depth::{DEEPEST, is_too_deep};
 pub use error::{Code, RpcError};
 pub use id::Id;
@@ -22,4 +25,5 @@ pub use loose::{Bad, Malformed, Meant, What};
 pub use message::{Message, NotAMessage, Outcome};
 pub use number::whole_number;
 pub use object::Object;
+pub use same::is_same;
 pub use strict::count_objects;

@@ -46,32 +46,28 @@ pub(super) fn agent_restarted(how: &str) -> RpcError {
         "Internal error: the agent has ended ({how}) and was started again; what was said up to then is kept, and its \
          sessions can be gone on with"
     );
-    RpcError { data: Some(json!({ "agentEnded": how })), ..RpcError::new(Code::InternalError, message) }
+    RpcError { data: Some(json!({ "agentEnded": how }).to_string()), ..RpcError::new(Code::InternalError, message) }
 }
 
-/// A result with the layer's mark in its `_meta`.
-pub(super) fn marked(result: &str, mark: &serde_json::Value) -> String {
-    let mut result = Object::parse_or_empty(result);
-    let mut meta = Object::parse_or_empty(result.get_some("_meta").unwrap_or("{}"));
-    meta.set("acp-sessions", mark.to_string());
-    let meta = meta.to_json();
-    result.set("_meta", meta);
-    result.to_json()
+/// A result with the layer's mark (JSON) in its `_meta`.
+pub(super) fn marked(result: &str, mark: &str) -> String {
+    let result = Object::parse_or_empty(result);
+    result.with("_meta", &result.get_object("_meta").with("acp-sessions", mark))
 }
 
 /// The mark of updates that tell what was said in another window, through the store of this name in front of this layer's, if
 /// it was through one.
-pub(super) fn elsewhere(through: Option<&str>) -> serde_json::Value {
+pub(super) fn elsewhere(through: Option<&str>) -> String {
     let mut mark = json!({ "elsewhere": true });
     if let Some(store) = through {
         mark["through"] = store.into();
     }
-    mark
+    mark.to_string()
 }
 
 /// The result of a prompt of whose turn not all is stored, for this reason.
 pub(super) fn not_stored(result: &str, reason: &str) -> String {
-    marked(result, &json!({ "stored": false, "reason": reason }))
+    marked(result, &json!({ "stored": false, "reason": reason }).to_string())
 }
 
 /// What the agent has answered before of a session that is open, but for modes and options, and for which model is in force.
@@ -104,7 +100,7 @@ fn with_current(all: Option<&str>, member: &str, current: Option<&str>) -> Optio
 }
 
 /// The answer to load, resume and fork: the agent's, with the mode, the model and the options that are in force.
-pub(super) fn opened(answer: &str, state: &State, asked: AskedFor, mark: &serde_json::Value) -> String {
+pub(super) fn opened(answer: &str, state: &State, asked: AskedFor, mark: &str) -> String {
     let mut result = Object::parse_or_empty(answer);
     result.remove("sessionId");
     let with_mode = with_current(state.modes.as_deref().map(RawValue::get), "currentModeId", state.mode.as_deref());

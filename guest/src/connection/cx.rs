@@ -140,7 +140,7 @@ impl<S: Storage, E: Environment> Cx<'_, S, E> {
 
     /// Tells the clients something about a session.
     pub(super) fn notify(&mut self, session: &str, update: &str) {
-        let id = serde_json::Value::from(session);
+        let id = json!(session);
         let params = format!("{{\"sessionId\":{id},\"update\":{update}}}");
         self.push(Effect::ToClients(rpc::notification("session/update", &params)));
     }

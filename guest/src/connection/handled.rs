@@ -1,5 +1,7 @@
 //! What a handler made of a line.
 
+use serde_json::json;
+
 use crate::rpc::{self, Object, RpcError};
 
 use super::key::Key;
@@ -23,7 +25,7 @@ pub(super) type Handling = Result<Handled, RpcError>;
 impl Handled {
     /// The line passes with the session's id replaced, where it is another. `params` must come from `line`.
     pub(super) fn named(line: &str, params: &Object<'_>, id: &str) -> Self {
-        let wanted = serde_json::Value::from(id).to_string();
+        let wanted = json!(id).to_string();
         match params.get("sessionId") {
             Some(given) if given != wanted => Self::PassAs(rpc::splice(line, given, &wanted)),
             _ => Self::Pass,

@@ -1,9 +1,9 @@
 //! `_meta` of a `session/list`. The layer answers lists by itself; what a client says in there to the agent is said when
 //! the agent's own list is read.
 
-use serde_json::{Map, Value};
+use serde_json::json;
 
-use crate::rpc::Object;
+use crate::rpc::{Object, is_same};
 
 /// Members that say where a request comes from, and ask for nothing (protocol v1, extensibility).
 const TRACES: [&str; 3] = ["traceparent", "tracestate", "baggage"];
@@ -21,7 +21,7 @@ impl ListMeta {
 
     /// Whether both ask for the same.
     pub(super) fn asks_as(&self, other: &Self) -> bool {
-        self.wishes() == other.wishes()
+        is_same(&self.wishes(), &other.wishes())
     }
 
     /// How many bytes it has.
@@ -29,22 +29,23 @@ impl ListMeta {
         self.0.as_ref().map_or(0, String::len)
     }
 
-    /// What it asks for.
-    fn wishes(&self) -> Map<String, Value> {
-        let meta = self.0.as_deref().and_then(|json| serde_json::from_str(json).ok());
-        let mut wishes: Map<String, Value> = meta.unwrap_or_default();
-        wishes.retain(|name, _| !TRACES.contains(&name.as_str()));
-        wishes
+    /// What it asks for, as JSON.
+    fn wishes(&self) -> String {
+        let mut wishes = self.0.as_deref().map(Object::parse_or_empty).unwrap_or_default();
+        for name in TRACES {
+            wishes.remove(name);
+        }
+        wishes.to_json()
     }
 
     /// The params for a page of the agent's list, `archived` with this value.
     pub(super) fn params(&self, cursor: Option<&str>, archived: Option<&str>) -> String {
         let mut params = Object::default();
         if let Some(cursor) = cursor {
-            params.set("cursor", Value::from(cursor).to_string());
+            params.set("cursor", json!(cursor).to_string());
         }
         if let Some(archived) = archived {
-            params.set("archived", Value::from(archived).to_string());
+            params.set("archived", json!(archived).to_string());
         }
         if let Some(meta) = &self.0 {
             params.set("_meta", meta.as_str());

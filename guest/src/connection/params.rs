@@ -1,6 +1,6 @@
 //! Reading the params of the methods that concern sessions. What is wrong is named (-32602).
 
-use serde_json::Value;
+use serde_json::json;
 
 use crate::rpc::{Object, RpcError};
 use crate::store::{directory, keys};
@@ -16,7 +16,7 @@ impl Rest {
     /// The params of a request to the agent for the session that it knows by this id.
     pub(in crate::connection) fn naming(&self, agent_id: &str) -> String {
         let mut params = Object::parse_or_empty(self.0.as_deref().unwrap_or("{}"));
-        params.set("sessionId", Value::from(agent_id).to_string());
+        params.set("sessionId", json!(agent_id).to_string());
         params.to_json()
     }
 }
@@ -53,7 +53,7 @@ impl<'a> Params<'a> {
         let mut rest = self.0.clone();
         rest.remove("sessionId");
         if let Some(cwd) = own.filter(|_| self.0.get_some("cwd").is_none()) {
-            rest.set("cwd", Value::from(cwd).to_string());
+            rest.set("cwd", json!(cwd).to_string());
         }
         match meta {
             Some(meta) if self.0.get("_meta") != Some(&meta) => rest.set("_meta", meta),
@@ -67,10 +67,10 @@ impl<'a> Params<'a> {
     pub(in crate::connection) fn to_open_as(&self, cwd: &str, directories: &[String]) -> String {
         let rest = self.to_open(None);
         let mut rest = Object::parse_or_empty(&rest);
-        rest.set("cwd", Value::from(cwd).to_string());
+        rest.set("cwd", json!(cwd).to_string());
         rest.remove("additionalDirectories");
         if !directories.is_empty() {
-            rest.set("additionalDirectories", Value::from(directories).to_string());
+            rest.set("additionalDirectories", json!(directories).to_string());
         }
         rest.to_json()
     }
@@ -148,9 +148,8 @@ impl<'a> Params<'a> {
         Ok(directories)
     }
 
-    /// A member of `_meta["acp-sessions"]`.
-    pub(in crate::connection) fn own_meta(&self, member: &str) -> Option<Value> {
-        let meta: Value = serde_json::from_str(self.0.get("_meta")?).ok()?;
-        meta.get(OWN)?.get(member).cloned()
+    /// A member of `_meta["acp-sessions"]`, as JSON.
+    pub(in crate::connection) fn own_meta(&self, member: &str) -> Option<String> {
+        self.0.get_object("_meta").get_object(OWN).get(member).map(str::to_owned)
     }
 }

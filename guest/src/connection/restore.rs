@@ -3,7 +3,7 @@
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::rpc::Object;
+use crate::rpc::{Object, elements, is_same};
 use crate::store::{State, in_force};
 
 /// Something to be asked of the agent.
@@ -78,10 +78,11 @@ pub(super) fn restore_requests(wanted: &State, answer: &str, agent_id: &str) -> 
     let mut requests = Vec::new();
     let mut not_put_back = NotPutBack::default();
     if let Some(mode) = &wanted.mode {
-        let modes: serde_json::Value = parse(given.modes.as_deref().or(wanted.modes.as_deref()));
-        if given.modes.is_some() && modes["currentModeId"] == mode.as_str() {
+        let modes = given.modes.as_deref().or(wanted.modes.as_deref());
+        let modes = modes.map(|modes| Object::parse_or_empty(modes.get())).unwrap_or_default();
+        if given.modes.is_some() && modes.get_string("currentModeId").as_ref() == Some(mode) {
             // It is in force.
-        } else if offers(&modes["availableModes"], "id", mode) {
+        } else if offers(&modes, "availableModes", "id", mode) {
             let params = json!({ "sessionId": agent_id, "modeId": mode }).to_string();
             requests.push(RestoreRequest { method: "session/set_mode", params, restores: Restored::Mode });
         } else {
@@ -89,36 +90,39 @@ pub(super) fn restore_requests(wanted: &State, answer: &str, agent_id: &str) -> 
         }
     }
     if let Some(model) = &wanted.model {
-        let models: serde_json::Value = parse_text(answer.get_some("models"));
-        if models["currentModelId"] == model.as_str() {
+        let models = answer.get_object("models");
+        if models.get_string("currentModelId").as_ref() == Some(model) {
             // It is in force.
-        } else if offers(&models["availableModels"], "modelId", model) {
+        } else if offers(&models, "availableModels", "modelId", model) {
             let params = json!({ "sessionId": agent_id, "modelId": model }).to_string();
             requests.push(RestoreRequest { method: "session/set_model", params, restores: Restored::Model });
         } else {
             not_put_back.note(&Restored::Model);
         }
     }
-    let options: serde_json::Value = parse(given.options.as_deref());
-    let known = |id: &str| options.as_array().and_then(|options| options.iter().find(|known| known["id"] == id));
+    let options = given.options.as_deref().and_then(|options| elements(options.get()));
+    let is_list = options.is_some();
+    let options: Vec<_> = options.into_iter().flatten().filter_map(Object::parse).collect();
+    let known = |id: &str| options.iter().find(|known| known.get_string("id").as_deref() == Some(id));
     let mut all: Vec<_> = wanted.chosen.iter().map(|(option, value)| (known(option), option, value)).collect();
     // Another model, or mode, may change what else is in force.
-    all.sort_by_key(|(current, ..)| match current.and_then(|current| current["category"].as_str()) {
+    all.sort_by_key(|(current, ..)| match current.and_then(|current| current.get_string("category")).as_deref() {
         Some("mode") => 0,
         Some("model") => 1,
         _ => 2,
     });
     for (current, option, value) in all {
-        let chosen: serde_json::Value = parse(Some(value));
-        let is_in_force = current.is_some_and(|current| current["currentValue"] == chosen);
+        let is_in_force =
+            current.is_some_and(|current| is_same(current.get("currentValue").unwrap_or("null"), value.get()));
         // With another mode or model there may be others.
         let is_list_final = requests.is_empty();
-        if is_in_force || (is_list_final && !may_be_set(&options, current, &chosen)) {
+        if is_in_force || (is_list_final && !may_be_set(is_list, current, value)) {
             continue;
         }
         // A value of an option to choose from is the only one that has no type (protocol v1).
-        let kind = current.and_then(|current| current["type"].as_str()).filter(|kind| *kind != "select");
-        let kind = kind.or(chosen.is_boolean().then_some("boolean"));
+        let kind = current.and_then(|current| current.get_string("type")).filter(|kind| kind != "select");
+        let is_boolean = matches!(value.get(), "true" | "false");
+        let kind = kind.or_else(|| is_boolean.then(|| "boolean".to_owned()));
         let kind = kind.map(|kind| format!(",\"type\":{}", json!(kind))).unwrap_or_default();
         // Numbers keep all of their digits only as they stand.
         let (session, option_id) = (json!(agent_id), json!(option));
@@ -133,25 +137,16 @@ pub(super) fn restore_requests(wanted: &State, answer: &str, agent_id: &str) -> 
 }
 
 /// Whether an option may be asked to have this value: of an agent that gives none it is not known.
-fn may_be_set(options: &serde_json::Value, option: Option<&serde_json::Value>, value: &serde_json::Value) -> bool {
-    match (option, value.as_str()) {
-        (None, _) => !options.is_array(),
-        (Some(option), Some(value)) if option["type"] == "select" => in_force::offers(option, value),
-        (Some(_), _) => true,
-    }
+fn may_be_set(is_list: bool, option: Option<&Object<'_>>, value: &RawValue) -> bool {
+    let Some(option) = option else { return !is_list };
+    let is_select = option.get_string("type").as_deref() == Some("select");
+    let value: Option<String> = serde_json::from_str(value.get()).ok().filter(|_| is_select);
+    value.is_none_or(|value| in_force::offers(option, &value))
 }
 
 /// Whether the one of this id is among those that an agent has; of one that names none it is not known.
-fn offers(all: &serde_json::Value, id: &str, wanted: &str) -> bool {
-    all.as_array().is_none_or(|all| all.iter().any(|one| one[id] == wanted))
-}
-
-fn parse(json: Option<&RawValue>) -> serde_json::Value {
-    parse_text(json.map(RawValue::get))
-}
-
-fn parse_text(json: Option<&str>) -> serde_json::Value {
-    json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+fn offers(all: &Object<'_>, available: &str, id: &str, wanted: &str) -> bool {
+    all.get_array(available).is_none_or(|all| all.into_iter().any(|one| in_force::is_named(one, id, wanted)))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::answer;
 use super::asked::AskedFor;
@@ -88,7 +88,7 @@ impl Showing {
         let room = u32::try_from(room).unwrap_or(u32::MAX);
         let Some(entries) = self.history.next_texts(store.storage(), room)? else { return Ok(None) };
         // Nobody is to take what was set aside for a part of the conversation.
-        let mark = (self.part == Part::SetAside).then(|| json!({ "setAside": true }));
+        let mark = (self.part == Part::SetAside).then(|| json!({ "setAside": true }).to_string());
         Ok(Some(lines_of(&entries, id, self.asked, |_| mark.clone())))
     }
 
@@ -98,12 +98,12 @@ impl Showing {
     }
 }
 
-/// The lines by which a client is told these entries of a session, of what it has asked for; each bears the mark.
+/// The lines by which a client is told these entries of a session, of what it has asked for; each bears the mark (JSON).
 pub(super) fn lines_of(
     entries: &[String],
     id: &str,
     asked: AskedFor,
-    mark: impl Fn(&Entry<'_>) -> Option<Value>,
+    mark: impl Fn(&Entry<'_>) -> Option<String>,
 ) -> Vec<String> {
     let session_id = json!(id).to_string();
     let mut lines = Vec::with_capacity(entries.len());

@@ -1,8 +1,8 @@
 //! Errors as they go over the wire.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::whole_number;
+use super::{Object, whole_number};
 use crate::storage::StorageError;
 
 /// The codes the engine itself answers with (protocol v1, `ErrorCode`).
@@ -23,14 +23,14 @@ pub enum Code {
 }
 
 /// An error answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RpcError {
     /// What kind.
     pub code: i64,
     /// For people.
     pub message: String,
-    /// For programs.
-    pub data: Option<Value>,
+    /// For programs: JSON, from a peer as it was sent.
+    pub data: Option<String>,
 }
 
 impl RpcError {
@@ -44,7 +44,7 @@ impl RpcError {
         Self {
             code: Code::InvalidParams as i64,
             message: format!("Invalid params: `{field}` {message}"),
-            data: Some(json!({ "field": field })),
+            data: Some(json!({ "field": field }).to_string()),
         }
     }
 
@@ -72,32 +72,34 @@ impl RpcError {
         Self {
             code: Code::ResourceNotFound as i64,
             message: message.to_owned(),
-            data: Some(json!({ "sessionId": id })),
+            data: Some(json!({ "sessionId": id }).to_string()),
         }
     }
 
     /// An error as a peer has given it, whatever it has made of it.
     pub fn read(json: &str) -> Self {
-        let error: Value = serde_json::from_str(json).unwrap_or_default();
-        let code = match &error["code"] {
-            Value::Number(code) => whole(&code.to_string()),
-            Value::String(code) => whole(code.trim()),
-            _ => None,
-        };
-        let message = error["message"].as_str().or(error.as_str()).unwrap_or("Internal error: no reason was given");
+        let error = Object::parse_or_empty(json);
+        let code = error.get("code").and_then(|code| match error.get_string("code") {
+            Some(text) => whole(text.trim()),
+            None => whole(code),
+        });
+        let message = error.get_string("message").or_else(|| serde_json::from_str(json).ok());
         Self {
             code: code.unwrap_or(Code::InternalError as i64),
-            message: message.to_owned(),
-            data: error.get("data").filter(|data| !data.is_null()).cloned(),
+            message: message.unwrap_or_else(|| "Internal error: no reason was given".to_owned()),
+            data: error.get_some("data").map(str::to_owned),
         }
     }
 
     /// Its JSON.
     pub fn to_json(&self) -> String {
-        match &self.data {
-            Some(data) => json!({ "code": self.code, "message": self.message, "data": data }).to_string(),
-            None => json!({ "code": self.code, "message": self.message }).to_string(),
+        let mut error = Object::default();
+        error.set("code", self.code.to_string());
+        error.set("message", json!(self.message).to_string());
+        if let Some(data) = &self.data {
+            error.set("data", data);
         }
+        error.to_json()
     }
 }
 
@@ -110,5 +112,32 @@ fn whole(json: &str) -> Option<i64> {
 impl From<StorageError> for RpcError {
     fn from(error: StorageError) -> Self {
         Self::new(Code::InternalError, format!("Internal error: {error}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_peer_makes_of_an_error_is_read_as_far_as_it_goes() {
+        let data = r#"{"b":[1e400,18446744073709551617],"a":1.0,"c":"\ud800"}"#;
+        let none = "Internal error: no reason was given";
+        for (json, code, message, is_with_data) in [
+            (r#"{"code":-32000,"message":"no"}"#, -32000, "no", false),
+            (&format!(r#"{{"code":-32000,"message":"no","data":{data}}}"#), -32000, "no", true),
+            (&format!(r#"{{"data":{data},"x":1e400,"code":" -3.2e4 ","message":5}}"#), -32000, none, true),
+            (r#"{"code":1e400,"message":"no","data":null}"#, -32603, "no", false),
+            (r#"{"code":1.5,"message":null}"#, -32603, none, false),
+            (r#"{"code":"1","code":2}"#, 2, none, false),
+            (r#""no""#, -32603, "no", false),
+            (r#"["no"]"#, -32603, none, false),
+            ("1e400", -32603, none, false),
+            ("", -32603, none, false),
+        ] {
+            let data = if is_with_data { format!(",\"data\":{data}") } else { String::new() };
+            let expected = format!(r#"{{"code":{code},"message":"{message}"{data}}}"#);
+            assert_eq!(RpcError::read(json).to_json(), expected, "{json}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Request ids.
 
 use serde::de::IgnoredAny;
+use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::whole_number;
@@ -17,7 +18,7 @@ impl Id {
 
     /// The id that is this text.
     pub fn text(text: &str) -> Self {
-        Self(serde_json::Value::from(text).to_string())
+        Self(json!(text).to_string())
     }
 
     /// The text of an id that is one.
@@ -28,7 +29,7 @@ impl Id {
     /// Reads an id; `None` for fractions, booleans and structures.
     pub fn parse(raw: &str) -> Option<Self> {
         match raw.as_bytes().first()? {
-            b'"' => serde_json::from_str::<String>(raw).ok().map(|text| Self(serde_json::json!(text).to_string())),
+            b'"' => serde_json::from_str::<String>(raw).ok().map(|text| Self(json!(text).to_string())),
             b'n' => Some(Self::null()),
             b'-' | b'0'..=b'9' if raw.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()) => {
                 Some(Self(raw.to_owned()))

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, SeqAccess, Visitor};
+use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::head::Head;
@@ -235,7 +236,7 @@ fn error_object(json: &str) -> String {
             object.drop_doubles();
             object.set("code", error.code.to_string());
             if object.get_string("message").is_none() {
-                object.set("message", serde_json::Value::from(error.message).to_string());
+                object.set("message", json!(error.message).to_string());
             }
             object.to_json()
         }

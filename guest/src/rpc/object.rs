@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{Deserializer as _, MapAccess, Visitor};
+use serde_json::json;
 use serde_json::value::RawValue;
+
+use super::elements;
 
 /// The members of an object in their order, values as sent. What is not touched is written as it was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,6 +63,16 @@ impl<'a> Object<'a> {
         self.get(key).and_then(|value| serde_json::from_str(value).ok())
     }
 
+    /// A member that is an object, or an empty one in the place of anything else.
+    pub fn get_object(&self, key: &str) -> Object<'_> {
+        self.get(key).and_then(Object::parse).unwrap_or_default()
+    }
+
+    /// The elements of a member that is an array.
+    pub fn get_array(&self, key: &str) -> Option<Vec<&str>> {
+        self.get(key).and_then(elements)
+    }
+
     /// Sets a member, in its place if it is there, else at the end.
     pub fn set(&mut self, key: &'a str, json: impl Into<Cow<'a, str>>) {
         match self.members.iter_mut().rfind(|(name, _)| name == key) {
@@ -80,6 +93,13 @@ impl<'a> Object<'a> {
         self.members.retain(|_| stays.pop().unwrap_or(true));
     }
 
+    /// The object's JSON with another value of a member.
+    pub fn with(&self, key: &str, json: &str) -> String {
+        let mut changed = self.clone();
+        changed.set(key, json);
+        changed.to_json()
+    }
+
     /// The members in their order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.members.iter().map(|(key, value)| (key.as_ref(), value.as_ref()))
@@ -94,7 +114,7 @@ impl<'a> Object<'a> {
             if at > 0 {
                 json.push(',');
             }
-            json.push_str(&serde_json::Value::from(key.as_ref()).to_string());
+            json.push_str(&json!(key).to_string());
             json.push(':');
             json.push_str(value);
         }
@@ -116,7 +136,19 @@ mod tests {
         object.set("z", "[]");
         assert_eq!(object.to_json(), r#"{"a":{ "x" : 1.50 },"ключ":"\u0041","n":true,"z":[]}"#);
         assert_eq!(object.get_some("n"), Some("true"));
+        assert_eq!(object.with("z", "{}"), r#"{"a":{ "x" : 1.50 },"ключ":"\u0041","n":true,"z":{}}"#);
         assert!(Object::parse("[1]").is_none());
+    }
+
+    #[test]
+    fn members_may_be_objects_and_arrays() {
+        let object = Object::parse(r#"{"o":{"a":1e400},"l":[ 1.50 ,{}],"n":null}"#).unwrap();
+        assert_eq!(object.get_object("o").get("a"), Some("1e400"));
+        assert_eq!(object.get_array("l"), Some(vec!["1.50", "{}"]));
+        for other in ["n", "none"] {
+            assert_eq!((object.get_object(other), object.get_array(other)), (Object::default(), None));
+        }
+        assert_eq!((object.get_object("l"), object.get_array("o")), (Object::default(), None));
     }
 
     #[test]

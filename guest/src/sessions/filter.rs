@@ -7,12 +7,11 @@ mod agents;
 mod fingerprint;
 
 pub use agents::Agents;
-use serde_json::Value;
 
 use super::cursor::{Cursor, Fields};
 use super::list::{ListError, Options};
 use super::open_marks::AgentsWords;
-use crate::rpc;
+use crate::rpc::{Object, whole_number};
 use crate::search::query::Query;
 use crate::store::{DATELESS_END, LONG_TAIL, RowHead, Session, Shelf, directory};
 use crate::time;
@@ -193,26 +192,25 @@ pub struct View {
 }
 
 /// The request's members, the root before `_meta["acp-sessions"]`.
-struct Members {
-    root: serde_json::Map<String, Value>,
-    meta: serde_json::Map<String, Value>,
+struct Members<'a> {
+    root: &'a Object<'a>,
+    meta: Object<'a>,
 }
 
-impl Members {
-    fn get(&self, field: &str) -> Option<&Value> {
-        let some = |value: &&Value| !value.is_null();
-        self.root.get(field).filter(some).or_else(|| self.meta.get(field).filter(some))
+impl Members<'_> {
+    fn get(&self, field: &str) -> Option<&str> {
+        self.root.get_some(field).or_else(|| self.meta.get_some(field))
     }
 
-    fn string(&self, field: &str) -> Result<Option<&str>, ListError> {
+    fn string(&self, field: &str) -> Result<Option<String>, ListError> {
         let Some(value) = self.get(field) else { return Ok(None) };
-        value.as_str().map(Some).ok_or_else(|| ListError::invalid(field, "must be a string"))
+        serde_json::from_str(value).map(Some).map_err(|_| ListError::invalid(field, "must be a string"))
     }
 
     fn time(&self, field: &str) -> Result<Option<i64>, ListError> {
         // A time that says that there is none is no bound.
         let Some(text) = self.string(field)?.filter(|text| !time::is_none(text)) else { return Ok(None) };
-        let time = time::parse(text);
+        let time = time::parse(&text);
         time.map(Some).ok_or_else(|| {
             ListError::invalid(
                 field,
@@ -223,37 +221,40 @@ impl Members {
 
     fn agents(&self, options: &Options) -> Result<Agents, ListError> {
         let invalid = |message: &str| Err(ListError::invalid("agents", message));
-        match self.meta.get("agents") {
-            None | Some(Value::Null) => Ok(options.agents.clone()),
-            Some(Value::String(agents)) if agents == "all" => Ok(Agents::All),
-            Some(Value::String(agents)) if agents == "own" => match (&options.agents, &options.agent) {
+        if self.meta.get_some("agents").is_none() {
+            return Ok(options.agents.clone());
+        }
+        match self.meta.get_string("agents").as_deref() {
+            Some("all") => Ok(Agents::All),
+            Some("own") => match (&options.agents, &options.agent) {
                 (Agents::Own(agent), _) | (Agents::All, Some(agent)) => Ok(Agents::Own(agent.clone())),
                 (Agents::All, None) => invalid("cannot be `own`: there is no agent here, or it has no name"),
             },
-            Some(_) => invalid("must be `own` or `all`"),
+            _ => invalid("must be `own` or `all`"),
         }
     }
 
     /// By the names of the draft of list extensions, by those of before, or as the archive's draft has it, where `true`
     /// means both.
     fn archived(&self) -> Result<Archived, ListError> {
-        match self.get("archived") {
-            None | Some(Value::Bool(false)) => Ok(Archived::Exclude),
-            Some(Value::Bool(true)) => Ok(Archived::Include),
-            Some(value) => match value.as_str() {
-                Some("unarchived" | "exclude") => Ok(Archived::Exclude),
-                Some("all" | "include") => Ok(Archived::Include),
-                Some("archived" | "only") => Ok(Archived::Only),
-                _ => Err(ListError::invalid("archived", "must be `unarchived`, `archived` or `all`")),
-            },
+        let archived = match self.get("archived") {
+            None | Some("false") => return Ok(Archived::Exclude),
+            Some("true") => return Ok(Archived::Include),
+            Some(value) => serde_json::from_str::<String>(value).ok(),
+        };
+        match archived.as_deref() {
+            Some("unarchived" | "exclude") => Ok(Archived::Exclude),
+            Some("all" | "include") => Ok(Archived::Include),
+            Some("archived" | "only") => Ok(Archived::Only),
+            _ => Err(ListError::invalid("archived", "must be `unarchived`, `archived` or `all`")),
         }
     }
 
     fn limit(&self) -> Result<Option<u32>, ListError> {
         let Some(value) = self.get("limit") else { return Ok(None) };
-        let limit = rpc::whole_number(&value.to_string()).filter(|limit| *limit >= 1);
+        let limit = whole_number(value).filter(|limit| *limit >= 1);
         // A page never has more, whatever is asked for. So large a number is whole, as far as can be told.
-        let is_huge = value.as_f64().is_some_and(|limit| limit > f64::from(u32::MAX));
+        let is_huge = value.parse::<f64>().is_ok_and(|limit| limit > f64::from(u32::MAX));
         let limit = limit.or(is_huge.then_some(u64::MAX));
         let limit = limit.map(|limit| u32::try_from(limit).map_or(MOST_ROWS, |limit| limit.min(MOST_ROWS)));
         limit.map(Some).ok_or_else(|| ListError::invalid("limit", "must be a whole number, at least 1"))
@@ -273,17 +274,14 @@ impl Request {
     /// Reads the params of a request; what it leaves open is as in the options.
     pub fn read_for(params: Option<&str>, options: &Options) -> Result<Self, ListError> {
         let params = params.unwrap_or("{}");
-        let root: serde_json::Map<String, Value> =
-            serde_json::from_str(params).map_err(|_| ListError::invalid("params", "must be an object"))?;
-        let meta = root.get("_meta").and_then(|meta| meta.get("acp-sessions")).and_then(Value::as_object);
-        let members = Members { meta: meta.cloned().unwrap_or_default(), root };
-        let uses = |of: &serde_json::Map<String, Value>| {
-            DRAFT_FIELDS.iter().any(|field| of.get(*field).is_some_and(|value| !value.is_null()))
-        };
-        let created_at = options.draft || uses(&members.root);
+        let root = Object::parse(params).ok_or_else(|| ListError::invalid("params", "must be an object"))?;
+        let meta = root.get_object("_meta");
+        let members = Members { root: &root, meta: meta.get_object("acp-sessions") };
+        let uses = |of: &Object<'_>| DRAFT_FIELDS.iter().any(|field| of.get_some(field).is_some());
+        let created_at = options.draft || uses(members.root);
         let asks = ["limit", "archived", "includeWorktrees"].iter().any(|field| members.get(field).is_some());
         let extended = options.extended || created_at || asks;
-        let cursor = members.string("cursor")?.map(str::to_owned);
+        let cursor = members.string("cursor")?;
         let carried = cursor.as_deref().and_then(Cursor::decode).map(|cursor| cursor.fields).unwrap_or_default();
         let created_at = created_at || carried == Fields::OfTheDraft;
         let extended = extended || carried != Fields::AsEver;
@@ -291,23 +289,23 @@ impl Request {
         let cwd = match members.string("cwd")? {
             None => None,
             Some(cwd) => {
-                let cwd = directory::normalise(cwd);
+                let cwd = directory::normalise(&cwd);
                 Some(cwd.ok_or_else(|| ListError::invalid("cwd", "must be an absolute path"))?)
             }
         };
         let archived = members.archived()?;
-        let subagents = match members.meta.get("subagents") {
-            None | Some(Value::Null) => false,
-            Some(Value::Bool(subagents)) => *subagents,
+        let subagents = match members.meta.get_some("subagents") {
+            None | Some("false") => false,
+            Some("true") => true,
             Some(_) => return Err(ListError::invalid("subagents", "must be true or false")),
         };
         let worktrees = match members.get("includeWorktrees") {
-            None | Some(Value::Bool(false)) => None,
-            Some(Value::Bool(true)) => Some(Vec::new()),
+            None | Some("false") => None,
+            Some("true") => Some(Vec::new()),
             Some(_) => return Err(ListError::invalid("includeWorktrees", "must be true or false")),
         };
         let agents = members.agents(options)?;
-        let search = members.string("search")?.map(Query::parse).transpose();
+        let search = members.string("search")?.map(|text| Query::parse(&text)).transpose();
         let filter = Filter {
             agents,
             cwd,

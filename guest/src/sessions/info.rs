@@ -1,6 +1,7 @@
 //! Merging a `session_info_update` (protocol v1): omitted is unchanged, null is cleared, a value is set; `_meta` by
 //! key. A value of the wrong type counts as omitted (`x-deserialize-default-on-error`), and so does an empty title.
 
+use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::rpc::Object;
@@ -78,7 +79,7 @@ pub fn as_listed(update: &str, is_named: bool, now: i64) -> Option<String> {
 fn show<'a>(update: &mut Object<'a>, name: &'a str, text: Option<String>, is_cleared: bool) {
     match text {
         Some(text) if update.get_string(name).as_ref() != Some(&text) => {
-            update.set(name, serde_json::Value::from(text).to_string());
+            update.set(name, json!(text).to_string());
         }
         Some(_) => {}
         None if is_cleared => {}

@@ -2,7 +2,7 @@
 //! `wit/world.wit` in the types of this crate; limits and the form of times are told there.
 
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::archive;
 use super::changes::{Follower, News, STEP, Scope, Step};
@@ -17,7 +17,7 @@ use super::retention::{self, Prune, PruneError};
 use super::transcript::{self, TranscriptError, TranscriptPage};
 use super::turn_usage::{self, TurnUsagePage};
 use super::usage::{self, UsageError, UsagePage};
-use crate::rpc::Object;
+use crate::rpc::{self, Object};
 use crate::storage::{Storage, StorageError};
 use crate::store::{ActivityState, Cost, Store, directory, whole_row};
 use crate::time;
@@ -420,15 +420,16 @@ impl Session {
     /// Of a list row, member by member. What others have put there keeps all of its digits only as it stands.
     fn of_row(row: &str) -> Self {
         let row = Object::parse_or_empty(row);
-        let mut meta = Object::parse_or_empty(row.get_some("_meta").unwrap_or("{}"));
-        let own: Value = meta.get(OWN).and_then(|own| serde_json::from_str(own).ok()).unwrap_or_default();
-        meta.remove(OWN);
-        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let meta = row.get_object("_meta");
+        let own = meta.get_object(OWN);
+        let found = own.get_object("match");
+        let mut others = meta.clone();
+        others.remove(OWN);
         Self {
             id: row.get_string("sessionId").unwrap_or_default(),
             cwd: row.get_string("cwd").unwrap_or_default(),
             title: row.get_string("title"),
-            created_at: text(&own["createdAt"]).unwrap_or_default(),
+            created_at: own.get_string("createdAt").unwrap_or_default(),
             updated_at: row.get_string("updatedAt"),
             last_prompt_at: row.get_string("lastPromptAt"),
             last_turn_ended_at: row.get_string("lastTurnEndedAt"),
@@ -437,11 +438,14 @@ impl Session {
             state: row.get_string("state").and_then(|state| ActivityState::of_name(&state)),
             cost: row.get("cost").and_then(|cost| serde_json::from_str(cost).ok()),
             archived: row.get("archived") == Some("true"),
-            agent: text(&own["agent"]),
-            meta: meta.iter().next().is_some().then(|| meta.to_json()),
-            matched_in: text(&own["match"]["in"]),
-            snippet: text(&own["match"]["snippet"]),
-            set_aside: own["setAside"].as_u64().map_or(0, |count| u32::try_from(count).unwrap_or(u32::MAX)),
+            agent: own.get_string("agent"),
+            meta: others.iter().next().is_some().then(|| others.to_json()),
+            matched_in: found.get_string("in"),
+            snippet: found.get_string("snippet"),
+            set_aside: own
+                .get("setAside")
+                .and_then(rpc::whole_number)
+                .map_or(0, |count| u32::try_from(count).unwrap_or(u32::MAX)),
         }
     }
 }

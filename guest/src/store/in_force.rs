@@ -3,11 +3,11 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
-use serde_json::Value;
+use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::State;
+use crate::rpc::{Object, elements};
 
 /// How an option is told that is the mode or the model.
 const MODE: &str = "mode";
@@ -71,64 +71,63 @@ impl State {
 
     /// The list with this value of an option; none where it has no such option.
     fn with_option(&self, id: &str, value: &RawValue) -> Option<Box<RawValue>> {
-        let mut options = self.options();
-        let changed = options.iter_mut().find(|option| option["id"] == id)?;
-        changed["currentValue"] = parse(value).unwrap_or_default();
-        Some(raw(&options))
+        let mut value = Some(value.get());
+        self.with_values(|option| value.take_if(|_| option.get_string("id").as_deref() == Some(id)).map(str::to_owned))
+    }
+
+    /// The list with another value (JSON) of the options that are given one; none where no option is. All else stays as it was
+    /// sent.
+    fn with_values(&self, mut value_of: impl FnMut(&Object<'_>) -> Option<String>) -> Option<Box<RawValue>> {
+        let mut with_value = |option: &str| {
+            let option = Object::parse(option)?;
+            value_of(&option).map(|value| option.with("currentValue", &value))
+        };
+        let options = elements(self.options.as_deref()?.get())?;
+        let options = options.into_iter().map(|option| with_value(option).map_or(Cow::Borrowed(option), Cow::Owned));
+        let options: Vec<Cow<'_, str>> = options.collect();
+        let is_any_changed = options.iter().any(|option| matches!(option, Cow::Owned(_)));
+        is_any_changed.then(|| RawValue::from_string(format!("[{}]", options.join(","))).ok()).flatten()
     }
 
     /// These options are in force, all that there are: what the client has set may be so no more.
     pub fn options_are(&mut self, list: Box<RawValue>) {
-        // Numbers keep all of their digits only as they stand.
-        for option in serde_json::from_str::<Vec<Current<'_>>>(list.get()).unwrap_or_default() {
-            if let Some(chosen) = self.chosen.get_mut(&*option.id) {
-                *chosen = option.value.map_or_else(|| raw(&Value::Null), RawValue::to_owned);
+        for option in elements(list.get()).unwrap_or_default().into_iter().filter_map(Object::parse) {
+            let chosen = option.get_string("id").and_then(|id| self.chosen.get_mut(&id));
+            let value = option.get("currentValue").unwrap_or("null").to_owned();
+            if let (Some(chosen), Ok(value)) = (chosen, RawValue::from_string(value)) {
+                *chosen = value;
             }
-        }
-        self.options = Some(list);
-        for option in self.options() {
-            let Some(current) = option["currentValue"].as_str() else { continue };
-            match option["category"].as_str() {
-                Some(MODE) if is_another(self.mode.as_deref(), self.modes.as_deref(), MODES, current) => {
-                    self.mode = Some(current.to_owned());
+            let Some(current) = option.get_string("currentValue") else { continue };
+            match option.get_string("category").as_deref() {
+                Some(MODE) if is_another(self.mode.as_deref(), self.modes.as_deref(), MODES, &current) => {
+                    self.mode = Some(current);
                 }
-                Some(MODEL) if is_another(self.model.as_deref(), models(self), MODELS, current) => {
-                    self.model = Some(current.to_owned());
+                Some(MODEL) if is_another(self.model.as_deref(), models(self), MODELS, &current) => {
+                    self.model = Some(current);
                 }
                 _ => {}
             }
         }
+        self.options = Some(list);
     }
 
     /// The same of an option that is the mode or the model.
     fn option_of_category_is(&mut self, category: &str, value: &str) {
-        let mut options = self.options();
-        let mut is_any_changed = false;
-        for option in options.iter_mut().filter(|option| option["category"] == category && offers(option, value)) {
-            option["currentValue"] = value.into();
-            is_any_changed = true;
-            let id = option["id"].as_str().unwrap_or_default();
-            if let Some(chosen) = self.chosen.get_mut(id) {
+        let mut ids = Vec::new();
+        let list = self.with_values(|option| {
+            let is_such = option.get_string("category").as_deref() == Some(category) && offers(option, value);
+            is_such.then(|| {
+                ids.extend(option.get_string("id"));
+                json!(value).to_string()
+            })
+        });
+        self.options = list.or_else(|| self.options.take());
+        for id in ids {
+            if let Some(chosen) = self.chosen.get_mut(&id) {
                 *chosen = raw(&value);
             }
         }
-        if is_any_changed {
-            self.options = Some(raw(&options));
-        }
     }
-
-    fn options(&self) -> Vec<Value> {
-        self.options.as_deref().and_then(|options| serde_json::from_str(options.get()).ok()).unwrap_or_default()
-    }
-}
-
-/// What of an option says which value is in force.
-#[derive(Debug, Deserialize)]
-struct Current<'a> {
-    #[serde(borrow, default)]
-    id: Cow<'a, str>,
-    #[serde(borrow, default, rename = "currentValue")]
-    value: Option<&'a RawValue>,
 }
 
 /// How modes and models are told: the one in force, all of them, and the id of each.
@@ -142,25 +141,27 @@ fn models(state: &State) -> Option<&RawValue> {
 /// Whether this is one of all that there are, and another than is known to be in force: by what was said of it since, or else as
 /// they were told.
 fn is_another(known: Option<&str>, all: Option<&RawValue>, [current, available, id]: [&str; 3], now: &str) -> bool {
-    let all: Value = all.and_then(parse).unwrap_or_default();
-    is_among(&all[available], id, now) && known.or(all[current].as_str()) != Some(now)
+    let all = all.map(|all| Object::parse_or_empty(all.get())).unwrap_or_default();
+    let is_among = all.get_array(available).is_some_and(|all| all.into_iter().any(|one| is_named(one, id, now)));
+    is_among && known.map(str::to_owned).or_else(|| all.get_string(current)).as_deref() != Some(now)
+}
+
+/// Whether one of the modes or models (JSON) has this id.
+pub fn is_named(one: &str, member: &str, id: &str) -> bool {
+    Object::parse(one).and_then(|one| one.get_string(member)).as_deref() == Some(id)
 }
 
 /// Whether an option can have this value: one of its choices, which may be in groups, or any where no choices are known.
-pub fn offers(option: &Value, value: &str) -> bool {
-    let choices = option["options"].as_array().into_iter().flatten();
-    let in_groups = |choice: &'_ Value| choice["options"].as_array().cloned().unwrap_or_else(|| vec![choice.clone()]);
-    let known = choices.flat_map(in_groups).filter_map(|choice| choice["value"].as_str().map(str::to_owned));
+pub fn offers(option: &Object<'_>, value: &str) -> bool {
+    let choices = option.get_array("options").unwrap_or_default().into_iter().filter_map(Object::parse);
+    let known = choices.flat_map(|choice| match choice.get_array("options") {
+        Some(group) => {
+            group.into_iter().filter_map(Object::parse).filter_map(|choice| choice.get_string("value")).collect()
+        }
+        None => Vec::from_iter(choice.get_string("value")),
+    });
     let known: Vec<String> = known.collect();
     known.is_empty() || known.iter().any(|known| known == value)
-}
-
-fn is_among(all: &Value, id: &str, wanted: &str) -> bool {
-    all.as_array().is_some_and(|all| all.iter().any(|one| one[id] == wanted))
-}
-
-fn parse(json: &RawValue) -> Option<Value> {
-    serde_json::from_str(json.get()).ok()
 }
 
 fn raw(value: &impl serde::Serialize) -> Box<RawValue> {
@@ -169,7 +170,7 @@ fn raw(value: &impl serde::Serialize) -> Box<RawValue> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::Value;
 
     use super::*;
 
@@ -195,7 +196,8 @@ mod tests {
 
     /// Mode, model, and the values of the options.
     fn in_force(state: &State) -> (Option<&str>, Option<&str>, Vec<String>) {
-        let values = state.options().iter().map(|option| option["currentValue"].as_str().unwrap().to_owned()).collect();
+        let options: Vec<Value> = serde_json::from_str(state.options.as_deref().unwrap().get()).unwrap();
+        let values = options.iter().map(|option| option["currentValue"].as_str().unwrap().to_owned()).collect();
         (state.mode.as_deref(), state.model.as_deref(), values)
     }
 
@@ -229,6 +231,28 @@ mod tests {
             let list = format!("[{{\"id\":\"e\",\"currentValue\":{value}}}]");
             state.options_are(RawValue::from_string(list).unwrap());
             assert_eq!(chosen(&state), [format!("e={value}")]);
+        }
+    }
+
+    #[test]
+    fn an_odd_option_hides_no_other_and_stays_as_it_is() {
+        for odd in
+            ["5", r#"{"id":5,"currentValue":1e400}"#, r#"{"id":"e","id":"x"}"#, r#"{"options":{}}"#, "[]", "1e400"]
+        {
+            let list = |effort: &str, mode: &str| {
+                let mode =
+                    format!("{{\"id\":\"o\",\"category\":\"mode\",\"currentValue\":\"{mode}\",\"z\":1E0,\"a\":1.0}}");
+                RawValue::from_string(format!("[{odd},{{\"id\":\"e\",\"currentValue\":\"{effort}\"}},{mode}]")).unwrap()
+            };
+            let options = |state: &State| state.options.as_deref().map(|options| options.get().to_owned());
+            let mut state = state();
+            state.option_is("e", &raw(&"high"), None);
+            state.options_are(list("low", "plan"));
+            assert_eq!((chosen(&state), state.mode.as_deref()), (vec!["e=\"low\"".to_owned()], Some("plan")), "{odd}");
+            state.option_is("e", &raw(&"high"), None);
+            assert_eq!(options(&state).as_deref(), Some(list("high", "plan").get()));
+            state.mode_is("code");
+            assert_eq!(options(&state).as_deref(), Some(list("high", "code").get()));
         }
     }
 

@@ -2,11 +2,10 @@
 //!
 //! Most agents do not repeat what the user said; one that does would have it recorded twice.
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::own_words::Stream;
-use crate::rpc::Object;
+use crate::rpc::{Object, is_same};
 
 /// What of the current turn's prompt has not been echoed yet.
 #[derive(Debug, Default)]
@@ -77,12 +76,6 @@ impl Echo {
 fn text_of(block: &str) -> Option<String> {
     let block = Object::parse(block)?;
     (block.get_string("type").as_deref() == Some("text")).then(|| block.get_string("text")).flatten()
-}
-
-/// Whether two blocks say the same, whatever the order of their members.
-fn is_same(one: &str, other: &str) -> bool {
-    let value = |json: &str| serde_json::from_str::<Value>(json).ok();
-    one == other || value(one).is_some_and(|one| value(other) == Some(one))
 }
 
 /// Without white space.

@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::json;
 
 use super::entry::{Entry, Kind};
 use super::mend;
+use crate::rpc::Object;
 use crate::storage::{Bounds, Result, Storage};
 use crate::store::{Segment, Session};
 
@@ -72,7 +73,7 @@ impl Cut {
         if entry.turn.is_none() && entry.speaker.is_none() {
             return None;
         }
-        let length = plain_text(&entry)?.1.len();
+        let length = plain_text(&entry)?.len();
         Some(Self { turn: entry.turn.map(str::to_owned), seq, length })
     }
 
@@ -85,22 +86,24 @@ impl Cut {
 
     /// The same of the entry as it is now.
     fn rest_of(&self, entry: &Entry<'_>) -> Option<String> {
-        let (mut params, text) = plain_text(entry)?;
+        let text = plain_text(entry)?;
         let rest = text.get(self.length..).filter(|rest| !rest.is_empty())?;
-        params["update"]["content"]["text"] = rest.into();
-        Some(Entry::tagged(Kind::Update, entry.time, entry.turn, &params.to_string()))
+        let params = Object::parse(entry.json)?;
+        let update = params.get_object("update");
+        let content = update.get_object("content").with("text", &json!(rest).to_string());
+        let params = params.with("update", &update.with("content", &content));
+        Some(Entry::tagged(Kind::Update, entry.time, entry.turn, &params))
     }
 }
 
-/// The JSON of an entry that is a piece of a message, and its text.
-fn plain_text(entry: &Entry<'_>) -> Option<(Value, String)> {
+/// The text of an entry that is a piece of a message.
+fn plain_text(entry: &Entry<'_>) -> Option<String> {
     let name = entry.update_name()?;
     if !name.ends_with("_chunk") {
         return None;
     }
-    let params: Value = serde_json::from_str(entry.json).ok()?;
-    let text = params["update"]["content"]["text"].as_str()?.to_owned();
-    Some((params, text))
+    let params = Object::parse(entry.json)?;
+    params.get_object("update").get_object("content").get_string("text")
 }
 
 /// What of others' is known in a log and was not shown yet.

@@ -258,3 +258,26 @@ fn of_turns_that_nobody_is_at_any_more_all_is_shown() {
     assert_eq!(elsewhere.next(log.store.storage(), &log.session, 1).unwrap(), None);
     assert!(elsewhere.is_idle());
 }
+
+#[test]
+fn the_rest_of_what_was_shown_in_part_is_as_it_was_said() {
+    let mut log = Log::new();
+    let beside = r#""n":[18446744073709551617,0.10000000000000000001,1e400],"b":1.0,"a":1E0"#;
+    let entry = |text: &str| {
+        let json = format!(
+            r#"{{"update":{{"sessionUpdate":"agent_message_chunk","content":{{{beside},"text":"{text}","type":"text"}},{beside}}},"_meta":{{{beside}}}}}"#
+        );
+        Entry::tagged(Kind::Update, 1, Some("w1t0"), &json)
+    };
+    let own = Own { turns: "w0".to_owned(), speakers: Vec::new() };
+    log.write(Write::Append { log: "s".to_owned(), seq: 1, value: entry("So far") });
+    let mut elsewhere = Elsewhere::default();
+    elsewhere.was_shown(Shown::all(log.store.storage(), "s", 1).unwrap(), &own);
+    log.write(Write::Amend { log: "s".to_owned(), seq: 1, value: entry("So far, so good") });
+    log.end = 1;
+    log.append(Writer::Turn { window: 1, nth: 0, is_end: true });
+    elsewhere.written_behind(1);
+    elsewhere.look(log.store.storage(), "s", &own, Growing::Waits).unwrap();
+    let next = elsewhere.next(log.store.storage(), &log.session, usize::MAX).unwrap().unwrap();
+    assert_eq!(next.entries[0], entry(", so good"));
+}

@@ -3,6 +3,10 @@
 
 use std::borrow::Cow;
 
+use serde_json::json;
+
+use crate::rpc::Object;
+
 /// How every account begins; what follows up to the end of the line differs.
 pub const OPENING: &str = "[Earlier conversation of this session, restored for you";
 /// How the first line of an account may go on.
@@ -137,17 +141,17 @@ impl Stream {
 
     /// As [`Stream::feed`], for a content block (JSON): one without text stays as it is.
     pub fn feed_content(&mut self, content: &str) -> Shown {
-        let Ok(mut block) = serde_json::from_str::<serde_json::Value>(content) else { return Shown::Unchanged };
-        let Some(text) = block["text"].as_str().filter(|_| block["type"] == "text") else { return Shown::Unchanged };
-        let shown = self.feed(text);
+        let block = Object::parse_or_empty(content);
+        let is_text = block.get_string("type").as_deref() == Some("text");
+        let Some(text) = block.get_string("text").filter(|_| is_text) else { return Shown::Unchanged };
+        let shown = self.feed(&text);
         if shown == text {
             return Shown::Unchanged;
         }
         if shown.is_empty() {
             return Shown::Nothing;
         }
-        block["text"] = shown.into();
-        Shown::Changed(block.to_string())
+        Shown::Changed(block.with("text", &json!(shown).to_string()))
     }
 }
 
@@ -284,11 +288,18 @@ mod tests {
         let mut stream = Stream::default();
         let one = account("User: hi");
         let (head, tail) = one.split_at(90);
-        let block = |text: &str| serde_json::json!({"type": "text", "text": text, "annotations": {}}).to_string();
+        let block = |text: &str| json!({"type": "text", "text": text, "annotations": {}}).to_string();
         assert_eq!(stream.feed_content(&block(head)), Shown::Nothing);
         assert_eq!(stream.feed_content(r#"{"type":"image","data":""}"#), Shown::Unchanged);
         assert_eq!(stream.feed_content(&block(&format!("{tail}\n\nfix"))), Shown::Changed(block("fix")));
         assert_eq!(stream.feed_content(&block(" it")), Shown::Unchanged);
+        let block = |text: &str| {
+            format!(
+                "{{\"n\":[1e400,18446744073709551617],\"text\":{},\"type\":\"text\",\"b\":1.0,\"a\":1E0}}",
+                json!(text)
+            )
+        };
+        assert_eq!(stream.feed_content(&block(&format!("{one}\n\nfix"))), Shown::Changed(block("fix")));
     }
 
     #[test]

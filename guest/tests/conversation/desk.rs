@@ -349,6 +349,12 @@ impl<'a, S: Storage> Desk<'a, S> {
         self.pull()
     }
 
+    /// The same for lines that not every program can read, and what comes out as it is.
+    pub(crate) fn as_sent(&mut self, peer: Peer, line: &str) -> (Vec<String>, Vec<String>) {
+        self.engine.receive([Arrival { peer, content: Content::Line(line.to_owned()) }]);
+        self.pull_lines()
+    }
+
     /// The client says something.
     pub(crate) fn client(&mut self, message: Value) -> Out {
         self.line(Peer::Client, &envelope(message))
@@ -360,20 +366,27 @@ impl<'a, S: Storage> Desk<'a, S> {
     }
 
     pub(crate) fn pull(&mut self) -> Out {
-        let (mut out, mut in_vain) = (Out::default(), 0);
+        let read = |line: String| serde_json::from_str(&line).unwrap();
+        let (client, agent) = self.pull_lines();
+        Out { client: client.into_iter().map(read).collect(), agent: agent.into_iter().map(read).collect() }
+    }
+
+    /// The lines that go to the client and to the agent, as they are.
+    fn pull_lines(&mut self) -> (Vec<String>, Vec<String>) {
+        let (mut client, mut agent, mut in_vain) = (Vec::new(), Vec::new(), 0);
         loop {
             let outputs = self.engine.pull(ROOM);
             if outputs.is_empty() {
                 if !self.engine.has_more() {
-                    return out;
+                    return (client, agent);
                 }
                 in_vain += 1;
                 assert!(in_vain < MOST_IN_VAIN, "a host would pull for ever");
             }
             for output in outputs {
                 match output {
-                    Output::ToClient(line) => out.client.push(serde_json::from_str(&line).unwrap()),
-                    Output::ToAgent(line) => out.agent.push(serde_json::from_str(&line).unwrap()),
+                    Output::ToClient(line) => client.push(line),
+                    Output::ToAgent(line) => agent.push(line),
                     Output::Keep { key, value: Some(value) } => {
                         self.memos.insert(key, value);
                     }

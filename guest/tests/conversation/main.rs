@@ -10,6 +10,7 @@ mod agents_list;
 mod agents_pages;
 mod agents_times;
 mod archive;
+mod as_sent;
 mod asked_for;
 mod at_once;
 mod clocks;

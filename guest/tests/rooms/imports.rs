@@ -106,6 +106,12 @@ impl File {
     }
 }
 
+/// The paths that a file names, to be used there or for others to use.
+pub(crate) fn paths(text: &str) -> Vec<String> {
+    let file = File::read(text);
+    file.paths.into_iter().chain(file.exports.into_values()).collect()
+}
+
 /// A file without comments and without its tests.
 pub(crate) fn code(text: &str) -> String {
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use circles::circles;
-use imports::{Files, code};
+use imports::{Files, code, paths};
 
 /// The rooms of the crate, each of which may use those before it.
 const ROOMS: &[&str] = &[
@@ -111,4 +111,26 @@ fn no_files_import_each_other_in_a_circle() {
     let circles = circles(&Files::read(&source).imports());
     let circles: Vec<String> = circles.into_iter().map(|circle| circle.join("\n")).collect();
     assert!(circles.is_empty(), "these import each other in a circle:\n{}", circles.join("\n\n"));
+}
+
+/// What others have written is read as it stands: in a `Value` of `serde_json` numbers lose digits, and all of a text is lost in
+/// which one has no room.
+#[test]
+fn json_is_read_into_no_value() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src");
+    let is_value = |path: &String| {
+        let last = path.rsplit("::").next().unwrap_or_default();
+        path.starts_with("serde_json::") && ["Value", "Map", "*"].contains(&last)
+    };
+    let is_test = |file: &Path| file.with_extension("").iter().any(|part| part.to_string_lossy().ends_with("tests"));
+    let mut named = Vec::new();
+    for file in files(&source) {
+        let relative = file.strip_prefix(&source).expect("it is in the folder");
+        let text = fs::read_to_string(&file).expect("text");
+        let values = paths(&text).into_iter().filter(|path| is_value(path) && !is_test(relative));
+        named.extend(values.map(|path| format!("{} names {path}", relative.display())));
+    }
+    named.sort();
+    // This one asks whether those can take a text who read it so.
+    assert_eq!(named, ["sessions/checkup/text.rs names serde_json::Value"]);
 }

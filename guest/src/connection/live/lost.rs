@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use super::opening::{Attached, Opening};
 use super::{Busy, Folder, LiveSession, OpenRequest, Phase, Target};
@@ -181,8 +181,7 @@ impl LiveSession {
 
 /// The mode that is in force.
 fn current_mode(state: &State) -> Option<String> {
-    let modes = || serde_json::from_str::<Value>(state.modes.as_deref()?.get()).ok();
-    state.mode.clone().or_else(|| Some(modes()?["currentModeId"].as_str()?.to_owned()))
+    state.mode.clone().or_else(|| Object::parse(state.modes.as_deref()?.get())?.get_string("currentModeId"))
 }
 
 /// How a prompt is answered that the agent was at when it ended, where not all that was said could be stored.
@@ -193,4 +192,21 @@ fn unstored(how: &str, reason: &str) -> RpcError {
          that was said up to then is stored: {reason}"
     );
     RpcError { message, ..agent_restarted(how) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mode_in_force_is_known_whatever_is_said_beside() {
+        for modes in [r#"{"currentModeId":"a"}"#, r#"{"availableModes":[{"_meta":1e400}],"currentModeId":"a"}"#] {
+            let modes = RawValue::from_string(modes.to_owned()).ok();
+            let mut state = State { modes, ..State::default() };
+            assert_eq!(current_mode(&state).as_deref(), Some("a"));
+            state.mode = Some("b".to_owned());
+            assert_eq!(current_mode(&state).as_deref(), Some("b"));
+        }
+        assert_eq!(current_mode(&State::default()), None);
+    }
 }

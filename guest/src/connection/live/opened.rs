@@ -1,6 +1,6 @@
 //! The end of an opening that succeeds: what the store is told of it, and the answer.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::opening::{Attached, Opening};
 use super::{LiveSession, Phase, Target};
@@ -179,7 +179,7 @@ impl LiveSession {
         attached: &Attached,
         session: &Session,
         cx: &Cx<'_, S, E>,
-    ) -> Value {
+    ) -> String {
         let mut mark = json!({ "attached": attached.step.name() });
         if self.untold.is_some() {
             mark["rehydrate"] = cx.settings.rehydrate.into();
@@ -202,7 +202,7 @@ impl LiveSession {
                 mark["cursor"] = cursor.into();
             }
         }
-        mark
+        mark.to_string()
     }
 
     /// Stores what is new by opening: the fork, or what the agent knows of the session now.

@@ -16,6 +16,8 @@ mod wanted;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use serde_json::json;
+
 pub(in crate::connection) use wanted::Wanted;
 
 use super::agents_copy::AgentsCopy;
@@ -285,7 +287,7 @@ impl Opening {
         if step == Step::New {
             return rest.to_json();
         }
-        let id = serde_json::Value::from(self.asks_as.as_deref().unwrap_or_default());
+        let id = json!(self.asks_as.as_deref().unwrap_or_default());
         let rest = rest.to_json();
         let comma = if rest == "{}" { "" } else { "," };
         format!("{{\"sessionId\":{id}{comma}{}", &rest[1..])

@@ -1,6 +1,6 @@
 //! Showing a history: of a session that is being opened, or of one that is open, once more.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Busy, LiveSession, Phase, Wanted};
 use crate::connection::answer;
@@ -170,7 +170,7 @@ impl LiveSession {
 }
 
 /// What the answer says under `_meta["acp-sessions"]` where the session was open.
-fn live_mark(session: &Session, cursor: Option<String>) -> Value {
+fn live_mark(session: &Session, cursor: Option<String>) -> String {
     let mut mark = json!({ "attached": "live" });
     if let Some(cursor) = cursor {
         mark["cursor"] = cursor.into();
@@ -178,5 +178,5 @@ fn live_mark(session: &Session, cursor: Option<String>) -> Value {
     if !session.aside.is_empty() {
         mark["setAside"] = session.set_aside().into();
     }
-    mark
+    mark.to_string()
 }

@@ -101,7 +101,7 @@ impl LiveSession {
         if std::mem::replace(&mut self.last_turn, LastTurn::Stored) == LastTurn::Unstored
             && let Ok(result) = result_of(&outcome)
         {
-            let mark = json!({ "storedAgain": true });
+            let mark = json!({ "storedAgain": true }).to_string();
             return Handled::PassAs(rpc::response(request.id(), &marked(result, &mark)));
         }
         if replaced {

@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use serde_json::json;
+
 use crate::exchange::{Arrival, Content, Output, Peer};
 use crate::rpc::{self, Bad, Id, Message, Object, What};
 
@@ -82,7 +84,7 @@ fn unwrapped(id: Option<&Id>, params: Option<&str>) -> Option<String> {
     if let Some(id) = id {
         message.set("id", id.as_json());
     }
-    message.set("method", serde_json::Value::from(method).to_string());
+    message.set("method", json!(method).to_string());
     if let Some(params) = envelope.get_some("params") {
         message.set("params", params);
     }
@@ -117,7 +119,7 @@ fn left(line: &str) -> Option<String> {
 
 fn wrapped(method: &str, params: Option<&str>) -> String {
     let mut envelope = Object::default();
-    envelope.set("method", serde_json::Value::from(method).to_string());
+    envelope.set("method", json!(method).to_string());
     if let Some(params) = params {
         envelope.set("params", params);
     }

@@ -1,5 +1,7 @@
 //! `session/new`: the agent makes it, the layer stores it before the client learns of it.
 
+use serde_json::json;
+
 use crate::connection::answer::result_of;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
@@ -70,7 +72,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let handled = if session.id == agent_id {
             Handled::Pass
         } else {
-            let id = serde_json::Value::from(session.id.as_str()).to_string();
+            let id = json!(session.id.as_str()).to_string();
             // The members are borrowed from the outcome, which is borrowed from the line.
             Handled::PassAs(rpc::splice(line, object.get("sessionId").unwrap_or_default(), &id))
         };

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use super::{Router, chain};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::key::Key;
@@ -33,7 +35,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if !head.contains("\"session/update\"") {
             return;
         }
-        let is_named = |agent_id: &&Arc<str>| head.contains(&serde_json::Value::from(&***agent_id).to_string());
+        let is_named = |agent_id: &&Arc<str>| head.contains(&json!(&***agent_id).to_string());
         let sessions: Vec<Key> =
             self.connection.by_agent.iter().filter(|(id, _)| is_named(id)).map(|(_, key)| key.clone()).collect();
         for key in sessions {

@@ -1,7 +1,5 @@
 //! `session/load`, `session/resume` and `session/fork`.
 
-use serde_json::Value;
-
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
@@ -9,7 +7,7 @@ use crate::connection::live::{LiveSession, OpenRequest, Target, Wanted};
 use crate::connection::params::Params;
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::rpc::{self, Code, RpcError};
+use crate::rpc::{self, Code, Object, RpcError};
 use crate::sessions::mend;
 use crate::storage::{Storage, StorageError};
 use crate::store::{Known, Origin, Session, State, keys};
@@ -210,18 +208,19 @@ fn history_wanted(params: &Params<'_>) -> Result<Wanted, RpcError> {
     let Some(replay) = params.own_meta("replay") else {
         return Ok(Wanted::History { part: Part::Conversation, start: Start::Beginning, layout: None });
     };
+    let replay = Object::parse_or_empty(&replay);
     let part = match replay.get("setAside") {
         None => Part::Conversation,
-        Some(Value::Bool(true)) => Part::SetAside,
+        Some("true") => Part::SetAside,
         Some(_) => return Err(RpcError::invalid_params(FIELD, "takes `true` for `setAside`")),
     };
     if let Some(last) = replay.get("last") {
-        let last = rpc::whole_number(&last.to_string())
-            .ok_or_else(|| RpcError::invalid_params(FIELD, "takes a number for `last`"))?;
+        let last =
+            rpc::whole_number(last).ok_or_else(|| RpcError::invalid_params(FIELD, "takes a number for `last`"))?;
         return Ok(Wanted::History { part, start: Start::Last(last), layout: None });
     }
-    if let Some(after) = replay.get("after") {
-        let place = after.as_str().and_then(Position::from_cursor);
+    if replay.get("after").is_some() {
+        let place = replay.get_string("after").and_then(|cursor| Position::from_cursor(&cursor));
         let (layout, position) =
             place.ok_or_else(|| RpcError::invalid_params(FIELD, "takes a cursor it gave for `after`"))?;
         if part == Part::SetAside {

@@ -1,5 +1,7 @@
 //! `session/update` from the agent: to the session it is about, wherever that is.
 
+use serde_json::json;
+
 use crate::connection::handled::Handled;
 use crate::connection::key::Key;
 use crate::connection::live::Update;
@@ -109,7 +111,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return Ok(Handled::named(line, params, &id));
         }
         let mut params = params.clone();
-        params.set("sessionId", serde_json::Value::from(id).to_string());
+        params.set("sessionId", json!(id).to_string());
         params.set("update", shown);
         Ok(Handled::PassAs(crate::rpc::notification("session/update", &params.to_json())))
     }

@@ -1,7 +1,6 @@
 //! A session's record made anew, of what its list rows and its log say of it. What agents have heard of it is not known any
 //! more, nor what was set aside.
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::rpc::Object;
@@ -18,30 +17,28 @@ const SHARED: Bounds = Bounds { limit: 256, max_bytes: 256 * 1024 };
 
 /// What a list row says of a session.
 pub(super) fn of_row(json: &str) -> Option<Session> {
-    let row: Value = serde_json::from_str(json).ok()?;
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    let own = &row["_meta"]["acp-sessions"];
-    let created = own["createdAt"].as_str().and_then(time::parse);
-    let updated = row["updatedAt"].as_str().and_then(time::parse);
-    let mut session = Session::new(text(&row["sessionId"])?, text(&row["cwd"])?, created.or(updated)?);
+    let row = Object::parse(json)?;
+    let meta = row.get_object("_meta");
+    let own = meta.get_object("acp-sessions");
+    let time = |of: &Object<'_>, member: &str| of.get_string(member).and_then(|text| time::parse(&text));
+    let updated = time(&row, "updatedAt");
+    let created = time(&own, "createdAt").or(updated)?;
+    let mut session = Session::new(row.get_string("sessionId")?, row.get_string("cwd")?, created);
     session.updated = updated.unwrap_or(session.created).max(session.created);
     session.undated = updated.is_none();
-    session.prompted = row["lastPromptAt"].as_str().and_then(time::parse);
-    session.turn_ended = row["lastTurnEndedAt"].as_str().and_then(time::parse);
-    session.model = text(&row["model"]);
-    session.forked_from = text(&row["forkedFrom"]);
-    session.title = text(&row["title"]).map_or(Title::None, Title::Agent);
-    session.archived = row["archived"].as_bool().unwrap_or_default();
-    session.agent = text(&own["agent"]);
-    session.parent = text(&own["parent"]);
-    if own["origin"] == "agent" {
+    session.prompted = time(&row, "lastPromptAt");
+    session.turn_ended = time(&row, "lastTurnEndedAt");
+    session.model = row.get_string("model");
+    session.forked_from = row.get_string("forkedFrom");
+    session.title = row.get_string("title").map_or(Title::None, Title::Agent);
+    session.archived = row.get("archived") == Some("true");
+    session.agent = own.get_string("agent");
+    session.parent = own.get_string("parent");
+    if own.get_string("origin").as_deref() == Some("agent") {
         session.origin = Origin::Agent;
     }
-    let directories = row["additionalDirectories"].as_array().into_iter().flatten();
-    session.directories = directories.filter_map(text).collect();
-    // What others have put there keeps all of its digits only as it stands.
-    let whole = Object::parse_or_empty(json);
-    let meta = Object::parse_or_empty(whole.get_some("_meta").unwrap_or("{}"));
+    let directories = row.get_array("additionalDirectories").unwrap_or_default();
+    session.directories = directories.into_iter().filter_map(|path| serde_json::from_str(path).ok()).collect();
     let others = meta.iter().filter(|(key, _)| *key != "acp-sessions");
     let raw = |value: &str| RawValue::from_string(value.to_owned()).ok();
     session.meta = others.filter_map(|(key, value)| Some((key.to_owned(), raw(value)?))).collect();
@@ -110,5 +107,7 @@ mod tests {
         let row =
             r#"{"sessionId":"s","cwd":"/x","updatedAt":"2026-01-01T00:00:00Z","_meta":{"n":18446744073709551617}}"#;
         assert_eq!(of_row(row).unwrap().meta["n"].get(), "18446744073709551617");
+        let row = row.replace("18446744073709551617", "1e400");
+        assert_eq!(of_row(&row).map(|session| session.meta["n"].get().to_owned()).as_deref(), Some("1e400"));
     }
 }

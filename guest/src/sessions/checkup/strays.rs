@@ -4,6 +4,7 @@ use super::fault::Fault;
 use super::pass::{Pass, Wrong};
 use super::record::Record;
 use super::{BATCH, after, last_id};
+use crate::rpc::Object;
 use crate::storage::{Entry, RecordPage, Result, Storage, Write};
 use crate::store::{Row, keys};
 
@@ -55,6 +56,6 @@ impl<S: Storage> Pass<'_, S> {
 
 /// Whether this is a list row of the session, and so the last that is known of it where its record is missing.
 pub(super) fn tells_of(entry: &Entry, id: &str) -> bool {
-    let row = Row::parse(&entry.value).and_then(|row| serde_json::from_str::<serde_json::Value>(row.json).ok());
-    row.is_some_and(|row| row["sessionId"] == id)
+    let row = Row::parse(&entry.value).and_then(|row| Object::parse(row.json));
+    row.and_then(|row| row.get_string("sessionId")).as_deref() == Some(id)
 }

@@ -6,8 +6,8 @@ mod gap;
 use serde_json::json;
 
 use super::{Fault, Mending, check};
-use crate::storage::{Bounds, Memory, Storage};
-use crate::store::{Decision, Session, Store};
+use crate::storage::{Bounds, Durability, Memory, Storage, Write};
+use crate::store::{Decision, Session, Store, keys};
 use crate::transcript::{Entry, Kind, text};
 
 const NOW: i64 = 1_000_000;
@@ -42,4 +42,18 @@ fn checked(store: &Store<Memory>, mending: Mending) -> Vec<(Fault, bool)> {
 fn said(store: &Store<Memory>, log: &str) -> Vec<(u32, String)> {
     let page = store.storage().read_log(log, 1, Bounds { limit: 10_000, max_bytes: u32::MAX }).unwrap();
     page.entries.iter().map(|entry| (entry.seq, text::of_entry(&entry.value).trim().to_owned())).collect()
+}
+
+#[test]
+fn a_lost_session_is_made_anew_of_its_list_row_whatever_others_have_put_there() {
+    for beside in ["1", "1e400", r#""\ud800""#] {
+        let store = Store::new(Memory::new());
+        let meta = || ("n".to_owned(), serde_json::from_str(beside).unwrap());
+        put(&store, "x", |session| session.meta = [meta()].into());
+        let remove = Write::Remove { key: keys::session("x") };
+        store.commit(&[], vec![remove], Durability::Relaxed).unwrap();
+        assert!(checked(&store, Mending::Everything).contains(&(Fault::Lost, true)), "{beside}");
+        let session = store.session("x").unwrap().unwrap();
+        assert_eq!(session.meta["n"].get(), beside);
+    }
 }

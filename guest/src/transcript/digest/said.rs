@@ -1,7 +1,6 @@
 //! What an entry says, as an account tells it.
 
-use serde_json::Value;
-
+use crate::rpc::Object;
 use crate::transcript::entry::{Entry, Kind};
 
 /// What an account calls the agent.
@@ -16,11 +15,11 @@ pub(super) fn said(entry: &Entry<'_>) -> Vec<(String, String)> {
     updates
         .iter()
         .filter_map(|update| {
-            let update: Value = serde_json::from_str(update).ok()?;
-            let (speaker, text) = match update["sessionUpdate"].as_str()? {
-                "user_message_chunk" => ("User", block_text(&update["content"])),
-                "agent_message_chunk" => (ASSISTANT, block_text(&update["content"])),
-                "tool_call" => ("Tool call", update["title"].as_str().map(|title| format!("{title}\n"))),
+            let update = Object::parse(update)?;
+            let (speaker, text) = match update.get_string("sessionUpdate")?.as_str() {
+                "user_message_chunk" => ("User", block_text(&update.get_object("content"))),
+                "agent_message_chunk" => (ASSISTANT, block_text(&update.get_object("content"))),
+                "tool_call" => ("Tool call", update.get_string("title").map(|title| format!("{title}\n"))),
                 _ => return None,
             };
             // Blocks of one prompt are told apart, chunks of one answer are not.
@@ -30,11 +29,12 @@ pub(super) fn said(entry: &Entry<'_>) -> Vec<(String, String)> {
         .collect()
 }
 
-fn block_text(block: &Value) -> Option<String> {
-    match block["type"].as_str()? {
-        "text" => block["text"].as_str().map(str::to_owned),
-        "resource_link" => block["uri"].as_str().map(|uri| format!("[{uri}]")),
-        "resource" => block["resource"]["uri"].as_str().map(|uri| format!("[{uri}]")),
+fn block_text(block: &Object<'_>) -> Option<String> {
+    let named = |uri: String| format!("[{uri}]");
+    match block.get_string("type")?.as_str() {
+        "text" => block.get_string("text"),
+        "resource_link" => block.get_string("uri").map(named),
+        "resource" => block.get_object("resource").get_string("uri").map(named),
         other => Some(format!("[{other}]")),
     }
 }

@@ -68,6 +68,12 @@ mod tests {
         assert!(!wanted.are_due(0) && wanted.are_due(50));
         assert!(wanted.take(0).is_some_and(|taken| taken.asks_as(&meta(r#"{"a":1}"#))));
         assert!(wanted.take(0).is_none());
+        for json in
+            [r#"{"a":1e400}"#, r#"{"a":1e500}"#, r#"{"a":1e400,"tracestate":1e500}"#, "{}", r#"{"b":1,"a":1e400}"#]
+        {
+            wanted.add(meta(json), 0);
+        }
+        assert_eq!(wanted.0.len(), 4, "what few can read is not the same as something else that few can");
     }
 
     #[test]

@@ -1,0 +1,98 @@
+//! Comparing what two texts of JSON say.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde_json::Number;
+
+use super::{DEEPEST, Object, elements};
+
+/// Whether two texts of JSON say the same: the members of objects may stand in any order, and text and numbers be written in
+/// different ways, though 1 is not 1.0. What cannot be read, such as a number that is too large, is the same only where it is
+/// written the same.
+pub fn is_same(one: &str, other: &str) -> bool {
+    is_same_within(DEEPEST, one.trim(), other.trim())
+}
+
+/// The same of texts that are looked into to this depth.
+fn is_same_within(depth: usize, one: &str, other: &str) -> bool {
+    if one == other {
+        return true;
+    }
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    let is_same = |(one, other): (&str, &str)| is_same_within(depth, one, other);
+    match (one.as_bytes().first(), other.as_bytes().first()) {
+        (Some(b'{'), Some(b'{')) => {
+            let (Some(one), Some(other)) = (Object::parse(one), Object::parse(other)) else { return false };
+            // Of a member that is there twice the last counts.
+            let (one, other): (BTreeMap<_, _>, BTreeMap<_, _>) = (one.iter().collect(), other.iter().collect());
+            let mut members = one.iter().zip(&other);
+            one.len() == other.len()
+                && members.all(|((name, value), (others, theirs))| name == others && is_same((value, theirs)))
+        }
+        (Some(b'['), Some(b'[')) => {
+            let (Some(one), Some(other)) = (elements(one), elements(other)) else { return false };
+            one.len() == other.len() && one.into_iter().zip(other).all(is_same)
+        }
+        (Some(b'"'), Some(b'"')) => text(one).is_some_and(|one| text(other) == Some(one)),
+        _ => number(one).is_some_and(|one| number(other) == Some(one)),
+    }
+}
+
+/// `None` for what is no text, or none that can be read.
+fn text(json: &str) -> Option<Cow<'_, str>> {
+    #[derive(serde::Deserialize)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+    serde_json::from_str(json).ok().map(|Text(text)| text)
+}
+
+/// `None` for what is no number, or beyond all that can be read.
+fn number(json: &str) -> Option<Number> {
+    serde_json::from_str(json).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_what_they_say_that_counts_and_not_how_they_are_written() {
+        let deep = |inner: &str| format!("{}{inner}{}", "[".repeat(2 * DEEPEST), "]".repeat(2 * DEEPEST));
+        for (one, other, expected) in [
+            (r#"{"a":1,"b":[2,{"c":"d","e":null}]}"#, r#"{ "b" : [ 2 , {"e":null,"c":"\u0064"} ] , "a" : 1 }"#, true),
+            (r#"{"a":1,"a":2}"#, r#"{"a":2}"#, true),
+            (r#"{"a":1}"#, r#"{"a":1,"b":null}"#, false),
+            (r#"{"a":1}"#, r#"{"b":1}"#, false),
+            ("[1,2]", "[2,1]", false),
+            ("[1]", "[1,1]", false),
+            ("{}", "[]", false),
+            ("{}", "{}", true),
+            ("1.0", "1E0", true),
+            ("0.1", "1e-1", true),
+            ("-0", "0.0", true),
+            ("1", "1.0", false),
+            ("1", "2", false),
+            ("1", "\"1\"", false),
+            ("true", "true", true),
+            ("true", "false", false),
+            ("null", "0", false),
+            // What few can read.
+            ("1e400", "1e400", true),
+            ("1e400", "1e500", false),
+            ("1e400", "-1e400", false),
+            ("1e400", "null", false),
+            (r#"{"a":1e400,"b":[]}"#, r#"{"b":[ ],"a":1e400}"#, true),
+            (r#"{"a":1e400}"#, r#"{"a":1e500}"#, false),
+            (r#""\ud800""#, r#""\ud801""#, false),
+            (r#""\ud800""#, r#""\ud800""#, true),
+            (r#"{"\ud800":1}"#, r#"{"\ud800": 1}"#, false),
+            ("{", "[", false),
+            ("", "nothing", false),
+            (&deep("1"), &deep("1"), true),
+            (&deep("1"), &deep(" 1"), false),
+        ] {
+            assert_eq!(is_same(one, other), expected, "{one} {other}");
+            assert_eq!(is_same(other, one), expected, "{other} {one}");
+        }
+    }
+}
