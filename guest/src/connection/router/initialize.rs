@@ -97,7 +97,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// What the agent is asked for as soon as it can be.
     pub(super) fn begin_with_agent(&mut self) {
         self.tell_store();
-        if !self.connection.agent.has_same_store {
+        if self.connection.agent.has_same_store {
+            self.resume_all_relayed();
+        } else {
             self.repeat_deletes();
             self.begin_discovery();
         }
