@@ -39,6 +39,7 @@ mod in_step;
 mod intake;
 mod joined;
 mod layers;
+mod layers_lists;
 mod layers_one_store;
 mod life;
 mod limits;

@@ -99,6 +99,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.tell_store();
         if self.connection.agent.has_same_store {
             self.resume_all_relayed();
+            self.follow_relayed_lists();
         } else {
             self.repeat_deletes();
             self.begin_discovery();

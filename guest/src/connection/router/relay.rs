@@ -8,7 +8,7 @@ use serde_json::json;
 use super::kept::Kept;
 use crate::connection::answer::CANCELLED;
 use crate::connection::client_request::ClientRequest;
-use crate::connection::handled::Handled;
+use crate::connection::handled::Handling;
 use crate::connection::key::Key;
 use crate::connection::live::{given_to_keep, given_where};
 use crate::connection::method::Method;
@@ -30,7 +30,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         request: &ClientRequest,
         method: Method,
         params: Option<&str>,
-    ) -> Handled {
+    ) -> Handling {
         let read = Params::read(params).ok();
         let session = read.as_ref().and_then(|params| params.object().get_string("sessionId"));
         if let Some(session) = &session {
@@ -42,6 +42,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
             }
         }
         let what = match (method, read, session) {
+            (Method::Subscribe, ..) => return self.relay_subscribe(line, request, params),
+            (Method::Unsubscribe, ..) => return Ok(self.relay_unsubscribe(line, request, params)),
             (Method::New | Method::Fork, Some(params), _) => Incoming::Relayed { session: None, given: given(&params) },
             (Method::Load | Method::Resume, Some(params), session @ Some(_)) => {
                 Incoming::Relayed { session, given: given(&params) }
@@ -49,7 +51,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             (Method::Close | Method::Delete | Method::Archive, _, Some(session)) => Incoming::RelayedClose { session },
             _ => Incoming::Passed,
         };
-        self.pass_request(line, request, params, what)
+        Ok(self.pass_request(line, request, params, what))
     }
 
     /// The session that the layer behind has to resume before it is given this, if it has.
