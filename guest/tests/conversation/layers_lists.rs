@@ -1,5 +1,5 @@
-//! Lists that pass through a layer over the same store: they are those of the layer behind, and what follows them goes on when
-//! that was started again (draft: session list extensions).
+//! Lists that pass through a layer over the same store: they are those of the layer behind, as the one in front was made to show
+//! them, and what follows them goes on when that was started again (draft: session list extensions).
 
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
@@ -208,4 +208,70 @@ fn a_client_has_no_more_subscriptions_through_two_layers_than_through_one() {
     stack.ask("session/list/unsubscribe", json!({ "subscriptionId": first }));
     subscribe(&mut stack, &json!({}));
     assert_eq!(notified(&stack.begin_inner_again(&store, &world), RESYNC).len(), 128);
+}
+
+/// A page's rows, and how it goes on.
+fn page(answer: &Value) -> (Value, Option<String>) {
+    let result = &answer["result"];
+    (result["sessions"].clone(), result["nextCursor"].as_str().map(str::to_owned))
+}
+
+#[test]
+fn lists_through_a_layer_over_the_same_store_are_in_the_dialect_of_the_one_in_front() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut writer = other(&store, &world);
+    for nth in 0..120 {
+        writer.new_session(&format!("s{nth}"), CWD);
+    }
+    let draft = [("dialect", "draft")];
+    for settings in [&draft[..], &[]] {
+        let mut single = Desk::open(&store, &world, settings);
+        single.greet(Some("bottom"), &json!({"sessionCapabilities": {"resume": {}}}));
+        let mut bottom = Bottom::of(KINDS[2]);
+        let mut stack = Stack::begin([&store; 2], &world, &mut bottom, settings, &json!({}));
+        for asked in [
+            json!({}),
+            json!({"limit": 7}),
+            json!({"limit": null, "cwd": CWD}),
+            json!({"_meta": {"acp-sessions": {"limit": 8}, "other": 1}}),
+            json!({"_meta": {"acp-sessions": {"limit": null, "search": ""}}}),
+            json!({"createdAfter": "2025-01-01"}),
+            json!({"archived": "all"}),
+        ] {
+            let mut alone = page(&single.ask("session/list", asked.clone()));
+            let mut through = page(stack.ask("session/list", asked.clone()).answer("session/list"));
+            let mut pages = 0;
+            loop {
+                assert!(through.0 == alone.0, "{settings:?}, {asked}, {pages}: {}", through.0);
+                assert_eq!(through.1.is_some(), alone.1.is_some(), "{settings:?}, {asked}, {pages}");
+                pages += 1;
+                let (Some(next), Some(next_alone)) = (through.1, alone.1) else { break };
+                let on = |cursor: String| {
+                    let mut params = asked.clone();
+                    // What a client asks for once it need not ask for again.
+                    params.as_object_mut().unwrap().remove("limit");
+                    params["cursor"] = cursor.into();
+                    params
+                };
+                alone = page(&single.ask("session/list", on(next_alone)));
+                through = page(stack.ask("session/list", on(next)).answer("session/list"));
+            }
+            assert!(pages > 1 || settings.is_empty(), "{asked}");
+        }
+        for wrong in [json!([]), json!({"limit": "many"}), json!({"_meta": {"acp-sessions": {"limit": "many"}}})] {
+            let alone = single.ask("session/list", wrong.clone())["error"].clone();
+            assert_eq!(stack.ask("session/list", wrong).answer("session/list")["error"], alone);
+        }
+        let out = stack.outer.client(json!({"id": "bare", "method": "session/list", "of": "theirs"}));
+        assert_eq!(out.request("session/list")["of"], "theirs");
+        let out = stack.settle(out);
+        assert_eq!(page(out.answer("bare")).0, page(&single.ask("session/list", json!({}))).0);
+        // What is told of a list is as its rows are.
+        let subscription = subscribe(&mut stack, &json!({}));
+        stack.begin_inner_again(&store, &world);
+        writer.new_session("new", CWD);
+        let (rows, _) = told(&stack.settle(Out::default()), &subscription);
+        assert_eq!(rows[0].get("createdAt").is_some(), !settings.is_empty());
+        writer.client(json!({"id": "delete", "method": "session/delete", "params": {"sessionId": "new"}}));
+    }
 }

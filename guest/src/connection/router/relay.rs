@@ -42,6 +42,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             }
         }
         let what = match (method, read, session) {
+            (Method::List, ..) => return Ok(self.relay_list(line, request, params)),
             (Method::Subscribe, ..) => return self.relay_subscribe(line, request, params),
             (Method::Unsubscribe, ..) => return Ok(self.relay_unsubscribe(line, request, params)),
             (Method::New | Method::Fork, Some(params), _) => Incoming::Relayed { session: None, given: given(&params) },

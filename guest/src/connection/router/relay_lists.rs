@@ -13,16 +13,32 @@ use crate::connection::requests::{Incoming, Outgoing};
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::{self, Object, Outcome};
+use crate::sessions::filter::as_of_the_draft;
 use crate::storage::Storage;
 
 impl<S: Storage, E: Environment> Router<S, E> {
+    /// The client asks for a page.
+    pub(super) fn relay_list(&mut self, line: &str, request: &ClientRequest, params: Option<&str>) -> Handled {
+        self.expect(request, Incoming::Passed);
+        self.as_asked_here(params).map_or(Handled::Pass, |asked| Handled::PassAs(with_params(line, params, &asked)))
+    }
+
     /// The client subscribes.
     pub(super) fn relay_subscribe(&mut self, line: &str, request: &ClientRequest, params: Option<&str>) -> Handling {
         if self.connection.relayed_lists.is_full() {
             return Err(too_many());
         }
-        let given = params.unwrap_or("{}").to_owned();
-        Ok(self.pass_request(line, request, params, Incoming::RelayedSubscribe { params: given }))
+        let asked = self.as_asked_here(params);
+        let handled = asked.as_ref().map_or(Handled::Pass, |asked| Handled::PassAs(with_params(line, params, asked)));
+        let asked = asked.unwrap_or_else(|| params.unwrap_or("{}").to_owned());
+        self.expect(request, Incoming::RelayedSubscribe { params: asked });
+        Ok(handled)
+    }
+
+    /// The params of a list as the layer behind is to have them, where it would take them otherwise than this one: it may have been
+    /// made for another dialect.
+    fn as_asked_here(&self, params: Option<&str>) -> Option<String> {
+        if self.settings.draft { as_of_the_draft(params) } else { None }
     }
 
     /// The client ends a subscription, by the id that it knows.
@@ -119,6 +135,16 @@ fn subscription(outcome: Outcome<'_>) -> Option<String> {
         Outcome::Result(result) => Object::parse_or_empty(result).get_string("subscriptionId"),
         Outcome::Error(_) => None,
     }
+}
+
+/// A request with others in the place of its params, which must come from `line` if it has any.
+fn with_params(line: &str, params: Option<&str>, with: &str) -> String {
+    if let Some(params) = params {
+        return rpc::splice(line, params, with);
+    }
+    let mut message = Object::parse_or_empty(line);
+    message.set("params", with);
+    message.to_json()
 }
 
 /// The line passes with the subscription's id replaced, where it is another. `params` must come from `line`.
