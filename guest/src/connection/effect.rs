@@ -28,7 +28,7 @@ impl Waiting {
 
     /// Whether it opens the session that it names.
     pub(super) fn opens(&self) -> bool {
-        matches!(self.method, Some(Method::Load | Method::Resume))
+        self.method.is_some_and(Method::opens)
     }
 }
 

@@ -69,6 +69,11 @@ impl Method {
         self.waits_while_opening() && !matches!(self, Self::Load | Self::Resume | Self::Fork)
     }
 
+    /// Whether it opens the session that it names.
+    pub(super) fn opens(self) -> bool {
+        matches!(self, Self::Load | Self::Resume)
+    }
+
     /// Whether it closes the session that it names.
     pub(super) fn closes(self) -> bool {
         matches!(self, Self::Close | Self::Delete | Self::Archive)

@@ -100,6 +100,10 @@ pub(super) enum Incoming {
     Relayed { session: Option<String>, given: String },
     /// Its answer to closing one.
     RelayedClose { session: String },
+    /// Its answer to a subscription to a list with these params.
+    RelayedSubscribe { params: String },
+    /// Its answer to the end of the one that the client knows by this id.
+    RelayedUnsubscribe { subscription: String },
     /// The agent's answer to a request that the engine has no business with.
     Passed,
     /// What the engine answers itself in a while.
@@ -198,6 +202,8 @@ pub(super) enum Outgoing {
     Abandoned(Stale),
     /// To resume a session, of a layer behind over the same store that was started again.
     Relayed { session: String },
+    /// To tell it what changes in a list, for the subscription that the client knows by this id.
+    RelayedSubscribe { subscription: String },
     /// Something whose answer does not matter.
     Ignored,
 }

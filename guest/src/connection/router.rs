@@ -37,7 +37,9 @@ mod off;
 mod open;
 mod recover;
 mod relay;
+mod relay_lists;
 mod relayed;
+mod relayed_lists;
 mod requests;
 mod restarted;
 mod saving;
@@ -75,6 +77,7 @@ use early::Early;
 use folder_notes::FolderNotes;
 use kept::KeptSession;
 use relayed::Relayed;
+use relayed_lists::RelayedLists;
 use stage::Stage;
 use subscriptions::Subscriptions;
 use times::Times;
@@ -124,6 +127,8 @@ struct Connection {
     sessions: BTreeMap<Key, LiveSession>,
     /// Those of a layer behind over the same store.
     relayed: Relayed,
+    /// Lists that the client follows there.
+    relayed_lists: RelayedLists,
     /// Sessions by the agent's ids for them.
     by_agent: BTreeMap<Arc<str>, Key>,
     requests: Requests,
@@ -186,6 +191,7 @@ impl Connection {
             agent_gone: false,
             sessions: BTreeMap::new(),
             relayed: Relayed::default(),
+            relayed_lists: RelayedLists::default(),
             by_agent: BTreeMap::new(),
             requests: Requests::default(),
             sums: Sums::default(),

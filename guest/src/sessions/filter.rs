@@ -4,9 +4,11 @@
 //! the root of params), and the same options under `_meta["acp-sessions"]` for clients that keep to the schema.
 
 mod agents;
+mod dialect;
 mod fingerprint;
 
 pub use agents::Agents;
+pub use dialect::as_of_the_draft;
 
 use super::cursor::{Cursor, Fields};
 use super::list::{ListError, Options};

@@ -119,6 +119,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 self.relayed_closed(&session, outcome);
                 Ok(Handled::Pass)
             }
+            Incoming::RelayedSubscribe { params } => {
+                self.relayed_subscribed(params, outcome);
+                Ok(Handled::Pass)
+            }
+            Incoming::RelayedUnsubscribe { subscription } => {
+                self.forget_relayed_list(&subscription);
+                Ok(Handled::Pass)
+            }
             Incoming::Passed | Incoming::Engine => Ok(Handled::Pass),
         }
     }
@@ -152,6 +160,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             }
             Outgoing::List => self.discovered(outcome),
             Outgoing::Relayed { session } => self.relayed_resumed(&session, outcome),
+            Outgoing::RelayedSubscribe { subscription } => self.relayed_list_answered(&subscription, outcome),
             Outgoing::Abandoned(stale) => {
                 self.forget_step(&self.connection.ids.wire(id));
                 self.abandoned_answered(&stale, outcome);
@@ -213,7 +222,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     pub(super) fn agent_notification(&mut self, line: &str, method: &str, params: Option<&str>) -> Handled {
-        if self.agents_list_changed(method, params) {
+        if self.connection.agent.has_same_store {
+            if let Some(handled) = self.relayed_list_changed(line, method, params) {
+                return handled;
+            }
+        } else if self.agents_list_changed(method, params) {
             return Handled::Done;
         }
         let handled = self.pass_to_client(line, params);

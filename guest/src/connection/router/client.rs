@@ -188,7 +188,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let read = || Params::read(params);
         if self.connection.agent.has_same_store && method != Method::Initialize {
             // A layer behind this one over the same store does it, and this one keeps out of its way.
-            return Ok(self.relay(line, request, method, params));
+            return self.relay(line, request, method, params);
         }
         match method {
             Method::Initialize => self.initialize(line, request, params),

@@ -14,6 +14,7 @@ use crate::transcript::Ended;
 
 use super::agents_subscription::AgentsSubscription;
 use super::relayed::Relayed;
+use super::relayed_lists::RelayedLists;
 use super::stage::Stage;
 
 /// Why nothing is stored of a turn that ends in no session.
@@ -54,6 +55,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.connection.requests.outgoing.clear();
         self.connection.requests.stale.clear();
         self.connection.relayed = Relayed::default();
+        self.connection.relayed_lists = RelayedLists::default();
         self.forget_discovery();
         self.connection.agents_subscription = AgentsSubscription::None;
         let open: Vec<_> = self.connection.requests.incoming.keys().cloned().collect();

@@ -97,7 +97,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// What the agent is asked for as soon as it can be.
     pub(super) fn begin_with_agent(&mut self) {
         self.tell_store();
-        if !self.connection.agent.has_same_store {
+        if self.connection.agent.has_same_store {
+            self.resume_all_relayed();
+            self.follow_relayed_lists();
+        } else {
             self.repeat_deletes();
             self.begin_discovery();
         }

@@ -28,6 +28,8 @@ pub(super) enum Kept<'a> {
     Given(&'a str),
     /// What a session was opened with that a layer behind over the same store has open, by its id.
     Relayed(&'a str),
+    /// A list that the client follows there, by the id that the client has for the subscription.
+    RelayedList(&'a str),
     /// A list that the client follows, by the subscription's id.
     Subscription(&'a str),
     /// A request of the client's that is open.
@@ -55,6 +57,7 @@ impl<'a> Kept<'a> {
             Self::Session(id) => format!("s/{id}"),
             Self::Given(id) => format!("g/{id}"),
             Self::Relayed(id) => format!("r/{id}"),
+            Self::RelayedList(id) => format!("f/{id}"),
             Self::Subscription(id) => format!("l/{id}"),
             Self::Request(request) => format!("q/{}", request.id().as_json()),
             Self::Step(id) => format!("o/{}", id.as_json()),
@@ -75,6 +78,7 @@ impl<'a> Kept<'a> {
                 ("s", id) => Self::Session(id),
                 ("g", id) => Self::Given(id),
                 ("r", id) => Self::Relayed(id),
+                ("f", id) => Self::RelayedList(id),
                 ("l", id) => Self::Subscription(id),
                 ("q", id) => Self::Request(ClientRequest::new(Id::parse(id)?)),
                 ("o", id) => Self::Step(Id::parse(id)?),
@@ -117,6 +121,7 @@ mod tests {
             Kept::Session("a/b"),
             Kept::Given("a/b"),
             Kept::Relayed("a/b"),
+            Kept::RelayedList("a/b"),
             Kept::Subscription("a/b"),
             Kept::Request(ClientRequest::new(id())),
             Kept::Step(id()),

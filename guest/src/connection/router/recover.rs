@@ -45,6 +45,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
                     given.insert(session.to_owned(), value);
                 }
                 Some(Kept::Relayed(session)) => self.connection.relayed.take_up(session.to_owned(), value),
+                Some(Kept::RelayedList(id)) => {
+                    if let Ok(list) = serde_json::from_str(&value) {
+                        self.connection.relayed_lists.take_up(id.to_owned(), list);
+                    }
+                }
                 Some(Kept::Subscription(id)) => subscriptions.push((id.to_owned(), value)),
                 Some(Kept::Step(id)) => {
                     if let Ok(stale) = serde_json::from_str(&value) {
@@ -113,8 +118,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// How far the lost instance was with the agent's list is not known.
     fn read_list_after_loss(&mut self) {
-        let is_ready = matches!(self.connection.stage, Stage::Ready { .. });
-        if is_ready && !self.connection.needs_login && !self.connection.agent.has_same_store {
+        if !self.connection.stage.is_ready() {
+            return;
+        }
+        if self.connection.agent.has_same_store {
+            self.follow_relayed_lists();
+        } else if !self.connection.needs_login {
             self.begin_discovery();
         }
     }

@@ -1,13 +1,14 @@
 //! A layer behind this one over the same store does all there is to do, and what the client asks for passes through to it. When
 //! that one ends and is started again it knows none of the client's sessions, and the client does not know that it has ended:
-//! it is asked to resume each session before what the client next sends for it.
+//! it is asked to resume those that were used last as soon as it can be, so that what other windows say in them is shown again,
+//! and each session before what the client next sends for it.
 
 use serde_json::json;
 
 use super::kept::Kept;
 use crate::connection::answer::CANCELLED;
 use crate::connection::client_request::ClientRequest;
-use crate::connection::handled::Handled;
+use crate::connection::handled::Handling;
 use crate::connection::key::Key;
 use crate::connection::live::{given_to_keep, given_where};
 use crate::connection::method::Method;
@@ -18,6 +19,9 @@ use crate::environment::Environment;
 use crate::rpc::{Code, Object, Outcome, RpcError};
 use crate::storage::Storage;
 
+/// How many sessions are being resumed at a time that nobody has asked for: somebody may wait behind them.
+const AT_A_TIME: usize = 8;
+
 impl<S: Storage, E: Environment> Router<S, E> {
     /// A request passes to the layer behind, which answers it.
     pub(super) fn relay(
@@ -26,13 +30,21 @@ impl<S: Storage, E: Environment> Router<S, E> {
         request: &ClientRequest,
         method: Method,
         params: Option<&str>,
-    ) -> Handled {
+    ) -> Handling {
         let read = Params::read(params).ok();
         let session = read.as_ref().and_then(|params| params.object().get_string("sessionId"));
-        if let Some(session) = session.as_ref().filter(|_| method.closes()) {
-            self.cancel_relayed(session);
+        if let Some(session) = &session {
+            if method.closes() || method.opens() {
+                self.connection.relayed.leave_out(session);
+            }
+            if method.closes() {
+                self.cancel_relayed(session);
+            }
         }
         let what = match (method, read, session) {
+            (Method::List, ..) => return Ok(self.relay_list(line, request, params)),
+            (Method::Subscribe, ..) => return self.relay_subscribe(line, request, params),
+            (Method::Unsubscribe, ..) => return Ok(self.relay_unsubscribe(line, request, params)),
             (Method::New | Method::Fork, Some(params), _) => Incoming::Relayed { session: None, given: given(&params) },
             (Method::Load | Method::Resume, Some(params), session @ Some(_)) => {
                 Incoming::Relayed { session, given: given(&params) }
@@ -40,7 +52,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             (Method::Close | Method::Delete | Method::Archive, _, Some(session)) => Incoming::RelayedClose { session },
             _ => Incoming::Passed,
         };
-        self.pass_request(line, request, params, what)
+        Ok(self.pass_request(line, request, params, what))
     }
 
     /// The session that the layer behind has to resume before it is given this, if it has.
@@ -49,19 +61,38 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return None;
         }
         let id = Object::parse(params?)?.get_string("sessionId")?;
-        if method.needs_open_session()
-            && let Some(given) = self.connection.relayed.begin_to_resume(&id)
-        {
-            // It may have been moved since.
-            let session = self.store.session(&id).ok().flatten();
-            let given = session.map_or_else(|| given.to_owned(), |session| given_where(&session, given));
-            let mut params = Object::parse_or_empty(&given);
-            params.set("sessionId", json!(id).to_string());
-            let params = params.to_json();
-            let what = Outgoing::Relayed { session: id.clone() };
-            self.run(|cx| cx.ask(what, "session/resume", params));
+        if method.needs_open_session() {
+            self.connection.relayed.used(&id);
+            self.resume_relayed(&id);
         }
         self.connection.relayed.is_resuming(&id).then_some(Key::Session(id))
+    }
+
+    /// The layer behind is asked to resume a session that the one before it had open.
+    fn resume_relayed(&mut self, id: &str) {
+        let Some(given) = self.connection.relayed.begin_to_resume(id) else { return };
+        // It may have been moved since.
+        let session = self.store.session(id).ok().flatten();
+        let given = session.map_or_else(|| given.to_owned(), |session| given_where(&session, given));
+        let mut params = Object::parse_or_empty(&given);
+        params.set("sessionId", json!(id).to_string());
+        let params = params.to_json();
+        let what = Outgoing::Relayed { session: id.to_owned() };
+        self.run(|cx| cx.ask(what, "session/resume", params));
+    }
+
+    /// The layer behind was started again, and can be asked.
+    pub(super) fn resume_all_relayed(&mut self) {
+        self.connection.relayed.make_due();
+        for _ in 0..AT_A_TIME {
+            self.resume_next_relayed();
+        }
+    }
+
+    fn resume_next_relayed(&mut self) {
+        if let Some(id) = self.connection.relayed.next_due() {
+            self.resume_relayed(&id);
+        }
     }
 
     /// The layer behind has opened a session for the client, or has not.
@@ -87,9 +118,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
     }
 
-    /// The layer behind has resumed it, or says why it cannot, which is what whoever waits is told. The next is to have it
-    /// resumed then, unless there is no such session any more.
+    /// The layer behind has resumed it, or says why it cannot, which is what whoever waits is told, if anybody does. The next is to
+    /// have it resumed then, unless there is no such session any more.
     pub(super) fn relayed_resumed(&mut self, session: &str, outcome: Outcome<'_>) {
+        self.relayed_answered(session, outcome);
+        self.resume_next_relayed();
+    }
+
+    fn relayed_answered(&mut self, session: &str, outcome: Outcome<'_>) {
         let waiting = self.connection.relayed.resumed(session, matches!(outcome, Outcome::Result(_)));
         let Outcome::Error(error) = outcome else { return self.handle_released(waiting) };
         let error = RpcError::read(error);
@@ -109,8 +145,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     fn forget_relayed(&mut self, session: &str) {
-        if self.connection.relayed.remove(session) {
+        if let Some(waiting) = self.connection.relayed.remove(session) {
             self.outputs.push_back(Kept::Relayed(session).with(None));
+            self.handle_released(waiting);
         }
     }
 }

@@ -46,6 +46,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     pub(crate) fn agent_restarted(&mut self, how: &str) {
         let queued = self.connection.stage.begin_again();
         let relayed = self.connection.relayed.lose();
+        self.lose_relayed_lists();
         self.withdraw_agents_requests();
         self.forget_discovery();
         self.connection.agents_subscription = AgentsSubscription::None;

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::kept::Kept;
-use super::subscriptions::MOST_SUBSCRIPTIONS;
+use super::subscriptions::{MOST_SUBSCRIPTIONS, too_many};
 use super::waiting_lists::Answer;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
@@ -24,8 +24,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Begins a subscription, and answers with the first page. What changes from before the page was read is told.
     pub(super) fn subscribed(&mut self, mut wanted: Request, params: Option<&str>) -> Result<String, RpcError> {
         if self.connection.subscriptions.by_id.len() >= MOST_SUBSCRIPTIONS {
-            let message = format!("would be one of more than {MOST_SUBSCRIPTIONS}: end another one before");
-            return Err(RpcError::invalid_params("params", message));
+            return Err(too_many());
         }
         // Whoever subscribes knows the draft.
         wanted.extend();

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::untold::Untold;
+use crate::rpc::RpcError;
 use crate::sessions::changes::{Changed, Follower, Scope};
 use crate::sessions::filter::{Filter, Found, Worktrees};
 
@@ -19,6 +20,12 @@ const WATCHED_FOR: i64 = 600_000;
 const ASKED_FOR: i64 = 15_000;
 /// How often it is asked, though nothing tells that there are others, in milliseconds.
 const ASKED_EVERY: i64 = 60_000;
+
+/// Why a client is not given one more than it may have.
+pub(super) fn too_many() -> RpcError {
+    let message = format!("would be one of more than {MOST_SUBSCRIPTIONS}: end another one before");
+    RpcError::invalid_params("params", message)
+}
 
 /// Which list is watched.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -90,7 +90,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
     }
 
-    fn unsubscribe_from_agent(&mut self, id: &str) {
+    pub(in crate::connection::router) fn unsubscribe_from_agent(&mut self, id: &str) {
         let params = json!({ "subscriptionId": id }).to_string();
         self.run(|cx| cx.ask(Outgoing::Ignored, "session/list/unsubscribe", params));
     }
