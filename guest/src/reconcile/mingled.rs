@@ -46,30 +46,8 @@ struct Same {
 /// All of these; and turns of several windows at the same time, of which the agent tells something else: that is to be told of all of
 /// them or of none.
 fn told_otherwise(log: &[Turn], replay: &[Turn]) -> (Vec<Same>, Vec<Vec<usize>>) {
-    let alike = |(ours, theirs): &(&Turn, &Turn)| ours.said() == theirs.said();
-    let mut begin = log.iter().zip(replay).take_while(alike).count();
-    let mut end = log[begin..].iter().rev().zip(replay[begin..].iter().rev()).take_while(alike).count();
-    if begin == log.len() || begin == replay.len() {
-        return (Vec::new(), Vec::new());
-    }
-    let its_in = |range: Range<usize>| {
-        let mut its: Vec<usize> = range.filter(|at| log[*at].took_part != Some(false)).collect();
-        its.sort_by_key(|at| log[*at].at.start());
-        its
-    };
-    let its = its_in(0..log.len());
-    for group in at_once(log, &its).into_iter().map(|group| &its[group]) {
-        // Those at the same time are looked at together, though some of them are told as they are.
-        let (first, last) =
-            (group.iter().min().copied().unwrap_or(begin), group.iter().max().map_or(begin, |last| last + 1));
-        if (first..last).contains(&begin) {
-            begin = first;
-        }
-        if (first + 1..last).contains(&(log.len() - end)) {
-            end = log.len() - last;
-        }
-    }
-    let (its, theirs) = (its_in(begin..log.len() - end), begin..replay.len() - end);
+    let Some((ours, theirs)) = differing(log, replay) else { return (Vec::new(), Vec::new()) };
+    let its = its_in(log, ours);
     if its.is_empty() || theirs.is_empty() {
         return (Vec::new(), Vec::new());
     }
@@ -89,6 +67,43 @@ fn told_otherwise(log: &[Turn], replay: &[Turn]) -> (Vec<Same>, Vec<Vec<usize>>)
     });
     let torn = torn.collect();
     (same, torn)
+}
+
+/// Where both differ: not before what they begin with, nor behind what they end with. What belongs together is in there as a whole,
+/// though a part of it is told as it is.
+fn differing(log: &[Turn], replay: &[Turn]) -> Option<(Range<usize>, Range<usize>)> {
+    let alike = |(ours, theirs): &(&Turn, &Turn)| ours.said() == theirs.said();
+    let mut begin = log.iter().zip(replay).take_while(alike).count();
+    let mut end = log[begin..].iter().rev().zip(replay[begin..].iter().rev()).take_while(alike).count();
+    if begin == log.len() || begin == replay.len() {
+        return None;
+    }
+    let its = its_in(log, 0..log.len());
+    for group in at_once(log, &its).into_iter().map(|group| &its[group]) {
+        let (first, last) =
+            (group.iter().min().copied().unwrap_or(begin), group.iter().max().map_or(begin, |last| last + 1));
+        if (first..last).contains(&begin) {
+            begin = first;
+        }
+        if (first + 1..last).contains(&(log.len() - end)) {
+            end = log.len() - last;
+        }
+    }
+    let is_one_with_last = |at: usize| at > 0 && at < log.len() && log[at - 1].one_with == log[at].one_with;
+    while is_one_with_last(begin) {
+        begin -= 1;
+    }
+    while end > 0 && is_one_with_last(log.len() - end) {
+        end -= 1;
+    }
+    Some((begin..log.len() - end, begin..replay.len() - end))
+}
+
+/// The turns among these that the agent may have taken part in, in the order in which they were begun.
+fn its_in(log: &[Turn], range: Range<usize>) -> Vec<usize> {
+    let mut its: Vec<usize> = range.filter(|at| log[*at].took_part != Some(false)).collect();
+    its.sort_by_key(|at| log[*at].at.start());
+    its
 }
 
 /// What is looked through.

@@ -125,6 +125,40 @@ fn turns_without_words_behind_others_are_there_once_though_their_prompts_are_the
     assert_eq!(scene.shown(), before);
 }
 
+#[test]
+fn prompts_that_a_window_sends_without_waiting_are_there_once_beside_those_of_others() {
+    type Written = &'static [(&'static str, &'static str)];
+    let cases: [(Written, &[&str]); 2] = [
+        // Those of the turns at once are told together with one of the next turn.
+        (
+            &[
+                ("1", "pm1"),
+                ("0", "pm0"),
+                ("0", "e"),
+                ("1", "pm2"),
+                ("1", "e"),
+                ("2", "pm3"),
+                ("2", "am4"),
+                ("2", "pm5"),
+                ("2", "e"),
+            ],
+            &["m1 m0 m2 m3/m4", "m5/~"],
+        ),
+        // What the agent said by itself was written behind a prompt that it came before.
+        (&[("1", "pm0"), ("1", "pm1"), ("1", "e"), ("0", "pm3"), ("0", "e"), ("", "am2")], &["m0 m1/m2", "m3/~"]),
+    ];
+    for (written, told) in cases {
+        let mut scene = Scene::new();
+        scene.change(|session| session.give_to("agent", "x", 0));
+        scene.write(written);
+        scene.tell("agent", usize::MAX);
+        let replay: Vec<Said> = told.iter().map(|text| Said::parse(text)).collect();
+        let plan = scene.load("agent", &replay, false).plan;
+        assert!(plan.keeps_all(), "{told:?}: {plan:?}");
+        settled(&mut scene, &replay);
+    }
+}
+
 /// Turns at once, and what the agent says by itself in another window meanwhile, each before one of the steps; and what it tells
 /// that keeps all of it in one transcript.
 fn with_asides(windows: usize, order: &[usize], places: &[usize]) -> (Scene, Vec<Said>) {
