@@ -9,6 +9,7 @@ mod agents_changes;
 mod agents_list;
 mod agents_pages;
 mod agents_times;
+mod agreed;
 mod archive;
 mod asked_for;
 mod at_once;
