@@ -11,6 +11,7 @@ mod close;
 mod closing;
 mod displaced;
 mod failing;
+mod fork_of_unknown;
 mod hush;
 mod in_step;
 mod laid_out;

@@ -31,6 +31,7 @@ mod followed_worktrees;
 mod follower;
 mod following;
 mod forks;
+mod forks_of_unknown;
 mod full_store;
 mod hearsay;
 mod identity;
