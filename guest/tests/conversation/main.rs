@@ -40,6 +40,7 @@ mod in_force;
 mod in_step;
 mod intake;
 mod joined;
+mod late_replays;
 mod layers;
 mod life;
 mod limits;

@@ -45,6 +45,7 @@ impl LiveSession {
         self.has_overheard(overheard);
         self.layer_has_heard(&session, cx);
         self.copy = opening.agents_copy(&attached, cx);
+        self.late_replay = opening.late_replay(&attached, cx.now());
         let mark = self.mark_of(&opening, &attached, &session, cx);
         let goes_on = opening.is_detached() && !attached.step.makes();
         let answer = if goes_on { &answer::still_open(&self.state, &attached.answer) } else { &attached.answer };

@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, VecDeque};
 pub(in crate::connection) use wanted::Wanted;
 
 use super::agents_copy::AgentsCopy;
+use super::late_replay::LateReplay;
 use super::overheard::Overheard;
 use super::staging::Staging;
 use super::target::Target;
@@ -84,6 +85,8 @@ pub(super) struct Opening {
     comparing: Comparing,
     /// What was overheard came to.
     pub(super) overheard: Option<Overheard>,
+    /// The agent has told something of the conversation before its answer.
+    has_told: bool,
     /// The agent's telling is shown as it comes, because there is nothing else to show.
     shows_telling: bool,
     /// What the agent has heard of the transcript, in entries.
@@ -194,6 +197,15 @@ impl Opening {
     /// this one tells it as this one does.
     pub(super) fn has_told_title(&self, session: &Session) -> bool {
         self.title_told.is_some() && self.title_told.as_deref() == session.title.text()
+    }
+
+    /// What the agent may still tell of the conversation, now that it has answered. One that has begun afresh has nothing to
+    /// tell.
+    pub(super) fn late_replay(&self, attached: &Attached, now: i64) -> LateReplay {
+        if self.has_told || attached.step == Step::New {
+            return LateReplay::Over;
+        }
+        LateReplay::MayBegin { since: now }
     }
 
     /// The store's revision when the agent was asked to make it, if that could be read and it may be listed since.

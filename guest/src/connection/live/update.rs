@@ -24,7 +24,7 @@ impl LiveSession {
     ) -> Handled {
         self.alive(cx.now());
         let title_told = self.title_told.take().filter(|title| self.is_open() && tells_only(update, title));
-        if update.kind.is_history() && self.is_told_in_vain(update, cx) {
+        if update.kind.is_history() && (self.is_told_in_vain(update, cx) || self.is_told_late(update, cx)) {
             return Handled::Done;
         }
         match &self.phase {

@@ -40,6 +40,7 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) -> Option<Recorded> {
         let opening = self.opening_mut()?;
+        opening.has_told = true;
         opening.expect_telling(update, cx);
         // What it says while it goes on by other ways, or begins a fork of what is known, is in the log already.
         let (Some(staging), Some((_, Step::Load | Step::Fork))) = (&mut opening.staging, &opening.current) else {

@@ -136,6 +136,7 @@ impl Opening {
             others: Others::Unawaited,
             attached: None,
             showing,
+            has_told: false,
             shows_telling,
             staging,
             comparing,
