@@ -2,6 +2,7 @@
 //! what goes to the agent, is [`crate::connection`]'s.
 
 pub mod adopt;
+pub mod agreed;
 pub mod archive;
 pub mod changes;
 pub mod checkup;

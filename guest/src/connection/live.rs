@@ -11,9 +11,11 @@ mod close;
 mod closing;
 mod displaced;
 mod failing;
+mod fork_of_unknown;
 mod hush;
 mod in_step;
 mod laid_out;
+mod late_replay;
 mod lost;
 mod memo;
 mod named;
@@ -35,6 +37,7 @@ mod state;
 mod state_to_write;
 mod target;
 mod told_in_vain;
+mod told_late;
 mod turn_end;
 mod update;
 mod usage;
@@ -69,6 +72,7 @@ use busy::Busy;
 use closing::Closing;
 use failing::Failing;
 use in_step::InStep;
+use late_replay::LateReplay;
 use opening::Opening;
 use overheard::Overheard;
 use quote::Quote;
@@ -124,6 +128,8 @@ pub(super) struct LiveSession {
     quote: Quote,
     /// How far the agent has said the history again for a request that nobody waits for any more.
     retold: Option<Box<Retold>>,
+    /// What it may say again behind its answer to opening the session.
+    late_replay: LateReplay,
     /// The connection whose open mark is in the store.
     marked: Option<String>,
     /// Which of the connection's writes to logs was the last to this one.
@@ -276,6 +282,7 @@ impl LiveSession {
             hush: own_words::Stream::default(),
             quote: Quote::default(),
             retold: None,
+            late_replay: LateReplay::Over,
             marked: None,
             writes: 0,
             recorded: 0,

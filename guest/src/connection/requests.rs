@@ -141,6 +141,16 @@ fn is_first(order: &u32) -> bool {
 }
 
 impl Requests {
+    /// Whether something was set in this session that the agent has not answered.
+    pub(super) fn is_being_set(&self, id: &str) -> bool {
+        self.incoming.values().any(|what| match what {
+            Incoming::Mode { session, .. } | Incoming::Model { session, .. } | Incoming::Option { session, .. } => {
+                session == id
+            }
+            _ => false,
+        })
+    }
+
     /// Whether the agent may still be telling the history of a session to nobody.
     pub(super) fn is_told_in_vain(&self, agent_id: &str) -> bool {
         self.tellings(agent_id).next().is_some()

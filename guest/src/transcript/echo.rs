@@ -8,7 +8,7 @@ use super::own_words::Stream;
 use crate::rpc::{Object, is_same};
 
 /// What of the current turn's prompt has not been echoed yet.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Echo {
     /// The text of all blocks without white space: agents join blocks with some, or leave some out.
     text: String,

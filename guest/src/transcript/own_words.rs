@@ -53,7 +53,7 @@ fn letters(text: &str) -> String {
 }
 
 /// Takes accounts out of a text that comes in pieces. Keeps at most the length of a sentence.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Stream {
     place: Place,
     /// The end of what came, where it may be the beginning of a sentence that is waited for.

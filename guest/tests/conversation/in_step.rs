@@ -153,6 +153,64 @@ fn a_title_that_is_set_in_one_window_is_told_to_the_other_soon_and_once() {
     assert_eq!(second.wait(SOON).client, [Value::Null; 0]);
 }
 
+/// What the agent answers to being asked to open `s1`.
+fn opens<S: Storage>(desk: &mut Desk<'_, S>, out: Out) -> Out {
+    oblige(desk, out, &[("Hi", "Ho")], "f1")
+}
+
+#[test]
+fn a_title_that_is_set_elsewhere_while_the_session_is_opened_is_told_once_though_a_turn_ends_there_afterwards() {
+    let capabilities = [
+        json!({}),
+        json!({"loadSession": true}),
+        json!({"sessionCapabilities": {"resume": {}}}),
+        json!({"loadSession": true, "sessionCapabilities": {"resume": {}}}),
+    ];
+    for capabilities in capabilities {
+        for is_resume in [false, true] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let (first, mut second) = two_windows(&store, &world);
+            leave(first);
+            let theirs = ask_prompt(&mut second, "theirs", "s1", "Theirs");
+            second.wait(SOON);
+            let mut third = Desk::ready(&store, &world, &capabilities);
+            let asked =
+                if is_resume { ask_resume(&mut third, "open", "s1") } else { ask_load(&mut third, "open", "s1") };
+            third.wait(SOON);
+            set_title(&mut second, "Mine");
+            let mut out = opens(&mut third, asked);
+            out.extend(third.wait(SOON));
+            out.answer("open");
+            second.agent(update("b1", chunk("agent_message_chunk", "Their answer")));
+            ends(&mut second, &theirs);
+            let shown = third.wait(SOON);
+            assert_eq!(said(&shown.client), ["Their answer"], "{capabilities}");
+            out.extend(shown);
+            out.extend(third.wait(SOON));
+            assert_eq!(titles(&out), ["Mine"], "{capabilities}, resumed: {is_resume}");
+        }
+    }
+}
+
+#[test]
+fn a_title_is_told_once_to_who_resumes_what_is_open_and_is_then_shown_what_was_said_elsewhere() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let (mut first, mut second) = two_windows(&store, &world);
+    second.turn("s1", "Theirs", &["Their answer"]);
+    set_title(&mut second, "Mine");
+    let asked = ask_resume(&mut first, "resume", "s1");
+    let mut out = opens(&mut first, asked);
+    out.extend(first.wait(SOON));
+    assert_eq!(said(&out.client), ["> Theirs", "Their answer"]);
+    assert_eq!(titles(&out), ["Mine"]);
+    // Another one is told all the same.
+    second.turn("s1", "More", &["More of it"]);
+    set_title(&mut second, "Another");
+    let mut out = first.wait(SOON);
+    out.extend(first.wait(SOON));
+    assert_eq!(titles(&out), ["Another"]);
+}
+
 #[test]
 fn a_title_that_is_set_elsewhere_is_told_in_the_midst_of_a_turn_too() {
     let (store, world) = (Memory::new(), World::unrecorded());

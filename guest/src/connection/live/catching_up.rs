@@ -292,7 +292,10 @@ impl LiveSession {
         }
         self.tell_new_plan(cx);
         self.title_told = None;
-        self.tell_title(session, cx);
+        // A title that its user has set is told once, wherever it is told first.
+        if !self.in_step.named.has(&session.title) {
+            self.tell_title(session, cx);
+        }
         None
     }
 }

@@ -40,6 +40,8 @@ impl LiveSession {
             Phase::Closing(closing) => {
                 closing.requests.push(away);
                 closing.behind.extend(behind);
+                // What is deleted waits for less.
+                self.advance_closing(cx);
             }
             Phase::Open { .. } | Phase::Deleted { .. } => self.begin_closing(vec![away], behind, cx),
             // It was only being opened. What waited for that is handled behind this.
@@ -181,6 +183,10 @@ impl LiveSession {
             cx.push(Effect::PromptsAnswered(key.clone()));
         }
         if !closing.behind.is_empty() {
+            return;
+        }
+        // What was set before comes back with the session once the agent has agreed to it.
+        if closing.keeps_session() && key.id().is_some_and(|id| cx.requests.is_being_set(id)) {
             return;
         }
         if !cx.agent.close || self.agent_id.is_empty() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::connection::key::Key;
-use crate::connection::put_away::PutAway;
+use crate::connection::put_away::{PutAway, Then};
 use crate::connection::requests::OwnId;
 use crate::connection::turn::Turn;
 
@@ -23,6 +23,11 @@ pub(super) struct Closing {
 }
 
 impl Closing {
+    /// Whether there is a session to be opened again when it is closed.
+    pub(super) fn keeps_session(&self) -> bool {
+        !self.deleted && self.requests.iter().all(|away| away.then != Then::Delete)
+    }
+
     /// Whether the agent was asked to let go.
     pub(super) fn is_asked(&self) -> bool {
         self.asked.is_some()

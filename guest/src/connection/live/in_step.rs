@@ -50,6 +50,11 @@ impl Named {
         }
     }
 
+    /// Whether it is known to be this one, which a user has set.
+    pub(super) fn has(&self, title: &Title) -> bool {
+        matches!((self, title), (Self::As(known), Title::Set(title)) if known == title)
+    }
+
     /// Whether this is one that a user has set since.
     pub(super) fn lacks(&self, title: &Title) -> bool {
         match (self, title) {

@@ -17,7 +17,7 @@ use crate::sessions::fork::{Fork, fork};
 use crate::sessions::{info, open_marks};
 use crate::storage::{Durability, Storage, StorageError, Write};
 use crate::store::{Changed, Decision, Origin, Session, Title, keys};
-use crate::transcript::{LaidOut, Position, is_any_said, length};
+use crate::transcript::{LaidOut, Position, Recorder, is_any_said, length};
 
 impl LiveSession {
     /// The agent has it open and the history is out: the store is told, then the client, then whoever waited.
@@ -29,7 +29,7 @@ impl LiveSession {
         };
         let Some(attached) = opening.attached.take() else { return };
         self.settings_put_back(opening.told(), attached.not_put_back);
-        let session = match self.commit_opened(&opening, &attached, cx) {
+        let session = match self.commit_opened(&mut opening, &attached, cx) {
             Ok(session) => store_infos(session, opening.take_infos(), cx),
             Err(error) => {
                 opening.attached = Some(attached);
@@ -45,11 +45,12 @@ impl LiveSession {
         self.has_overheard(overheard);
         self.layer_has_heard(&session, cx);
         self.copy = opening.agents_copy(&attached, cx);
+        self.late_replay = opening.late_replay(&attached, cx.now());
         let mark = self.mark_of(&opening, &attached, &session, cx);
         let goes_on = opening.is_detached() && !attached.step.makes();
         let answer = if goes_on { &answer::still_open(&self.state, &attached.answer) } else { &attached.answer };
         let mut result = answer::opened(answer, &self.state, cx.asked, &mark);
-        if let Target::Fork(..) = opening.target {
+        if opening.target.is_fork() {
             let mut with_id = Object::parse_or_empty(&result);
             with_id.set("sessionId", json!(session.id).to_string());
             result = with_id.to_json();
@@ -67,7 +68,7 @@ impl LiveSession {
         if request.is_some() {
             self.was_open = true;
             self.was_given(Some(opening.given()));
-            if !matches!(opening.target, Target::Fork(..)) {
+            if !opening.target.is_fork() {
                 self.note_where(&opening, &session);
             }
             let shown = opening.showing.as_ref().and_then(|showing| Some((showing.shown()?, showing.laid_out())));
@@ -88,8 +89,7 @@ impl LiveSession {
             self.tell_what_changed(opening.told(), &attached, cx);
         }
         // The title is the end of a history; where none is wanted nothing comes before the answer.
-        let is_fork = matches!(opening.target, Target::Fork(..));
-        let is_named = request.is_some() && !is_fork && !opening.has_told_title(&session);
+        let is_named = request.is_some() && !opening.target.is_fork() && !opening.has_told_title(&session);
         self.title_told = session.title.text().filter(|_| is_named).map(str::to_owned);
         if request.is_some() {
             self.knows_title(&session.title);
@@ -208,17 +208,15 @@ impl LiveSession {
     /// Stores what is new by opening: the fork, or what the agent knows of the session now.
     fn commit_opened<S: Storage, E: Environment>(
         &mut self,
-        opening: &Opening,
+        opening: &mut Opening,
         attached: &Attached,
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Session, RpcError> {
         let session = match &opening.target {
             Target::Fork(parent, cwd, directories, told) => {
-                // A client may have guessed it, and asked for what it is not yet: that is another session.
-                let is_guessed = cx.by_agent.get(&self.agent_id).is_some_and(|other| *other != self.key);
                 let wanted = Fork {
                     parent: &parent.id,
-                    wanted_id: if is_guessed { String::new() } else { self.agent_id.to_string() },
+                    wanted_id: if self.is_guessed(cx) { String::new() } else { self.agent_id.to_string() },
                     cwd: cwd.clone(),
                     agent: Some(cx.agent.name.clone()),
                     agent_id: Some(self.agent_id.to_string()),
@@ -231,14 +229,26 @@ impl LiveSession {
                 };
                 let session = fork(cx.store, cx.environment, &wanted)?
                     .ok_or_else(|| RpcError::session_deleted_meanwhile(&parent.id))?;
-                self.key = Key::Session(session.id.clone());
-                self.recorder = crate::transcript::Recorder::new(&session.id);
+                self.is_named(&session.id);
                 session
             }
+            Target::ForkOfUnknown(_) => self.commit_fork_of_unknown(opening, cx)?,
             Target::Known(session) | Target::Unknown(session) => self.commit_known(session, opening, attached, cx)?,
         };
         self.mark(cx);
         Ok(session)
+    }
+
+    /// Whether a client has guessed the id that the agent has given a fork, and asked for what it was not yet: that is another
+    /// session.
+    pub(super) fn is_guessed<S: Storage, E: Environment>(&self, cx: &Cx<'_, S, E>) -> bool {
+        cx.by_agent.get(&self.agent_id).is_some_and(|other| *other != self.key)
+    }
+
+    /// A fork has its id.
+    pub(super) fn is_named(&mut self, id: &str) {
+        self.key = Key::Session(id.to_owned());
+        self.recorder = Recorder::new(id);
     }
 
     fn commit_known<S: Storage, E: Environment>(

@@ -21,6 +21,7 @@ use serde_json::json;
 pub(in crate::connection) use wanted::Wanted;
 
 use super::agents_copy::AgentsCopy;
+use super::late_replay::LateReplay;
 use super::overheard::Overheard;
 use super::staging::Staging;
 use super::target::Target;
@@ -86,6 +87,8 @@ pub(super) struct Opening {
     comparing: Comparing,
     /// What was overheard came to.
     pub(super) overheard: Option<Overheard>,
+    /// The agent has told something of the conversation before its answer.
+    has_told: bool,
     /// The agent's telling is shown as it comes, because there is nothing else to show.
     shows_telling: bool,
     /// What the agent has heard of the transcript, in entries.
@@ -167,13 +170,13 @@ impl Opening {
     pub(super) fn heard_in(&self, session: &Session) -> u64 {
         match &self.target {
             Target::Known(asked) => LaidOut::of(asked).carried(self.heard, session),
-            Target::Unknown(_) | Target::Fork(..) => self.heard,
+            Target::Unknown(_) | Target::Fork(..) | Target::ForkOfUnknown(_) => self.heard,
         }
     }
 
     /// Whether the store does not have it before it is open.
     pub(super) fn is_new_to_store(&self) -> bool {
-        matches!(self.target, Target::Unknown(_) | Target::Fork(..))
+        !matches!(self.target, Target::Known(_))
     }
 
     /// The agent has said this of a session that the store does not have yet.
@@ -198,9 +201,38 @@ impl Opening {
         self.title_told.is_some() && self.title_told.as_deref() == session.title.text()
     }
 
+    /// What the agent may still tell of the conversation, now that it has answered. One that has begun afresh has nothing to
+    /// tell.
+    pub(super) fn late_replay(&self, attached: &Attached, now: i64) -> LateReplay {
+        if self.has_told || attached.step == Step::New {
+            return LateReplay::Over;
+        }
+        LateReplay::MayBegin { since: now }
+    }
+
+    /// The store's revision when the agent was asked to make it, if that could be read and it may be listed since.
+    pub(super) fn asked_at(&self) -> Option<u64> {
+        self.made_behind
+    }
+
+    /// What the agent has told of it and nothing was made of.
+    pub(super) fn take_told(&mut self) -> Option<Staging> {
+        self.staging.take()
+    }
+
     /// What it has said, in its order; once.
     pub(super) fn take_infos(&mut self) -> VecDeque<String> {
         std::mem::take(&mut self.infos)
+    }
+
+    /// Whether the agent's list may tell of what this step makes before it is stored, as another session. A fork of a session
+    /// that is known takes the place of that by itself.
+    fn may_be_listed_before(&self, step: Step) -> bool {
+        match self.target {
+            Target::Known(_) | Target::Unknown(_) => step == Step::New,
+            Target::Fork(..) => false,
+            Target::ForkOfUnknown(_) => true,
+        }
     }
 
     /// Whether the agent has it open and all is as it was.
@@ -228,7 +260,7 @@ impl Opening {
 
     /// Whether what the agent says now has to wait for its turn in the history.
     pub(super) fn hides_state(&self) -> bool {
-        matches!(self.target, Target::Fork(..)) || (self.wanted.is_history() && !self.shows_telling)
+        self.target.is_fork() || (self.wanted.is_history() && !self.shows_telling)
     }
 
     /// The agent's ids of the sessions whose conversation a fork of its own remembers.

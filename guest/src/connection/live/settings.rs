@@ -3,10 +3,14 @@
 use serde_json::value::RawValue;
 
 use super::{LiveSession, Phase};
+use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
+use crate::connection::effect::Effect;
+use crate::connection::handled::Handled;
 use crate::connection::restore::NotPutBack;
 use crate::environment::Environment;
-use crate::rpc::Object;
+use crate::rpc::{Object, Outcome};
+use crate::sessions::agreed;
 use crate::storage::Storage;
 use crate::store::State;
 
@@ -17,6 +21,43 @@ pub(in crate::connection) enum Setting {
     Model(String),
     /// An option and its value as JSON.
     Option(String, String),
+}
+
+impl Setting {
+    /// The agent has agreed to it, with this answer.
+    fn is_in_force(&self, state: &mut State, answer: &str) {
+        match self {
+            Self::Mode(mode) => state.mode_is(mode),
+            Self::Model(model) => state.model_is(model),
+            Self::Option(option, value) => {
+                let Some(value) = raw(value) else { return };
+                // The answer holds the complete list (protocol v1).
+                let list = Object::parse_or_empty(answer).get_some("configOptions").and_then(raw);
+                state.option_is(option, &value, list);
+            }
+        }
+    }
+
+    /// It is new whatever was in force before.
+    fn is_new(&self, changes: &mut State) {
+        match self {
+            Self::Mode(mode) => changes.mode = Some(mode.clone()),
+            Self::Model(model) => changes.model = Some(model.clone()),
+            Self::Option(option, value) => changes.chosen.extend(raw(value).map(|value| (option.clone(), value))),
+        }
+    }
+
+    /// The agent has agreed to it, with this answer, and the session of this id is not open: it comes back with it.
+    pub(in crate::connection) fn agreed_late<S: Storage, E: Environment>(
+        &self,
+        id: &str,
+        answer: &str,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        if let Err(error) = agreed::note(cx.store, id, &cx.agent.name, |state| self.is_in_force(state, answer)) {
+            cx.push(Effect::NotRecorded(error.to_string()));
+        }
+    }
 }
 
 impl LiveSession {
@@ -74,43 +115,53 @@ impl LiveSession {
         self.state_changed(cx);
     }
 
-    /// The agent has agreed, with this answer.
-    pub(in crate::connection) fn setting_agreed<S: Storage, E: Environment>(
+    /// The agent has answered something that a client has set.
+    pub(in crate::connection) fn setting_answered<S: Storage, E: Environment>(
         &mut self,
+        line: &str,
+        request: &ClientRequest,
         setting: &Setting,
-        answer: &str,
+        outcome: Outcome<'_>,
         cx: &mut Cx<'_, S, E>,
-    ) {
-        let raw = |json: &str| RawValue::from_string(json.to_owned()).ok();
+    ) -> Handled {
+        if let Outcome::Result(answer) = outcome {
+            self.setting_agreed(setting, answer, cx);
+        }
+        if !self.is_closing() {
+            return Handled::Pass;
+        }
+        // Whoever closes the session is answered behind what was set before.
+        cx.push(Effect::ToClientOf(request.clone(), vec![line.to_owned()]));
+        self.advance_closing(cx);
+        Handled::Done
+    }
+
+    /// The agent has agreed, with this answer.
+    fn setting_agreed<S: Storage, E: Environment>(&mut self, setting: &Setting, answer: &str, cx: &mut Cx<'_, S, E>) {
         self.read_state(cx);
         let before = self.state.in_force();
         // It is what the session is to be put back to as well, where the agent is just opening it once more.
-        let put_back = match &mut self.phase {
-            Phase::Opening(opening) => Some(opening.in_force_soon()),
-            _ => None,
-        };
-        let changed = &mut self.state_changes;
-        for state in [&mut self.state].into_iter().chain(put_back) {
-            match setting {
-                Setting::Mode(mode) => {
-                    changed.mode = Some(mode.clone());
-                    state.mode_is(mode);
-                }
-                Setting::Model(model) => {
-                    changed.model = Some(model.clone());
-                    state.model_is(model);
-                }
-                Setting::Option(option, value) => {
-                    let Some(value) = raw(value) else { continue };
-                    changed.chosen.insert(option.clone(), value.clone());
-                    // The answer holds the complete list (protocol v1).
-                    let list = Object::parse_or_empty(answer).get_some("configOptions").and_then(raw);
-                    state.option_is(option, &value, list);
-                }
+        let (put_back, was_open) = match &mut self.phase {
+            Phase::Opening(opening) => {
+                let was_open = opening.was_open();
+                (Some(opening.in_force_soon()), was_open)
             }
+            _ => (None, true),
+        };
+        for state in [&mut self.state].into_iter().chain(put_back) {
+            setting.is_in_force(state, answer);
         }
+        setting.is_new(&mut self.state_changes);
         self.note_in_force(&before, cx);
+        if let (Some(id), false) = (self.key.id(), was_open) {
+            // It was set before the session was closed, and counts whether it is opened again or not.
+            setting.agreed_late(id, answer, cx);
+        }
         // The agent has agreed already, so its answer passes even where it cannot be stored; the host is told.
         self.write_if_due(cx, false);
     }
+}
+
+fn raw(json: &str) -> Option<Box<RawValue>> {
+    RawValue::from_string(json.to_owned()).ok()
 }

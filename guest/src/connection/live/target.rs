@@ -12,13 +12,23 @@ pub(in crate::connection) enum Target {
     /// A fork of this session, in this directory and with these further ones. What the agent had said here that the session
     /// has cost, if it had, when it was asked for the fork: the fork's count may begin at that.
     Fork(Session, String, Vec<String>, Option<Costs>),
+    /// A fork of a session that the agent may know and the layer does not: the record which that one would have, in the
+    /// directories of the fork.
+    ForkOfUnknown(Session),
 }
 
 impl Target {
     /// The record that it begins with.
     pub(in crate::connection) fn session(&self) -> &Session {
         match self {
-            Self::Known(session) | Self::Unknown(session) | Self::Fork(session, ..) => session,
+            Self::Known(session) | Self::Unknown(session) | Self::Fork(session, ..) | Self::ForkOfUnknown(session) => {
+                session
+            }
         }
+    }
+
+    /// Whether it is a fork, which has no id before its agent has named it.
+    pub(in crate::connection) fn is_fork(&self) -> bool {
+        matches!(self, Self::Fork(..) | Self::ForkOfUnknown(_))
     }
 }

@@ -24,7 +24,7 @@ impl LiveSession {
     ) -> Handled {
         self.alive(cx.now());
         let title_told = self.title_told.take().filter(|title| self.is_open() && tells_only(update, title));
-        if update.kind.is_history() && self.is_told_in_vain(update, cx) {
+        if update.kind.is_history() && (self.is_told_in_vain(update, cx) || self.is_told_late(update, cx)) {
             return Handled::Done;
         }
         match &self.phase {
@@ -83,7 +83,7 @@ impl LiveSession {
         let Some(update_for_client) = self.note_state(update, cx) else { return Handled::Done };
         let Some(update_for_client) = cx.asked.shown(&update.name, &update_for_client) else { return Handled::Done };
         let Phase::Opening(opening) = &mut self.phase else { return Handled::Done };
-        if let super::Target::Fork(..) = opening.target {
+        if opening.target.is_fork() {
             // The client does not know yet what it is about. Which mode and options are in force the answer says.
             if !matches!(update.kind, UpdateKind::Mode | UpdateKind::Options) {
                 opening.later.push(update_for_client.into_owned());

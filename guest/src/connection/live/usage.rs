@@ -115,8 +115,8 @@ impl LiveSession {
         let Some(cost) = cost_of(update) else { return };
         match &self.phase {
             Phase::Opening(opening) => {
-                let is_fork = matches!(opening.target, Target::Fork(..));
-                self.spending.told_with_history(&cost, if is_fork { When::Never } else { When::Before });
+                let when = if opening.target.is_fork() { When::Never } else { When::Before };
+                self.spending.told_with_history(&cost, when);
             }
             _ if cx.requests.is_told_in_vain(agent_id) => self.spending.told_with_history(&cost, When::Before),
             _ => {

@@ -106,10 +106,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 let ended = self.with(&key, |session, cx| session.prompt_answered(line, request, outcome, cx));
                 Ok(ended.unwrap_or_else(|| self.answered_too_late(request, &key, &turn.tag, outcome)))
             }
-            Incoming::Mode { session, mode } => Ok(self.setting_answered(session, &Setting::Mode(mode), outcome)),
-            Incoming::Model { session, model } => Ok(self.setting_answered(session, &Setting::Model(model), outcome)),
+            Incoming::Mode { session, mode } => {
+                Ok(self.setting_answered(line, request, session, &Setting::Mode(mode), outcome))
+            }
+            Incoming::Model { session, model } => {
+                Ok(self.setting_answered(line, request, session, &Setting::Model(model), outcome))
+            }
             Incoming::Option { session, option, value } => {
-                Ok(self.setting_answered(session, &Setting::Option(option, value), outcome))
+                Ok(self.setting_answered(line, request, session, &Setting::Option(option, value), outcome))
             }
             Incoming::Relayed { session, given } => {
                 self.relayed_opened(session, given, outcome);

@@ -58,11 +58,24 @@ impl<S: Storage, E: Environment> Router<S, E> {
         Ok(handled)
     }
 
-    pub(super) fn setting_answered(&mut self, session: String, setting: &Setting, outcome: Outcome<'_>) -> Handled {
-        if let Outcome::Result(answer) = outcome {
-            self.with(&Key::Session(session), |session, cx| session.setting_agreed(setting, answer, cx));
-        }
-        Handled::Pass
+    /// The agent has answered something that a client has set.
+    pub(super) fn setting_answered(
+        &mut self,
+        line: &str,
+        request: &ClientRequest,
+        session: String,
+        setting: &Setting,
+        outcome: Outcome<'_>,
+    ) -> Handled {
+        let key = Key::Session(session);
+        let handled = self.with(&key, |live, cx| live.setting_answered(line, request, setting, outcome, cx));
+        handled.unwrap_or_else(|| {
+            // Whoever had it open has left, or did not wait any longer.
+            if let (Some(id), Outcome::Result(answer)) = (key.id(), outcome) {
+                self.run(|cx| setting.agreed_late(id, answer, cx));
+            }
+            Handled::Pass
+        })
     }
 
     pub(super) fn prompt(&mut self, line: &str, request: &ClientRequest, params: &Params<'_>) -> Handling {

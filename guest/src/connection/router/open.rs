@@ -67,6 +67,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         let target = match stored {
             Some(session) => Target::Known(session),
+            None if !self.connection.agent.reopens() => return Err(RpcError::session_not_found(id)),
             None => Target::Unknown(self.unknown_session(id, params)?),
         };
         let rest = params.to_open(Some(&target.session().cwd));
@@ -88,7 +89,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     fn begin_opening(&mut self, key: Key, target: Target, asked: OpenRequest) -> Result<(), RpcError> {
         self.check_room_for_session()?;
         let state = match &target {
-            Target::Unknown(_) => State::default(),
+            Target::Unknown(_) | Target::ForkOfUnknown(_) => State::default(),
             Target::Known(session) => self.store.state(&session.id)?,
             Target::Fork(parent, ..) => self.store.state(&parent.id)?.without_cost(),
         };
@@ -122,7 +123,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let is_taken = self.store.storage().get(&taken)?.iter().any(Option::is_some);
         // It may be what is being made for somebody else; of what the agent made in vain it was asked to let go.
         let is_others = self.connection.by_agent.contains_key(id) || self.connection.disowned.contains(id);
-        if !agent.reopens() || is_taken || is_others {
+        if is_taken || is_others {
             return Err(RpcError::session_not_found(id));
         }
         let mut session = Session::new(id.to_owned(), params.cwd()?, self.now());
@@ -159,7 +160,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let directories = params.additional_directories()?;
         let key = Key::Session(parent.clone());
         self.with(&key, |session, cx| session.write(cx, true)).unwrap_or(Ok(()))?;
-        let Some(session) = self.store.session(&parent)? else { return Err(RpcError::session_not_found(&parent)) };
+        let Some(session) = self.store.session(&parent)? else { return self.fork_unknown(request, &parent, params) };
         // Once is enough: an agent that told nothing has nothing to tell.
         let is_to_be_fetched = self.is_only_with_agent(&session) && !self.connection.agent.fork;
         if is_to_be_fetched && self.connection.fetched.insert(parent) {
@@ -172,6 +173,19 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let told = parent.and_then(|parent| parent.told_cost(&session, agent));
         let target = Target::Fork(session, cwd, directories, told);
         self.begin_opening(Key::Fork(request.clone()), target, asked)?;
+        Ok(Handled::Done)
+    }
+
+    /// What the layer has never seen is forked by the agent, which may have it.
+    fn fork_unknown(&mut self, request: &ClientRequest, parent: &str, params: &Params<'_>) -> Handling {
+        if !self.connection.agent.fork {
+            return Err(RpcError::session_not_found(parent));
+        }
+        let mut session = self.unknown_session(parent, params)?;
+        session.directories = params.additional_directories()?;
+        let rest = params.to_open(Some(&session.cwd));
+        let asked = OpenRequest { request: Some(request.clone()), rest, wanted: Wanted::Nothing };
+        self.begin_opening(Key::Fork(request.clone()), Target::ForkOfUnknown(session), asked)?;
         Ok(Handled::Done)
     }
 

@@ -1,7 +1,7 @@
 //! Taking over what the agent tells of a session while it opens it.
 
 use super::mixed::Mixed;
-use super::{Comparing, Others, Target, Wanted};
+use super::{Comparing, Opening, Others, Target, Wanted};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::live::staging::{Comparison, Recorded, Staging};
@@ -18,6 +18,20 @@ use crate::transcript::Start;
 const DROPPED: &str = "Internal error: while the agent told the history of this session, another process took this one for \
                        gone, and dropped what had been told: load it again";
 
+impl Opening {
+    /// Of a fork of what is not known here, nothing is here but what is told of it as it is made.
+    fn expect_telling<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) {
+        if self.staging.is_some() || !matches!(self.target, Target::ForkOfUnknown(_)) {
+            return;
+        }
+        let agent_id = update.params.get_string("sessionId").unwrap_or_default();
+        match Staging::begin(self.target.session(), &agent_id, cx) {
+            Ok(staging) => self.staging = Some(staging),
+            Err(error) => cx.push(Effect::NotRecorded(error.to_string())),
+        }
+    }
+}
+
 impl LiveSession {
     /// History that the agent tells while it opens the session; what of it the client is to see now, if anything.
     pub(in crate::connection::live) fn told<S: Storage, E: Environment>(
@@ -26,8 +40,12 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) -> Option<Recorded> {
         let opening = self.opening_mut()?;
-        // What it says while it goes on by other ways, or begins a fork, is in the log already.
-        let (Some(staging), Some((_, Step::Load))) = (&mut opening.staging, &opening.current) else { return None };
+        opening.has_told = true;
+        opening.expect_telling(update, cx);
+        // What it says while it goes on by other ways, or begins a fork of what is known, is in the log already.
+        let (Some(staging), Some((_, Step::Load | Step::Fork))) = (&mut opening.staging, &opening.current) else {
+            return None;
+        };
         match staging.record(update, cx) {
             Ok(recorded) => opening.shows_telling.then_some(recorded),
             Err(error) => {
@@ -80,6 +98,10 @@ impl LiveSession {
         let key = self.key.clone();
         let agent_id = self.agent_id.clone();
         let Phase::Opening(opening) = &mut self.phase else { return Ok(()) };
+        if opening.target.is_fork() {
+            // What was told of one is taken over as it is stored.
+            return Ok(());
+        }
         // As long as an earlier load is not answered either, what was told may be all of it twice.
         let is_told_twice = cx.requests.is_told_in_vain(&agent_id);
         let is_cut = opening.staging.as_mut().map_or(Ok(false), |told| told.is_cut(cx))?;

@@ -20,12 +20,12 @@ impl LiveSession {
     ) -> Result<Self, RpcError> {
         let opening = Opening::planned(&key, target, asked, &state, Before::Closed, cx)?;
         let agent_id = match &opening.target {
-            Target::Fork(..) => String::new(),
+            Target::Fork(..) | Target::ForkOfUnknown(_) => String::new(),
             Target::Known(_) | Target::Unknown(_) => opening.asks_as.clone().unwrap_or_default(),
         };
         let parent = match &opening.target {
             Target::Known(session) => session.parent.clone(),
-            Target::Unknown(_) | Target::Fork(..) => None,
+            Target::Unknown(_) | Target::Fork(..) | Target::ForkOfUnknown(_) => None,
         };
         let is_known = matches!(opening.target, Target::Known(_));
         let mut session = Self::new(key, agent_id, state, Phase::Opening(Box::new(opening)));

@@ -61,8 +61,7 @@ impl Opening {
         let is_log_empty = session.segments.is_empty() && cx.store.storage().log_end(&session.id)? < session.tail;
         // Who asks for nothing to be shown does not have the agent tell what it alone has, but the engine does.
         let is_wanted = asked.wanted.is_history() || asked.request.is_none();
-        let tells = !matches!(target, Target::Fork(..))
-            && (source == Source::Compared || (source == Source::Agent && is_wanted));
+        let tells = !target.is_fork() && (source == Source::Compared || (source == Source::Agent && is_wanted));
         let is_telling_first = tells && asks_as.is_some() && cx.agent.load;
         let asks = asks_as.as_deref().unwrap_or_default();
         let (staging, tells) = match is_telling_first.then(|| Staging::begin(session, asks, cx)).transpose() {
@@ -80,14 +79,14 @@ impl Opening {
             Step::New => match target {
                 Target::Fork(..) => true,
                 Target::Known(_) => !was_open && (source != Source::Agent || !is_log_empty || asks_as.is_none()),
-                Target::Unknown(_) => false,
+                Target::Unknown(_) | Target::ForkOfUnknown(_) => false,
             },
         });
         if plan.is_empty() && matches!(target, Target::Known(_)) && !was_open {
             plan.push_back(Step::New);
         }
         // Until the agent says that its user is logged in, nobody is shown anything.
-        let is_ready = staging.is_none() && !cx.needs_login && !matches!(target, Target::Fork(..));
+        let is_ready = staging.is_none() && !cx.needs_login && !target.is_fork();
         let showing = match &asked.wanted {
             Wanted::History { part, start, .. } if is_ready => {
                 Some(Showing::open(cx.store, session, *part, start.clone(), cx.asked)?)
@@ -95,7 +94,7 @@ impl Opening {
             _ => None,
         };
         let reason = match (&session.agent, known) {
-            (Some(other), None) if *other != agent.name && !matches!(target, Target::Fork(..)) => {
+            (Some(other), None) if *other != agent.name && !target.is_fork() => {
                 Some(RpcError::new(Code::InternalError, format!("it was made with another agent, {other}")))
             }
             _ => None,
@@ -117,7 +116,7 @@ impl Opening {
             Comparing::Overheard => Staging::begin(session, asks_as.as_deref().unwrap_or_default(), cx).ok(),
             Comparing::NowIfEver | Comparing::PutOff => staging,
         };
-        debug_assert!(key.id().is_some() || matches!(target, Target::Fork(..)));
+        debug_assert!(key.id().is_some() || target.is_fork());
         Ok(Self {
             request: asked.request,
             rest: asked.rest,
@@ -137,6 +136,7 @@ impl Opening {
             others: Others::Unawaited,
             attached: None,
             showing,
+            has_told: false,
             shows_telling,
             staging,
             comparing,
@@ -154,6 +154,7 @@ impl Opening {
 fn ways(target: &Target, tells: bool) -> VecDeque<Step> {
     match target {
         Target::Fork(..) => [Step::Fork, Step::New].into(),
+        Target::ForkOfUnknown(_) => [Step::Fork].into(),
         _ if tells => [Step::Load, Step::Resume, Step::New].into(),
         _ => [Step::Resume, Step::Load, Step::New].into(),
     }

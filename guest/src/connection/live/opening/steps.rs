@@ -73,8 +73,7 @@ impl LiveSession {
         {
             staging.discard(cx);
         }
-        let may_have_twin = step == Step::New && !matches!(opening.target, Target::Fork(..));
-        opening.made_behind = if may_have_twin { cx.store.revision().ok() } else { None };
+        opening.made_behind = if opening.may_be_listed_before(step) { cx.store.revision().ok() } else { None };
         let params = opening.params(step);
         let agent_id = opening.asks_as.clone().filter(|_| !step.makes());
         let id = cx.ask(Outgoing::Step { of: key, step, agent_id }, step.method(), params);
@@ -165,7 +164,8 @@ impl LiveSession {
     pub(super) fn go_on_attached<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let (key, agent_id) = (self.key.clone(), self.agent_id.clone());
         // Found before this one takes its id.
-        let made_behind = self.opening().and_then(|opening| opening.made_behind);
+        let stands_in = self.opening().filter(|opening| !opening.target.is_fork());
+        let made_behind = stands_in.and_then(|opening| opening.made_behind);
         let twin = made_behind.and_then(|behind| self.twin_since(behind, cx));
         let Some(opening) = self.opening_mut() else { return };
         opening.alive = cx.now();
