@@ -17,8 +17,9 @@ const MOST: usize = 64;
 const MOST_PLACES: usize = 8;
 /// How many prompts with no answer between are looked at that an agent may have put together.
 const MOST_JOINED: usize = 8;
-/// In how many turns is what the agent said while a prompt was on its way to it: in the one before, and in the one that it begins.
-const CROSSED: usize = 2;
+/// How many turns that follow each other are looked at, in each of which but the last the agent may have said what it said while the
+/// next prompt was on its way to it.
+const MOST_CROSSED: usize = 8;
 
 /// Both sides, in which such turns are one.
 pub(super) fn joined<'a>(log: &'a [Turn], replay: &'a [Turn]) -> (Cow<'a, [Turn]>, Cow<'a, [Turn]>) {
@@ -165,14 +166,21 @@ impl<'a> Search<'a> {
         let mut starts: Vec<usize> = starts.filter(|start| *start >= free).collect();
         starts.sort_unstable();
         let starts = starts.into_iter().take(MOST_PLACES);
-        starts.filter_map(|start| self.same(first, start, group)).min_by_key(|(turns, told)| (told.start, turns.end))
+        let begun = group.filter(|group| group.start <= first);
+        // Prompts before it may have been put together with its prompts, and in the turns before the agent may have said what it
+        // said while prompts of it were on their way.
+        let before = group.filter(|group| (1..MOST_CROSSED).contains(&group.start.saturating_sub(first)));
+        let same = |start| {
+            let behind = || before.and_then(|group| self.same(first, start, Some(group)));
+            self.same(first, start, begun).or_else(behind)
+        };
+        starts.filter_map(same).min_by_key(|(turns, told)| (told.start, turns.end))
     }
 
     fn same(&self, first: usize, start: usize, group: Option<&Range<usize>>) -> Option<(Range<usize>, Range<usize>)> {
         let (mut ours, mut theirs) = (Said::default(), Said::default());
         let (mut end, mut told_end) = (first, start);
-        let group = group.filter(|group| self.leads_to(first, group));
-        let most = if group.is_some() { MOST } else { CROSSED };
+        let most = if group.is_some() { MOST } else { MOST_CROSSED };
         loop {
             let is_ours_next = ours.asked.length() <= theirs.asked.length();
             if is_ours_next && end < self.its.len() && end - first < most {
@@ -190,15 +198,6 @@ impl<'a> Search<'a> {
                 return Some((first..end, start..told_end));
             }
         }
-    }
-
-    /// Whether these turns at the same time come behind nothing but prompts from this one on, which the agent may have put together
-    /// with theirs.
-    fn leads_to(&self, first: usize, group: &Range<usize>) -> bool {
-        let before = self.its.get(first..group.start).into_iter().flatten();
-        first <= group.start
-            && group.start - first < MOST_JOINED
-            && before.clone().all(|at| self.log[*at].agent.sum().is_empty())
     }
 
     fn is_alike(&self, turns: &[usize], told: &Range<usize>) -> bool {

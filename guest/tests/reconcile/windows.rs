@@ -160,12 +160,20 @@ fn prompts_that_a_window_sends_without_waiting_are_there_once_beside_those_of_ot
 }
 
 /// Turns at once, and what the agent says by itself in another window meanwhile, each before one of the steps; and what it tells
-/// that keeps all of it in one transcript.
-fn with_asides(windows: usize, order: &[usize], places: &[usize]) -> (Scene, Vec<Said>) {
+/// that keeps all of it in one transcript. What it said in the `early` turns while their prompts were on their way to it stands before
+/// them there.
+fn with_asides(windows: usize, order: &[usize], places: &[usize], early: u8) -> (Scene, Vec<Said>) {
+    const EARLY: &str = "early ";
+    let is_early = |window: usize| early >> window & 1 == 1;
     let scene = Scene::new();
     scene.change(|session| session.give_to("agent", "x", 0));
     let order: Vec<usize> = order.iter().map(|window| window % windows).collect();
-    let at_once: Vec<Said> = (1..=windows).map(turn).collect();
+    let at_once: Vec<Said> = (0..windows)
+        .map(|window| {
+            let said = turn(window + 1);
+            Said { agent: format!("{}{}", if is_early(window) { EARLY } else { "" }, said.agent), ..said }
+        })
+        .collect();
     let steps = order.len() + 4 * windows;
     let asides: Vec<(usize, String)> =
         places.iter().zip(0..).map(|(place, number)| (place % steps, format!("by itself {number}"))).collect();
@@ -182,8 +190,12 @@ fn with_asides(windows: usize, order: &[usize], places: &[usize]) -> (Scene, Vec
         let said = &at_once[window];
         let (one, other) = said.agent.split_at(said.agent.len() / 2);
         match done[window] {
-            0 => told.push(Said { agent: String::new(), ..said.clone() }),
-            1 => told.last_mut().unwrap().agent.push_str(one),
+            0 => {
+                let before = told.last_mut().unwrap();
+                before.agent.push_str(if is_early(window) { EARLY } else { "" });
+                told.push(Said { agent: String::new(), ..said.clone() });
+            }
+            1 => told.last_mut().unwrap().agent.push_str(one.strip_prefix(EARLY).unwrap_or(one)),
             2 => told.last_mut().unwrap().agent.push_str(other),
             _ => {}
         }
@@ -245,11 +257,12 @@ proptest! {
     fn what_an_agent_says_by_itself_while_others_have_turns_stays_where_it_is(
         windows in 1_usize..4,
         order in proptest::collection::vec(0_usize..6, 0..14),
-        places in proptest::collection::vec(0_usize..60, 1..4),
+        places in proptest::collection::vec(0_usize..60, 0..4),
+        early in 0_u8..8,
         moved_on in any::<bool>(),
         is_gone_on_with in any::<bool>(),
     ) {
-        let (mut scene, mut replay) = with_asides(windows, &order, &places);
+        let (mut scene, mut replay) = with_asides(windows, &order, &places, early);
         let mut shown = scene.shown();
         if is_gone_on_with {
             replay.push(turn(99));
