@@ -15,6 +15,7 @@ mod number;
 mod object;
 mod same;
 mod strict;
+mod text;
 
 pub use array::elements;
 pub use depth::{DEEPEST, is_too_deep};
@@ -27,3 +28,4 @@ pub use number::whole_number;
 pub use object::Object;
 pub use same::is_same;
 pub use strict::count_objects;
+pub use text::text;

@@ -48,7 +48,7 @@ impl Row {
         let row = Object::parse(json)?;
         let agent_id = row.get_string("sessionId")?;
         let cwd = row.get_string("cwd").filter(|cwd| directory::normalise(cwd).is_some());
-        let title = row.get_string("title").filter(|title| !own_words::is_ours(title));
+        let title = row.get_text("title").filter(|title| !own_words::is_ours(title));
         let meta = Object::parse_or_empty(row.get_some("_meta").unwrap_or("{}"));
         let layers = Object::parse_or_empty(meta.get("acp-sessions").unwrap_or("{}"));
         let created = row.get_string("createdAt").or_else(|| layers.get_string("createdAt"));
