@@ -24,7 +24,7 @@ pub use id::Id;
 pub use line::{failure, notification, notification_head, request, response, splice};
 pub use loose::{Bad, Malformed, Meant, What};
 pub use message::{Message, NotAMessage, Outcome};
-pub use number::whole_number;
+pub use number::{count, whole_number};
 pub use object::Object;
 pub use same::is_same;
 pub use strict::count_objects;

@@ -64,6 +64,16 @@ fn a_load_shows_as_much_as_is_asked_for_whatever_is_said_beside() {
         let shown = load(&format!("{{\"x\":{beside},\"acp-sessions\":{{\"x\":{beside},\"replay\":{{\"last\":1}}}}}}"));
         assert_eq!(shown, last, "{beside}");
     }
+    let all = load(r#"{"acp-sessions":{"replay":{"last":1000}}}"#);
+    assert!(last.len() < all.len());
+    for number in ["1e300", "1e400", "184467440737095516170", "123456789012345678901234567890"] {
+        let shown = load(&format!("{{\"acp-sessions\":{{\"replay\":{{\"last\":{number}}}}}}}"));
+        assert_eq!(shown, all, "{number}");
+    }
+    for number in ["-1e400", "1.5", "\"1e400\""] {
+        let answer = &load(&format!("{{\"acp-sessions\":{{\"replay\":{{\"last\":{number}}}}}}}"))[0];
+        assert_eq!(answer["error"]["code"], -32602, "{number}: {answer}");
+    }
 }
 
 #[test]
