@@ -247,3 +247,24 @@ fn an_error_says_what_it_says_though_it_ends_in_half_a_character() {
     let told = error.replace(sent, &json!(read).to_string());
     assert_eq!(client, [format!("{{\"jsonrpc\":\"2.0\",\"id\":\"new\",\"error\":{told}}}")]);
 }
+
+#[test]
+fn a_prompt_that_not_every_program_can_read_is_refused_for_that() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let id = desk.new_session("s1", CWD);
+    let unreadable =
+        "holds a text with half of a surrogate pair, or a number too large, which not every program can read";
+    for (prompt, fault) in [
+        (r#"[{"type":"text","text":"Fix \ud83d"}]"#, unreadable),
+        (r#"[{"type":"text","text":"Fix","_meta":{"x":[1e999]}}]"#, unreadable),
+        (r#"[{"type":"text","text":"Fix"},5]"#, "must be an array of content blocks"),
+        (r#"[{"type":"text","text":"\ud83d"},"Fix"]"#, "must be an array of content blocks"),
+    ] {
+        let params = format!(r#"{{"sessionId":"{id}","prompt":{prompt}}}"#);
+        let answer = &ask(&mut desk, "session/prompt", &params)[0];
+        assert_eq!(answer["error"]["message"], format!("Invalid params: `prompt` {fault}"));
+        assert_eq!(answer["error"]["data"]["field"], "prompt");
+    }
+    ask_prompt(&mut desk, "turn", &id, "Fix it").request("session/prompt");
+}
