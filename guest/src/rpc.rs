@@ -15,6 +15,7 @@ mod number;
 mod object;
 mod same;
 mod strict;
+mod text;
 
 pub use array::elements;
 pub use depth::{DEEPEST, is_too_deep};
@@ -23,7 +24,8 @@ pub use id::Id;
 pub use line::{failure, notification, notification_head, request, response, splice};
 pub use loose::{Bad, Malformed, Meant, What};
 pub use message::{Message, NotAMessage, Outcome};
-pub use number::whole_number;
+pub use number::{count, whole_number};
 pub use object::Object;
 pub use same::is_same;
 pub use strict::count_objects;
+pub use text::text;

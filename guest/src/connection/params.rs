@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::rpc::{Object, RpcError};
+use crate::rpc::{self, Object, RpcError};
 use crate::store::{directory, keys};
 
 /// The member of `_meta` that is the layer's.
@@ -93,6 +93,11 @@ impl<'a> Params<'a> {
     /// A required string.
     pub(in crate::connection) fn string(&self, field: &'static str) -> Result<String, RpcError> {
         serde_json::from_str(self.required(field)?).map_err(|_| RpcError::invalid_params(field, "must be a string"))
+    }
+
+    /// A required string for people; see [`rpc::text`].
+    pub(in crate::connection) fn text(&self, field: &'static str) -> Result<String, RpcError> {
+        rpc::text(self.required(field)?).ok_or_else(|| RpcError::invalid_params(field, "must be a string"))
     }
 
     /// The required `sessionId`.

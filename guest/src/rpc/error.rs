@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Object, whole_number};
+use super::{Object, text, whole_number};
 use crate::storage::StorageError;
 
 /// The codes the engine itself answers with (protocol v1, `ErrorCode`).
@@ -83,7 +83,7 @@ impl RpcError {
             Some(text) => whole(text.trim()),
             None => whole(code),
         });
-        let message = error.get_string("message").or_else(|| serde_json::from_str(json).ok());
+        let message = error.get_text("message").or_else(|| text(json));
         Self {
             code: code.unwrap_or(Code::InternalError as i64),
             message: message.unwrap_or_else(|| "Internal error: no reason was given".to_owned()),
@@ -131,6 +131,8 @@ mod tests {
             (r#"{"code":1.5,"message":null}"#, -32603, none, false),
             (r#"{"code":"1","code":2}"#, 2, none, false),
             (r#""no""#, -32603, "no", false),
+            (r#"{"code":-32000,"message":"no \ud83d"}"#, -32000, "no \u{fffd}", false),
+            (r#""\ud83d no""#, -32603, "\u{fffd} no", false),
             (r#"["no"]"#, -32603, none, false),
             ("1e400", -32603, none, false),
             ("", -32603, none, false),

@@ -14,6 +14,13 @@ pub fn whole_number(json: &str) -> Option<u64> {
     is_whole.then(|| format!("{number:.0}").trim_start_matches('-').parse().ok()).flatten()
 }
 
+/// The same of how many are wanted, of which there may be any number: one that is too large to be told counts as the
+/// largest. It is whole, as far as can be told.
+pub fn count(json: &str) -> Option<u64> {
+    let is_huge = || json.parse::<f64>().is_ok_and(|number| number > LARGEST_EXACT);
+    whole_number(json).or_else(|| is_huge().then_some(u64::MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,6 +45,26 @@ mod tests {
             ("[5]", None),
         ] {
             assert_eq!(whole_number(json), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn any_number_may_be_wanted() {
+        for (json, expected) in [
+            ("0", Some(0)),
+            ("5.0", Some(5)),
+            ("9007199254740993", Some(9_007_199_254_740_993)),
+            ("18446744073709551616", Some(u64::MAX)),
+            ("1e300", Some(u64::MAX)),
+            ("1e400", Some(u64::MAX)),
+            ("123456789012345678901234567890", Some(u64::MAX)),
+            ("5000000000.5", None),
+            ("-1", None),
+            ("-1e400", None),
+            ("\"1e400\"", None),
+            ("null", None),
+        ] {
+            assert_eq!(count(json), expected, "{json}");
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::elements;
+use super::{elements, text};
 
 /// The members of an object in their order, values as sent. What is not touched is written as it was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,6 +61,11 @@ impl<'a> Object<'a> {
     /// A member that is a string.
     pub fn get_string(&self, key: &str) -> Option<String> {
         self.get(key).and_then(|value| serde_json::from_str(value).ok())
+    }
+
+    /// A member that is a string for people; see [`text`].
+    pub fn get_text(&self, key: &str) -> Option<String> {
+        self.get(key).and_then(text)
     }
 
     /// A member that is an object, or an empty one in the place of anything else.

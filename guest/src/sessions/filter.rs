@@ -13,7 +13,7 @@ pub use dialect::as_of_the_draft;
 use super::cursor::{Cursor, Fields};
 use super::list::{ListError, Options};
 use super::open_marks::AgentsWords;
-use crate::rpc::{Object, whole_number};
+use crate::rpc::{self, Object};
 use crate::search::query::Query;
 use crate::store::{DATELESS_END, LONG_TAIL, RowHead, Session, Shelf, directory};
 use crate::time;
@@ -254,10 +254,8 @@ impl Members<'_> {
 
     fn limit(&self) -> Result<Option<u32>, ListError> {
         let Some(value) = self.get("limit") else { return Ok(None) };
-        let limit = whole_number(value).filter(|limit| *limit >= 1);
-        // A page never has more, whatever is asked for. So large a number is whole, as far as can be told.
-        let is_huge = value.parse::<f64>().is_ok_and(|limit| limit > f64::from(u32::MAX));
-        let limit = limit.or(is_huge.then_some(u64::MAX));
+        let limit = rpc::count(value).filter(|limit| *limit >= 1);
+        // A page never has more, whatever is asked for.
         let limit = limit.map(|limit| u32::try_from(limit).map_or(MOST_ROWS, |limit| limit.min(MOST_ROWS)));
         limit.map(Some).ok_or_else(|| ListError::invalid("limit", "must be a whole number, at least 1"))
     }

@@ -4,7 +4,7 @@
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::rpc::Object;
+use crate::rpc::{self, Object};
 use crate::storage::{Result, Storage};
 use crate::store::{Decision, Session, Store, Title};
 use crate::time;
@@ -34,7 +34,7 @@ pub fn agents_title(title: &str) -> Option<String> {
 /// see, which may begin with an account of what was said before. `None` if nothing is left of it.
 pub fn without_own_words(update: &str) -> Option<String> {
     let read = Object::parse_or_empty(update);
-    if !read.get_string("title").is_some_and(|title| own_words::is_ours(&title)) {
+    if !read.get_text("title").is_some_and(|title| own_words::is_ours(&title)) {
         return Some(update.to_owned());
     }
     let mut rest = read;
@@ -63,7 +63,7 @@ pub fn store<S: Storage>(store: &Store<S>, id: &str, update: &str, now: i64) -> 
 /// omitted is left out, and so is a time to come, and a title where the user has set one; `None` if nothing is left.
 pub fn as_listed(update: &str, is_named: bool, now: i64) -> Option<String> {
     let read = Object::parse_or_empty(update);
-    let title = read.get_string("title").and_then(|title| agents_title(&title)).filter(|_| !is_named);
+    let title = read.get_text("title").and_then(|title| agents_title(&title)).filter(|_| !is_named);
     let updated = read.get_string("updatedAt").and_then(|text| time::parse(&text)).filter(|at| *at <= now);
     let mut shown = read.clone();
     let is_title_cleared = read.get("title") == Some("null") && !is_named;
@@ -101,8 +101,7 @@ pub fn merge(session: &mut Session, update: &str, now: i64) -> bool {
             session.title = Title::Cleared;
         }
         Some(title) => {
-            let title = serde_json::from_str::<String>(title).ok();
-            if let Some(title) = title.and_then(|title| agents_title(&title)).map(Title::Agent) {
+            if let Some(title) = rpc::text(title).and_then(|title| agents_title(&title)).map(Title::Agent) {
                 changed |= session.title != title;
                 session.title = title;
             }
@@ -239,6 +238,7 @@ mod tests {
             (r#"{"title": "One"}"#, Some(r#"{"title": "One"}"#), None),
             (r#"{"title":" One\n","_meta":{}}"#, Some(r#"{"title":"One","_meta":{}}"#), Some(r#"{"_meta":{}}"#)),
             (r#"{"title":"","_meta":{}}"#, Some(r#"{"_meta":{}}"#), Some(r#"{"_meta":{}}"#)),
+            (r#"{"title":"One \ud83d"}"#, Some("{\"title\":\"One \u{fffd}\"}"), None),
             (r#"{"title":null}"#, Some(r#"{"title":null}"#), None),
         ] {
             assert_eq!(as_listed(update, false, 1).as_deref(), told);

@@ -182,7 +182,7 @@ impl Asked {
         let permission = Permission {
             asked_at: time::format(entry.time),
             tool_call_id: named.get_string("toolCallId"),
-            title: named.get_string("title"),
+            title: named.get_text("title"),
             tool_call: call.map(str::to_owned),
             options: options.iter().filter_map(|option| serde_json::from_str(option.get()).ok()).collect(),
             answer: None,

@@ -1,5 +1,5 @@
-//! Numbers that many programs cannot take: what stands beside them is read all the same, and where they are given on, they
-//! are as they were sent.
+//! Numbers and texts that many programs cannot take: what stands beside them is read all the same, and where they are given
+//! on, they are as they were sent. What people read is shown to them, as far as it is text.
 
 use acp_sessions_guest::engine::Peer;
 use acp_sessions_guest::storage::Memory;
@@ -63,6 +63,16 @@ fn a_load_shows_as_much_as_is_asked_for_whatever_is_said_beside() {
     for beside in ["1e400", r#"{"y":[-1e400]}"#, r#""\ud800""#] {
         let shown = load(&format!("{{\"x\":{beside},\"acp-sessions\":{{\"x\":{beside},\"replay\":{{\"last\":1}}}}}}"));
         assert_eq!(shown, last, "{beside}");
+    }
+    let all = load(r#"{"acp-sessions":{"replay":{"last":1000}}}"#);
+    assert!(last.len() < all.len());
+    for number in ["1e300", "1e400", "184467440737095516170", "123456789012345678901234567890"] {
+        let shown = load(&format!("{{\"acp-sessions\":{{\"replay\":{{\"last\":{number}}}}}}}"));
+        assert_eq!(shown, all, "{number}");
+    }
+    for number in ["-1e400", "1.5", "\"1e400\""] {
+        let answer = &load(&format!("{{\"acp-sessions\":{{\"replay\":{{\"last\":{number}}}}}}}"))[0];
+        assert_eq!(answer["error"]["code"], -32602, "{number}: {answer}");
     }
 }
 
@@ -191,4 +201,70 @@ fn a_session_that_cannot_be_opened_fails_as_its_agent_says() {
         let answer = client.iter().find(|line| line.contains("\"id\":\"load\"")).unwrap();
         assert!(answer.contains(&error), "{answer}");
     }
+}
+
+/// A text in which a program has cut a character through, as it is sent, and as it is read.
+const CUT: (&str, &str) = (r#""Quota gone \ud83d""#, "Quota gone \u{fffd}");
+
+#[test]
+fn a_title_that_ends_in_half_a_character_is_shown() {
+    let (sent, read) = CUT;
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::open(&store, &world, &[]);
+    let asked = desk.greet(Some("a"), &json!({"sessionCapabilities": {"list": {}}})).request("session/list");
+    let row = format!(r#"{{"sessionId":"theirs","cwd":"{CWD}","title":{sent},"updatedAt":"2025-01-01T00:00:00Z"}}"#);
+    line(&mut desk, Peer::Agent, &format!("\"id\":{},\"result\":{{\"sessions\":[{row}]}}", asked["id"]));
+    desk.wait(0);
+    let titles = |desk: &mut Desk<'_>| {
+        let list = desk.ask("session/list", json!({}));
+        let rows = list["result"]["sessions"].as_array().unwrap().clone();
+        rows.iter().map(|row| row["title"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(titles(&mut desk), [read]);
+
+    let id = desk.new_session("s1", CWD);
+    let update = format!(r#"{{"sessionUpdate":"session_info_update","title":{sent}}}"#);
+    let said = format!(r#""method":"session/update","params":{{"sessionId":"s1","update":{update}}}"#);
+    let (client, _) = line(&mut desk, Peer::Agent, &said);
+    let shown: Vec<Value> = client.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(shown[0]["params"]["update"]["title"], read);
+    assert_eq!(titles(&mut desk), [read, read]);
+
+    let answers = ask(&mut desk, "session/set_title", &format!(r#"{{"sessionId":"{id}","title":"By hand \ud83d"}}"#));
+    let answer = answers.iter().find(|answer| answer["id"] == "ask").unwrap();
+    assert_eq!(answer["result"]["title"], "By hand \u{fffd}", "{answer}");
+    assert!(titles(&mut desk).contains(&json!("By hand \u{fffd}")));
+}
+
+#[test]
+fn an_error_says_what_it_says_though_it_ends_in_half_a_character() {
+    let (sent, read) = CUT;
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.client(json!({"id": "new", "method": "session/new", "params": {"cwd": CWD, "mcpServers": []}}));
+    let error = format!(r#"{{"code":-32000,"message":{sent},"data":1e400}}"#);
+    let (client, _) = line(&mut desk, Peer::Agent, &format!("\"id\":\"new\",\"error\":{error}"));
+    let told = error.replace(sent, &json!(read).to_string());
+    assert_eq!(client, [format!("{{\"jsonrpc\":\"2.0\",\"id\":\"new\",\"error\":{told}}}")]);
+}
+
+#[test]
+fn a_prompt_that_not_every_program_can_read_is_refused_for_that() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    let id = desk.new_session("s1", CWD);
+    let unreadable =
+        "holds a text with half of a surrogate pair, or a number too large, which not every program can read";
+    for (prompt, fault) in [
+        (r#"[{"type":"text","text":"Fix \ud83d"}]"#, unreadable),
+        (r#"[{"type":"text","text":"Fix","_meta":{"x":[1e999]}}]"#, unreadable),
+        (r#"[{"type":"text","text":"Fix"},5]"#, "must be an array of content blocks"),
+        (r#"[{"type":"text","text":"\ud83d"},"Fix"]"#, "must be an array of content blocks"),
+    ] {
+        let params = format!(r#"{{"sessionId":"{id}","prompt":{prompt}}}"#);
+        let answer = &ask(&mut desk, "session/prompt", &params)[0];
+        assert_eq!(answer["error"]["message"], format!("Invalid params: `prompt` {fault}"));
+        assert_eq!(answer["error"]["data"]["field"], "prompt");
+    }
+    ask_prompt(&mut desk, "turn", &id, "Fix it").request("session/prompt");
 }

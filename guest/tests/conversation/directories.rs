@@ -121,6 +121,16 @@ fn a_list_that_does_not_say_or_says_nothing_of_use_changes_nothing() {
 }
 
 #[test]
+fn what_is_no_text_among_directories_of_a_list_is_passed_over() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let id = ask(&mut Desk::ready(&store, &world, &loads()), "session/new", None, &json!(["/one"]));
+    let mut row = row(&id, "Title", LONG_AGO);
+    row["additionalDirectories"] = json!([null, "/two", 5, {"path": "/three"}, "/four"]);
+    let mut desk = listing(&store, &world, "a", &loads(), &[row]);
+    assert_eq!(shown(&mut desk, &id), json!(["/two", "/four"]));
+}
+
+#[test]
 fn a_list_from_before_a_session_was_opened_with_others_does_not_undo_that() {
     let (store, world) = (Memory::new(), World::default());
     let id = ask(&mut Desk::ready(&store, &world, &loads()), "session/new", None, &json!(["/before"]));

@@ -191,7 +191,7 @@ impl Opening {
     pub(super) fn info_told(&mut self, update: &str) {
         let info = Object::parse_or_empty(update);
         if info.get("title").is_some() {
-            self.title_told = info.get_string("title");
+            self.title_told = info.get_text("title");
         }
     }
 

@@ -24,6 +24,16 @@ const LONGEST_KEPT: usize = 1024 * 1024;
 /// How many content blocks a prompt may have: its history shows an update for each.
 const MOST_BLOCKS: usize = 10_000;
 
+/// What is wrong with a prompt whose blocks cannot be counted.
+fn fault(prompt: &str) -> &'static str {
+    let is_of_objects = |blocks: Vec<&str>| blocks.iter().all(|block| block.starts_with('{'));
+    if rpc::elements(prompt).is_some_and(is_of_objects) {
+        "holds a text with half of a surrogate pair, or a number too large, which not every program can read"
+    } else {
+        "must be an array of content blocks"
+    }
+}
+
 impl LiveSession {
     /// A prompt: recorded, and passed on, behind what the agent has not heard.
     pub(in crate::connection) fn prompt<S: Storage, E: Environment>(
@@ -35,7 +45,7 @@ impl LiveSession {
     ) -> Result<Handled, RpcError> {
         let prompt = params.array("prompt")?.to_owned();
         match rpc::count_objects(&prompt) {
-            None => return Err(RpcError::invalid_params("prompt", "must be an array of content blocks")),
+            None => return Err(RpcError::invalid_params("prompt", fault(&prompt))),
             Some(blocks) if blocks > MOST_BLOCKS => {
                 let message = format!("must not have more than {MOST_BLOCKS} content blocks");
                 return Err(RpcError::invalid_params("prompt", message));

@@ -338,7 +338,7 @@ impl LiveSession {
 fn tells_only(update: &Update<'_>, title: &str) -> bool {
     let info = Object::parse_or_empty(update.update);
     update.kind == UpdateKind::Info
-        && info.get_string("title").as_deref() == Some(title)
+        && info.get_text("title").as_deref() == Some(title)
         && info.iter().all(|(name, _)| name == "sessionUpdate" || name == "title")
         && update.params.iter().all(|(name, _)| name == "sessionId" || name == "update")
 }

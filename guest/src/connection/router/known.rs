@@ -32,7 +32,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     pub(super) fn set_title(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {
         let session = params.session_id()?;
-        let title = params.string("title")?;
+        let title = params.text("title")?;
         match rename::rename(&self.store, &session, &title) {
             Ok(session) => {
                 self.with(&Key::Session(session.id.clone()), |live, _| live.knows_title(&session.title));

@@ -229,8 +229,7 @@ fn history_wanted(params: &Params<'_>) -> Result<Wanted, RpcError> {
         Some(_) => return Err(RpcError::invalid_params(FIELD, "takes `true` for `setAside`")),
     };
     if let Some(last) = replay.get("last") {
-        let last =
-            rpc::whole_number(last).ok_or_else(|| RpcError::invalid_params(FIELD, "takes a number for `last`"))?;
+        let last = rpc::count(last).ok_or_else(|| RpcError::invalid_params(FIELD, "takes a number for `last`"))?;
         return Ok(Wanted::History { part, start: Start::Last(last), layout: None });
     }
     if replay.get("after").is_some() {

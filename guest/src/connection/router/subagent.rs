@@ -105,7 +105,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             agent: &self.connection.agent.name,
             agent_id: &agent_id,
             cwd: update.get_string("cwd"),
-            title: update.get_string("title"),
+            title: update.get_text("title"),
             now: self.now(),
         };
         match subagent::announced(&self.store, &announced) {

@@ -48,13 +48,10 @@ impl Row {
         let row = Object::parse(json)?;
         let agent_id = row.get_string("sessionId")?;
         let cwd = row.get_string("cwd").filter(|cwd| directory::normalise(cwd).is_some());
-        let title = row.get_string("title").filter(|title| !own_words::is_ours(title));
+        let title = row.get_text("title").filter(|title| !own_words::is_ours(title));
         let meta = Object::parse_or_empty(row.get_some("_meta").unwrap_or("{}"));
         let layers = Object::parse_or_empty(meta.get("acp-sessions").unwrap_or("{}"));
         let created = row.get_string("createdAt").or_else(|| layers.get_string("createdAt"));
-        let directories = row.get_some("additionalDirectories").and_then(|json| serde_json::from_str(json).ok());
-        let directories =
-            directories.filter(|all: &Vec<String>| all.iter().all(|one| directory::normalise(one).is_some()));
         let time = |member: &str| row.get_string(member).and_then(|text| time::parse(&text));
         (!agent_id.is_empty()).then(|| Self {
             agent_id,
@@ -68,7 +65,7 @@ impl Row {
             forked_from: row.get_string("forkedFrom").filter(|id| !id.is_empty() && id.len() <= keys::LONGEST_ID),
             cost: row.get_some("cost").and_then(Cost::read),
             created: created.and_then(|text| time::parse(&text)),
-            directories,
+            directories: directories(&row),
             archived: row.get_some("archived").and_then(|json| serde_json::from_str(json).ok()),
             meta: meta.to_json(),
         })
@@ -80,4 +77,13 @@ impl Row {
         let kept = theirs.strip_suffix('…').or_else(|| theirs.strip_suffix("...")).map(str::trim_end);
         theirs == title || kept.is_some_and(|kept| !kept.is_empty() && title.starts_with(kept))
     }
+}
+
+/// The further directories. What among them is no text is passed over (protocol v1, `x-deserialize-skip-invalid-items`);
+/// where nothing else is there, or one that is no absolute path, the row says nothing of them.
+fn directories(row: &Object<'_>) -> Option<Vec<String>> {
+    let said = row.get_array("additionalDirectories")?;
+    let all: Vec<String> = said.iter().filter_map(|one| serde_json::from_str(one).ok()).collect();
+    let says_something = said.is_empty() || !all.is_empty();
+    (says_something && all.iter().all(|one| directory::normalise(one).is_some())).then_some(all)
 }

@@ -19,7 +19,7 @@ pub(super) fn said(entry: &Entry<'_>) -> Vec<(String, String)> {
             let (speaker, text) = match update.get_string("sessionUpdate")?.as_str() {
                 "user_message_chunk" => ("User", block_text(&update.get_object("content"))),
                 "agent_message_chunk" => (ASSISTANT, block_text(&update.get_object("content"))),
-                "tool_call" => ("Tool call", update.get_string("title").map(|title| format!("{title}\n"))),
+                "tool_call" => ("Tool call", update.get_text("title").map(|title| format!("{title}\n"))),
                 _ => return None,
             };
             // Blocks of one prompt are told apart, chunks of one answer are not.
