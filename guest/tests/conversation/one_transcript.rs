@@ -101,3 +101,35 @@ fn prompts_that_nobody_answers_are_there_once() {
     out.extend(third.reply(&asked, json!({})));
     assert_eq!(said(&out.client), ["> go ongo ongo on"]);
 }
+
+#[test]
+fn a_turn_from_outside_that_is_told_together_with_a_prompt_that_nobody_answered_is_shown_while_a_window_is_open() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let loads = json!({"loadSession": true});
+    let mut first = Desk::ready(&store, &world, &loads);
+    first.new_session("s1", CWD);
+    first.turn("s1", "one", &["answer one"]);
+    first.turn("s1", "two", &[]);
+    world.now.set(world.now.get() + 60_000);
+    first.wait(100);
+    for time in ["first", "again"] {
+        let mut second = Desk::ready(&store, &world, &loads);
+        let mut out = ask_load(&mut second, "load", "s1");
+        let asked = out.request("session/load");
+        for (kind, text) in [
+            ("user_message_chunk", "one"),
+            ("agent_message_chunk", "answer one"),
+            ("user_message_chunk", "two"),
+            ("user_message_chunk", "three"),
+            ("agent_message_chunk", "answer three"),
+        ] {
+            out.extend(second.agent(update("s1", chunk(kind, text))));
+        }
+        out.extend(second.reply(&asked, json!({})));
+        while !out.client.iter().any(|told| told["id"] == "load") {
+            out.extend(second.wait(100));
+        }
+        assert_eq!(said(&out.client), ["> one", "answer one", "> twothree", "answer three"], "{time}");
+        leave(second);
+    }
+}
