@@ -8,7 +8,7 @@ use super::load::Share;
 use super::method::Method;
 use super::params::Rest;
 use super::requests::{Outgoing, OwnId};
-use crate::rpc::{Id, RpcError};
+use crate::rpc::{Id, Object, RpcError};
 
 /// A line that waits, and the request in it, if it is one.
 #[derive(Debug)]
@@ -29,6 +29,17 @@ impl Waiting {
     /// Whether it opens the session that it names.
     pub(super) fn opens(&self) -> bool {
         self.method.is_some_and(Method::opens)
+    }
+
+    /// Whether it closes the session that it names.
+    pub(super) fn closes(&self) -> bool {
+        self.method.is_some_and(Method::closes)
+    }
+
+    /// The session that it names, if it does.
+    pub(super) fn session(&self) -> Option<String> {
+        let line = Object::parse(&self.line)?;
+        Object::parse(line.get("params")?)?.get_string("sessionId")
     }
 }
 

@@ -100,6 +100,8 @@ pub(super) enum Incoming {
     Relayed { session: Option<String>, given: String },
     /// Its answer to closing one.
     RelayedClose { session: String },
+    /// Its answer to deleting or archiving one, by this line, which one that is started again in its place is to have too.
+    RelayedPutAway { session: String, line: String },
     /// Its answer to a subscription to a list with these params.
     RelayedSubscribe { params: String },
     /// Its answer to the end of the one that the client knows by this id.
@@ -190,6 +192,11 @@ impl Incoming {
     /// Whether it is the agent who answers.
     pub(super) fn is_with_agent(&self) -> bool {
         *self != Self::Engine
+    }
+
+    /// Whether a layer behind over the same store closes a session for it.
+    pub(super) fn closes_elsewhere(&self) -> bool {
+        matches!(self, Self::RelayedClose { .. } | Self::RelayedPutAway { .. })
     }
 }
 

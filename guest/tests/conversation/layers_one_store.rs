@@ -205,3 +205,110 @@ fn a_session_that_is_gone_when_its_layer_was_started_again_is_forgotten() {
     let out = stack.outer.client(prompt(&id, "Are you there?"));
     assert_eq!(out.request("session/prompt")["params"]["sessionId"], json!(id));
 }
+
+/// What a client asks of a session, by what it asks for and in which.
+fn put_away(method: &str, session: &str) -> Value {
+    let params = json!({"sessionId": session, "_meta": {"a": 1}});
+    json!({"jsonrpc": "2.0", "id": format!("{method} {session}"), "method": method, "params": params})
+}
+
+#[test]
+fn a_session_is_closed_when_the_layer_behind_ends_while_it_closes_it() {
+    for (kind, is_lost) in KINDS.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut bottom = Bottom::of(kind);
+        let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+        let [id, other, open] = [0, 1, 2].map(|_| stack.new_session());
+        for session in [&id, &other] {
+            let out = stack.outer.client(put_away("session/close", session));
+            assert_eq!(out.request("session/close")["params"]["sessionId"], json!(session));
+        }
+        if is_lost {
+            stack.lose_outer(&store, &world);
+        }
+        let out = stack.outer.restart();
+        for session in [&id, &other] {
+            assert_eq!(out.answer(format!("session/close {session}"))["result"], json!({}), "{kind}, {is_lost}");
+        }
+        let out = stack.introduce_inner_again(&store, &world);
+        assert_eq!(resumed(&out), [&open], "{kind}, {is_lost}");
+        let late = stack.outer.client(prompt(&id, "Too late"));
+        let late = Out { agent: out.agent.into_iter().chain(late.agent).collect(), ..late };
+        assert_eq!(stack.settle(late).answer("Too late")["error"]["code"], -32002, "{kind}, {is_lost}");
+        assert_eq!(said(&stack.prompt(&open, "First").client), ["Re: First"], "{kind}, {is_lost}");
+        stack.load(&id, &Value::Null);
+        assert_eq!(said(&stack.prompt(&id, "Once more").client), ["Re: Once more"], "{kind}, {is_lost}");
+    }
+}
+
+#[test]
+fn sessions_are_deleted_and_archived_by_the_layer_that_is_started_again_in_place_of_one_that_ended_at_it() {
+    for (kind, is_lost) in KINDS.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut bottom = Bottom::of(kind);
+        let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+        let [archived, deleted, open] = [0, 1, 2].map(|_| stack.new_session());
+        for session in [&archived, &deleted, &open] {
+            stack.prompt(session, "First");
+        }
+        let asked = [put_away("session/archive", &archived), put_away("session/delete", &deleted)];
+        for asked in &asked {
+            stack.outer.client(asked.clone());
+        }
+        if is_lost {
+            stack.lose_outer(&store, &world);
+        }
+        // The first that is started in its place ends as well.
+        for _ in 0..2 {
+            let out = stack.introduce_inner_again(&store, &world);
+            assert!(out.client.is_empty(), "{kind}: {:?}", out.client);
+            assert_eq!((resumed(&out), out.request("session/archive")), (vec![open.as_str()], asked[0].clone()));
+        }
+        let out = stack.outer.restart();
+        assert!(out.client.is_empty(), "{kind}: {:?}", out.client);
+        let waits = stack.outer.client(prompt(&archived, "Too late"));
+        assert!(waits.agent.is_empty(), "{kind}");
+        let out = stack.begin_inner_again(&store, &world);
+        for asked in &asked {
+            assert_eq!(out.answer(asked["id"].clone())["result"], json!({}), "{kind}, {is_lost}");
+        }
+        assert_eq!(out.answer("Too late")["error"]["code"], -32002, "{kind}, {is_lost}");
+        let rows = stack.rows(json!({"archived": "all"}));
+        let mut rows: Vec<_> = rows.iter().map(|row| (row["sessionId"].as_str().unwrap(), &row["archived"])).collect();
+        rows.sort_unstable_by_key(|(id, _)| *id);
+        let mut expected = [(archived.as_str(), &json!(true)), (open.as_str(), &json!(false))];
+        expected.sort_unstable_by_key(|(id, _)| *id);
+        assert_eq!(rows, expected, "{kind}, {is_lost}");
+        assert!(!stack.outer.memos.keys().any(|key| key.ends_with(&archived) || key.ends_with(&deleted)), "{kind}");
+    }
+}
+
+#[test]
+fn what_is_to_be_asked_of_the_layer_that_is_started_again_can_be_taken_back_and_is_answered_as_that_answers() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut bottom = Bottom::of(KINDS[2]);
+    let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+    let id = stack.new_session();
+    let asked = put_away("session/delete", &id);
+    stack.outer.client(asked.clone());
+    stack.outer.restart();
+    let out = stack.outer.client(json!({"method": "$/cancel_request", "params": {"requestId": asked["id"]}}));
+    assert_eq!(out.answer(asked["id"].clone())["error"]["code"], -32800);
+    assert_eq!(resumed(&stack.introduce_inner_again(&store, &world)), [&id], "it is open");
+    // What it is refused is open as before.
+    stack.outer.client(asked.clone());
+    let out = stack.introduce_inner_again(&store, &world);
+    assert_eq!((resumed(&out), out.request("session/delete")), (vec![], asked.clone()));
+    let out = stack.outer.refuse(&asked, -32603);
+    assert_eq!(out.answer(asked["id"].clone())["error"]["code"], -32603);
+    assert_eq!(resumed(&out), [&id]);
+    stack.settle(out);
+    assert_eq!(said(&stack.prompt(&id, "Still here").client), ["Re: Still here"]);
+    // One that is too long to be remembered is asked again in short.
+    let mut long = put_away("session/delete", &id);
+    long["params"]["_meta"] = json!("long".repeat(100_000));
+    stack.outer.client(long);
+    let out = stack.introduce_inner_again(&store, &world);
+    assert_eq!(out.request("session/delete")["params"], json!({"sessionId": id}));
+    assert_eq!(stack.settle(out).answer(asked["id"].clone())["result"], json!({}));
+}

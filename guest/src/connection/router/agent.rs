@@ -119,7 +119,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 self.relayed_opened(session, given, outcome);
                 Ok(Handled::Pass)
             }
-            Incoming::RelayedClose { session } => {
+            Incoming::RelayedClose { session } | Incoming::RelayedPutAway { session, .. } => {
                 self.relayed_closed(&session, outcome);
                 Ok(Handled::Pass)
             }

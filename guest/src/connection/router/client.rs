@@ -47,8 +47,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             {
                 self.send_client(rpc::failure(request.id(), &error));
             } else {
-                self.expect_waiting(&waiting);
-                self.connection.stage.hold(waiting);
+                self.hold(waiting);
                 self.introduce_if_refused();
             }
         } else {
@@ -83,6 +82,18 @@ impl<S: Storage, E: Environment> Router<S, E> {
         };
         let share = self.connection.load.share(line.len());
         Waiting { line, request, method, _share: share }
+    }
+
+    /// Keeps a line until the connection gets on.
+    fn hold(&mut self, waiting: Waiting) {
+        self.expect_waiting(&waiting);
+        self.connection.stage.hold(waiting);
+    }
+
+    /// A request of the client's is handled as if it came now, when the agent that was started again can be asked.
+    pub(super) fn ask_again(&mut self, line: String) {
+        let waiting = self.waiting(line);
+        self.hold(waiting);
     }
 
     /// A request that waits counts as open, so that it is not forgotten with a lost instance, and its id is taken.

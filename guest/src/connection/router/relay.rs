@@ -6,7 +6,7 @@
 use serde_json::json;
 
 use super::kept::Kept;
-use crate::connection::answer::CANCELLED;
+use crate::connection::answer::{CANCELLED, agent_restarted};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::Handling;
 use crate::connection::key::Key;
@@ -16,7 +16,7 @@ use crate::connection::params::{OWN, Params};
 use crate::connection::requests::{Incoming, Outgoing};
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::rpc::{Code, Object, Outcome, RpcError};
+use crate::rpc::{self, Code, Object, Outcome, RpcError};
 use crate::storage::Storage;
 
 /// How many sessions are being resumed at a time that nobody has asked for: somebody may wait behind them.
@@ -49,7 +49,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
             (Method::Load | Method::Resume, Some(params), session @ Some(_)) => {
                 Incoming::Relayed { session, given: given(&params) }
             }
-            (Method::Close | Method::Delete | Method::Archive, _, Some(session)) => Incoming::RelayedClose { session },
+            (Method::Close, _, Some(session)) => Incoming::RelayedClose { session },
+            (Method::Delete | Method::Archive, _, Some(session)) => {
+                let line = line_to_keep(line, request, &session);
+                Incoming::RelayedPutAway { session, line }
+            }
             _ => Incoming::Passed,
         };
         Ok(self.pass_request(line, request, params, what))
@@ -84,6 +88,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// The layer behind was started again, and can be asked.
     pub(super) fn resume_all_relayed(&mut self) {
         self.connection.relayed.make_due();
+        for session in self.connection.stage.closed_next() {
+            self.connection.relayed.leave_out(&session);
+        }
         for _ in 0..AT_A_TIME {
             self.resume_next_relayed();
         }
@@ -111,10 +118,32 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
     }
 
-    /// The layer behind has closed it, or has not.
+    /// The layer behind has closed it, or has not: then one that it did not have open is to be heard of again.
     pub(super) fn relayed_closed(&mut self, session: &str, outcome: Outcome<'_>) {
-        if let Outcome::Result(_) = outcome {
-            self.forget_relayed(session);
+        match outcome {
+            Outcome::Result(_) => self.forget_relayed(session),
+            Outcome::Error(_) => self.resume_relayed(session),
+        }
+    }
+
+    /// The layer behind has ended while it closed sessions: with it they are closed, which is all there is to do where nothing else
+    /// was asked for. What it was to delete or to archive, the one in its place is asked for before anything else.
+    pub(super) fn close_what_was_being_closed(&mut self, how: &str) {
+        let incoming = self.connection.requests.incoming.iter();
+        let closing = incoming.filter(|(_, what)| what.closes_elsewhere());
+        let closing: Vec<_> = closing.map(|(request, what)| (request.clone(), what.clone())).collect();
+        for (request, what) in closing {
+            match what {
+                Incoming::RelayedClose { session } => {
+                    self.forget_relayed(&session);
+                    self.finish(&request, Ok("{}".to_owned()));
+                }
+                Incoming::RelayedPutAway { line, .. } if self.connection.stage.is_again() => {
+                    self.settle(&request);
+                    self.ask_again(line);
+                }
+                _ => self.finish(&request, Err(agent_restarted(how))),
+            }
         }
     }
 
@@ -150,6 +179,15 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.handle_released(waiting);
         }
     }
+}
+
+/// A request about a session, to ask it again; where it is too long, only what it asks for.
+fn line_to_keep(line: &str, request: &ClientRequest, session: &str) -> String {
+    if given_to_keep(line).is_some() {
+        return line.to_owned();
+    }
+    let method = Object::parse_or_empty(line).get_string("method").unwrap_or_default();
+    rpc::request(request.id(), &method, &json!({ "sessionId": session }).to_string())
 }
 
 /// What a session was opened with, to resume it with; where that is too long, only where it is.

@@ -55,7 +55,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.with(&key, |session, cx| session.agent_lost(how, cx));
         }
         self.forget_own_requests();
-        let is_lost = |what: &Incoming| what.is_with_agent() && *what != Incoming::Initialize;
+        let is_lost =
+            |what: &Incoming| what.is_with_agent() && *what != Incoming::Initialize && !what.closes_elsewhere();
         let lost = self.connection.requests.incoming.iter().filter(|(_, what)| is_lost(what));
         for request in lost.map(|(request, _)| request.clone()).collect::<Vec<_>>() {
             self.finish(&request, Err(agent_restarted(how)));
@@ -66,6 +67,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.connection.sums = Sums::default();
         // All of that was for the agent that has ended.
         self.outputs.retain(|output| !matches!(output, Output::ToAgent(_)));
+        self.close_what_was_being_closed(how);
         for waiting in relayed.into_iter().chain(queued) {
             self.connection.stage.hold(waiting);
         }

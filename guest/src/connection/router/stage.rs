@@ -128,6 +128,15 @@ impl Stage {
         held.len() < before
     }
 
+    /// The sessions that requests are to close which wait.
+    pub(super) fn closed_next(&self) -> Vec<String> {
+        let held = match self {
+            Self::New => return Vec::new(),
+            Self::Starting { held } | Self::Ready { queue: held, .. } | Self::Again { held, .. } => held,
+        };
+        held.iter().filter(|waiting| waiting.closes()).filter_map(Waiting::session).collect()
+    }
+
     pub(super) fn take_held(&mut self) -> VecDeque<Waiting> {
         self.held_mut().map(std::mem::take).unwrap_or_default()
     }

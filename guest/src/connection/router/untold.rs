@@ -28,13 +28,15 @@ struct Line {
     removed: String,
     /// The sessions that it tells of, of none twice: what came first is not to be seen on a line.
     ids: BTreeSet<String>,
+    /// Those of them that it says are removed.
+    gone: BTreeSet<String>,
 }
 
 impl Line {
     fn begin(subscription: &str) -> Self {
         let head = rpc::notification_head("session/list/changes");
         let text = format!("{head}{{\"subscriptionId\":{},\"sessions\":[", json!(subscription));
-        Self { text, has_rows: false, removed: String::new(), ids: BTreeSet::new() }
+        Self { text, has_rows: false, removed: String::new(), ids: BTreeSet::new(), gone: BTreeSet::new() }
     }
 
     fn add_row(&mut self, row: &str) {
@@ -70,9 +72,14 @@ impl Untold {
             line.add_row(&row.json);
         }
         for id in news.removed {
+            // One that has left more than once, and is gone now, left each time: it is said once.
+            if self.lines.get(subscription).is_some_and(|line| line.gone.contains(&id)) {
+                continue;
+            }
             let text = json!(id).to_string();
             let line = self.line_for(subscription, &id, text.len(), &mut told);
             line.add_removed(&text);
+            line.gone.insert(id);
         }
         while self.lines.values().map(Line::length).sum::<usize>() > MOST_WAITING {
             let longest = self.lines.iter().max_by_key(|(_, line)| line.length());
@@ -159,6 +166,15 @@ mod tests {
         assert_eq!(told(&untold.add("s", news(&["a"], 10, &[]))), [(0, vec!["a".to_owned()])]);
         assert!(untold.add("other", news(&["a"], 10, &[])).is_empty());
         assert_eq!(told(&untold.take_all()), [(1, vec![]), (1, vec![])]);
+    }
+
+    #[test]
+    fn what_has_left_several_times_is_removed_once() {
+        let mut untold = Untold::default();
+        assert!(untold.add("s", news(&["row"], 10, &["a", "b", "a", "b"])).is_empty());
+        assert!(untold.add("s", news(&["other"], 10, &["b", "c"])).is_empty());
+        let gone = ["a", "b", "c"].map(str::to_owned).to_vec();
+        assert_eq!(told(&untold.take_all()), [(2, gone)]);
     }
 
     #[test]
