@@ -138,7 +138,7 @@ impl Draft {
 
     /// What lies between turns that are the same, or, where it is not `behind` one, before the first.
     pub(super) fn between(&mut self, log: &[Turn], replay: &[Turn], behind: bool) {
-        if self.stays(log, |draft| draft.between(log, replay, behind)) {
+        if self.stays(log, replay, |draft| draft.between(log, replay, behind)) {
             return;
         }
         let (all, (log, replay)) = (log.len(), self.keep_alike(log, replay));
@@ -160,7 +160,7 @@ impl Draft {
 
     /// What lies behind the last turn that is the same.
     pub(super) fn at_end(&mut self, log: &[Turn], replay: &[Turn]) {
-        if self.stays(log, |draft| draft.at_end(log, replay)) {
+        if self.stays(log, replay, |draft| draft.at_end(log, replay)) {
             return;
         }
         let (log, replay) = self.keep_alike(log, replay);
@@ -177,8 +177,9 @@ impl Draft {
         }
     }
 
-    /// Keeps these turns as they are if what the replay has in their place contradicts them, and that is not to be believed.
-    fn stays(&mut self, log: &[Turn], compare: impl FnOnce(&mut Self)) -> bool {
+    /// Keeps these turns as they are if what the replay has in their place contradicts them, and that is not to be believed. What it
+    /// has behind the last prompt of theirs contradicts nothing.
+    fn stays(&mut self, log: &[Turn], replay: &[Turn], compare: impl FnOnce(&mut Self)) -> bool {
         if !self.yields {
             return false;
         }
@@ -190,6 +191,10 @@ impl Draft {
         }
         self.plan.disputed = Disputed::Stays;
         self.keep_took_part(log);
+        let last = log.iter().rfind(|turn| self.has_part_in(turn) && !turn.user.is_empty());
+        if let Some(last) = last.and_then(|last| replay.iter().rposition(|theirs| theirs.user == last.user)) {
+            self.insert(&replay[last + 1..]);
+        }
         true
     }
 

@@ -102,34 +102,56 @@ fn prompts_that_nobody_answers_are_there_once() {
     assert_eq!(said(&out.client), ["> go ongo ongo on"]);
 }
 
+/// The agent tells this: prompts behind `> `, and answers.
+fn tells(desk: &mut Desk<'_>, words: &[&str]) -> Vec<String> {
+    let mut out = ask_load(desk, "load", "s1");
+    let asked = out.request("session/load");
+    for words in words {
+        let told = words
+            .strip_prefix("> ")
+            .map_or_else(|| chunk("agent_message_chunk", words), |prompt| chunk("user_message_chunk", prompt));
+        out.extend(desk.agent(update("s1", told)));
+    }
+    out.extend(desk.reply(&asked, json!({})));
+    while !out.client.iter().any(|told| told["id"] == "load") {
+        out.extend(desk.wait(100));
+    }
+    said(&out.client)
+}
+
 #[test]
-fn a_turn_from_outside_that_is_told_together_with_a_prompt_that_nobody_answered_is_shown_while_a_window_is_open() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let loads = json!({"loadSession": true});
-    let mut first = Desk::ready(&store, &world, &loads);
-    first.new_session("s1", CWD);
-    first.turn("s1", "one", &["answer one"]);
-    first.turn("s1", "two", &[]);
-    world.now.set(world.now.get() + 60_000);
-    first.wait(100);
-    for time in ["first", "again"] {
-        let mut second = Desk::ready(&store, &world, &loads);
-        let mut out = ask_load(&mut second, "load", "s1");
-        let asked = out.request("session/load");
-        for (kind, text) in [
-            ("user_message_chunk", "one"),
-            ("agent_message_chunk", "answer one"),
-            ("user_message_chunk", "two"),
-            ("user_message_chunk", "three"),
-            ("agent_message_chunk", "answer three"),
-        ] {
-            out.extend(second.agent(update("s1", chunk(kind, text))));
+fn turns_from_outside_are_shown_while_a_window_is_open_though_what_was_said_before_is_told_otherwise() {
+    for (second_answer, told, shown) in [
+        // Together with a prompt that nobody answered.
+        (
+            &[][..],
+            &["> one", "answer one", "> two", "> three", "answer three"][..],
+            &["> one", "answer one", "> twothree", "answer three"][..],
+        ),
+        // All in other words, which the window may know better.
+        (
+            &[],
+            &["> one", "another one", "> two", "another two", "> three", "answer three"],
+            &["> one", "answer one", "> two", "another two", "> three", "answer three"],
+        ),
+        (
+            &["answer two"],
+            &["> one", "another one", "> two", "another two", "> three", "answer three"],
+            &["> one", "answer one", "> two", "answer two", "> three", "answer three"],
+        ),
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let loads = json!({"loadSession": true});
+        let mut first = Desk::ready(&store, &world, &loads);
+        first.new_session("s1", CWD);
+        first.turn("s1", "one", &["answer one"]);
+        first.turn("s1", "two", second_answer);
+        world.now.set(world.now.get() + 60_000);
+        first.wait(100);
+        for time in ["first", "again"] {
+            let mut second = Desk::ready(&store, &world, &loads);
+            assert_eq!(tells(&mut second, told), shown, "{told:?}, {time}");
+            leave(second);
         }
-        out.extend(second.reply(&asked, json!({})));
-        while !out.client.iter().any(|told| told["id"] == "load") {
-            out.extend(second.wait(100));
-        }
-        assert_eq!(said(&out.client), ["> one", "answer one", "> twothree", "answer three"], "{time}");
-        leave(second);
     }
 }
