@@ -229,10 +229,7 @@ impl Draft {
             self.keep_others(unknown);
             self.insert(replay);
         } else {
-            // What it tells with more before or behind it contradicts nothing.
-            let (held, lost): (Vec<&Turn>, Vec<&Turn>) = known.into_iter().partition(|turn| is_held(turn, replay));
-            self.set_aside(&held);
-            self.give_up(&lost);
+            self.give_up(&known);
             // What it tells in other turns than ours, or otherwise, it tells behind what others said before, and what it
             // tells before that stands before.
             let (mut others, mut inserted, mut told) = (unknown, 0, 0);

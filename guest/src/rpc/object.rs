@@ -40,7 +40,11 @@ struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 impl<'a> Object<'a> {
     /// Reads an object; `None` for any other JSON.
     pub fn parse(json: &'a str) -> Option<Self> {
-        serde_json::Deserializer::from_str(json).deserialize_map(Members).ok()
+        let mut json = serde_json::Deserializer::from_str(json);
+        let object = json.deserialize_map(Members).ok()?;
+        // Nothing stands behind it.
+        json.end().ok()?;
+        Some(object)
     }
 
     /// Reads an object, or makes an empty one of anything else.
@@ -143,6 +147,7 @@ mod tests {
         assert_eq!(object.get_some("n"), Some("true"));
         assert_eq!(object.with("z", "{}"), r#"{"a":{ "x" : 1.50 },"ключ":"\u0041","n":true,"z":{}}"#);
         assert!(Object::parse("[1]").is_none());
+        assert!(Object::parse("{} 1").is_none());
     }
 
     #[test]
