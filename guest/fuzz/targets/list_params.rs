@@ -2,13 +2,15 @@
 
 #![no_main]
 
+use acp_sessions_guest::rpc::Object;
 use acp_sessions_guest::sessions::list::{self, Agents, ListError, Options};
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_guest::store::{Decision, Session, Store, Title};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
-const OPTIONS: Options = Options { page_size: 2, agents: Agents::All, agent: None, draft: false, extended: true, now: 0 };
+const OPTIONS: Options =
+    Options { page_size: 2, agents: Agents::All, agent: None, draft: false, extended: true, now: 0 };
 
 fuzz_target!(|data: &[u8]| {
     thread_local!(static STORE: Store<Memory> = store());
@@ -40,7 +42,11 @@ fn read(store: &Store<Memory>, params: &str) {
         }
         Err(ListError::Storage(error)) => panic!("{error}"),
     };
-    let mut params: Value = serde_json::from_str(params).expect("what was accepted is JSON");
+    let Ok(mut params) = serde_json::from_str::<Value>(params) else {
+        // Not every program can read all of it.
+        assert!(Object::parse(params).is_some(), "what was accepted is an object");
+        return;
+    };
     let mut page: Value = serde_json::from_str(&first).expect("a page is JSON");
     // Twelve sessions, at least one a page.
     for _ in 0..12 {
