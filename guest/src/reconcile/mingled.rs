@@ -115,6 +115,8 @@ struct Search<'a> {
     replay: &'a [Turn],
     /// The turns of the replay that begin so.
     places: BTreeMap<Sum, Vec<usize>>,
+    /// What prompts that follow each other in one of `at_once` are together, and what that is made of.
+    together: BTreeMap<Sum, Letters>,
     /// Those of `its` that were begun before others had come to their end, with those that are one with one of them to readers.
     at_once: Vec<Range<usize>>,
 }
@@ -125,7 +127,10 @@ impl<'a> Search<'a> {
         for place in theirs {
             places.entry(replay[place].user).or_default().push(place);
         }
-        Self { log, its, replay, places, at_once: at_once(log, its) }
+        let at_once = at_once(log, its);
+        let prompts = |group: &Range<usize>| its[group.clone()].iter().map(|at| log[*at].user);
+        let together = at_once.iter().map(|group| together(prompts(group).filter(|prompt| !prompt.is_empty())));
+        Self { log, its, replay, places, together: together.flatten().collect(), at_once }
     }
 
     fn all(&self) -> Vec<Same> {
@@ -184,10 +189,13 @@ impl<'a> Search<'a> {
         loop {
             let is_ours_next = ours.asked.length() <= theirs.asked.length();
             if is_ours_next && end < self.its.len() && end - first < most {
-                ours.add(&self.log[self.its[end]]);
+                let turn = &self.log[self.its[end]];
+                ours.add(turn, Letters::of_sum(turn.user));
                 end += 1;
             } else if !is_ours_next && told_end < self.replay.len() {
-                theirs.add(&self.replay[told_end]);
+                let turn = &self.replay[told_end];
+                let prompts = group.and_then(|_| self.together.get(&turn.user).copied());
+                theirs.add(turn, prompts.unwrap_or_else(|| Letters::of_sum(turn.user)));
                 told_end += 1;
             } else {
                 return None;
@@ -211,6 +219,22 @@ impl<'a> Search<'a> {
     }
 }
 
+/// What agents may have put together of these prompts, which follow each other, and what each of that is made of. What is one of them
+/// by itself is no two others.
+fn together(prompts: impl Iterator<Item = Sum>) -> Vec<(Sum, Letters)> {
+    let prompts: Vec<Sum> = prompts.collect();
+    let from = |first: usize| {
+        let joined =
+            prompts[first..].iter().take(MOST_JOINED).scan((Sum::default(), Letters::default()), |said, next| {
+                *said = (said.0.followed_by(*next), said.1.and(Letters::of_sum(*next)));
+                Some(*said)
+            });
+        joined.skip(1)
+    };
+    let alone = prompts.iter().map(|prompt| (*prompt, Letters::of_sum(*prompt)));
+    (0..prompts.len()).flat_map(from).chain(alone).collect()
+}
+
 /// What the user and the agent say in some turns, whatever is said in which of them.
 #[derive(Debug, Default)]
 struct Said {
@@ -223,9 +247,10 @@ struct Said {
 }
 
 impl Said {
-    fn add(&mut self, turn: &Turn) {
+    /// A turn that the user begins with these prompts.
+    fn add(&mut self, turn: &Turn, prompts: Letters) {
         self.asked = self.asked.followed_by(turn.user);
-        self.prompts = self.prompts.and(Letters::of_sum(turn.user));
+        self.prompts = self.prompts.and(prompts);
         self.letters = self.letters.and(turn.agent.letters());
         self.answered = self.answered.followed_by(turn.agent.sum());
     }

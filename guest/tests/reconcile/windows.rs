@@ -128,7 +128,7 @@ fn turns_without_words_behind_others_are_there_once_though_their_prompts_are_the
 #[test]
 fn prompts_that_a_window_sends_without_waiting_are_there_once_beside_those_of_others() {
     type Written = &'static [(&'static str, &'static str)];
-    let cases: [(Written, &[&str]); 2] = [
+    let cases: [(Written, &[&str]); 4] = [
         // Those of the turns at once are told together with one of the next turn.
         (
             &[
@@ -146,6 +146,47 @@ fn prompts_that_a_window_sends_without_waiting_are_there_once_beside_those_of_ot
         ),
         // What the agent said by itself was written behind a prompt that it came before.
         (&[("1", "pm0"), ("1", "pm1"), ("1", "e"), ("0", "pm3"), ("0", "e"), ("", "am2")], &["m0 m1/m2", "m3/~"]),
+        // The agent has put two together, and another window's prompt comes before the third.
+        (
+            &[
+                ("1", "pu1"),
+                ("1", "aa1"),
+                ("1", "e"),
+                ("2", "pu2"),
+                ("2", "ae3"),
+                ("2", "pu4"),
+                ("2", "aa4"),
+                ("2", "pu6"),
+                ("2", "ab4"),
+                ("2", "aa6"),
+                ("2", "e"),
+                ("", "ae5"),
+                ("3", "pu7"),
+                ("3", "aa7"),
+                ("3", "e"),
+            ],
+            &["u1/a1e3", "u2 u4/a4e5", "u7/a7b4", "u6/a6"],
+        ),
+        (
+            &[
+                ("1", "pu1"),
+                ("1", "aa1"),
+                ("1", "e"),
+                ("2", "pu2"),
+                ("2", "ae3"),
+                ("2", "pu4"),
+                ("2", "aa4"),
+                ("", "ae5"),
+                ("2", "pu6"),
+                ("3", "pu7"),
+                ("3", "aa7"),
+                ("2", "ab4"),
+                ("3", "e"),
+                ("2", "aa6"),
+                ("2", "e"),
+            ],
+            &["u1/a1e3", "u2 u4/a4e5", "u7/a7b4", "u6/a6"],
+        ),
     ];
     for (written, told) in cases {
         let mut scene = Scene::new();
