@@ -31,9 +31,9 @@ pub(super) struct AskedFor {
 impl AskedFor {
     /// Reads the params of `initialize`.
     pub(super) fn read(params: &Object<'_>) -> Self {
-        let client = Object::parse_or_empty(params.get("clientCapabilities").unwrap_or("{}"));
-        let session = Object::parse_or_empty(client.get("session").unwrap_or("{}"));
-        let options = Object::parse_or_empty(session.get("configOptions").unwrap_or("{}"));
+        let client = params.get_object("clientCapabilities");
+        let session = client.get_object("session");
+        let options = session.get_object("configOptions");
         let has = |of: &Object<'_>, name: &str| of.get_some(name).is_some_and(|marker| marker != "false");
         Self {
             notices: has(&session, "notices"),

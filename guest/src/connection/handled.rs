@@ -23,10 +23,11 @@ pub(super) enum Handled {
 pub(super) type Handling = Result<Handled, RpcError>;
 
 impl Handled {
-    /// The line passes with the session's id replaced, where it is another. `params` must come from `line`.
-    pub(super) fn named(line: &str, params: &Object<'_>, id: &str) -> Self {
+    /// The line passes with the id that this member of its params has replaced, where it is another. `params` must come from
+    /// `line`.
+    pub(super) fn named(line: &str, params: &Object<'_>, member: &str, id: &str) -> Self {
         let wanted = json!(id).to_string();
-        match params.get("sessionId") {
+        match params.get(member) {
             Some(given) if given != wanted => Self::PassAs(rpc::splice(line, given, &wanted)),
             _ => Self::Pass,
         }

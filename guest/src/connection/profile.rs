@@ -60,19 +60,19 @@ impl AgentProfile {
     /// Reads the result of `initialize`; `called` is the agent's name where it gives none, `store` says which store the
     /// layer has.
     pub(super) fn read(result: &Object<'_>, called: &str, store: Option<&str>) -> Self {
-        let info = Object::parse_or_empty(result.get("agentInfo").unwrap_or("{}"));
-        let capabilities = Object::parse_or_empty(result.get("agentCapabilities").unwrap_or("{}"));
-        let session = Object::parse_or_empty(capabilities.get("sessionCapabilities").unwrap_or("{}"));
+        let info = result.get_object("agentInfo");
+        let capabilities = result.get_object("agentCapabilities");
+        let session = capabilities.get_object("sessionCapabilities");
         // RFD 004 had them there.
-        let of_old = Object::parse_or_empty(capabilities.get("session").unwrap_or("{}"));
+        let of_old = capabilities.get_object("session");
         // A marker is an object; some agents of old say `true`.
         let has = |name: &str| {
             let marker = session.get_some(name).or_else(|| of_old.get_some(name));
             marker.is_some_and(|marker| marker != "false")
         };
-        let list = Object::parse_or_empty(session.get("list").unwrap_or("{}"));
-        let meta = Object::parse_or_empty(capabilities.get("_meta").unwrap_or("{}"));
-        let layer = Object::parse_or_empty(meta.get("acp-sessions").unwrap_or("{}"));
+        let list = session.get_object("list");
+        let meta = capabilities.get_object("_meta");
+        let layer = meta.get_object("acp-sessions");
         let their_store = layer.get_string("store");
         let has_same_store = their_store.is_some() && their_store.as_deref() == store;
         let is_layer = layer.get("version").is_some() && !has_same_store;

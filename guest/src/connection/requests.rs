@@ -282,7 +282,7 @@ pub(super) struct Permission {
 impl Permission {
     /// Reads the params of the request, for a session.
     pub(super) fn read(session: Key, params: &Object<'_>) -> Self {
-        let call = Object::parse_or_empty(params.get("toolCall").unwrap_or("{}"));
+        let call = params.get_object("toolCall");
         let tool_call = call.get_string("toolCallId").filter(|id| id.len() <= LONGEST_OF_AGENT);
         Self { session, tool_call }
     }

@@ -77,28 +77,25 @@ pub(super) fn restore_requests(wanted: &State, answer: &str, agent_id: &str) -> 
     let given = state_given(&answer, State::default());
     let mut requests = Vec::new();
     let mut not_put_back = NotPutBack::default();
+    let mut put_back = |request: RestoreRequest, is_in_force, is_offered| match (is_in_force, is_offered) {
+        (true, _) => {}
+        (false, true) => requests.push(request),
+        (false, false) => not_put_back.note(&request.restores),
+    };
     if let Some(mode) = &wanted.mode {
         let modes = given.modes.as_deref().or(wanted.modes.as_deref());
         let modes = modes.map(|modes| Object::parse_or_empty(modes.get())).unwrap_or_default();
-        if given.modes.is_some() && modes.get_string("currentModeId").as_ref() == Some(mode) {
-            // It is in force.
-        } else if offers(&modes, "availableModes", "id", mode) {
-            let params = json!({ "sessionId": agent_id, "modeId": mode }).to_string();
-            requests.push(RestoreRequest { method: "session/set_mode", params, restores: Restored::Mode });
-        } else {
-            not_put_back.note(&Restored::Mode);
-        }
+        let is_in_force = given.modes.is_some() && modes.get_string("currentModeId").as_ref() == Some(mode);
+        let params = json!({ "sessionId": agent_id, "modeId": mode }).to_string();
+        let request = RestoreRequest { method: "session/set_mode", params, restores: Restored::Mode };
+        put_back(request, is_in_force, offers(&modes, "availableModes", "id", mode));
     }
     if let Some(model) = &wanted.model {
         let models = answer.get_object("models");
-        if models.get_string("currentModelId").as_ref() == Some(model) {
-            // It is in force.
-        } else if offers(&models, "availableModels", "modelId", model) {
-            let params = json!({ "sessionId": agent_id, "modelId": model }).to_string();
-            requests.push(RestoreRequest { method: "session/set_model", params, restores: Restored::Model });
-        } else {
-            not_put_back.note(&Restored::Model);
-        }
+        let is_in_force = models.get_string("currentModelId").as_ref() == Some(model);
+        let params = json!({ "sessionId": agent_id, "modelId": model }).to_string();
+        let request = RestoreRequest { method: "session/set_model", params, restores: Restored::Model };
+        put_back(request, is_in_force, offers(&models, "availableModels", "modelId", model));
     }
     let options = given.options.as_deref().and_then(|options| elements(options.get()));
     let is_list = options.is_some();

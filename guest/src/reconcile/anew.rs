@@ -3,13 +3,10 @@
 use std::collections::HashSet;
 
 use super::sum::Sum;
-use super::turn::{Half, Strip, Turn};
+use super::turn::{Half, MOST_JOINED, Strip, Turn};
 use super::turns;
 use crate::storage::{Result, Storage};
 use crate::store::Segment;
-
-/// How many prompts with no answer between are looked at that may have been put together.
-const MOST_JOINED: usize = 8;
 
 /// Of these parts, which have come to a conversation as those others were taken out of it, the turns that the user begins
 /// with other words than any that was taken out: nothing of them was in it before.

@@ -7,12 +7,10 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::sum::Sum;
-use super::turn::{Half, Turn};
+use super::turn::{Half, MOST_JOINED, Turn};
 
 /// How many turns are gone back for the one that the replay has with what was said by itself.
 const LOOKED_BACK: usize = 200;
-/// How many prompts with no answer between are looked at that an agent may have put together.
-const MOST_JOINED: usize = 8;
 
 /// Turns of which some, by their places, are what the agent said by itself.
 #[derive(Debug)]

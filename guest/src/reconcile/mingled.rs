@@ -9,14 +9,12 @@ use std::ops::Range;
 
 use super::sum::Sum;
 use super::text::{Letters, Text};
-use super::turn::Turn;
+use super::turn::{MOST_JOINED, Turn};
 
 /// How many turns that follow each other are looked at.
 const MOST: usize = 64;
 /// In how many places of a replay they are looked for.
 const MOST_PLACES: usize = 8;
-/// How many prompts with no answer between are looked at that an agent may have put together.
-const MOST_JOINED: usize = 8;
 /// How many turns that follow each other are looked at, in each of which but the last the agent may have said what it said while the
 /// next prompt was on its way to it.
 const MOST_CROSSED: usize = 8;

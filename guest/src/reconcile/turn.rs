@@ -7,6 +7,9 @@ use super::places::Places;
 use super::sum::Sum;
 use super::text::Text;
 
+/// How many prompts with no answer between are looked at that an agent may have put together.
+pub(super) const MOST_JOINED: usize = 8;
+
 /// Takes the layer's own words (the digest of a rehydration) out of what a user is said to have said.
 pub type Strip = for<'a> fn(&'a str) -> Cow<'a, str>;
 

@@ -34,13 +34,14 @@ fn is_same_within(depth: usize, one: &str, other: &str) -> bool {
             let (Some(one), Some(other)) = (elements(one), elements(other)) else { return false };
             one.len() == other.len() && one.into_iter().zip(other).all(is_same)
         }
-        (Some(b'"'), Some(b'"')) => text(one).is_some_and(|one| text(other) == Some(one)),
+        (Some(b'"'), Some(b'"')) => exact_text(one).is_some_and(|one| exact_text(other) == Some(one)),
         _ => number(one).is_some_and(|one| number(other) == Some(one)),
     }
 }
 
-/// `None` for what is no text, or none that can be read.
-fn text(json: &str) -> Option<Cow<'_, str>> {
+/// The text of a JSON string all of whose characters are whole; `None` for any other JSON. [`super::text()`] also reads strings
+/// with half a character in them, and two of these that differ would be the same.
+fn exact_text(json: &str) -> Option<Cow<'_, str>> {
     #[derive(serde::Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
     serde_json::from_str(json).ok().map(|Text(text)| text)

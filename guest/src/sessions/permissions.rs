@@ -176,7 +176,7 @@ impl Asked {
     fn ask(&mut self, entry: &Entry<'_>) {
         let asked = Object::parse_or_empty(entry.json);
         let call = asked.get_some("toolCall");
-        let named = Object::parse_or_empty(call.unwrap_or("{}"));
+        let named = asked.get_object("toolCall");
         let options: Vec<&RawValue> =
             asked.get("options").and_then(|options| serde_json::from_str(options).ok()).unwrap_or_default();
         let permission = Permission {

@@ -72,7 +72,7 @@ enum Said {
 impl Said {
     fn read(update: &str) -> Self {
         let update = Object::parse_or_empty(update);
-        let content = Object::parse_or_empty(update.get("content").unwrap_or_default());
+        let content = update.get_object("content");
         let is_text = content.get_string("type").as_deref() == Some("text");
         let text = || content.get_string("text").filter(|_| is_text);
         match update.get_string("sessionUpdate").unwrap_or_default().as_str() {

@@ -4,18 +4,8 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::json;
 
 use crate::desk::{Desk, World, update};
-use crate::scenes::{CWD, ask_fork, ask_resume, leave, listing, oblige};
-use crate::usage::{TODAY, costing, costs, forked, loaded, loads, recorded, turn, two_windows, used};
-
-/// The agent forks `s1`, and calls the fork `f1`; it tells these sums of the fork before it answers.
-fn fork(desk: &mut Desk<'_>, told: &[&str]) {
-    let asked = ask_fork(desk, "s1").request("session/fork");
-    for sum in told {
-        costs(desk, "f1", sum);
-    }
-    let out = desk.reply(&asked, json!({"sessionId": "f1"}));
-    oblige(desk, out, &[], "fresh");
-}
+use crate::scenes::{CWD, ask_resume, leave, listing, oblige};
+use crate::usage::{TODAY, costing, fork, forked, loaded, loads, recorded, turn, two_windows, used};
 
 #[test]
 fn a_fork_in_a_window_whose_agent_is_behind_is_not_charged_what_its_parent_is_known_to_have_cost() {

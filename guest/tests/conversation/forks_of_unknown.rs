@@ -28,6 +28,14 @@ fn asked(desk: &mut Desk<'_>) -> Value {
     asked
 }
 
+/// The same in a window of its own; the agent has replayed what the fork begins with, and has not answered.
+fn begun<'a>(store: &'a Memory, world: &'a World) -> (Desk<'a>, Value) {
+    let mut desk = Desk::ready(store, world, &forks());
+    let request = asked(&mut desk);
+    replay(&mut desk, "f1", OLD);
+    (desk, request)
+}
+
 /// The id of a fork that the client was given.
 fn named(out: &Out) -> String {
     let answer = out.answer("fork");
@@ -160,9 +168,7 @@ fn where_the_id_that_the_agent_gives_it_is_anothers_it_has_one_of_its_own() {
             desk.ask("session/delete", json!({"sessionId": "f1"}));
         }
         leave(desk);
-        let mut desk = Desk::ready(&store, &world, &forks());
-        let request = asked(&mut desk);
-        replay(&mut desk, "f1", OLD);
+        let (mut desk, request) = begun(&store, &world);
         let fork = named(&desk.reply(&request, json!({"sessionId": "f1"})));
         assert_ne!(fork, "f1");
         let out = desk.turn(&fork, NEW[0].0, &[NEW[0].1]);
@@ -176,9 +182,7 @@ fn where_the_id_that_the_agent_gives_it_is_anothers_it_has_one_of_its_own() {
 #[test]
 fn it_is_one_session_though_the_agents_list_is_read_before_it_is_answered() {
     let (store, world) = (Memory::new(), World::unrecorded());
-    let mut desk = Desk::ready(&store, &world, &forks());
-    let request = asked(&mut desk);
-    replay(&mut desk, "f1", OLD);
+    let (mut desk, request) = begun(&store, &world);
     let mut other = listing(&store, &world, "a", &json!({}), &[row("f1", "Fork", "2025-01-01T00:00:00Z")]);
     assert_eq!(other.listed(), ["f1"]);
     assert_eq!(named(&desk.reply(&request, json!({"sessionId": "f1"}))), "f1");
@@ -191,9 +195,7 @@ fn it_is_one_session_though_the_agents_list_is_read_before_it_is_answered() {
 #[test]
 fn where_a_client_takes_it_back_the_agent_lets_go_of_it_and_nothing_is_kept() {
     let (store, world) = (Memory::new(), World::unrecorded());
-    let mut desk = Desk::ready(&store, &world, &forks());
-    let request = asked(&mut desk);
-    replay(&mut desk, "f1", OLD);
+    let (mut desk, request) = begun(&store, &world);
     let out = desk.client(json!({"method": "$/cancel_request", "params": {"requestId": "fork"}}));
     assert_eq!(out.answer("fork")["error"]["code"], -32800);
     let out = desk.reply(&request, json!({"sessionId": "f1"}));
@@ -205,9 +207,7 @@ fn where_a_client_takes_it_back_the_agent_lets_go_of_it_and_nothing_is_kept() {
 #[test]
 fn it_can_be_forked_once_more() {
     let (store, world) = (Memory::new(), World::unrecorded());
-    let mut desk = Desk::ready(&store, &world, &forks());
-    let request = asked(&mut desk);
-    replay(&mut desk, "f1", OLD);
+    let (mut desk, request) = begun(&store, &world);
     desk.reply(&request, json!({"sessionId": "f1"})).answer("fork");
     let request = ask_fork(&mut desk, "f1").request("session/fork");
     replay(&mut desk, "f2", OLD);

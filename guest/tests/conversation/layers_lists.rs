@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::desk::{Desk, Out, World};
 use crate::follower::{members, notified, one, told};
 use crate::scenes::CWD;
-use crate::stack::{Bottom, KINDS, Stack};
+use crate::stack::{Bottom, Ground, KINDS, Stack};
 
 const ELSEWHERE: &str = "/home/y";
 const RESYNC: &str = "session/list/resync";
@@ -39,14 +39,12 @@ fn told_of(out: &Out, subscription: &str) -> Vec<String> {
 
 #[test]
 fn what_changes_in_lists_is_told_through_a_layer_over_the_same_store() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let mut bottom = Bottom::of(KINDS[2]);
-    let hints = json!({"session": {"listChanged": {}}});
-    let mut stack = Stack::begin([&store; 2], &world, &mut bottom, &[], &hints);
+    let mut ground = Ground::of(KINDS[2]);
+    let mut stack = ground.stack_with(&json!({"session": {"listChanged": {}}}));
     let here = subscribe(&mut stack, &json!({ "cwd": CWD }));
     let all = subscribe(&mut stack, &json!({}));
     stack.rows(json!({ "cwd": ELSEWHERE }));
-    let mut other = other(&store, &world);
+    let mut other = other(stack.stores[0], stack.world);
     other.new_session("s1", CWD);
     other.new_session("s2", ELSEWHERE);
     let out = stack.settle(Out::default());
@@ -67,18 +65,17 @@ fn what_changes_in_lists_is_told_through_a_layer_over_the_same_store() {
 #[test]
 fn what_is_followed_goes_on_when_the_layer_behind_was_started_again() {
     for is_lost in [false, true] {
-        let (store, world) = (Memory::new(), World::unrecorded());
-        let mut bottom = Bottom::of(KINDS[2]);
-        let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+        let mut ground = Ground::of(KINDS[2]);
+        let mut stack = ground.stack();
         let subscription = subscribe(&mut stack, &json!({ "cwd": CWD }));
         let ended = subscribe(&mut stack, &json!({}));
         stack.ask("session/list/unsubscribe", json!({ "subscriptionId": ended }));
-        let mut other = other(&store, &world);
+        let mut other = other(stack.stores[0], stack.world);
         for time in 1..3 {
-            let out = stack.begin_inner_again(&store, &world);
+            let out = stack.begin_inner_again();
             assert_eq!(notified(&out, RESYNC), [json!({ "subscriptionId": subscription })], "{is_lost}, {time}");
             if is_lost {
-                stack.lose_outer(&store, &world);
+                stack.lose_outer();
             }
             let id = format!("s{time}");
             other.new_session(&id, CWD);
@@ -92,18 +89,17 @@ fn what_is_followed_goes_on_when_the_layer_behind_was_started_again() {
         assert_eq!(out.answer("session/list/unsubscribe")["result"], json!({}));
         other.new_session("s9", CWD);
         let mut out = stack.settle(Out::default());
-        out.extend(stack.begin_inner_again(&store, &world));
+        out.extend(stack.begin_inner_again());
         assert!(out.client.is_empty(), "{is_lost}: {out:?}");
     }
 }
 
 #[test]
 fn what_the_layer_behind_says_to_read_again_is_told_by_the_id_that_the_client_knows() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let mut bottom = Bottom::of(KINDS[2]);
-    let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+    let mut ground = Ground::of(KINDS[2]);
+    let mut stack = ground.stack();
     let subscription = subscribe(&mut stack, &json!({}));
-    let asked = stack.introduce_inner_again(&store, &world).request("session/list/subscribe");
+    let asked = stack.introduce_inner_again().request("session/list/subscribe");
     let answer = json!({"subscriptionId": "theirs", "sessions": []});
     assert_eq!(notified(&stack.outer.reply(&asked, answer), RESYNC), [json!({ "subscriptionId": subscription })]);
     let say =
@@ -128,34 +124,32 @@ fn what_the_layer_behind_says_to_read_again_is_told_by_the_id_that_the_client_kn
 
 #[test]
 fn a_subscription_that_the_layer_behind_refuses_is_asked_for_when_it_is_started_again() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let mut bottom = Bottom::of(KINDS[2]);
-    let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+    let mut ground = Ground::of(KINDS[2]);
+    let mut stack = ground.stack();
     let params = json!({"cwd": CWD, "archived": "all"});
     let subscription = subscribe(&mut stack, &params);
     for _ in 0..2 {
-        let asked = stack.introduce_inner_again(&store, &world).request("session/list/subscribe");
+        let asked = stack.introduce_inner_again().request("session/list/subscribe");
         assert_eq!(asked["params"], params);
         let out = stack.outer.refuse(&asked, -32603);
         assert_eq!(notified(&out, RESYNC), [json!({ "subscriptionId": subscription })]);
         assert!(stack.outer.wait(5000).agent.is_empty());
     }
     // It ends as it is asked.
-    stack.introduce_inner_again(&store, &world);
-    let out = stack.begin_inner_again(&store, &world);
+    stack.introduce_inner_again();
+    let out = stack.begin_inner_again();
     assert_eq!(notified(&out, RESYNC), [json!({ "subscriptionId": subscription })]);
-    other(&store, &world).new_session("s1", CWD);
+    other(stack.stores[0], stack.world).new_session("s1", CWD);
     assert_eq!(told_of(&stack.settle(Out::default()), &subscription), ["s1"]);
 }
 
 #[test]
 fn a_subscription_that_the_client_ends_while_it_is_asked_for_again_is_ended() {
     for is_answered in [false, true] {
-        let (store, world) = (Memory::new(), World::unrecorded());
-        let mut bottom = Bottom::of(KINDS[2]);
-        let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+        let mut ground = Ground::of(KINDS[2]);
+        let mut stack = ground.stack();
         let subscription = subscribe(&mut stack, &json!({}));
-        let asked = stack.introduce_inner_again(&store, &world).request("session/list/subscribe");
+        let asked = stack.introduce_inner_again().request("session/list/subscribe");
         if is_answered {
             stack.outer.refuse(&asked, -32603);
         }
@@ -166,12 +160,12 @@ fn a_subscription_that_the_client_ends_while_it_is_asked_for_again_is_ended() {
             assert!(out.client.is_empty(), "{out:?}");
             assert_eq!(out.request("session/list/unsubscribe")["params"], json!({"subscriptionId": "theirs"}));
         }
-        let out = stack.introduce_inner_again(&store, &world);
+        let out = stack.introduce_inner_again();
         assert!(out.client.is_empty() && out.agent.is_empty(), "{is_answered}: {out:?}");
         // The layer that ends has not ended it.
         let subscription = subscribe(&mut stack, &json!({}));
         stack.outer.client(unsubscribe(&subscription));
-        let out = stack.introduce_inner_again(&store, &world);
+        let out = stack.introduce_inner_again();
         assert!(out.answer("unsubscribe")["error"].is_object(), "{out:?}");
         out.request("session/list/subscribe");
     }
@@ -179,26 +173,24 @@ fn a_subscription_that_the_client_ends_while_it_is_asked_for_again_is_ended() {
 
 #[test]
 fn a_subscription_that_is_asked_for_again_as_an_instance_is_lost_is_asked_for_by_the_next() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let mut bottom = Bottom::of(KINDS[2]);
-    let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+    let mut ground = Ground::of(KINDS[2]);
+    let mut stack = ground.stack();
     let subscription = subscribe(&mut stack, &json!({}));
-    let asked = stack.introduce_inner_again(&store, &world).request("session/list/subscribe");
-    stack.lose_outer(&store, &world);
+    let asked = stack.introduce_inner_again().request("session/list/subscribe");
+    stack.lose_outer();
     let again = stack.outer.pull();
     let out = stack.outer.reply(&asked, json!({"subscriptionId": "late", "sessions": []}));
     assert!(out.client.is_empty() && out.agent.is_empty(), "{out:?}");
     let out = stack.settle(again);
     assert_eq!(notified(&out, RESYNC), [json!({ "subscriptionId": subscription })]);
-    other(&store, &world).new_session("s1", CWD);
+    other(stack.stores[0], stack.world).new_session("s1", CWD);
     assert_eq!(told_of(&stack.settle(Out::default()), &subscription), ["s1"]);
 }
 
 #[test]
 fn a_client_has_no_more_subscriptions_through_two_layers_than_through_one() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let mut bottom = Bottom::of(KINDS[2]);
-    let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+    let mut ground = Ground::of(KINDS[2]);
+    let mut stack = ground.stack();
     let first = subscribe(&mut stack, &json!({}));
     for _ in 1..128 {
         subscribe(&mut stack, &json!({}));
@@ -207,7 +199,7 @@ fn a_client_has_no_more_subscriptions_through_two_layers_than_through_one() {
     assert_eq!(refused.answer("session/list/subscribe")["error"]["code"], -32602);
     stack.ask("session/list/unsubscribe", json!({ "subscriptionId": first }));
     subscribe(&mut stack, &json!({}));
-    assert_eq!(notified(&stack.begin_inner_again(&store, &world), RESYNC).len(), 128);
+    assert_eq!(notified(&stack.begin_inner_again(), RESYNC).len(), 128);
 }
 
 /// A page's rows, and how it goes on.
@@ -268,7 +260,7 @@ fn lists_through_a_layer_over_the_same_store_are_in_the_dialect_of_the_one_in_fr
         assert_eq!(page(out.answer("bare")).0, page(&single.ask("session/list", json!({}))).0);
         // What is told of a list is as its rows are.
         let subscription = subscribe(&mut stack, &json!({}));
-        stack.begin_inner_again(&store, &world);
+        stack.begin_inner_again();
         writer.new_session("new", CWD);
         let (rows, _) = told(&stack.settle(Out::default()), &subscription);
         assert_eq!(rows[0].get("createdAt").is_some(), !settings.is_empty());

@@ -10,7 +10,7 @@ use crate::desk::{Out, World};
 use crate::layers::are_as_good_as_one;
 use crate::scenes::{CWD, said};
 use crate::side_by_side::shown;
-use crate::stack::{Bottom, KINDS, Stack};
+use crate::stack::{Bottom, Ground, KINDS, Stack};
 
 /// What a client asks in a session, by what it says there.
 fn prompt(session: &str, text: &str) -> Value {
@@ -35,18 +35,17 @@ fn two_layers_over_one_store_are_one() {
 #[test]
 fn what_is_open_in_a_layer_over_the_same_store_is_gone_on_with_when_that_was_started_again() {
     for (kind, is_lost) in KINDS.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
-        let (store, world) = (Memory::new(), World::unrecorded());
-        let mut bottom = Bottom::of(kind);
-        let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+        let mut ground = Ground::of(kind);
+        let mut stack = ground.stack();
         let [id, closed] = [0, 1].map(|_| stack.new_session());
         stack.prompt(&id, "First question");
         let out = stack.ask("session/fork", json!({"sessionId": id, "cwd": CWD}));
         let fork = out.answer("session/fork")["result"]["sessionId"].as_str().unwrap().to_owned();
         stack.ask("session/close", json!({"sessionId": closed}));
         for time in 1..3 {
-            stack.begin_inner_again(&store, &world);
+            stack.begin_inner_again();
             if is_lost {
-                stack.lose_outer(&store, &world);
+                stack.lose_outer();
             }
             for session in [&id, &fork] {
                 let out = stack.prompt(session, "Next question");
@@ -75,7 +74,7 @@ fn what_other_windows_say_is_shown_again_without_a_word_of_the_client_when_the_l
         let mut second = Stack::ready([&store; 2], &world, &mut two);
         second.load(&id, &Value::Null);
         for nth in ["Second", "Third"] {
-            assert_eq!(said(&first.begin_inner_again(&store, &world).client), [""; 0], "{kind}");
+            assert_eq!(said(&first.begin_inner_again().client), [""; 0], "{kind}");
             second.prompt(&id, &format!("{nth} question"));
             let told = [format!("> {nth} question"), format!("Re: {nth} question")];
             assert_eq!(shown(&first.settle(Out::default())), told, "{kind}");
@@ -87,13 +86,12 @@ fn what_other_windows_say_is_shown_again_without_a_word_of_the_client_when_the_l
 
 #[test]
 fn the_sessions_that_were_used_last_are_resumed_first_and_a_few_at_a_time() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let mut bottom = Bottom::of(KINDS[2]);
-    let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+    let mut ground = Ground::of(KINDS[2]);
+    let mut stack = ground.stack();
     let ids: Vec<String> = (0..12).map(|_| stack.new_session()).collect();
     stack.prompt(&ids[2], "Used last");
     stack.ask("session/close", json!({"sessionId": ids[11]}));
-    let out = stack.introduce_inner_again(&store, &world);
+    let out = stack.introduce_inner_again();
     let expected = [2, 10, 9, 8, 7, 6, 5, 4].map(|nth| ids[nth].as_str());
     assert_eq!(resumed(&out), expected);
     // What the client closes before its turn comes is not opened for it, and what it needs is not kept waiting.
@@ -108,16 +106,15 @@ fn the_sessions_that_were_used_last_are_resumed_first_and_a_few_at_a_time() {
 
 #[test]
 fn what_waits_for_a_session_to_be_resumed_can_be_taken_back() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let mut bottom = Bottom::of(KINDS[2]);
-    let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+    let mut ground = Ground::of(KINDS[2]);
+    let mut stack = ground.stack();
     let id = stack.new_session();
     for is_lost in [true, false] {
         // A lost instance's successor has it resumed when it is needed.
-        let out = stack.introduce_inner_again(&store, &world);
+        let out = stack.introduce_inner_again();
         assert_eq!(resumed(&out), [&id]);
         if is_lost {
-            stack.lose_outer(&store, &world);
+            stack.lose_outer();
             assert_eq!(resumed(&stack.outer.wait(1000)), [""; 0]);
         }
         let out = stack.outer.client(prompt(&id, "first"));
@@ -136,7 +133,7 @@ fn what_waits_for_a_session_to_be_resumed_can_be_taken_back() {
         assert!(stack.outer.client(prompt(&id, request)).agent.is_empty(), "{request} waits");
     }
     // It ends once more while it is asked.
-    let out = stack.begin_inner_again(&store, &world);
+    let out = stack.begin_inner_again();
     for request in ["fourth", "fifth"] {
         assert_eq!(out.answer(request)["result"]["stopReason"], "end_turn");
     }
@@ -149,9 +146,8 @@ fn what_waits_for_a_session_to_be_resumed_can_be_taken_back() {
 
 #[test]
 fn what_a_layer_was_started_again_for_is_opened_as_it_was_and_where_it_is_now() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let mut bottom = Bottom::of(KINDS[2]);
-    let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+    let mut ground = Ground::of(KINDS[2]);
+    let mut stack = ground.stack();
     let server = json!([{"name": "m", "command": "m", "args": [], "env": []}]);
     let out = stack.ask("session/new", json!({"cwd": CWD, "mcpServers": server}));
     let id = out.answer("session/new")["result"]["sessionId"].as_str().unwrap().to_owned();
@@ -160,8 +156,8 @@ fn what_a_layer_was_started_again_for_is_opened_as_it_was_and_where_it_is_now() 
     let out = stack.ask("session/load", json!({"sessionId": id, "cwd": "/elsewhere", "mcpServers": []}));
     assert!(out.answer("session/load")["error"].is_null());
     let moved = Relocate { old: CWD.to_owned(), new: "/moved".to_owned(), limit: 10, dry_run: false, after: None };
-    relocate(&Store::new(&store), &moved).unwrap();
-    stack.begin_inner_again(&store, &world);
+    relocate(&Store::new(stack.stores[0]), &moved).unwrap();
+    stack.begin_inner_again();
     stack.prompt(&id, "Second");
     let asked = stack.bottom.asked.iter().find(|asked| asked["method"] == "session/resume").unwrap();
     assert_eq!((&asked["params"]["cwd"], &asked["params"]["mcpServers"]), (&json!("/moved"), &server));
@@ -170,11 +166,10 @@ fn what_a_layer_was_started_again_for_is_opened_as_it_was_and_where_it_is_now() 
 
 #[test]
 fn whoever_waits_for_a_session_to_be_resumed_is_told_why_it_is_not_and_the_next_tries_again() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let mut bottom = Bottom::of(KINDS[2]);
-    let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+    let mut ground = Ground::of(KINDS[2]);
+    let mut stack = ground.stack();
     let id = stack.new_session();
-    let resume = stack.introduce_inner_again(&store, &world).request("session/resume");
+    let resume = stack.introduce_inner_again().request("session/resume");
     // Nobody waits yet.
     let out = stack.outer.refuse(&resume, -32603);
     assert!(out.client.is_empty() && out.agent.is_empty(), "{out:?}");
@@ -192,11 +187,10 @@ fn whoever_waits_for_a_session_to_be_resumed_is_told_why_it_is_not_and_the_next_
 
 #[test]
 fn a_session_that_is_gone_when_its_layer_was_started_again_is_forgotten() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let mut bottom = Bottom::of(KINDS[2]);
-    let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+    let mut ground = Ground::of(KINDS[2]);
+    let mut stack = ground.stack();
     let id = stack.new_session();
-    let resume = stack.introduce_inner_again(&store, &world).request("session/resume");
+    let resume = stack.introduce_inner_again().request("session/resume");
     assert!(stack.outer.memos.keys().any(|key| key.ends_with(&id)));
     let out = stack.outer.refuse(&resume, -32002);
     assert!(out.client.is_empty() && out.agent.is_empty(), "{out:?}");
@@ -215,22 +209,21 @@ fn put_away(method: &str, session: &str) -> Value {
 #[test]
 fn a_session_is_closed_when_the_layer_behind_ends_while_it_closes_it() {
     for (kind, is_lost) in KINDS.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
-        let (store, world) = (Memory::new(), World::unrecorded());
-        let mut bottom = Bottom::of(kind);
-        let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+        let mut ground = Ground::of(kind);
+        let mut stack = ground.stack();
         let [id, other, open] = [0, 1, 2].map(|_| stack.new_session());
         for session in [&id, &other] {
             let out = stack.outer.client(put_away("session/close", session));
             assert_eq!(out.request("session/close")["params"]["sessionId"], json!(session));
         }
         if is_lost {
-            stack.lose_outer(&store, &world);
+            stack.lose_outer();
         }
         let out = stack.outer.restart();
         for session in [&id, &other] {
             assert_eq!(out.answer(format!("session/close {session}"))["result"], json!({}), "{kind}, {is_lost}");
         }
-        let out = stack.introduce_inner_again(&store, &world);
+        let out = stack.introduce_inner_again();
         assert_eq!(resumed(&out), [&open], "{kind}, {is_lost}");
         let late = stack.outer.client(prompt(&id, "Too late"));
         let late = Out { agent: out.agent.into_iter().chain(late.agent).collect(), ..late };
@@ -244,9 +237,8 @@ fn a_session_is_closed_when_the_layer_behind_ends_while_it_closes_it() {
 #[test]
 fn sessions_are_deleted_and_archived_by_the_layer_that_is_started_again_in_place_of_one_that_ended_at_it() {
     for (kind, is_lost) in KINDS.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
-        let (store, world) = (Memory::new(), World::unrecorded());
-        let mut bottom = Bottom::of(kind);
-        let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+        let mut ground = Ground::of(kind);
+        let mut stack = ground.stack();
         let [archived, deleted, open] = [0, 1, 2].map(|_| stack.new_session());
         for session in [&archived, &deleted, &open] {
             stack.prompt(session, "First");
@@ -256,11 +248,11 @@ fn sessions_are_deleted_and_archived_by_the_layer_that_is_started_again_in_place
             stack.outer.client(asked.clone());
         }
         if is_lost {
-            stack.lose_outer(&store, &world);
+            stack.lose_outer();
         }
         // The first that is started in its place ends as well.
         for _ in 0..2 {
-            let out = stack.introduce_inner_again(&store, &world);
+            let out = stack.introduce_inner_again();
             assert!(out.client.is_empty(), "{kind}: {:?}", out.client);
             assert_eq!((resumed(&out), out.request("session/archive")), (vec![open.as_str()], asked[0].clone()));
         }
@@ -268,7 +260,7 @@ fn sessions_are_deleted_and_archived_by_the_layer_that_is_started_again_in_place
         assert!(out.client.is_empty(), "{kind}: {:?}", out.client);
         let waits = stack.outer.client(prompt(&archived, "Too late"));
         assert!(waits.agent.is_empty(), "{kind}");
-        let out = stack.begin_inner_again(&store, &world);
+        let out = stack.begin_inner_again();
         for asked in &asked {
             assert_eq!(out.answer(asked["id"].clone())["result"], json!({}), "{kind}, {is_lost}");
         }
@@ -285,19 +277,18 @@ fn sessions_are_deleted_and_archived_by_the_layer_that_is_started_again_in_place
 
 #[test]
 fn what_is_to_be_asked_of_the_layer_that_is_started_again_can_be_taken_back_and_is_answered_as_that_answers() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let mut bottom = Bottom::of(KINDS[2]);
-    let mut stack = Stack::ready([&store; 2], &world, &mut bottom);
+    let mut ground = Ground::of(KINDS[2]);
+    let mut stack = ground.stack();
     let id = stack.new_session();
     let asked = put_away("session/delete", &id);
     stack.outer.client(asked.clone());
     stack.outer.restart();
     let out = stack.outer.client(json!({"method": "$/cancel_request", "params": {"requestId": asked["id"]}}));
     assert_eq!(out.answer(asked["id"].clone())["error"]["code"], -32800);
-    assert_eq!(resumed(&stack.introduce_inner_again(&store, &world)), [&id], "it is open");
+    assert_eq!(resumed(&stack.introduce_inner_again()), [&id], "it is open");
     // What it is refused is open as before.
     stack.outer.client(asked.clone());
-    let out = stack.introduce_inner_again(&store, &world);
+    let out = stack.introduce_inner_again();
     assert_eq!((resumed(&out), out.request("session/delete")), (vec![], asked.clone()));
     let out = stack.outer.refuse(&asked, -32603);
     assert_eq!(out.answer(asked["id"].clone())["error"]["code"], -32603);
@@ -308,7 +299,7 @@ fn what_is_to_be_asked_of_the_layer_that_is_started_again_can_be_taken_back_and_
     let mut long = put_away("session/delete", &id);
     long["params"]["_meta"] = json!("long".repeat(100_000));
     stack.outer.client(long);
-    let out = stack.introduce_inner_again(&store, &world);
+    let out = stack.introduce_inner_again();
     assert_eq!(out.request("session/delete")["params"], json!({"sessionId": id}));
     assert_eq!(stack.settle(out).answer(asked["id"].clone())["result"], json!({}));
 }

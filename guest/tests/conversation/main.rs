@@ -82,6 +82,8 @@ mod two_agents;
 mod unanswered;
 mod unasked;
 mod usage;
+mod usage_of_forks;
+mod usage_told_again;
 mod waiting;
 mod whole;
 mod windows;

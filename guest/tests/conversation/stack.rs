@@ -128,11 +128,40 @@ impl Bottom {
         prompts.map(|asked| asked["params"]["prompt"].to_string().matches(text).count()).sum()
     }
 }
+
+/// What two layers over one store stand on.
+#[derive(Debug)]
+pub(crate) struct Ground {
+    store: Memory,
+    world: World,
+    bottom: Bottom,
+}
+
+impl Ground {
+    /// With an agent of this kind behind both.
+    pub(crate) fn of(kind: &str) -> Self {
+        Self { store: Memory::new(), world: World::unrecorded(), bottom: Bottom::of(kind) }
+    }
+
+    /// The two layers on it.
+    pub(crate) fn stack(&mut self) -> Stack<'_> {
+        self.stack_with(&json!({}))
+    }
+
+    /// The same for a client with these capabilities.
+    pub(crate) fn stack_with(&mut self, client: &Value) -> Stack<'_> {
+        Stack::begin([&self.store; 2], &self.world, &mut self.bottom, &[], client)
+    }
+}
+
 /// The two layers, and the agent behind them.
 pub(crate) struct Stack<'a> {
     pub(crate) outer: Desk<'a>,
     pub(crate) inner: Desk<'a>,
     pub(crate) bottom: &'a mut Bottom,
+    /// Of the outer layer and of the inner one.
+    pub(crate) stores: [&'a Memory; 2],
+    pub(crate) world: &'a World,
 }
 
 impl<'a> Stack<'a> {
@@ -150,7 +179,7 @@ impl<'a> Stack<'a> {
     ) -> Self {
         bottom.begin();
         let (outer, inner) = (Desk::open(stores[0], world, settings), Desk::open(stores[1], world, &[]));
-        let mut stack = Self { outer, inner, bottom };
+        let mut stack = Self { outer, inner, bottom, stores, world };
         let out = stack.ask("initialize", json!({"protocolVersion": 1, "clientCapabilities": client}));
         assert_eq!(out.answer("initialize")["result"]["agentCapabilities"]["loadSession"], true);
         stack
@@ -226,16 +255,16 @@ impl<'a> Stack<'a> {
     }
 
     /// The inner layer and its agent end, and the outer one has them started again.
-    pub(crate) fn begin_inner_again(&mut self, store: &'a Memory, world: &'a World) -> Out {
-        let out = self.introduce_inner_again(store, world);
+    pub(crate) fn begin_inner_again(&mut self) -> Out {
+        let out = self.introduce_inner_again();
         self.settle(out)
     }
 
     /// The same until the inner one has answered `initialize`: what the outer one asks of it then stands in what is given, and
     /// nobody has heard it.
-    pub(crate) fn introduce_inner_again(&mut self, store: &'a Memory, world: &'a World) -> Out {
+    pub(crate) fn introduce_inner_again(&mut self) -> Out {
         self.bottom.begin();
-        self.inner = Desk::open(store, world, &[]);
+        self.inner = Desk::open(self.stores[1], self.world, &[]);
         let out = self.outer.restart();
         let mut outer = VecDeque::new();
         let heard = self.inner.client(out.request("initialize"));
@@ -247,9 +276,9 @@ impl<'a> Stack<'a> {
     }
 
     /// The outer layer's instance is lost, and another carries on.
-    pub(crate) fn lose_outer(&mut self, store: &'a Memory, world: &'a World) {
+    pub(crate) fn lose_outer(&mut self) {
         let memos = std::mem::take(&mut self.outer.memos);
-        self.outer = Desk::carry_on(store, world, &[], memos, Vec::new());
+        self.outer = Desk::carry_on(self.stores[0], self.world, &[], memos, Vec::new());
     }
 
     pub(crate) fn close(&mut self) {

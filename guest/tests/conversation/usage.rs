@@ -7,13 +7,11 @@ use acp_sessions_guest::store::{Store, keys};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, envelope, update};
-use crate::scenes::{
-    CWD, LONG, ask_fork, ask_load, ask_prompt, ask_resume, leave, listing, load, oblige, row, says, updates,
-};
+use crate::scenes::{CWD, LONG, ask_fork, ask_load, ask_prompt, ask_resume, leave, listing, oblige, row, says};
 
 /// The day on which the stories begin.
 pub(crate) const TODAY: &str = "2025-10-09";
-const DAY: i64 = 86_400_000;
+pub(crate) const DAY: i64 = 86_400_000;
 
 pub(crate) fn loads() -> Value {
     json!({"loadSession": true, "sessionCapabilities": {"resume": {}, "fork": {}}})
@@ -62,7 +60,8 @@ pub(crate) fn used<S: Storage>(store: &S, world: &World) -> Vec<String> {
     }
 }
 
-fn turns<S: Storage>(store: &S, world: &World, session: &str) -> Vec<Value> {
+/// What each turn of a session has used.
+pub(crate) fn turns<S: Storage>(store: &S, world: &World, session: &str) -> Vec<Value> {
     let (mut turns, mut after) = (Vec::new(), None);
     loop {
         let call = Call::ReadTurnUsage { session_id: session.to_owned(), after, limit: 1 };
@@ -80,6 +79,63 @@ pub(crate) fn recorded<S: Storage>(store: &S, session: &str) -> Option<String> {
     let record = store.get(&[keys::session(session)]).unwrap().pop().flatten().unwrap();
     let record: Value = serde_json::from_str(&record).unwrap();
     record.get("cost").map(|cost| format!("{} {}", cost["amount"], cost["currency"].as_str().unwrap()))
+}
+
+/// A row of the agent's list that says what its session has cost; the amount as it stands in JSON.
+pub(crate) fn costing(id: &str, amount: &str) -> Value {
+    let mut row = row(id, "One", "2025-01-01T00:00:00Z");
+    row["cost"] = serde_json::from_str(&format!("{{\"amount\":{amount},\"currency\":\"USD\"}}")).unwrap();
+    row
+}
+
+/// The same of a fork of this one.
+pub(crate) fn forked(id: &str, parent: &str, amount: &str) -> Value {
+    let mut row = costing(id, amount);
+    row["forkedFrom"] = parent.into();
+    row
+}
+
+/// The agent tells between turns what its session has cost so far.
+pub(crate) fn tells(desk: &mut Desk<'_>, agent_id: &str, amount: &str) {
+    costs(desk, agent_id, amount);
+    desk.wait(LONG);
+}
+
+/// Two windows that have `s1` open, whose agents tell these sums of it by turns, the first one's first.
+pub(crate) fn two_windows<'a>(store: &'a Memory, world: &'a World, sums: &[&str]) -> [Desk<'a>; 2] {
+    let mut first = Desk::ready(store, world, &loads());
+    first.new_session("s1", CWD);
+    turn(&mut first, "s1", &sums[..1]);
+    let mut second = Desk::ready(store, world, &loads());
+    let out = ask_resume(&mut second, "resume", "s1");
+    oblige(&mut second, out, &[], "fresh");
+    let mut windows = [first, second];
+    for (at, sum) in sums.iter().enumerate().skip(1) {
+        tells(&mut windows[at % 2], "s1", sum);
+    }
+    windows
+}
+
+/// A window whose agent tells these sums with the history of this session.
+pub(crate) fn loaded<'a>(store: &'a Memory, world: &'a World, session: &str, sums: &[&str]) -> Desk<'a> {
+    let mut desk = Desk::ready(store, world, &loads());
+    let asked = ask_load(&mut desk, "load", session).request("session/load");
+    for sum in sums {
+        costs(&mut desk, session, sum);
+    }
+    let out = desk.reply(&asked, json!({}));
+    oblige(&mut desk, out, &[], "fresh");
+    desk
+}
+
+/// The agent forks `s1`, and calls the fork `f1`; it tells these sums of the fork before it answers.
+pub(crate) fn fork(desk: &mut Desk<'_>, told: &[&str]) {
+    let asked = ask_fork(desk, "s1").request("session/fork");
+    for sum in told {
+        costs(desk, "f1", sum);
+    }
+    let out = desk.reply(&asked, json!({"sessionId": "f1"}));
+    oblige(desk, out, &[], "fresh");
 }
 
 #[test]
@@ -134,42 +190,6 @@ fn tokens_are_those_of_each_answer_also_where_several_are_one_turn() {
     assert_eq!(page["ok"]["usages"][0]["title"], "One");
 }
 
-/// A row of the agent's list that says what its session has cost; the amount as it stands in JSON.
-pub(crate) fn costing(id: &str, amount: &str) -> Value {
-    let mut row = row(id, "One", "2025-01-01T00:00:00Z");
-    row["cost"] = serde_json::from_str(&format!("{{\"amount\":{amount},\"currency\":\"USD\"}}")).unwrap();
-    row
-}
-
-#[test]
-fn what_an_agents_list_says_that_a_session_has_cost_counts_as_far_as_it_was_not_heard_of() {
-    let (store, world) = (Memory::new(), World::default());
-    let capabilities = json!({"sessionCapabilities": {"resume": {}}});
-    for (amount, days) in [
-        ("1.5", "s1 - a: 1.5 USD"),
-        // The same again, and an older list.
-        ("1.5", "s1 - a: 1.5 USD"),
-        ("1.25", "s1 - a: 1.5 USD"),
-        ("2", "s1 - a: 2 USD"),
-    ] {
-        leave(listing(&store, &world, "a", &capabilities, &[costing("s1", amount)]));
-        assert_eq!(used(&store, &world), [days], "{amount}");
-    }
-    // A turn here adds to the same sum, and is not counted again from the list.
-    let mut desk = listing(&store, &world, "a", &capabilities, &[costing("s1", "2")]);
-    let out = ask_resume(&mut desk, "resume", "s1");
-    oblige(&mut desk, out, &[], "s1").answer("resume");
-    turn(&mut desk, "s1", &["2.25"]);
-    // What another window reads in the list meanwhile is left to this one.
-    leave(listing(&store, &world, "a", &capabilities, &[costing("s1", "2.5")]));
-    turn(&mut desk, "s1", &["2.5"]);
-    leave(desk);
-    let mut desk = listing(&store, &world, "a", &capabilities, &[costing("s1", "2.5"), costing("s1", "2.5")]);
-    assert_eq!(used(&store, &world), ["s1 - a: 2 USD".to_owned(), format!("s1 {TODAY} a: 0.5 USD")]);
-    let draft = json!({"limit": 10});
-    assert_eq!(desk.ask("session/list", draft)["result"]["sessions"][0]["cost"]["amount"], 2.5);
-}
-
 #[test]
 fn days_agents_and_currencies_are_told_apart() {
     let (store, world) = (Memory::new(), World::default());
@@ -209,35 +229,6 @@ fn days_agents_and_currencies_are_told_apart() {
 }
 
 #[test]
-fn what_is_told_again_counts_once_whoever_opens_the_session() {
-    let (store, world) = (Memory::new(), World::default());
-    let mut desk = Desk::ready(&store, &world, &loads());
-    desk.new_session("s1", CWD);
-    turn(&mut desk, "s1", &["1", "2"]);
-    leave(desk);
-    for _ in 0..2 {
-        let mut desk = Desk::ready(&store, &world, &loads());
-        let asked = ask_load(&mut desk, "load", "s1").request("session/load");
-        // A replay may tell how the sum has grown.
-        for sum in ["1", "2"] {
-            costs(&mut desk, "s1", sum);
-        }
-        let out = desk.reply(&asked, json!({}));
-        oblige(&mut desk, out, &[], "fresh");
-        turn(&mut desk, "s1", &["2"]);
-        assert_eq!(used(&store, &world), [format!("s1 {TODAY} a: 2 USD")]);
-        leave(desk);
-    }
-    // What was spent elsewhere since is the session's, and has no day.
-    let mut desk = Desk::ready(&store, &world, &loads());
-    let asked = ask_load(&mut desk, "load", "s1").request("session/load");
-    costs(&mut desk, "s1", "5");
-    desk.reply(&asked, json!({}));
-    assert_eq!(used(&store, &world), ["s1 - a: 3 USD".to_owned(), format!("s1 {TODAY} a: 2 USD")]);
-    assert_eq!(recorded(&store, "s1").as_deref(), Some("5 USD"));
-}
-
-#[test]
 fn what_a_session_of_the_agents_had_cost_before_has_no_day() {
     let (store, world) = (Memory::new(), World::default());
     let rows = [row("o1", "Old", "2025-01-01T00:00:00Z"), row("o2", "Older", "2024-01-01T00:00:00Z")];
@@ -257,34 +248,6 @@ fn what_a_session_of_the_agents_had_cost_before_has_no_day() {
 }
 
 #[test]
-fn a_fork_has_not_spent_what_its_parent_has() {
-    for (told, first) in [
-        // The agent goes on counting, says so before anything was said, or begins at nothing.
-        (&[][..], "2.5"),
-        (&["1", "2"][..], "2.5"),
-        (&["0"][..], "0.5"),
-        (&[][..], "0.5"),
-    ] {
-        let (store, world) = (Memory::new(), World::default());
-        let mut desk = Desk::ready(&store, &world, &loads());
-        desk.new_session("s1", CWD);
-        turn(&mut desk, "s1", &["2"]);
-        world.now.set(1000);
-        let asked = ask_fork(&mut desk, "s1").request("session/fork");
-        for sum in told {
-            costs(&mut desk, "f1", sum);
-        }
-        let out = desk.reply(&asked, json!({"sessionId": "f1"}));
-        oblige(&mut desk, out, &[], "fresh");
-        assert_eq!(recorded(&store, "f1"), None, "{told:?}");
-        turn(&mut desk, "f1", &[first]);
-        turn(&mut desk, "s1", &["3"]);
-        assert_eq!(used(&store, &world), [format!("f1 {TODAY} a: 0.5 USD"), format!("s1 {TODAY} a: 3 USD")]);
-        assert_eq!((turns(&store, &world, "f1").len(), turns(&store, &world, "s1").len()), (1, 2));
-    }
-}
-
-#[test]
 fn a_session_that_stands_in_for_the_agents_begins_its_own_count() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = Desk::ready(&store, &world, &json!({}));
@@ -296,23 +259,6 @@ fn a_session_that_stands_in_for_the_agents_begins_its_own_count() {
     oblige(&mut desk, out, &[], "s2");
     turn(&mut desk, "s1", &["4"]);
     assert_eq!(used(&store, &world), [format!("s1 {TODAY} a: 5 USD")]);
-}
-
-#[test]
-fn two_windows_with_agents_of_their_own_count_each_for_itself() {
-    let (store, world) = (Memory::new(), World::default());
-    let mut desk = Desk::ready(&store, &world, &loads());
-    desk.new_session("s1", CWD);
-    turn(&mut desk, "s1", &["1"]);
-    let mut other = Desk::ready(&store, &world, &loads());
-    let out = ask_resume(&mut other, "resume", "s1");
-    oblige(&mut other, out, &[], "fresh");
-    ask_prompt(&mut other, "turn", "s1", "There");
-    turn(&mut desk, "s1", &["3"]);
-    costs(&mut other, "s1", "1.5");
-    other.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
-    turn(&mut desk, "s1", &["4"]);
-    assert_eq!(used(&store, &world), [format!("s1 {TODAY} a: 4.5 USD")]);
 }
 
 #[test]
@@ -430,292 +376,4 @@ fn what_cannot_be_read_is_left_and_everything_else_goes_on() {
     assert_eq!(turns(&store, &world, "s1").len(), 2);
     let call = |cursor: &str| Call::ListUsage { limit: 0, cursor: Some(cursor.to_owned()) };
     assert!(world.recorder.typed(&store, world.time(), call("no cursor"))["error"]["invalid"].is_string());
-}
-
-/// The same of a fork of this one.
-pub(crate) fn forked(id: &str, parent: &str, amount: &str) -> Value {
-    let mut row = costing(id, amount);
-    row["forkedFrom"] = parent.into();
-    row
-}
-
-#[test]
-fn a_fork_in_the_agents_list_begins_at_what_its_parent_was_said_to_have_cost() {
-    let rows = |sum: &str| {
-        vec![
-            costing("p1", "2"),
-            forked("f1", "p1", sum),
-            // A fork of that, one of which nothing was said since, and one that has a count of its own.
-            forked("f2", "f1", "3.25"),
-            forked("f3", "p1", "2"),
-            forked("f4", "p1", "0.5"),
-        ]
-    };
-    let of = |f1: &str, f2: &str| {
-        [("f1", f1), ("f2", f2), ("f4", "0.5"), ("p1", "2")].map(|(id, all)| format!("{id} - a: {all} USD")).to_vec()
-    };
-    for is_turned in [false, true] {
-        let (store, world) = (Memory::new(), World::default());
-        for (sum, used_then) in [("2.5", of("0.5", "0.75")), ("2.5", of("0.5", "0.75")), ("3", of("1", "0.75"))] {
-            let mut rows = rows(sum);
-            if is_turned {
-                rows.reverse();
-            }
-            leave(listing(&store, &world, "a", &json!({}), &rows));
-            assert_eq!(used(&store, &world), used_then, "{sum} {is_turned}");
-            assert_eq!(recorded(&store, "f3"), None);
-        }
-        // What is said of them here goes on from that.
-        let capabilities = json!({"sessionCapabilities": {"resume": {}}});
-        let mut desk = listing(&store, &world, "a", &capabilities, &rows("3"));
-        for (id, sum) in [("f1", "3.5"), ("f3", "2.25")] {
-            let out = ask_resume(&mut desk, "resume", id);
-            oblige(&mut desk, out, &[], id).answer("resume");
-            turn(&mut desk, id, &[sum]);
-        }
-        let today = [("f1", "0.5"), ("f3", "0.25")].map(|(id, more)| format!("{id} {TODAY} a: {more} USD"));
-        assert!(today.iter().all(|row| used(&store, &world).contains(row)), "{:?}", used(&store, &world));
-        assert_eq!(recorded(&store, "f1").as_deref(), Some("1.5 USD"));
-        assert_eq!(recorded(&store, "f3").as_deref(), Some("0.25 USD"));
-    }
-}
-
-#[test]
-fn what_was_counted_of_a_fork_before_its_parent_was_known_is_counted_once() {
-    let (store, world) = (Memory::new(), World::default());
-    let mut desk = listing(&store, &world, "a", &json!({}), &[forked("f1", "p1", "2.5"), forked("f2", "p1", "0.5")]);
-    assert_eq!(used(&store, &world), ["f1 - a: 2.5 USD", "f2 - a: 0.5 USD"]);
-    desk.wait(2 * DAY);
-    let rows = [forked("f1", "p1", "2.5"), forked("f2", "p1", "0.5"), costing("p1", "2")];
-    for _ in 0..2 {
-        let mut desk = listing(&store, &world, "a", &json!({}), &rows);
-        assert_eq!(used(&store, &world), ["f1 - a: 0.5 USD", "f2 - a: 0.5 USD", "p1 - a: 2 USD"]);
-        let listed = desk.ask("session/list", json!({"limit": 10}))["result"]["sessions"].clone();
-        let fork = listed.as_array().unwrap().iter().find(|row| row["sessionId"] == "f1").unwrap();
-        assert_eq!((&fork["cost"]["amount"], &fork["forkedFrom"]), (&json!(0.5), &json!("p1")));
-        leave(desk);
-    }
-}
-
-/// The agent tells between turns what its session has cost so far.
-pub(crate) fn tells(desk: &mut Desk<'_>, agent_id: &str, amount: &str) {
-    costs(desk, agent_id, amount);
-    desk.wait(LONG);
-}
-
-/// Two windows that have `s1` open, whose agents tell these sums of it by turns, the first one's first.
-pub(crate) fn two_windows<'a>(store: &'a Memory, world: &'a World, sums: &[&str]) -> [Desk<'a>; 2] {
-    let mut first = Desk::ready(store, world, &loads());
-    first.new_session("s1", CWD);
-    turn(&mut first, "s1", &sums[..1]);
-    let mut second = Desk::ready(store, world, &loads());
-    let out = ask_resume(&mut second, "resume", "s1");
-    oblige(&mut second, out, &[], "fresh");
-    let mut windows = [first, second];
-    for (at, sum) in sums.iter().enumerate().skip(1) {
-        tells(&mut windows[at % 2], "s1", sum);
-    }
-    windows
-}
-
-/// A window whose agent tells these sums with the history of this session.
-pub(crate) fn loaded<'a>(store: &'a Memory, world: &'a World, session: &str, sums: &[&str]) -> Desk<'a> {
-    let mut desk = Desk::ready(store, world, &loads());
-    let asked = ask_load(&mut desk, "load", session).request("session/load");
-    for sum in sums {
-        costs(&mut desk, session, sum);
-    }
-    let out = desk.reply(&asked, json!({}));
-    oblige(&mut desk, out, &[], "fresh");
-    desk
-}
-
-#[test]
-fn a_fork_begins_at_what_its_own_windows_agent_has_said_of_its_parent() {
-    for (sums, forks_in, first, parents) in [
-        (&["0.7", "1"][..], 0, "0.8", "1"),
-        (&["0.7", "1", "0.75"], 1, "1.1", "1.05"),
-        // It begins at nothing.
-        (&["0.7", "1"], 0, "0.1", "1"),
-    ] {
-        let (store, world) = (Memory::new(), World::unrecorded());
-        let mut windows = two_windows(&store, &world, sums);
-        let desk = &mut windows[forks_in];
-        let asked = ask_fork(desk, "s1").request("session/fork");
-        let out = desk.reply(&asked, json!({"sessionId": "f1"}));
-        oblige(desk, out, &[], "fresh");
-        assert_eq!(recorded(&store, "f1"), None, "{sums:?}");
-        turn(desk, "f1", &[first]);
-        assert_eq!(
-            used(&store, &world),
-            [format!("f1 {TODAY} a: 0.1 USD"), format!("s1 {TODAY} a: {parents} USD")],
-            "{sums:?}"
-        );
-    }
-}
-
-#[test]
-fn an_agent_that_was_started_again_may_have_taken_up_what_others_have_spent() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let [mut first, mut second] = two_windows(&store, &world, &["1", "1.5"]);
-    let again = second.revive(&loads());
-    assert!(again.client.is_empty());
-    tells(&mut first, "s1", "2");
-    let out = ask_prompt(&mut second, "next", "s1", "On");
-    oblige(&mut second, out, &[], "fresh").answer("next");
-    tells(&mut second, "s1", "2.75");
-    assert_eq!(used(&store, &world), [format!("s1 {TODAY} a: 2.75 USD")]);
-}
-
-#[test]
-fn a_forks_history_does_not_tell_what_its_parent_has_cost() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let mut desk = Desk::ready(&store, &world, &loads());
-    desk.new_session("s1", CWD);
-    turn(&mut desk, "s1", &["2"]);
-    let asked = ask_fork(&mut desk, "s1").request("session/fork");
-    let out = desk.reply(&asked, json!({"sessionId": "f1"}));
-    oblige(&mut desk, out, &[], "fresh");
-    for (session, cost) in [("s1", json!({"amount": 2, "currency": "USD"})), ("f1", Value::Null)] {
-        let out = load(&mut desk, session, &[]);
-        let told = updates(&out, "usage_update");
-        assert_eq!((&told[0]["used"], &told[0]["cost"]), (&json!(10), &cost), "{session}");
-    }
-}
-
-#[test]
-fn a_fork_begins_at_the_largest_sum_that_its_agent_can_have_taken_up_where_its_window_was_told_none() {
-    // What all windows' agents have spent, what was told last, or nothing.
-    for (first, used_by_fork) in [("1.15", "0.1"), ("0.85", "0.1"), ("0.1", "0.1")] {
-        let (store, world) = (Memory::new(), World::unrecorded());
-        two_windows(&store, &world, &["0.7", "1", "0.75"]).into_iter().for_each(leave);
-        let mut desk = Desk::ready(&store, &world, &loads());
-        let asked = ask_fork(&mut desk, "s1").request("session/fork");
-        let out = desk.reply(&asked, json!({"sessionId": "f1"}));
-        oblige(&mut desk, out, &[], "fresh");
-        turn(&mut desk, "f1", &[first]);
-        let expected = [format!("f1 {TODAY} a: {used_by_fork} USD"), format!("s1 {TODAY} a: 1.05 USD")];
-        assert_eq!(used(&store, &world), expected, "{first}");
-    }
-}
-
-#[test]
-fn a_smaller_sum_that_is_told_with_a_history_counts_nothing_and_the_next_is_compared_with_it() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let mut desk = Desk::ready(&store, &world, &loads());
-    desk.new_session("s1", CWD);
-    turn(&mut desk, "s1", &["1.5"]);
-    turn(&mut desk, "s1", &["1.75"]);
-    leave(desk);
-    // The agent has not kept what it told last.
-    for _ in 0..2 {
-        leave(loaded(&store, &world, "s1", &["1.5"]));
-        assert_eq!(used(&store, &world), [format!("s1 {TODAY} a: 1.75 USD")]);
-    }
-    let mut desk = loaded(&store, &world, "s1", &["1.5"]);
-    turn(&mut desk, "s1", &["1.8"]);
-    assert_eq!(used(&store, &world), [format!("s1 {TODAY} a: 2.05 USD")]);
-    leave(desk);
-    // What is more than that sum, and not more than is known, counts nothing either; what is more than is known does.
-    for (sum, elsewhere) in [("2", None), ("2.05", None), ("1", None), ("2.5", Some("0.45")), ("2.25", Some("0.45"))] {
-        leave(loaded(&store, &world, "s1", &[sum]));
-        let elsewhere = elsewhere.map(|amount| format!("s1 - a: {amount} USD"));
-        let all: Vec<String> = elsewhere.into_iter().chain([format!("s1 {TODAY} a: 2.05 USD")]).collect();
-        assert_eq!(used(&store, &world), all, "{sum}");
-    }
-    // A process that counts anew says so outside of the history, and all of it counts.
-    let mut desk = loaded(&store, &world, "s1", &["2.25"]);
-    turn(&mut desk, "s1", &["0.5", "0.75"]);
-    assert_eq!(recorded(&store, "s1").as_deref(), Some("3.25 USD"));
-    leave(desk);
-    // Or begins its count with the history.
-    let mut desk = loaded(&store, &world, "s1", &["0"]);
-    turn(&mut desk, "s1", &["0.25"]);
-    assert_eq!(recorded(&store, "s1").as_deref(), Some("3.5 USD"));
-}
-
-#[test]
-fn what_one_window_was_told_counts_no_more_when_it_is_told_again() {
-    for sum in ["0.7", "0.75", "1", "1.05"] {
-        for is_listed in [false, true] {
-            let (store, world) = (Memory::new(), World::unrecorded());
-            two_windows(&store, &world, &["0.7", "1", "0.75"]).into_iter().for_each(leave);
-            let again = |sum: &str| {
-                leave(if is_listed {
-                    listing(&store, &world, "a", &loads(), &[costing("s1", sum)])
-                } else {
-                    loaded(&store, &world, "s1", &[sum])
-                });
-            };
-            for _ in 0..2 {
-                again(sum);
-                assert_eq!(used(&store, &world), [format!("s1 {TODAY} a: 1.05 USD")], "{sum} {is_listed}");
-            }
-            // What is more than both windows were told was spent elsewhere.
-            again("1.25");
-            let all = ["s1 - a: 0.2 USD".to_owned(), format!("s1 {TODAY} a: 1.05 USD")];
-            assert_eq!(used(&store, &world), all, "{sum} {is_listed}");
-            // And the next is compared with that.
-            let mut desk = Desk::ready(&store, &world, &loads());
-            let out = ask_resume(&mut desk, "resume", "s1");
-            oblige(&mut desk, out, &[], "fresh");
-            turn(&mut desk, "s1", &["1.3"]);
-            assert_eq!(recorded(&store, "s1").as_deref(), Some("1.3 USD"), "{sum} {is_listed}");
-        }
-    }
-}
-
-#[test]
-fn an_agents_list_may_have_the_sum_of_all_its_processes_which_each_count_for_themselves() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let capabilities = json!({"sessionCapabilities": {"resume": {}}});
-    let mut desk = listing(&store, &world, "a", &capabilities, &[]);
-    desk.new_session("s1", CWD);
-    turn(&mut desk, "s1", &["2"]);
-    leave(desk);
-    let mut before = "2";
-    for (told, sum) in [("1", "3"), ("0.5", "3.5"), ("0.25", "3.75")] {
-        let mut desk = listing(&store, &world, "a", &capabilities, &[costing("s1", before)]);
-        let out = ask_resume(&mut desk, "resume", "s1");
-        oblige(&mut desk, out, &[], "s1").answer("resume");
-        turn(&mut desk, "s1", &[told]);
-        leave(desk);
-        // An older list says less.
-        for listed in [sum, before, sum] {
-            leave(listing(&store, &world, "a", &capabilities, &[costing("s1", listed)]));
-            assert_eq!(used(&store, &world), [format!("s1 {TODAY} a: {sum} USD")], "{listed}");
-        }
-        before = sum;
-    }
-    leave(listing(&store, &world, "a", &capabilities, &[costing("s1", "4")]));
-    assert_eq!(used(&store, &world), ["s1 - a: 0.25 USD".to_owned(), format!("s1 {TODAY} a: 3.75 USD")]);
-    // A fork has not spent what all of them have.
-    let forks = [costing("s1", "4"), forked("f1", "s1", "4.5"), forked("f2", "s1", "0.5")];
-    leave(listing(&store, &world, "a", &capabilities, &forks));
-    let of = |id: &str| recorded(&store, id);
-    assert_eq!([of("f1"), of("f2"), of("s1")], ["0.5 USD", "0.5 USD", "4 USD"].map(|cost| Some(cost.to_owned())));
-}
-
-#[test]
-fn what_is_known_of_a_forks_own_count_is_without_its_parents() {
-    // What the fork is told to have cost first, what it has cost then, and what is told with its history later.
-    for (first, later) in [("2.5", "2.75"), ("0.5", "0.75")] {
-        for is_told_later in [false, true] {
-            let (store, world) = (Memory::new(), World::unrecorded());
-            let mut desk = Desk::ready(&store, &world, &loads());
-            desk.new_session("s1", CWD);
-            turn(&mut desk, "s1", &["2"]);
-            let asked = ask_fork(&mut desk, "s1").request("session/fork");
-            let out = desk.reply(&asked, json!({"sessionId": "f1"}));
-            oblige(&mut desk, out, &[], "fresh");
-            turn(&mut desk, "f1", if is_told_later { &[] } else { std::slice::from_ref(&first) });
-            leave(desk);
-            for sum in [first, later, first] {
-                leave(loaded(&store, &world, "f1", &[sum]));
-            }
-            // A smaller sum than its parent's says that the fork began at nothing only where it is told as it is spent.
-            let cost = Some("0.75 USD").filter(|_| first == "2.5" || !is_told_later);
-            assert_eq!(recorded(&store, "f1").as_deref(), cost, "{first} {is_told_later}");
-        }
-    }
 }

@@ -110,7 +110,9 @@ impl LiveSession {
                 turn.unstored = Some(Unstored { entry, behind });
             }
         }
-        let Some((_, account)) = account else { return Ok(Handled::named(line, params.object(), &agent_id)) };
+        let Some((_, account)) = account else {
+            return Ok(Handled::named(line, params.object(), "sessionId", &agent_id));
+        };
         let separator = if prompt[1..].trim_start().starts_with(']') { "" } else { "," };
         let mut params = params.object().clone();
         params.set("sessionId", json!(&*agent_id).to_string());

@@ -116,7 +116,7 @@ impl LiveSession {
     fn pass(&self, update: &Update<'_>, with: &str) -> Handled {
         let id = self.key.id().unwrap_or_default();
         if with == update.update {
-            return Handled::named(update.line, update.params, id);
+            return Handled::named(update.line, update.params, "sessionId", id);
         }
         let mut params = update.params.clone();
         params.set("sessionId", json!(id).to_string());

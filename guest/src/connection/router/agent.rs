@@ -257,7 +257,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let Some(params) = params.and_then(Object::parse) else { return Handled::Pass };
         let Some(agent_id) = params.get_string("sessionId") else { return Handled::Pass };
         match self.connection.by_agent.get(agent_id.as_str()) {
-            Some(Key::Session(id)) => Handled::named(line, &params, id),
+            Some(Key::Session(id)) => Handled::named(line, &params, "sessionId", id),
             _ => Handled::Pass,
         }
     }

@@ -273,7 +273,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let Some(params) = params.and_then(Object::parse) else { return Handled::Pass };
         let session = params.get_string("sessionId").and_then(|id| self.connection.sessions.get(&Key::Session(id)));
         match session {
-            Some(session) if !session.agent_id().is_empty() => Handled::named(line, &params, session.agent_id()),
+            Some(session) if !session.agent_id().is_empty() => {
+                Handled::named(line, &params, "sessionId", session.agent_id())
+            }
             // An agent that was started again is at nothing in it.
             Some(session) if session.is_detached() => Handled::Done,
             _ => Handled::Pass,

@@ -53,7 +53,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     fn configure(&mut self, line: &str, request: &ClientRequest, params: &Params<'_>, what: Incoming) -> Handling {
         let key = self.check_open(&params.session_id()?)?;
         let Some(session) = self.connection.sessions.get(&key) else { return Ok(Handled::Done) };
-        let handled = Handled::named(line, params.object(), session.agent_id());
+        let handled = Handled::named(line, params.object(), "sessionId", session.agent_id());
         self.expect(request, what);
         Ok(handled)
     }

@@ -155,14 +155,14 @@ pub(super) fn introduced<'a>(outcome: &Outcome<'a>) -> Result<Object<'a>, RpcErr
 
 /// The agent's answer with what the layer adds.
 fn with_layer(result: &Object<'_>, settings: &Settings, store: Option<&str>, added: &Added) -> String {
-    let mut capabilities = Object::parse_or_empty(result.get("agentCapabilities").unwrap_or("{}"));
-    let mut session = Object::parse_or_empty(capabilities.get("sessionCapabilities").unwrap_or("{}"));
+    let mut capabilities = result.get_object("agentCapabilities");
+    let mut session = capabilities.get_object("sessionCapabilities");
     for marker in added.to_sessions {
         if !session.get_some(marker).is_some_and(|marker| marker.starts_with('{')) {
             session.set(marker, "{}");
         }
     }
-    let mut list = Object::parse_or_empty(session.get("list").unwrap_or("{}"));
+    let mut list = session.get_object("list");
     for marker in added.to_list {
         list.set(marker, "{}");
     }
@@ -178,7 +178,7 @@ fn with_layer(result: &Object<'_>, settings: &Settings, store: Option<&str>, add
         session.remove("resume");
     }
     let session = session.to_json();
-    let mut meta = Object::parse_or_empty(capabilities.get_some("_meta").unwrap_or("{}"));
+    let mut meta = capabilities.get_object("_meta");
     let mut own =
         json!({ "version": env!("CARGO_PKG_VERSION"), "list": {"search": true, "filters": true}, "replay": true });
     if let Some(store) = store {

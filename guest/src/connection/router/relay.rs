@@ -108,8 +108,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let result = Object::parse_or_empty(result);
         let Some(id) = result.get_string("sessionId").or(session) else { return };
         // One that was open stays as it was opened.
-        let meta = Object::parse_or_empty(result.get_some("_meta").unwrap_or("{}"));
-        let mark = Object::parse_or_empty(meta.get_some(OWN).unwrap_or("{}"));
+        let meta = result.get_object("_meta");
+        let mark = meta.get_object(OWN);
         let was_open = mark.get_string("attached").is_some_and(|attached| attached == "live");
         if !(was_open && self.connection.relayed.contains(&id))
             && self.connection.relayed.opened(id.clone(), given.clone())

@@ -2,8 +2,6 @@
 //! subscriptions with itself: when it was started again it is asked for them anew, and calls them otherwise than the client does,
 //! who is told to read the lists again, since nobody knows what has changed in between (draft: session list extensions).
 
-use serde_json::json;
-
 use super::kept::Kept;
 use super::relayed_lists::Ending;
 use super::subscriptions::too_many;
@@ -48,7 +46,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         match self.connection.relayed_lists.ending(&id) {
             Ending::ByLayer(theirs) => {
                 self.expect(request, Incoming::RelayedUnsubscribe { subscription: id });
-                named(line, &object, &theirs)
+                Handled::named(line, &object, "subscriptionId", &theirs)
             }
             Ending::Ended => {
                 self.forget_relayed_list(&id);
@@ -116,7 +114,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let params = params.and_then(Object::parse)?;
         let theirs = params.get_string("subscriptionId")?;
         if let Some(id) = self.connection.relayed_lists.client_id(&theirs) {
-            return Some(named(line, &params, id));
+            return Some(Handled::named(line, &params, "subscriptionId", id));
         }
         // An answer was lost that told of it: nobody follows it.
         self.unsubscribe_from_agent(&theirs);
@@ -145,13 +143,4 @@ fn with_params(line: &str, params: Option<&str>, with: &str) -> String {
     let mut message = Object::parse_or_empty(line);
     message.set("params", with);
     message.to_json()
-}
-
-/// The line passes with the subscription's id replaced, where it is another. `params` must come from `line`.
-fn named(line: &str, params: &Object<'_>, id: &str) -> Handled {
-    let wanted = json!(id).to_string();
-    match params.get("subscriptionId") {
-        Some(given) if given != wanted => Handled::PassAs(rpc::splice(line, given, &wanted)),
-        _ => Handled::Pass,
-    }
 }

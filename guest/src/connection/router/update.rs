@@ -52,7 +52,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         match Update::read(line, &params) {
             Some(update) => self.with(&key, |session, cx| session.update(&update, cx)).unwrap_or(Handled::Done),
             None => match key.id() {
-                Some(id) => Handled::named(line, &params, id),
+                Some(id) => Handled::named(line, &params, "sessionId", id),
                 None => Handled::Done,
             },
         }
@@ -108,7 +108,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let Some(shown) = info::without_own_words(update.update) else { return Ok(Handled::Done) };
         let Some(shown) = info::store(&self.store, &id, &shown, self.now())? else { return Ok(Handled::Done) };
         if shown == update.update {
-            return Ok(Handled::named(line, params, &id));
+            return Ok(Handled::named(line, params, "sessionId", &id));
         }
         let mut params = params.clone();
         params.set("sessionId", json!(id).to_string());

@@ -49,8 +49,8 @@ impl Row {
         let agent_id = row.get_string("sessionId")?;
         let cwd = row.get_string("cwd").filter(|cwd| directory::normalise(cwd).is_some());
         let title = row.get_text("title").filter(|title| !own_words::is_ours(title));
-        let meta = Object::parse_or_empty(row.get_some("_meta").unwrap_or("{}"));
-        let layers = Object::parse_or_empty(meta.get("acp-sessions").unwrap_or("{}"));
+        let meta = row.get_object("_meta");
+        let layers = meta.get_object("acp-sessions");
         let created = row.get_string("createdAt").or_else(|| layers.get_string("createdAt"));
         let time = |member: &str| row.get_string(member).and_then(|text| time::parse(&text));
         (!agent_id.is_empty()).then(|| Self {
