@@ -26,6 +26,6 @@ pub use loose::{Bad, Malformed, Meant, What};
 pub use message::{Message, NotAMessage, Outcome};
 pub use number::{count, whole_number};
 pub use object::Object;
-pub use same::is_same;
+pub use same::{is_same, print_of};
 pub use strict::count_objects;
 pub use text::text;

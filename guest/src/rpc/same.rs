@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Number;
 
@@ -36,6 +37,39 @@ fn is_same_within(depth: usize, one: &str, other: &str) -> bool {
         }
         (Some(b'"'), Some(b'"')) => exact_text(one).is_some_and(|one| exact_text(other) == Some(one)),
         _ => number(one).is_some_and(|one| number(other) == Some(one)),
+    }
+}
+
+/// A number that stands for what a text of JSON says: the same for all texts that [`is_same`] finds to say the same, and hardly ever
+/// for others.
+pub fn print_of(json: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hash_within(DEEPEST, json.trim(), &mut hasher);
+    hasher.finish()
+}
+
+fn hash_within(depth: usize, json: &str, hasher: &mut DefaultHasher) {
+    let kind = json.as_bytes().first().copied();
+    let deeper = depth.checked_sub(1);
+    match (kind, deeper) {
+        (Some(b'{'), Some(depth)) if let Some(object) = Object::parse(json) => {
+            let members: BTreeMap<_, _> = object.iter().collect();
+            (kind, members.len()).hash(hasher);
+            for (name, value) in members {
+                name.hash(hasher);
+                hash_within(depth, value, hasher);
+            }
+        }
+        (Some(b'['), Some(depth)) if let Some(elements) = elements(json) => {
+            (kind, elements.len()).hash(hasher);
+            elements.into_iter().for_each(|element| hash_within(depth, element, hasher));
+        }
+        (Some(b'"'), _) if let Some(text) = exact_text(json) => (kind, text).hash(hasher),
+        _ => match number(json).as_ref().and_then(Number::as_f64) {
+            // There are two zeros, which are the same.
+            Some(number) => (number + 0.0).to_bits().hash(hasher),
+            None => json.hash(hasher),
+        },
     }
 }
 
@@ -94,6 +128,9 @@ mod tests {
         ] {
             assert_eq!(is_same(one, other), expected, "{one} {other}");
             assert_eq!(is_same(other, one), expected, "{other} {one}");
+            // A number without a fraction is the same to it whether it is written as one with a fraction or not.
+            let is_one_print = expected || one == "1" && other == "1.0";
+            assert_eq!(print_of(one) == print_of(other), is_one_print, "{one} {other}");
         }
     }
 }

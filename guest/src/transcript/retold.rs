@@ -4,13 +4,14 @@
 //! followed them, and so on. That is followed from the beginning, and no more is taken for the replay than says the same:
 //! what is said in a turn must not be lost.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::echo::dense;
 use super::entry::{Entry, Kind, speaker};
 use super::own_words::strip;
 use super::replay::{Replay, Start};
-use crate::rpc::Object;
+use crate::rpc::{self, Object};
 use crate::storage::{Result, Storage};
 use crate::store::{Known, Session};
 
@@ -27,10 +28,23 @@ pub struct Retold {
     has_begun: bool,
     /// The last that was told was part of it.
     goes_on: bool,
+    /// How much was told of what the user said first, in bytes: little of it may be the beginning of something else.
+    told: usize,
     /// The exchange that is being said again.
     now: Exchange,
     /// The one behind it.
     next: Exchange,
+}
+
+/// What an update is to a transcript that may be said again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeats {
+    /// It says again what comes next.
+    Yes,
+    /// So it does, but too little to be sure that this is not the beginning of something else.
+    Perhaps,
+    /// It says something else.
+    No,
 }
 
 /// The exchanges of a transcript in which an agent took part, in order.
@@ -51,38 +65,68 @@ struct Exchanges {
 #[derive(Debug, Default)]
 struct Exchange {
     user: String,
+    /// What the user said that is no text.
+    attached: Vec<Print>,
     agent: String,
     thoughts: String,
-    calls: BTreeSet<String>,
+    /// What was told of each tool call, by its id.
+    calls: BTreeMap<String, BTreeSet<Print>>,
+    /// What else was told.
+    others: Vec<Print>,
 }
+
+/// What stands for a piece of JSON, and the name of what it is of: see [`rpc::print_of`].
+type Print = u64;
 
 /// What an update says, without white space.
 #[derive(Debug)]
 enum Said {
     User(String),
     /// Something else than text.
-    Attached,
+    Attached(Print),
     Agent(String),
     Thought(String),
     /// Something of a tool call.
-    Call(String),
-    Other,
+    Call(String, Vec<Print>),
+    Other(Print),
 }
 
 impl Said {
     fn read(update: &str) -> Self {
-        let update = Object::parse_or_empty(update);
-        let content = update.get_object("content");
-        let is_text = content.get_string("type").as_deref() == Some("text");
-        let text = || content.get_string("text").filter(|_| is_text);
-        match update.get_string("sessionUpdate").unwrap_or_default().as_str() {
-            "user_message_chunk" => text().map_or(Self::Attached, |text| Self::User(dense(&strip(&text)))),
-            "agent_message_chunk" => text().map_or(Self::Other, |text| Self::Agent(dense(&text))),
-            "agent_thought_chunk" => text().map_or(Self::Other, |text| Self::Thought(dense(&text))),
-            "tool_call" | "tool_call_update" => update.get_string("toolCallId").map_or(Self::Other, Self::Call),
-            _ => Self::Other,
+        let object = Object::parse_or_empty(update);
+        let kind = object.get_string("sessionUpdate").unwrap_or_default();
+        let content = object.get("content");
+        let parts = object.get_object("content");
+        let text = parts.get_text("text").filter(|_| parts.get_string("type").as_deref() == Some("text"));
+        match (kind.as_str(), text) {
+            ("user_message_chunk", Some(text)) => Self::User(dense(&strip(&text))),
+            ("user_message_chunk", None) => Self::Attached(print(&kind, content.unwrap_or_default())),
+            ("agent_message_chunk", Some(text)) => Self::Agent(dense(&text)),
+            ("agent_thought_chunk", Some(text)) => Self::Thought(dense(&text)),
+            ("tool_call" | "tool_call_update", _) if let Some(id) = object.get_string("toolCallId") => {
+                Self::Call(id, told_of_call(&object))
+            }
+            _ => Self::Other(print(&kind, content.unwrap_or(update))),
         }
     }
+}
+
+/// What an update tells of its tool call: each member, and of those that are lists each part, which agents tell one by one or all at
+/// once.
+fn told_of_call(update: &Object<'_>) -> Vec<Print> {
+    let names = ["sessionUpdate", "toolCallId", "_meta"];
+    let told = update.iter().filter(|(name, _)| !names.contains(&&**name));
+    told.flat_map(|(name, value)| match rpc::elements(value) {
+        Some(parts) => parts.into_iter().map(|part| print(name, part)).collect(),
+        None => vec![print(name, value)],
+    })
+    .collect()
+}
+
+fn print(name: &str, json: &str) -> Print {
+    let mut hasher = DefaultHasher::new();
+    (name, rpc::print_of(json)).hash(&mut hasher);
+    hasher.finish()
 }
 
 impl Exchange {
@@ -91,15 +135,23 @@ impl Exchange {
         !(self.agent.is_empty() && self.thoughts.is_empty() && self.calls.is_empty())
     }
 
+    /// Whether the user has said nothing in it, or all of that was said again.
+    fn is_without_prompt(&self) -> bool {
+        self.user.is_empty() && self.attached.is_empty()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.is_without_prompt() && !self.is_answered() && self.others.is_empty()
+    }
+
     fn add(&mut self, said: Said) {
         match said {
             Said::User(text) => self.user.push_str(&text),
+            Said::Attached(print) => self.attached.push(print),
             Said::Agent(text) => self.agent.push_str(&text),
             Said::Thought(text) => self.thoughts.push_str(&text),
-            Said::Call(id) => {
-                self.calls.insert(id);
-            }
-            Said::Attached | Said::Other => {}
+            Said::Call(id, told) => self.calls.entry(id).or_default().extend(told),
+            Said::Other(print) => self.others.push(print),
         }
     }
 }
@@ -109,11 +161,11 @@ impl Retold {
     pub fn of<S: Storage>(storage: &S, session: &Session, agent: &str) -> Result<Self> {
         let mut exchanges = Exchanges::of(storage, session, agent)?;
         let mut next = exchanges.next(storage)?;
-        if next.user.is_empty() {
+        if next.is_without_prompt() {
             // What stands before the first thing a user said cannot be told from what the agent says now.
             next = exchanges.next(storage)?;
         }
-        Ok(Self { exchanges, has_begun: false, goes_on: false, now: Exchange::default(), next })
+        Ok(Self { exchanges, has_begun: false, goes_on: false, told: 0, now: Exchange::default(), next })
     }
 
     /// Whether any of it was said again.
@@ -121,36 +173,55 @@ impl Retold {
         self.has_begun
     }
 
-    /// Whether this `update` says again what comes next in the transcript.
-    pub fn repeats<S: Storage>(&mut self, storage: &S, update: &str) -> Result<bool> {
-        let said = Said::read(update);
-        let repeats = match &said {
-            Said::User(text) => {
-                if !self.is_next(&self.now.user, text) && self.is_next(&self.next.user, text) {
-                    self.now = std::mem::take(&mut self.next);
-                    self.next = self.exchanges.next(storage)?;
-                }
-                let is_next = self.is_next(&self.now.user, text);
-                pass_over(&mut self.now.user, text, is_next)
-            }
-            Said::Agent(text) => {
-                let is_next = self.has_begun && self.is_next(&self.now.agent, text);
-                pass_over(&mut self.now.agent, text, is_next)
-            }
-            Said::Thought(text) => self.has_begun && text.len() >= SHORT && self.now.thoughts.contains(text),
-            Said::Call(id) => self.has_begun && self.now.calls.contains(id),
-            Said::Attached => self.has_begun,
-            Said::Other => false,
-        };
-        self.has_begun |= repeats;
-        self.goes_on = repeats;
-        Ok(repeats)
+    /// Whether all of it was said again.
+    pub fn is_over(&self) -> bool {
+        self.now.is_empty() && self.next.is_empty()
     }
 
-    /// Whether this is what comes next of what is left.
-    fn is_next(&self, left: &str, said: &str) -> bool {
-        let is_told = said.len() >= SHORT || said == left || self.goes_on;
-        is_told && !said.is_empty() && left.starts_with(said)
+    /// Whether this `update` says again what comes next in the transcript.
+    pub fn repeats<S: Storage>(&mut self, storage: &S, update: &str) -> Result<Repeats> {
+        let said = Said::read(update);
+        let repeats = match &said {
+            Said::User(_) | Said::Attached(_) => self.repeats_prompt(storage, &said)?,
+            _ if !self.has_begun => false,
+            Said::Agent(text) => pass_over(&mut self.now.agent, text, self.goes_on),
+            // Some agents leave out what they thought before.
+            Said::Thought(text) => {
+                pass_over(&mut self.now.thoughts, text, self.goes_on)
+                    || pass_over_with_all_before(&mut self.now.thoughts, text)
+            }
+            Said::Call(id, told) => {
+                self.now.calls.get(id).is_some_and(|known| told.iter().all(|print| known.contains(print)))
+            }
+            Said::Other(print) => take(&mut self.now.others, *print),
+        };
+        self.goes_on = repeats;
+        if !repeats {
+            return Ok(Repeats::No);
+        }
+        self.has_begun |= self.told >= SHORT || self.now.is_without_prompt();
+        Ok(if self.has_begun { Repeats::Yes } else { Repeats::Perhaps })
+    }
+
+    fn repeats_prompt<S: Storage>(&mut self, storage: &S, said: &Said) -> Result<bool> {
+        let (goes_on, may_be_short) = (self.goes_on, self.goes_on || !self.has_begun);
+        let passes = |exchange: &mut Exchange| match said {
+            Said::User(text) if text.is_empty() => goes_on,
+            Said::User(text) => pass_over(&mut exchange.user, text, may_be_short),
+            Said::Attached(print) => take(&mut exchange.attached, *print),
+            _ => false,
+        };
+        if !passes(&mut self.now) {
+            if !passes(&mut self.next) {
+                return Ok(false);
+            }
+            self.now = std::mem::take(&mut self.next);
+            self.next = self.exchanges.next(storage)?;
+        }
+        if let Said::User(text) = said {
+            self.told += text.len();
+        }
+        Ok(true)
     }
 }
 
@@ -183,7 +254,7 @@ impl Exchanges {
         let mut exchange = Exchange::default();
         loop {
             while let Some(said) = self.ahead.pop_front() {
-                if matches!(said, Said::User(_) | Said::Attached) && exchange.is_answered() {
+                if matches!(said, Said::User(_) | Said::Attached(_)) && exchange.is_answered() {
                     self.ahead.push_front(said);
                     return Ok(exchange);
                 }
@@ -206,10 +277,27 @@ impl Exchanges {
     }
 }
 
-/// Takes what comes next from the beginning of what is left; says whether it does.
-fn pass_over(left: &mut String, said: &str, is_next: bool) -> bool {
+/// Takes what comes next from the beginning of what is left; says whether it does. White space between what `goes_on` belongs to that.
+fn pass_over(left: &mut String, said: &str, goes_on: bool) -> bool {
+    let is_told = said.len() >= SHORT || said == left || goes_on;
+    let is_next = is_told && left.starts_with(said) && (!said.is_empty() || goes_on);
     if is_next {
         left.drain(..said.len());
     }
     is_next
+}
+
+/// The same, wherever it comes in what is left.
+fn pass_over_with_all_before(left: &mut String, said: &str) -> bool {
+    let at = left.find(said).filter(|_| said.len() >= SHORT);
+    if let Some(at) = at {
+        left.drain(..at + said.len());
+    }
+    at.is_some()
+}
+
+/// Takes one of these from what is left; says whether it is there.
+fn take(left: &mut Vec<Print>, print: Print) -> bool {
+    let at = left.iter().position(|other| *other == print);
+    at.map(|at| left.remove(at)).is_some()
 }

@@ -216,3 +216,240 @@ fn an_account_that_is_told_so_too_is_the_layers() {
     let shown = kept(&store, &world, &fork);
     assert_eq!(shown, ["> Theirs", "Their answer", "> New question", "New answer"]);
 }
+
+fn tool(id: &str, title: &str, status: &str) -> Value {
+    json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": title, "status": status})
+}
+
+/// The updates of these kinds that the client was sent, as texts.
+fn updates_told(out: &Out, kinds: &[&str]) -> Vec<String> {
+    let updates = out.client.iter().map(|message| &message["params"]["update"]);
+    let told = updates.filter(|update| kinds.iter().any(|kind| update["sessionUpdate"] == *kind));
+    let without_id = told.cloned().map(|mut update| {
+        update.as_object_mut().unwrap().remove("messageId");
+        update.to_string()
+    });
+    without_id.collect()
+}
+
+const SAID: [&str; 6] =
+    ["user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "notice"];
+
+/// A session `s1` with a turn of this prompt and these updates.
+fn turn_of(store: &Memory, world: &World, capabilities: &Value, prompt: &[Value], updates: &[Value]) {
+    let mut desk = Desk::ready(store, world, capabilities);
+    desk.new_session("s1", CWD);
+    let params = json!({"sessionId": "s1", "prompt": prompt});
+    desk.client(json!({"id": "turn", "method": "session/prompt", "params": params})).request("session/prompt");
+    for said in updates {
+        desk.agent(update("s1", said.clone()));
+    }
+    desk.agent(answers("turn"));
+    leave(desk);
+}
+
+/// What is kept of it, update by update.
+fn kept_updates(store: &Memory, world: &World, id: &str) -> Vec<String> {
+    let mut desk = Desk::open(store, world, &[]);
+    let client = json!({"session": {"notices": {}}});
+    desk.client(
+        json!({"id": "i", "method": "initialize", "params": {"protocolVersion": 1, "clientCapabilities": client}}),
+    );
+    let asked = json!({"id": "i", "result": {"protocolVersion": 1, "agentInfo": {"name": "other", "version": "1"}}});
+    desk.agent(asked);
+    let out = load(&mut desk, id, &[]);
+    leave(desk);
+    updates_told(&out, &SAID)
+}
+
+#[test]
+fn prompts_and_answers_of_all_kinds_are_known_again() {
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let image = json!({"type": "image", "mimeType": "image/png", "data": "AAAA"});
+    let link = json!({"type": "resource_link", "uri": "file:///a.rs", "name": "a.rs"});
+    let says = |text: &str| chunk("agent_message_chunk", text);
+    let cases: [(&str, Vec<Value>, Vec<Value>); 8] = [
+        ("white space", vec![text("Fix the test")], vec![says("It is fixed"), says("\n\n"), says("Done.")]),
+        ("a short thought", vec![text("Fix the test")], vec![chunk("agent_thought_chunk", "Hm."), says("It is fixed")]),
+        (
+            "an image of the agent's",
+            vec![text("Fix the test")],
+            vec![says("It is fixed"), json!({"sessionUpdate": "agent_message_chunk", "content": image})],
+        ),
+        ("a link first", vec![link.clone(), text("Fix the test")], vec![says("It is fixed")]),
+        ("a short text first", vec![text("Look at "), link, text(" and fix it")], vec![says("It is fixed")]),
+        ("an image alone", vec![image], vec![says("A nice cat it is")]),
+        (
+            "tool calls",
+            vec![text("Fix the test")],
+            vec![
+                says("I shall read it"),
+                tool("c1", "Read", "pending"),
+                json!({"sessionUpdate": "tool_call_update", "toolCallId": "c1", "status": "completed"}),
+                says("Done."),
+            ],
+        ),
+        ("a short prompt", vec![text("Go")], vec![says("Gone")]),
+    ];
+    for (name, prompt, answer) in &cases {
+        for (method, capabilities) in ways() {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            turn_of(&store, &world, &capabilities, prompt, answer);
+            let before = kept_updates(&store, &world, "s1");
+            let mut desk = Desk::ready(&store, &world, &capabilities);
+            let (id, agent_id, _) = opened(&mut desk, method);
+            let mut out = Out::default();
+            for block in prompt {
+                let said = json!({"sessionUpdate": "user_message_chunk", "content": block});
+                out.extend(desk.agent(update(agent_id, said)));
+            }
+            for said in answer {
+                out.extend(desk.agent(update(agent_id, said.clone())));
+            }
+            assert_eq!(updates_told(&out, &SAID), [""; 0], "{name} {method}");
+            desk.wait(500);
+            leave(desk);
+            assert_eq!(kept_updates(&store, &world, &id), before, "{name} {method}");
+        }
+    }
+}
+
+#[test]
+fn what_an_agent_says_in_a_turn_behind_its_replay_is_kept_though_it_is_as_before() {
+    let says = |text: &str| chunk("agent_message_chunk", text);
+    let thinks = |text: &str| chunk("agent_thought_chunk", text);
+    let cases: [(&[Value], &[Value], &[Value]); 3] = [
+        // The agent counts its tool calls anew.
+        (
+            &[tool("c1", "First run", "completed"), says("All tests pass")],
+            &[tool("c1", "First run", "completed"), says("All tests pass")],
+            &[tool("c1", "Second run", "completed"), says("They pass again")],
+        ),
+        (
+            &[thinks("The user wants the tests"), says("All tests pass")],
+            &[thinks("The user wants the tests"), says("All tests pass")],
+            &[thinks("The user wants the tests"), says("They pass again")],
+        ),
+        // It replays what the user said, and nothing else.
+        (&[says("All tests pass")], &[], &[says("All tests pass")]),
+    ];
+    for (before, replayed, now) in cases {
+        for (method, capabilities) in ways() {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let prompt = json!({"type": "text", "text": "Please run the tests"});
+            turn_of(&store, &world, &capabilities, std::slice::from_ref(&prompt), before);
+            let mut desk = Desk::ready(&store, &world, &capabilities);
+            let (id, agent_id, _) = opened(&mut desk, method);
+            let mut out = desk.agent(update(agent_id, chunk("user_message_chunk", "Please run the tests")));
+            for said in replayed {
+                out.extend(desk.agent(update(agent_id, said.clone())));
+            }
+            assert_eq!(updates_told(&out, &SAID), [""; 0]);
+            ask_prompt(&mut desk, "turn", &id, "And again").request("session/prompt");
+            let mut out = Out::default();
+            for said in now {
+                out.extend(desk.agent(update(agent_id, said.clone())));
+            }
+            let now: Vec<String> = now.iter().map(Value::to_string).collect();
+            assert_eq!(updates_told(&out, &SAID), now, "{method}");
+            desk.agent(answers("turn"));
+            leave(desk);
+            assert!(kept_updates(&store, &world, &id).ends_with(&now), "{method} {now:?}");
+        }
+    }
+}
+
+#[test]
+fn the_end_of_a_tool_call_that_was_running_is_kept_behind_a_replay() {
+    let done = json!({
+        "sessionUpdate": "tool_call_update",
+        "toolCallId": "c1",
+        "status": "completed",
+        "content": [{"type": "content", "content": {"type": "text", "text": "Built."}}],
+    });
+    for (after, (method, capabilities)) in [0, 1000, LATER].into_iter().flat_map(|after| ways().map(|way| (after, way)))
+    {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let said = [chunk("agent_message_chunk", "It builds"), tool("c1", "Build", "in_progress")];
+        let prompt = json!({"type": "text", "text": "Please build it"});
+        turn_of(&store, &world, &capabilities, &[prompt], &said);
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        let (id, agent_id, _) = opened(&mut desk, method);
+        desk.agent(update(agent_id, chunk("user_message_chunk", "Please build it")));
+        for said in &said {
+            desk.agent(update(agent_id, said.clone()));
+        }
+        desk.wait(after);
+        let out = desk.agent(update(agent_id, done.clone()));
+        assert_eq!(updates_told(&out, &SAID), [done.to_string()], "{method} {after}");
+        desk.wait(500);
+        leave(desk);
+        assert!(kept_updates(&store, &world, &id).ends_with(&[done.to_string()]), "{method} {after}");
+    }
+}
+
+#[test]
+fn what_only_begins_like_a_replay_is_shown_and_kept_as_soon_as_that_is_clear() {
+    let image =
+        json!({"sessionUpdate": "user_message_chunk", "content": {"type": "image", "mimeType": "a/b", "data": "A"}});
+    // What comes behind `Fir`, with which the first thing that was said begins; nothing, for long; or a prompt.
+    for next in ["user", "image", "agent", "time", "prompt", "close"] {
+        for (method, capabilities) in ways() {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            told(&store, &world, &capabilities);
+            let mut desk = Desk::ready(&store, &world, &capabilities);
+            let (id, agent_id, _) = opened(&mut desk, method);
+            let out = desk.agent(update(agent_id, chunk("user_message_chunk", "Fir")));
+            assert_eq!(said(&out.client), [""; 0]);
+            let out = match next {
+                "user" => desk.agent(update(agent_id, chunk("user_message_chunk", "s and oaks"))),
+                "image" => desk.agent(update(agent_id, image.clone())),
+                "agent" => desk.agent(update(agent_id, chunk("agent_message_chunk", "A tree"))),
+                "time" => desk.wait(LATER),
+                "prompt" => {
+                    ask_prompt(&mut desk, "turn", &id, "Go on");
+                    let out = desk.agent(update(agent_id, chunk("agent_message_chunk", "Gone on")));
+                    desk.agent(answers("turn"));
+                    out
+                }
+                _ => {
+                    let params = json!({"sessionId": id});
+                    desk.client(json!({"id": "close", "method": "session/close", "params": params}))
+                }
+            };
+            let shown = updates_told(&out, &SAID);
+            let is_first = shown.first().is_some_and(|first| first.contains("\"Fir\""));
+            assert!(is_first, "{next} {method}: {shown:?}");
+            desk.wait(500);
+            leave(desk);
+            let kept = kept_updates(&store, &world, &id);
+            let its = kept.iter().filter(|said| said.contains("\"Fir") && !said.contains("First "));
+            assert_eq!(its.count(), 1, "{next} {method}: {kept:?}");
+        }
+    }
+}
+
+#[test]
+fn an_account_that_is_told_between_turns_is_never_the_users_words() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::open(&store, &world, &[]);
+    desk.greet(Some("b"), &json!({}));
+    desk.new_session("s1", CWD);
+    desk.turn("s1", "Theirs", &["Their answer"]);
+    leave(desk);
+    let capabilities = json!({"sessionCapabilities": {"resume": {}}});
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    let out = ask_load(&mut desk, "load", "s1");
+    oblige(&mut desk, out, &[], "a1").answer("load");
+    let account = account(&ask_prompt(&mut desk, "turn", "s1", NEW[0].0)).expect("it is told what was said");
+    desk.agent(update("a1", chunk("agent_message_chunk", NEW[0].1)));
+    desk.agent(answers("turn"));
+    // Long after it was opened, and in the agent's own words.
+    desk.wait(LATER);
+    let mut out = desk.agent(update("a1", chunk("user_message_chunk", &account)));
+    out.extend(replay(&mut desk, "a1", &[("Said in the agent's own window", "And answered there")]));
+    assert_eq!(said(&out.client), ["> Said in the agent's own window", "And answered there"]);
+    desk.wait(500);
+    leave(desk);
+    assert!(!kept(&store, &world, "s1").concat().contains("restored"));
+}

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::late_replay::LateReplay;
 use super::opening::{Attached, Opening};
 use super::{Busy, Folder, LiveSession, OpenRequest, Phase, Target};
 use crate::connection::answer::{CANCELLED, agent_restarted, not_stored};
@@ -77,7 +76,7 @@ impl LiveSession {
     /// failed; what was said up to then is written.
     pub(in crate::connection) fn agent_lost<S: Storage, E: Environment>(&mut self, how: &str, cx: &mut Cx<'_, S, E>) {
         self.retold = None;
-        self.late_replay = LateReplay::Over;
+        self.end_late_replay(cx);
         self.forget_questions(cx);
         self.end_held(cx);
         match &self.phase {

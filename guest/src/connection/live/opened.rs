@@ -45,7 +45,7 @@ impl LiveSession {
         self.has_overheard(overheard);
         self.layer_has_heard(&session, cx);
         self.copy = opening.agents_copy(&attached, cx);
-        self.late_replay = opening.late_replay(&attached, cx.now());
+        self.late_replay.begins_at(cx.now());
         let mark = self.mark_of(&opening, &attached, &session, cx);
         let goes_on = opening.is_detached() && !attached.step.makes();
         let answer = if goes_on { &answer::still_open(&self.state, &attached.answer) } else { &attached.answer };
@@ -110,6 +110,7 @@ impl LiveSession {
         for update in std::mem::take(&mut opening.later) {
             cx.notify(&session.id, &update);
         }
+        self.say_after_all(&opening.take_behind_answer(), cx);
         self.release(cx);
         if request.is_none() && !opening.was_open() {
             // It was opened for its history alone.

@@ -7,6 +7,7 @@
 mod adopting;
 mod ask_again;
 mod begin;
+mod behind_answer;
 mod failing;
 mod mixed;
 mod others;
@@ -36,6 +37,7 @@ use crate::rpc::{Code, Object, RpcError};
 use crate::storage::Storage;
 use crate::store::{Known, Origin, Session, State, directory};
 use crate::transcript::LaidOut;
+use behind_answer::BehindAnswer;
 use mixed::Mixed;
 use others::Others;
 
@@ -87,8 +89,9 @@ pub(super) struct Opening {
     comparing: Comparing,
     /// What was overheard came to.
     pub(super) overheard: Option<Overheard>,
-    /// The agent has told something of the conversation before its answer.
+    /// The agent has told something that the user said before its answer.
     has_told: bool,
+    behind_answer: BehindAnswer,
     /// The agent's telling is shown as it comes, because there is nothing else to show.
     shows_telling: bool,
     /// What the agent has heard of the transcript, in entries.
@@ -201,13 +204,23 @@ impl Opening {
         self.title_told.is_some() && self.title_told.as_deref() == session.title.text()
     }
 
-    /// What the agent may still tell of the conversation, now that it has answered. One that has begun afresh has nothing to
+    /// What the agent may still tell of the conversation, now that it has answered so. One that has begun afresh has nothing to
     /// tell.
-    pub(super) fn late_replay(&self, attached: &Attached, now: i64) -> LateReplay {
-        if self.has_told || attached.step == Step::New {
+    fn late_replay(&self, step: Step, now: i64) -> LateReplay {
+        if self.has_told || step == Step::New {
             return LateReplay::Over;
         }
         LateReplay::MayBegin { since: now }
+    }
+
+    /// Whether the agent has answered, and is not telling the history again, nor for an earlier request.
+    pub(super) fn is_behind_answer(&self) -> bool {
+        self.attached.is_some() && self.current.is_none() && !self.awaits_earlier
+    }
+
+    /// What the agent has said behind its answer, once.
+    pub(super) fn take_behind_answer(&mut self) -> Vec<String> {
+        self.behind_answer.take()
     }
 
     /// The store's revision when the agent was asked to make it, if that could be read and it may be listed since.

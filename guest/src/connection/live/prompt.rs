@@ -56,6 +56,9 @@ impl LiveSession {
         if self.comes_into_step(cx) {
             return Ok(Handled::Wait(self.key.clone()));
         }
+        if self.is_without_turn() {
+            self.end_held(cx);
+        }
         self.begin_count(&self.agent_id.clone(), cx);
         // Where it cannot be read, the prompt goes on all the same.
         let account = self.account(cx).unwrap_or_default();
@@ -90,6 +93,7 @@ impl LiveSession {
         if account.is_some() {
             self.untold = None;
         }
+        self.late_replay.prompted();
         self.forget_questions_of_ended_turns();
         self.activity.prompts += 1;
         self.activity.touched = Some(now);

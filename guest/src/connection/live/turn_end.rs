@@ -2,7 +2,6 @@
 
 use serde_json::json;
 
-use super::late_replay::LateReplay;
 use super::memo::MISSING;
 use super::{LastTurn, LiveSession, Phase, Said};
 use crate::connection::answer::{CANCELLED, END_TURN, marked, not_stored, result_of};
@@ -53,8 +52,8 @@ impl LiveSession {
         outcome: Outcome<'_>,
         cx: &mut Cx<'_, S, E>,
     ) -> Handled {
+        self.end_late_replay(cx);
         self.end_held(cx);
-        self.late_replay = LateReplay::Over;
         let Some(turns) = self.turns_mut() else { return Handled::Pass };
         let turn = turns.iter().position(|turn| turn.request == *request).map(|at| turns.remove(at));
         let turn = turn.unwrap_or_else(|| {
@@ -180,6 +179,7 @@ impl LiveSession {
     ) {
         self.cancel_closing(cx);
         self.forget_questions(cx);
+        self.end_late_replay(cx);
         self.end_held(cx);
         self.end_turns(why, cx.now());
         match &self.phase {

@@ -13,7 +13,7 @@ use crate::rpc::{self, Object};
 use crate::sessions::info;
 use crate::storage::{Storage, StorageError};
 use crate::store::USAGE;
-use crate::transcript::{Kind, Recorder, Retold, UpdateKind, in_window, speaker};
+use crate::transcript::{Kind, Recorder, Repeats, Retold, UpdateKind, in_window, speaker};
 
 impl LiveSession {
     /// An update for this session.
@@ -27,13 +27,20 @@ impl LiveSession {
         if update.kind.is_history() && (self.is_told_in_vain(update, cx) || self.is_told_late(update, cx)) {
             return Handled::Done;
         }
+        let handled = self.take_in(update, cx);
+        // A layer behind this one tells it as this one has.
+        if title_told.is_some() { Handled::Done } else { handled }
+    }
+
+    /// An update that is no part of a replay that nobody waits for.
+    pub(super) fn take_in<S: Storage, E: Environment>(
+        &mut self,
+        update: &Update<'_>,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Handled {
         match &self.phase {
             Phase::Opening(_) => self.update_while_opening(update, cx),
-            Phase::Open { .. } | Phase::Closing(_) => {
-                let handled = self.update_while_open(update, cx);
-                // A layer behind this one tells it as this one has.
-                if title_told.is_some() { Handled::Done } else { handled }
-            }
+            Phase::Open { .. } | Phase::Closing(_) => self.update_while_open(update, cx),
             Phase::Deleted { .. } | Phase::Gone => Handled::Done,
         }
     }
@@ -68,7 +75,8 @@ impl LiveSession {
         if may_begin && let Some(session) = cx.store.session(self.key.id().unwrap_or_default())? {
             self.retold = Some(Box::new(Retold::of(cx.store.storage(), &session, &cx.agent.name)?));
         }
-        self.retold.as_mut().map_or(Ok(false), |retold| retold.repeats(cx.store.storage(), update.update))
+        let Some(retold) = &mut self.retold else { return Ok(false) };
+        Ok(retold.repeats(cx.store.storage(), update.update)? == Repeats::Yes)
     }
 
     fn update_while_opening<S: Storage, E: Environment>(
@@ -203,7 +211,7 @@ impl LiveSession {
     ) -> Option<String> {
         self.end_quote(cx);
         let shown = match update.text() {
-            Some(text) if self.may_tell_account(cx) => {
+            Some(text) if self.is_without_turn() || self.may_tell_account(cx) => {
                 let shown = self.hush.feed(&text);
                 if shown.is_empty() && !text.is_empty() {
                     return None;

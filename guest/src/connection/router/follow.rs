@@ -5,6 +5,7 @@
 use serde_json::json;
 
 use crate::connection::router::Router;
+use crate::connection::router::subscriptions::Findings;
 use crate::connection::router::untold::Untold;
 use crate::environment::Environment;
 use crate::rpc;
@@ -13,6 +14,8 @@ use crate::storage::{Result, Storage};
 
 /// How long after a look the next one is, in milliseconds: no session's change is told more often.
 const LOOK_EVERY: i64 = 1000;
+/// The most bytes of rows that are made at once, but for those of one subscription: each may be told all that a step has found.
+const MOST_AT_ONCE: usize = 1024 * 1024;
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Tells some of what has changed, if it is time to. Returns in how many milliseconds it is to be called again; none
@@ -60,8 +63,12 @@ impl<S: Storage, E: Environment> Router<S, E> {
         of.next_look = now + LOOK_EVERY;
     }
 
-    /// Takes a step of a look, and tells what has come together; says whether that was all.
+    /// Takes a step of a look, unless not all were told of the one before, and tells what has come together; says whether that was
+    /// all.
     fn tell_some(&mut self, now: i64) -> Result<bool> {
+        if let Some(found) = self.connection.subscriptions.found.take() {
+            return Ok(self.tell_found(found));
+        }
         let words = self.agents_words();
         let of = &mut self.connection.subscriptions;
         let Some(follower) = &mut of.follower else { return Ok(true) };
@@ -80,23 +87,49 @@ impl<S: Storage, E: Environment> Router<S, E> {
             return Ok(true);
         }
         of.warned = false;
-        let news: Vec<_> = of.by_id.iter().map(|(id, scope)| (id.clone(), scope.news(&step))).collect();
         for gone in &step.departed {
             of.note_change(|scope| scope.lacks(gone));
         }
         for changed in &step.changed {
             of.note_change(|scope| scope.has(changed));
         }
-        for (id, news) in news {
-            for line in self.connection.subscriptions.untold.add(&id, news) {
+        let untold = of.by_id.keys().cloned().collect();
+        Ok(self.tell_found(Findings { step, untold }))
+    }
+
+    /// Tells subscriptions what a step has found, one after the other, and not so many at once that their rows take much memory.
+    /// Says whether the look is over.
+    fn tell_found(&mut self, mut found: Findings) -> bool {
+        let mut bytes = 0;
+        while let Some(id) = found.untold.pop_front() {
+            let of = &mut self.connection.subscriptions;
+            let Some(scope) = of.by_id.get(&id) else { continue };
+            let news = scope.news(&found.step);
+            bytes += news.length();
+            for line in of.untold.add(&id, news) {
                 self.send_client(line);
             }
+            if bytes > MOST_AT_ONCE && !found.untold.is_empty() {
+                self.connection.subscriptions.found = Some(found);
+                return false;
+            }
         }
-        if step.is_over {
+        if found.step.is_over {
             self.tell_untold();
             self.tell_hints();
         }
-        Ok(step.is_over)
+        found.step.is_over
+    }
+
+    /// The client is told of sessions as they are now. Subscriptions that were not told yet what a step has found, which may be older,
+    /// are to be read again.
+    pub(super) fn give_up_found(&mut self) {
+        let found = self.connection.subscriptions.found.as_mut();
+        for id in found.map(|found| std::mem::take(&mut found.untold)).unwrap_or_default() {
+            if self.connection.subscriptions.by_id.contains_key(&id) {
+                self.tell_to_read_again(&id);
+            }
+        }
     }
 
     /// Tells what a look has found so far. It does not wait any more to share a line with what is to come.

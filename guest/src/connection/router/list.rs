@@ -69,6 +69,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         // No row comes behind a page that is older than the page has it.
         self.tell_untold();
+        self.give_up_found();
         if answer == Answer::Subscription {
             return self.subscribed(request, params).map(Some);
         }

@@ -1,11 +1,11 @@
 //! Who follows which lists: by subscriptions, which are given what changes, and by watches, of which only a hint comes
 //! (draft: session list extensions).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::untold::Untold;
 use crate::rpc::RpcError;
-use crate::sessions::changes::{Changed, Follower, Scope};
+use crate::sessions::changes::{Changed, Follower, Scope, Step};
 use crate::sessions::filter::{Filter, Found, Worktrees};
 
 /// How many subscriptions a connection may have.
@@ -44,6 +44,13 @@ struct Watch {
     until: i64,
 }
 
+/// What a step has found, and the subscriptions that were not told of it yet.
+#[derive(Debug)]
+pub(super) struct Findings {
+    pub(super) step: Step,
+    pub(super) untold: VecDeque<String>,
+}
+
 /// All of them, and how far they have been followed: all of a connection's together.
 #[derive(Debug, Default)]
 pub(super) struct Subscriptions {
@@ -53,6 +60,8 @@ pub(super) struct Subscriptions {
     pub(super) follower: Option<Follower>,
     /// A look is under way.
     pub(super) is_looking: bool,
+    /// What its last step has found, while there are some that were not told of it.
+    pub(super) found: Option<Findings>,
     /// What it has found so far and was not told yet.
     pub(super) untold: Untold,
     /// When to look next.
@@ -74,6 +83,7 @@ impl Subscriptions {
     /// Somebody follows from now on.
     pub(super) fn begin(&mut self, follower: Follower, now: i64) {
         self.follower = Some(follower);
+        self.found = None;
         self.next_look = now;
         self.worktrees_next = now + ASKED_EVERY;
     }

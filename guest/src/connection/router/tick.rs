@@ -31,6 +31,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 session.others_have_written(cx);
                 session.opening_overdue(cx);
                 session.telling_overdue(cx);
+                session.late_replay_overdue(cx);
                 session.closing_overdue(cx);
             });
         }

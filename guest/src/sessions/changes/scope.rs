@@ -20,6 +20,13 @@ pub struct News {
     pub removed: Vec<String>,
 }
 
+impl News {
+    /// How long the rows are together, in bytes.
+    pub fn length(&self) -> usize {
+        self.rows.iter().map(|row| row.json.len()).sum()
+    }
+}
+
 /// A row that is new or has changed.
 #[derive(Debug)]
 pub struct NewRow {

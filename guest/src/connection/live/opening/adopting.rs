@@ -12,7 +12,7 @@ use crate::environment::Environment;
 use crate::rpc::{Code, RpcError};
 use crate::sessions::mend;
 use crate::storage::{Storage, StorageError};
-use crate::transcript::Start;
+use crate::transcript::{Start, UpdateKind};
 
 /// Why a history that only its agent has is not taken over.
 const DROPPED: &str = "Internal error: while the agent told the history of this session, another process took this one for \
@@ -39,8 +39,11 @@ impl LiveSession {
         update: &Update<'_>,
         cx: &mut Cx<'_, S, E>,
     ) -> Option<Recorded> {
+        if self.waits_for_opened(update, cx) {
+            return None;
+        }
         let opening = self.opening_mut()?;
-        opening.has_told = true;
+        opening.has_told |= update.kind == UpdateKind::UserChunk;
         opening.expect_telling(update, cx);
         // What it says while it goes on by other ways, or begins a fork of what is known, is in the log already.
         let (Some(staging), Some((_, Step::Load | Step::Fork))) = (&mut opening.staging, &opening.current) else {
@@ -53,6 +56,19 @@ impl LiveSession {
                 None
             }
         }
+    }
+
+    /// Whether this is said behind the answer: it waits then until the session is open.
+    fn waits_for_opened<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> bool {
+        if cx.requests.is_told_in_vain(&self.agent_id) {
+            return false;
+        }
+        let Some(opening) = self.opening_mut().filter(|opening| opening.is_behind_answer()) else { return false };
+        if opening.behind_answer.push(update.line) {
+            let reason = "the agent has said more than 16 MiB in a session before that was open";
+            cx.push(Effect::NotRecorded(reason.to_owned()));
+        }
+        true
     }
 
     /// What the agent has told so far was the answer to a request that nobody waits for any more.

@@ -57,6 +57,7 @@ impl LiveSession {
         }
         if opening.was_open() {
             self.phase = Phase::Open { turns: Vec::new(), busy: None };
+            self.say_after_all(&opening.take_behind_answer(), cx);
         }
         if opening.is_detached() {
             self.agent_id = "".into();

@@ -137,6 +137,7 @@ impl Opening {
             attached: None,
             showing,
             has_told: false,
+            behind_answer: super::BehindAnswer::default(),
             shows_telling,
             staging,
             comparing,

@@ -92,6 +92,7 @@ impl LiveSession {
             staging.discard(cx);
         }
         self.copy = AgentsCopy::Untold;
+        self.say_after_all(&opening.take_behind_answer(), cx);
         let Some(request) = opening.request.take() else { return };
         if let Err(error) = self.show_again(&request, opening.wanted, cx) {
             cx.finish(&request, Err(error));
@@ -150,7 +151,9 @@ impl LiveSession {
             opening.heard = 0;
         }
         opening.awaits_earlier = !attached.step.makes() && cx.requests.is_worth_waiting(&agent_id);
+        let late_replay = opening.late_replay(attached.step, cx.now());
         opening.attached = Some(attached);
+        self.late_replay = late_replay;
         if let Err(error) = self.take_over(cx) {
             return self.fail(error, cx);
         }

@@ -1,0 +1,142 @@
+//! What an agent says when it has answered that it has a session open, and its client does not have it yet: what was set is still
+//! being put back.
+
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World, chunk, text_of, update};
+use crate::scenes::{CWD, TOLD, answers, ask_load, ask_prompt, ask_resume, leave, lines, load, replay, said, says};
+
+const AGENT: &str = "agent_message_chunk";
+
+fn modes() -> Value {
+    json!({"modes": {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]}})
+}
+
+fn ways() -> [(&'static str, Value); 3] {
+    let resumes = json!({"sessionCapabilities": {"resume": {}}});
+    [("load", json!({"loadSession": true})), ("load", resumes.clone()), ("resume", resumes)]
+}
+
+/// A session `s1` in which something was said, and a mode was set.
+fn set(store: &Memory, world: &World, capabilities: &Value) {
+    let mut desk = Desk::ready(store, world, capabilities);
+    desk.new_session("s1", CWD);
+    desk.agent(update("s1", json!({"sessionUpdate": "current_mode_update", "currentModeId": "code"})));
+    for (user, agent) in TOLD {
+        desk.turn("s1", user, &[agent]);
+    }
+    leave(desk);
+}
+
+/// The client has asked for `s1` and the agent has answered; what was said so far, with the request to put its mode back.
+fn answered(desk: &mut Desk<'_>, how: &str) -> (Out, Value) {
+    let mut out = if how == "load" { ask_load(desk, "open", "s1") } else { ask_resume(desk, "open", "s1") };
+    let asked = out.agent.iter().find(|asked| asked["method"] != "session/list").cloned().expect("it is asked");
+    if asked["method"] == "session/load" {
+        replay(desk, "s1", TOLD);
+    }
+    out.extend(desk.reply(&asked, modes()));
+    assert!(out.is_open("open"), "its mode is put back first");
+    let putting_back = out.request("session/set_mode");
+    (out, putting_back)
+}
+
+/// What is kept of it, as it is shown to who opens it with another agent.
+fn kept(store: &Memory, world: &World) -> Out {
+    let mut desk = Desk::open(store, world, &[]);
+    desk.greet(Some("other"), &json!({}));
+    let out = load(&mut desk, "s1", &[]);
+    leave(desk);
+    out
+}
+
+#[test]
+fn it_comes_behind_the_answer_and_is_kept() {
+    for (how, capabilities) in ways() {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        set(&store, &world, &capabilities);
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        let (_, putting_back) = answered(&mut desk, how);
+        let mut out = desk.agent(says("Three files "));
+        out.extend(desk.agent(says("have changed.")));
+        let call = json!({"sessionUpdate": "tool_call", "toolCallId": "c9", "title": "Look", "status": "pending"});
+        out.extend(desk.agent(update("s1", call)));
+        assert_eq!(text_of(&out.client, AGENT), "", "{how} {capabilities}: nobody has it open yet");
+        // A prompt that does not wait comes behind it.
+        let prompt = ask_prompt(&mut desk, "turn", "s1", "Go on");
+        assert!(prompt.asked("session/prompt").is_none());
+        let out = desk.reply(&putting_back, json!({}));
+        let at = |is_it: &dyn Fn(&Value) -> bool| out.client.iter().position(is_it).unwrap();
+        let answer = at(&|message| message["id"] == "open");
+        let words = at(&|message| message["params"]["update"]["content"]["text"] == "Three files ");
+        let call = at(&|message| message["params"]["update"]["toolCallId"] == "c9");
+        assert!(answer < words && words < call, "{how} {capabilities}: {:?}", out.client);
+        out.request("session/prompt");
+        desk.agent(says("Gone on"));
+        desk.agent(answers("turn"));
+        leave(desk);
+        let out = kept(&store, &world);
+        let expected =
+            [lines(&[TOLD]), ["Three files have changed.", "> Go on", "Gone on"].map(str::to_owned).to_vec()];
+        let expected = expected.concat();
+        let mut shown = said(&out.client);
+        // The agent's words follow each other there.
+        assert_eq!(shown.remove(3), format!("{}{}", expected[3], expected[4]), "{how} {capabilities}");
+        assert_eq!(shown[3..], expected[5..], "{how} {capabilities}");
+        assert!(out.client.iter().any(|message| message["params"]["update"]["toolCallId"] == "c9"));
+    }
+}
+
+#[test]
+fn a_replay_that_comes_then_is_neither_shown_again_nor_kept_twice() {
+    for (how, capabilities) in ways() {
+        for before in 0..=TOLD.len() {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            set(&store, &world, &capabilities);
+            let mut desk = Desk::ready(&store, &world, &capabilities);
+            let mut out =
+                if how == "load" { ask_load(&mut desk, "open", "s1") } else { ask_resume(&mut desk, "open", "s1") };
+            let asked = out.agent.iter().find(|asked| asked["method"] != "session/list").cloned().unwrap();
+            // That comes before its answer, and is nothing that was said.
+            desk.agent(update("s1", json!({"sessionUpdate": "notice", "severity": "info", "title": "Loading"})));
+            out.extend(desk.reply(&asked, modes()));
+            let putting_back = out.request("session/set_mode");
+            out.extend(replay(&mut desk, "s1", &TOLD[..before]));
+            out.extend(desk.reply(&putting_back, json!({})));
+            out.extend(replay(&mut desk, "s1", &TOLD[before..]));
+            out.answer("open");
+            let shown = if how == "load" { lines(&[TOLD]) } else { Vec::new() };
+            assert_eq!(said(&out.client), shown, "{how} {capabilities} {before}");
+            let out = desk.turn("s1", "Go on", &["Second answer"]);
+            assert_eq!(said(&out.client), ["Second answer"]);
+            leave(desk);
+            let all = lines(&[TOLD, &[("Go on", "Second answer")]]);
+            assert_eq!(said(&kept(&store, &world).client), all, "{how} {capabilities} {before}");
+        }
+    }
+}
+
+#[test]
+fn it_stays_where_the_history_of_an_open_session_is_wanted_again_and_nobody_waits_for_it_any_more() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let capabilities = json!({"loadSession": true});
+    set(&store, &world, &capabilities);
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    let (_, putting_back) = answered(&mut desk, "load");
+    desk.reply(&putting_back, json!({})).answer("open");
+    // By then it is compared again.
+    desk.wait(12_000);
+    let asked = ask_load(&mut desk, "again", "s1").request("session/load");
+    replay(&mut desk, "s1", TOLD);
+    let mut out = desk.reply(&asked, modes());
+    out.extend(desk.agent(update("s1", chunk(AGENT, "Three files have changed."))));
+    for request in out.agent.clone().iter().filter(|request| request["method"] == "session/set_mode") {
+        out.extend(desk.reply(request, json!({})));
+    }
+    out.answer("again");
+    assert!(said(&out.client).concat().ends_with("Three files have changed."), "{:?}", said(&out.client));
+    desk.wait(500);
+    leave(desk);
+    assert!(said(&kept(&store, &world).client).concat().ends_with("Three files have changed."));
+}
