@@ -202,3 +202,20 @@ fn a_delete_does_not_wait_for_what_was_set_and_keeps_nothing_of_it() {
         leave(desk);
     }
 }
+
+#[test]
+fn what_an_agent_agrees_to_before_it_forks_holds_for_the_fork() {
+    let (method, setting) = &settings()[0];
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let forks = json!({"sessionCapabilities": {"fork": {}}});
+    let (mut desk, asked) = set(&store, &world, &forks, &(*method, setting.clone()));
+    let fork = desk.client(json!({"id": "fork", "method": "session/fork", "params": {"sessionId": "s1", "cwd": CWD}}));
+    let fork = fork.request("session/fork");
+    desk.reply(&asked, json!({}));
+    let mut answer = given();
+    answer["sessionId"] = "f1".into();
+    answer["modes"]["currentModeId"] = "set".into();
+    let out = desk.reply(&fork, answer);
+    assert!(out.agent.iter().all(|asked| asked["method"] != *method), "{:?}", out.agent);
+    assert_eq!(out.answer("fork")["result"]["modes"]["currentModeId"], "set");
+}

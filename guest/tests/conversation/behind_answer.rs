@@ -5,7 +5,9 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, text_of, update};
-use crate::scenes::{CWD, TOLD, answers, ask_load, ask_prompt, ask_resume, leave, lines, load, replay, said, says};
+use crate::scenes::{
+    CWD, TOLD, answers, ask_load, ask_prompt, ask_resume, leave, lines, load, met, replay, said, says,
+};
 
 const AGENT: &str = "agent_message_chunk";
 
@@ -139,4 +141,18 @@ fn it_stays_where_the_history_of_an_open_session_is_wanted_again_and_nobody_wait
     desk.wait(500);
     leave(desk);
     assert!(said(&kept(&store, &world).client).concat().ends_with("Three files have changed."));
+}
+
+#[test]
+fn what_it_says_to_its_user_while_it_resumes_the_session_reaches_who_asked_for_that() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let capabilities = json!({"sessionCapabilities": {"resume": {}}});
+    set(&store, &world, &capabilities);
+    let mut desk = met(&store, &world, &json!({"session": {"notices": {}}}), &capabilities);
+    let asked = ask_resume(&mut desk, "open", "s1").request("session/resume");
+    let notice = json!({"sessionUpdate": "notice", "severity": "warning", "title": "A server is not there"});
+    let mut out = desk.agent(update("s1", notice));
+    out.extend(desk.reply(&asked, json!({})));
+    out.answer("open");
+    assert!(out.client.last().unwrap()["params"]["update"]["title"] == "A server is not there", "{:?}", out.client);
 }

@@ -76,6 +76,8 @@ pub(super) struct Opening {
     pub(super) reason: Option<RpcError>,
     /// The state that is to be put back.
     put_back: State,
+    /// The client has set something of what is forked, and the agent has not agreed to it yet: it may do so before it forks.
+    parent_is_being_set: bool,
     /// Requests to put it back that are under way.
     restoring: BTreeMap<OwnId, Restored>,
     /// The agent has not answered an earlier request for the session, that nobody waits for any more. It may tell the

@@ -14,6 +14,9 @@ use crate::sessions::mend;
 use crate::storage::{Storage, StorageError};
 use crate::transcript::{Start, UpdateKind};
 
+/// What an agent tells its user beside the conversation (unstable).
+const NOTICE: &str = "notice";
+
 /// Why a history that only its agent has is not taken over.
 const DROPPED: &str = "Internal error: while the agent told the history of this session, another process took this one for \
                        gone, and dropped what had been told: load it again";
@@ -47,6 +50,10 @@ impl LiveSession {
         opening.expect_telling(update, cx);
         // What it says while it goes on by other ways, or begins a fork of what is known, is in the log already.
         let (Some(staging), Some((_, Step::Load | Step::Fork))) = (&mut opening.staging, &opening.current) else {
+            // What it says to its user of how it opens the session is not.
+            if update.name == NOTICE && !opening.has_told {
+                opening.behind_answer.push(update.line);
+            }
             return None;
         };
         match staging.record(update, cx) {

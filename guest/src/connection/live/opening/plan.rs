@@ -117,6 +117,7 @@ impl Opening {
             Comparing::NowIfEver | Comparing::PutOff => staging,
         };
         debug_assert!(key.id().is_some() || target.is_fork());
+        let parent_is_being_set = matches!(&target, Target::Fork(parent, ..) if cx.requests.is_being_set(&parent.id));
         Ok(Self {
             request: asked.request,
             rest: asked.rest,
@@ -130,6 +131,7 @@ impl Opening {
             alive: cx.now(),
             reason,
             put_back: state.clone(),
+            parent_is_being_set,
             restoring: BTreeMap::new(),
             awaits_earlier: false,
             mixed: Mixed::No,

@@ -139,6 +139,7 @@ impl LiveSession {
         if attached.step == Step::New {
             self.begins_count(cx);
         }
+        self.take_what_parent_has(cx);
         let given = Object::parse_or_empty(&answer);
         self.change_state(|state| {
             *state = state_given(&given, std::mem::take(state));
@@ -161,6 +162,17 @@ impl LiveSession {
             return self.ask_again(cx);
         }
         self.go_on_attached(cx);
+    }
+
+    /// What the agent has agreed to of the session that is forked, while it was being asked to fork it, holds for the fork as well.
+    fn take_what_parent_has<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) {
+        let name = &cx.agent.name;
+        let Some(opening) = self.opening_mut().filter(|opening| opening.parent_is_being_set) else { return };
+        // Where it cannot be read, it is what it was as the fork was asked for.
+        let Ok(state) = cx.store.state(&opening.target.session().id) else { return };
+        let state = state.without_cost().with_agent(name);
+        opening.put_back = state.clone();
+        self.change_state(|own| own.clone_from(&state));
     }
 
     /// What it told is settled: its settings are put back.
