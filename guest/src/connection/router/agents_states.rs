@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::sessions::open_marks::{AgentsWord, AgentsWords};
+use crate::sessions::states::{AgentsWord, AgentsWords};
 
 /// How long what it has said is believed, in milliseconds.
 const BELIEVED_FOR: i64 = 30_000;
