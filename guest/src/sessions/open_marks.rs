@@ -285,7 +285,7 @@ fn remove<S: Storage>(store: &Store<S>, heartbeat: Expectation, mut writes: Vec<
 pub(super) struct Mark {
     key: String,
     value: String,
-    connection: String,
+    pub(super) connection: String,
     heartbeat: Option<String>,
 }
 
@@ -300,9 +300,9 @@ impl Mark {
         self.is_believed(now.saturating_add(BELIEVED_FOR - STATE_BELIEVED_FOR))
     }
 
-    /// What is being done in the session, where its connection has just said that it is there; earlier versions did not say.
-    pub(super) fn fresh_state(&self, now: i64) -> Option<ActivityState> {
-        read_mark(&self.value)?.1.filter(|_| self.is_fresh(now))
+    /// What it says, where its connection has just said that it is there: see [`read_mark`].
+    pub(super) fn said_just_now(&self, now: i64) -> Option<(Option<Written>, Option<ActivityState>)> {
+        if self.is_fresh(now) { read_mark(&self.value) } else { None }
     }
 }
 

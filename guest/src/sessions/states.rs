@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use crate::sessions::open_marks::{self, Heard};
+use crate::sessions::open_marks::{self, Heard, Mark, Written};
 use crate::storage::{Result, Storage};
 use crate::store::{ActivityState, Store, keys};
 
@@ -22,19 +22,43 @@ pub type States = BTreeMap<String, ActivityState>;
 /// What an agent has said is being done in sessions, by their ids.
 pub type AgentsWords = BTreeMap<String, AgentsWord>;
 
-/// What an agent has said is being done in a session. It counts before the marks as long as these say what they said then:
-/// what has happened since, it did not know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What an agent has said is being done in a session. It counts before the marks as long as these tell of nothing else since:
+/// what has been done then, it did not know.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentsWord {
     /// What it has said.
     pub state: ActivityState,
     /// What the marks said.
-    pub marked: Option<ActivityState>,
+    pub marked: Said,
+}
+
+/// What the marks of one session say.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Said {
+    state: Option<ActivityState>,
+    /// How far each of their connections has written, if it has.
+    written: Vec<(String, Written)>,
+}
+
+impl Said {
+    fn take(&mut self, mark: &Mark, now: i64) {
+        if let Some((written, state)) = mark.said_just_now(now) {
+            self.state = self.state.max(state);
+            self.written.extend(written.map(|written| (mark.connection.clone(), written)));
+        }
+    }
+
+    /// Whether nothing was done in the session since they said that. A turn that was begun and has ended leaves them saying
+    /// the same of what is being done, but not of what was written; a window that only opens or closes the session writes
+    /// nothing.
+    fn is_as(&self, before: &Self) -> bool {
+        self.state == before.state && self.written.iter().all(|written| before.written.contains(written))
+    }
 }
 
 /// What is being done in one session, as the marks say whose connections have just said that they are there.
 pub fn state<S: Storage>(store: &Store<S>, id: &str, now: i64) -> Result<Option<ActivityState>> {
-    Marked::nothing(now).read_one(store, id)
+    Ok(Marked::nothing(now).read_one(store, id)?.state)
 }
 
 /// What marks say, as far as their connections have just said that they are there.
@@ -45,7 +69,7 @@ pub struct Marked {
     from: String,
     until: Option<String>,
     /// What these say, by session.
-    read: States,
+    read: BTreeMap<String, Said>,
     /// What was heard of connections.
     heard: RefCell<Heard>,
 }
@@ -54,7 +78,7 @@ impl Marked {
     /// Nothing is read yet.
     pub fn nothing(now: i64) -> Self {
         let from = open_marks::OPEN_MARKS.to_owned();
-        Self { now, until: Some(from.clone()), from, read: States::new(), heard: RefCell::default() }
+        Self { now, until: Some(from.clone()), from, read: BTreeMap::new(), heard: RefCell::default() }
     }
 
     /// Reads the marks from a place on, at the beginning where that is empty: about `most`.
@@ -68,10 +92,7 @@ impl Marked {
             let Some(start) = marked.until.take() else { break };
             let part = open_marks::some(store, &start, marked.heard.get_mut())?;
             for (id, mark) in part.marks {
-                if let Some(state) = mark.fresh_state(now) {
-                    let known = marked.read.entry(id).or_insert(state);
-                    *known = (*known).max(state);
-                }
+                marked.read.entry(id).or_default().take(&mark, now);
             }
             marked.until = part.next;
         }
@@ -99,14 +120,17 @@ impl Marked {
     }
 
     /// What the marks of this session say, which were read with the others, or are now.
-    pub fn of<S: Storage>(&self, store: &Store<S>, id: &str) -> Result<Option<ActivityState>> {
-        if self.covers(id) { Ok(self.read.get(id).copied()) } else { self.read_one(store, id) }
+    pub fn of<S: Storage>(&self, store: &Store<S>, id: &str) -> Result<Said> {
+        if self.covers(id) { Ok(self.read.get(id).cloned().unwrap_or_default()) } else { self.read_one(store, id) }
     }
 
     /// What they say now.
-    fn read_one<S: Storage>(&self, store: &Store<S>, id: &str) -> Result<Option<ActivityState>> {
-        let marks = open_marks::of_session(store, id, &mut self.heard.borrow_mut())?;
-        Ok(marks.iter().filter_map(|mark| mark.fresh_state(self.now)).max())
+    fn read_one<S: Storage>(&self, store: &Store<S>, id: &str) -> Result<Said> {
+        let mut said = Said::default();
+        for mark in open_marks::of_session(store, id, &mut self.heard.borrow_mut())? {
+            said.take(&mark, self.now);
+        }
+        Ok(said)
     }
 }
 
@@ -158,7 +182,7 @@ impl<'a> StatesSince<'a> {
     pub fn all(&self) -> States {
         let words = self.words.keys().filter(|id| self.covers(id));
         let ids: Vec<&String> = self.marked.read.keys().chain(words).collect();
-        ids.into_iter().filter_map(|id| Some((id.clone(), self.said(id, self.marked.read.get(id).copied())?))).collect()
+        ids.into_iter().filter_map(|id| Some((id.clone(), self.state(id, self.marked.read.get(id))?))).collect()
     }
 
     /// Whether the marks of this session were read.
@@ -170,9 +194,9 @@ impl<'a> StatesSince<'a> {
     /// also where that cannot be said, because the record has become another again.
     pub fn at<S: Storage>(&self, store: &Store<S>, id: &str, revision: u64) -> Result<Option<ActivityState>> {
         if revision <= self.revision && self.covers(id) {
-            return Ok(self.said(id, self.marked.read.get(id).copied()));
+            return Ok(self.state(id, self.marked.read.get(id)));
         }
-        let state = self.said(id, self.marked.read_one(store, id)?);
+        let state = self.state(id, Some(&self.marked.read_one(store, id)?));
         // Where nothing at all has changed, the record has not either.
         let is_still = revision <= self.revision && store.revision()? == self.revision;
         let is_same = is_still || store.session(id)?.is_some_and(|session| session.revision == revision);
@@ -180,8 +204,10 @@ impl<'a> StatesSince<'a> {
     }
 
     /// What is being done where the marks say this.
-    fn said(&self, id: &str, marked: Option<ActivityState>) -> Option<ActivityState> {
-        let word = self.words.get(id).filter(|word| word.marked == marked);
-        word.map(|word| word.state).or(marked)
+    fn state(&self, id: &str, marked: Option<&Said>) -> Option<ActivityState> {
+        let nothing = Said::default();
+        let marked = marked.unwrap_or(&nothing);
+        let word = self.words.get(id).filter(|word| marked.is_as(&word.marked));
+        word.map(|word| word.state).or(marked.state)
     }
 }

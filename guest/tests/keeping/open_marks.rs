@@ -3,10 +3,11 @@
 use acp_sessions_guest::sessions::changes::Follower;
 use acp_sessions_guest::sessions::list;
 use acp_sessions_guest::sessions::open_marks::{
-    BEAT_EVERY, BELIEVED_FOR, Beat, Written, beat, is_open, is_open_elsewhere, leave, mark, renew, unmark, written,
+    BEAT_EVERY, BELIEVED_FOR, Beat, Written, beat, is_open, is_open_elsewhere, leave, mark, mark_written, renew,
+    unmark, written,
 };
 use acp_sessions_guest::sessions::retention::{Policy, sweep};
-use acp_sessions_guest::sessions::states::{AgentsWords, States, StatesSince, state};
+use acp_sessions_guest::sessions::states::{AgentsWord, AgentsWords, Marked, States, StatesSince, state};
 use acp_sessions_guest::storage::{Durability, Memory, Write};
 use acp_sessions_guest::store::{ActivityState, Store, keys};
 
@@ -126,6 +127,35 @@ fn a_connection_that_was_forgotten_learns_that_its_marks_are_gone() {
     assert_eq!(renew(&store, "one", NOW, later + 3 * BELIEVED_FOR).unwrap(), Beat::Renewed);
     assert_eq!(renew(&store, "never heard of", NOW, later + BELIEVED_FOR).unwrap(), Beat::First);
     assert!(!is_open(&store, "a", later).unwrap());
+}
+
+#[test]
+fn an_agents_word_counts_until_something_is_done_in_its_session() {
+    let store = Store::new(Memory::new());
+    for connection in ["one", "two"] {
+        open(&store, "s", connection, NOW);
+    }
+    let write = |times: u64, state| {
+        let written = Written { times, arrivals: 1 };
+        store.commit(&[], vec![mark_written("s", "one", written, state)], Durability::Relaxed).unwrap();
+    };
+    write(3, ActivityState::Idle);
+    let marked = Marked::read_for(&store, NOW, 1).unwrap().of(&store, "s").unwrap();
+    let word = AgentsWord { state: ActivityState::Running, marked };
+    let words: AgentsWords = [("s".to_owned(), word)].into();
+    let said = || {
+        let states = StatesSince::read(&store, NOW, &words, "").unwrap();
+        states.at(&store, "s", 0).unwrap()
+    };
+    assert_eq!(said(), Some(ActivityState::Running));
+    // That windows open it, and close it, is nothing that is done in it.
+    open(&store, "s", "three", NOW);
+    store.commit(&[], vec![unmark("s", "two")], Durability::Relaxed).unwrap();
+    assert_eq!(said(), Some(ActivityState::Running));
+    write(4, ActivityState::RequiresAction);
+    assert_eq!(said(), Some(ActivityState::RequiresAction));
+    write(5, ActivityState::Idle);
+    assert_eq!(said(), Some(ActivityState::Idle));
 }
 
 /// A window has many sessions open that come before all others in the order of marks.
