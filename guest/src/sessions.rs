@@ -26,6 +26,7 @@ pub mod removal;
 pub mod rename;
 pub mod retention;
 pub mod staging;
+pub mod states;
 pub mod subagent;
 pub mod title;
 pub mod transcript;

@@ -10,13 +10,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use scope::{NewRow, News, Scope};
 
-use super::open_marks::{self, AgentsWords, Cleaned, States, StatesSince};
+use super::open_marks::Cleaned;
+use super::states::{AgentsWords, MOST_AT_ONCE, States, StatesSince};
 use crate::storage::{Bounds, Durability, Entry, Result, Storage, StorageError, Write};
 use crate::store::{ActivityState, Departure, Session, Store, keys};
 
 /// Whoever is further behind reads the list anew: that costs a page, and to read on would cost the changes. Departures from
 /// before are not kept.
 pub const MOST_BEHIND: u64 = 65_536;
+/// Of so many open sessions it is known what was given of what is being done in them. In more of them that is given only
+/// with what else changes.
+const MOST_OPEN: usize = 32_768;
 /// Behind every revision there will be.
 const LAST: u64 = 9_999_999_999_999_998;
 /// Of how many changes a step is that shall hold nobody up.
@@ -71,6 +75,9 @@ pub struct Follower {
     reached: u64,
     /// What was being done in sessions, as was given.
     states: States,
+    /// Where the open marks begin that the look reads. Where there are more than are read together, each look reads those
+    /// that come next, and begins anew behind the last.
+    marks: String,
     /// What was given in this look and the one before, by the revision that had changed what is shown of it.
     given: BTreeMap<String, u64>,
     given_before: BTreeMap<String, u64>,
@@ -86,7 +93,14 @@ impl Follower {
     /// Follows from now on; `words`: what the agent has said is being done in sessions.
     pub fn begin<S: Storage>(store: &Store<S>, now: i64, words: &AgentsWords) -> Result<Self> {
         let revision = store.revision()?;
-        let states = open_marks::states(store, now, words)?;
+        let mut since = StatesSince::read(store, now, words, "")?;
+        let mut states = since.all();
+        // What is being done already is no news.
+        for _ in 1..MOST_OPEN.div_ceil(MOST_AT_ONCE as usize) {
+            let Some(place) = since.until().map(str::to_owned) else { break };
+            since = StatesSince::read(store, now, words, &place)?;
+            states.extend(since.all());
+        }
         Ok(Self { began: revision, reached: revision, states, ..Self::default() })
     }
 
@@ -123,7 +137,7 @@ impl Follower {
         step: &mut Step,
     ) -> Result<()> {
         // What has this revision or an earlier one stands in the indexes that are read now.
-        let states = StatesSince::read(store, now, words)?;
+        let states = StatesSince::read(store, now, words, &self.marks)?;
         let present = states.revision();
         if present < self.reached || present - self.reached > MOST_BEHIND {
             *self = Self::begin(store, now, words)?;
@@ -153,6 +167,7 @@ impl Follower {
         }
         if is_at_end {
             self.changed_states(store, &states, step)?;
+            self.marks = states.until().unwrap_or_default().to_owned();
             if let Some(again) = self.again.take() {
                 self.departed = self.reached;
                 self.reached = again - 1;
@@ -218,11 +233,14 @@ impl Follower {
         Ok(true)
     }
 
-    /// Those in which something else is being done than was given, of those that this look has not given yet.
+    /// Those in which something else is being done than was given, of those whose marks this look reads and which it has not
+    /// given yet.
     fn changed_states<S: Storage>(&mut self, store: &Store<S>, since: &StatesSince<'_>, step: &mut Step) -> Result<()> {
         let states = since.all();
-        let known: BTreeSet<&String> = states.keys().chain(self.states.keys()).collect();
-        let is_changed = |id: &&String| states.get(*id) != self.states.get(*id) && !self.given.contains_key(*id);
+        let given = self.states.keys().filter(|id| since.covers(id));
+        let known: BTreeSet<&String> = states.keys().chain(given).collect();
+        let is_given = |id: &String| self.given.contains_key(id) || !self.has_room_for(id);
+        let is_changed = |id: &&String| states.get(*id) != self.states.get(*id) && !is_given(id);
         let ids: Vec<String> = known.into_iter().filter(is_changed).cloned().collect();
         for some in ids.chunks(RECORDS_AT_ONCE) {
             for session in sessions(store, some.iter())? {
@@ -238,9 +256,14 @@ impl Follower {
 
     fn note_state(&mut self, id: &str, state: Option<ActivityState>) {
         match state {
-            Some(state) => self.states.insert(id.to_owned(), state),
-            None => self.states.remove(id),
+            Some(state) if self.has_room_for(id) => self.states.insert(id.to_owned(), state),
+            _ => self.states.remove(id),
         };
+    }
+
+    /// Whether it can be known what was given of what is being done in this session.
+    fn has_room_for(&self, id: &str) -> bool {
+        self.states.len() < MOST_OPEN || self.states.contains_key(id)
     }
 
     fn give<S: Storage>(
@@ -261,6 +284,9 @@ impl Follower {
     pub fn to_text(&self) -> String {
         let reached = self.again.map_or(self.reached, |again| again - 1);
         let mut text = format!("{}.{reached}", self.began);
+        if !self.marks.is_empty() {
+            text.extend([".", &keys::encode(&self.marks)]);
+        }
         for (id, state) in &self.states {
             text.extend(["/", &keys::encode(id), "=", state.letter()]);
         }
@@ -270,15 +296,23 @@ impl Follower {
     /// Goes on from there; `None` for what is no such place.
     pub fn read_from(text: &str) -> Option<Self> {
         let mut parts = text.split('/');
-        let (began, reached) = parts.next()?.split_once('.')?;
-        let (began, reached) = (began.parse().ok()?, reached.parse().ok()?);
+        let mut place = parts.next()?.splitn(3, '.');
+        let (began, reached) = (place.next()?.parse().ok()?, place.next()?.parse().ok()?);
+        let marks = place.next().map_or(Some(String::new()), keys::decode)?;
         let state = |part: &str| {
             let (id, letter) = part.split_once('=')?;
             Some((keys::decode(id)?, ActivityState::of_letter(letter)?))
         };
         let states = parts.map(state).collect::<Option<States>>()?;
         let is_looking = began < reached;
-        (began <= reached && reached < LAST).then(|| Self { began, reached, states, is_looking, ..Self::default() })
+        (began <= reached && reached < LAST).then(|| Self {
+            began,
+            reached,
+            states,
+            marks,
+            is_looking,
+            ..Self::default()
+        })
     }
 }
 

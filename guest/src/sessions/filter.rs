@@ -12,7 +12,7 @@ pub use dialect::as_of_the_draft;
 
 use super::cursor::{Cursor, Fields};
 use super::list::{ListError, Options};
-use super::open_marks::AgentsWords;
+use super::states::AgentsWords;
 use crate::rpc::{self, Object};
 use crate::search::query::Query;
 use crate::store::{DATELESS_END, LONG_TAIL, RowHead, Session, Shelf, directory};

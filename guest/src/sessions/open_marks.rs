@@ -19,82 +19,18 @@ const LONGEST_BELIEF: i64 = 60_000;
 /// For how much of that what is being done in a session is taken to be so: twice as long as a heartbeat takes to be renewed.
 const STATE_BELIEVED_FOR: i64 = 10_000;
 /// Where the marks are.
-const OPEN_MARKS: &str = "o/";
-/// Of how many marks it is looked at what they say of their sessions' state: of more nothing is said.
-const MOST_MARKS: u32 = 4096;
+pub(super) const OPEN_MARKS: &str = "o/";
 /// What a heartbeat has been over for when its record and its marks are removed: a computer that was asleep may still
 /// renew it.
 const KEPT_FOR: i64 = 3_600_000;
 /// How many records are read at a time.
-const BATCH: Bounds = Bounds { limit: 256, max_bytes: 64 * 1024 };
+pub(super) const BATCH: Bounds = Bounds { limit: 256, max_bytes: 64 * 1024 };
 /// Up to how many connections one can be sure of at once. There are as many as windows, and what is over is cleaned.
 const MOST_CONNECTIONS: usize = 2048;
 const ATTEMPTS: usize = 1000;
 
-/// What is being done in sessions, by their ids.
-pub type States = BTreeMap<String, ActivityState>;
-
-/// What an agent has said is being done in sessions, by their ids.
-pub type AgentsWords = BTreeMap<String, AgentsWord>;
-
-/// What an agent has said is being done in a session. It counts before the marks as long as these say what they said then:
-/// what has happened since, it did not know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AgentsWord {
-    /// What it has said.
-    pub state: ActivityState,
-    /// What the marks said.
-    pub marked: Option<ActivityState>,
-}
-
-/// What is being done in one session; see [`states`].
-pub fn state<S: Storage>(store: &Store<S>, id: &str, now: i64) -> Result<Option<ActivityState>> {
-    let fresh = marks_of(store, id)?.into_iter().filter(|mark| mark.is_fresh(now));
-    Ok(fresh.filter_map(|mark| read_mark(&mark.value)?.1).max())
-}
-
-/// What was being done in a session when the store had this revision or a later one.
-#[derive(Debug)]
-pub struct StatesSince<'a> {
-    revision: u64,
-    states: States,
-    words: &'a AgentsWords,
-    now: i64,
-}
-
-impl<'a> StatesSince<'a> {
-    /// Reads what is being done in all sessions that are open.
-    pub fn read<S: Storage>(store: &Store<S>, now: i64, words: &'a AgentsWords) -> Result<Self> {
-        Self::read_since(store, store.revision()?, now, words)
-    }
-
-    /// The same where the store is known to have come to this revision.
-    pub fn read_since<S: Storage>(store: &Store<S>, revision: u64, now: i64, words: &'a AgentsWords) -> Result<Self> {
-        Ok(Self { revision, states: states(store, now, words)?, words, now })
-    }
-
-    /// The store's revision before they were read.
-    pub fn revision(&self) -> u64 {
-        self.revision
-    }
-
-    /// All of it.
-    pub fn all(&self) -> &States {
-        &self.states
-    }
-
-    /// What was being done in a session when its record was the one of this revision, which was read behind the states. `None`
-    /// also where that cannot be said, because the record has become another again.
-    pub fn at<S: Storage>(&self, store: &Store<S>, id: &str, revision: u64) -> Result<Option<ActivityState>> {
-        if revision <= self.revision {
-            return Ok(self.states.get(id).copied());
-        }
-        let marked = state(store, id, self.now)?;
-        let said = self.words.get(id).filter(|word| word.marked == marked).map(|word| word.state);
-        let is_same = store.session(id)?.is_some_and(|session| session.revision == revision);
-        Ok(said.or(marked).filter(|_| is_same))
-    }
-}
+/// What was heard of connections: their heartbeats.
+pub(super) type Heard = BTreeMap<String, Option<String>>;
 
 /// What a heartbeat came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,35 +81,45 @@ pub fn written<S: Storage>(store: &Store<S>, id: &str, connection: &str) -> Resu
     Ok(written.unwrap_or_default())
 }
 
-/// What is being done in the sessions that are open anywhere, as far as their connections have just said that they are
-/// there; `words`: what their agent has said.
-pub fn states<S: Storage>(store: &Store<S>, now: i64, words: &AgentsWords) -> Result<States> {
-    let (mut start, end) = (OPEN_MARKS.to_owned(), keys::range_end(OPEN_MARKS));
-    let mut states = States::new();
-    let mut heard = BTreeMap::new();
-    for _ in 0..MOST_MARKS / BATCH.limit {
-        let page = store.storage().scan(&start, &end, false, BATCH)?;
-        start = page.entries.last().map(|entry| after(&entry.key, OPEN_MARKS)).unwrap_or_default();
-        for mark in read_marks(store, page.entries, &mut heard)? {
-            let state = read_mark(&mark.value).and_then(|(_, state)| state);
-            let id = mark.key[OPEN_MARKS.len()..].split_once('/').and_then(|(id, _)| keys::decode(id));
-            if let (Some(state), Some(id)) = (state, id)
-                && mark.is_fresh(now)
-            {
-                let known = states.entry(id).or_insert(state);
-                *known = (*known).max(state);
+/// The marks of some sessions: of each one all that there are.
+pub(super) struct SomeMarks {
+    /// The marks, each with its session's id.
+    pub(super) marks: Vec<(String, Mark)>,
+    /// Where those of the next session begin, if there is one.
+    pub(super) next: Option<String>,
+}
+
+/// Reads a batch of marks from a key on.
+pub(super) fn some<S: Storage>(store: &Store<S>, start: &str, heard: &mut Heard) -> Result<SomeMarks> {
+    let page = store.storage().scan(start, &keys::range_end(OPEN_MARKS), false, BATCH)?;
+    let (mut entries, mut next) = (page.entries, None);
+    if let Some(last) = entries.last().filter(|_| page.more) {
+        // Those of the last session may go on.
+        let of_last = beginning(&last.key).to_owned();
+        match entries.partition_point(|entry| entry.key < of_last) {
+            0 => {
+                entries = all(store, &of_last, usize::MAX)?;
+                next = Some(keys::range_end(&of_last));
+            }
+            others => {
+                entries.truncate(others);
+                next = Some(of_last);
             }
         }
-        if !page.more {
-            break;
-        }
     }
-    for (id, word) in words {
-        if states.get(id).copied() == word.marked {
-            states.insert(id.clone(), word.state);
-        }
-    }
-    Ok(states)
+    let marks = read_marks(store, entries, heard)?;
+    let with_id = |mark: Mark| Some((keys::decode(mark.key[OPEN_MARKS.len()..].split_once('/')?.0)?, mark));
+    Ok(SomeMarks { marks: marks.into_iter().filter_map(with_id).collect(), next })
+}
+
+/// What the keys of all marks of a session begin with, by one of them.
+fn beginning(key: &str) -> &str {
+    key[OPEN_MARKS.len()..].find('/').map_or(key, |at| &key[..=OPEN_MARKS.len() + at])
+}
+
+/// All marks of a session.
+pub(super) fn of_session<S: Storage>(store: &Store<S>, id: &str, heard: &mut Heard) -> Result<Vec<Mark>> {
+    read_marks(store, all(store, &keys::open_marks(id), usize::MAX)?, heard)
 }
 
 /// The connection has the session open no more.
@@ -336,10 +282,10 @@ fn remove<S: Storage>(store: &Store<S>, heartbeat: Expectation, mut writes: Vec<
 
 /// A connection's mark on a session, with the connection's heartbeat.
 #[derive(Debug)]
-struct Mark {
+pub(super) struct Mark {
     key: String,
     value: String,
-    connection: String,
+    pub(super) connection: String,
     heartbeat: Option<String>,
 }
 
@@ -353,6 +299,11 @@ impl Mark {
     fn is_fresh(&self, now: i64) -> bool {
         self.is_believed(now.saturating_add(BELIEVED_FOR - STATE_BELIEVED_FOR))
     }
+
+    /// What it says, where its connection has just said that it is there: see [`read_mark`].
+    pub(super) fn said_just_now(&self, now: i64) -> Option<(Option<Written>, Option<ActivityState>)> {
+        if self.is_fresh(now) { read_mark(&self.value) } else { None }
+    }
 }
 
 /// Whether a heartbeat has been over for so long, or is so far ahead, that nobody can be renewing it.
@@ -362,19 +313,15 @@ fn is_long_over(heartbeat: Option<&str>, now: i64) -> bool {
 }
 
 fn marks_of<S: Storage>(store: &Store<S>, id: &str) -> Result<Vec<Mark>> {
-    with_heartbeats(store, all(store, &keys::open_marks(id), usize::MAX)?)
+    of_session(store, id, &mut Heard::new())
 }
 
 fn with_heartbeats<S: Storage>(store: &Store<S>, marks: Vec<Entry>) -> Result<Vec<Mark>> {
-    read_marks(store, marks, &mut BTreeMap::new())
+    read_marks(store, marks, &mut Heard::new())
 }
 
 /// Marks with their connections' heartbeats. What was heard of connections before is not read again.
-fn read_marks<S: Storage>(
-    store: &Store<S>,
-    marks: Vec<Entry>,
-    heard: &mut BTreeMap<String, Option<String>>,
-) -> Result<Vec<Mark>> {
+fn read_marks<S: Storage>(store: &Store<S>, marks: Vec<Entry>, heard: &mut Heard) -> Result<Vec<Mark>> {
     let connection = |mark: &Entry| mark.key.rsplit_once('/').and_then(|(_, name)| keys::decode(name));
     let connections: Vec<String> = marks.iter().map(|mark| connection(mark).unwrap_or_default()).collect();
     let unheard: BTreeSet<&String> = connections.iter().filter(|connection| !heard.contains_key(*connection)).collect();

@@ -9,11 +9,11 @@ use super::changes::{Follower, News, STEP, Scope, Step};
 use super::checkup::CheckupError;
 use super::filter::{Found, Request, Worktrees};
 use super::list::{self, ListError};
-use super::open_marks::{self, AgentsWords};
 use super::permissions::{self, PermissionPage};
 use super::relocate::{self, Relocate, RelocateError, Relocations};
 use super::rename::{self, RenameError};
 use super::retention::{self, Prune, PruneError};
+use super::states::{self, AgentsWords};
 use super::transcript::{self, TranscriptError, TranscriptPage};
 use super::turn_usage::{self, TurnUsagePage};
 use super::usage::{self, UsageError, UsagePage};
@@ -313,7 +313,7 @@ pub fn changes_since<S: Storage>(
 /// One session, with all of its metadata.
 pub fn session<S: Storage>(store: &Store<S>, id: &str, now: i64) -> Result<Session, SessionError> {
     let session = store.session(id)?.ok_or_else(|| SessionError::NotFound(id.to_owned()))?;
-    let state = open_marks::state(store, id, now)?;
+    let state = states::state(store, id, now)?;
     Ok(Session::of_row(&whole_row(&session, state)))
 }
 

@@ -193,6 +193,30 @@ fn what_the_agents_list_has_said_does_not_hide_what_has_happened_since() {
     assert_eq!(state(&mut second, "s1"), "idle");
 }
 
+#[test]
+fn what_the_agents_list_has_said_is_over_once_something_was_done_though_the_session_is_as_it_was_then() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut first = window(&store, &world);
+    first.new_session("s1", CWD);
+    first.turn("s1", "Hi", &["Ho"]);
+    // Another program of the agent's is at work in it.
+    let mut running = row("s1", "Theirs", "2025-10-01T00:00:00.000Z");
+    running["state"] = "running".into();
+    let mut second = listing(&store, &world, "a", &json!({}), &[running]);
+    let (subscription, page) = subscribe(&mut second, json!({}));
+    assert_eq!(members(&page, "state"), one("s1", "running"));
+    // That it goes on being open here, or is opened in another window, changes nothing.
+    let mut third = window(&store, &world);
+    load(&mut third, "s1", &[("Hi", "Ho")]).answer("load");
+    first.wait(SOON);
+    second.wait(SOON);
+    assert_eq!(state(&mut second, "s1"), "running");
+    // A whole turn here: that program has ended meanwhile, or the agent would have said so again.
+    first.turn("s1", "Go", &["On"]);
+    assert_eq!(members(&told(&second.wait(SOON), &subscription).0, "state"), one("s1", "idle"));
+    assert_eq!(state(&mut second, "s1"), "idle");
+}
+
 /// Somebody looks, until the agent is asked for its list again.
 fn asks_again(desk: &mut Desk<'_>) -> Out {
     let asked = (0..60).map(|_| desk.wait(SOON)).find(|out| out.asked("session/list").is_some());

@@ -284,6 +284,37 @@ fn what_was_told_is_not_lost_with_its_instance_nor_counted_twice() {
 }
 
 #[test]
+fn what_was_told_in_a_turn_before_its_instance_was_lost_is_counted_with_its_end() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    for session in ["s1", "s2"] {
+        desk.new_session(session, CWD);
+    }
+    turn(&mut desk, "s1", &["1"]);
+    for session in ["s1", "s2"] {
+        ask_prompt(&mut desk, session, session, "Go");
+        costs(&mut desk, session, "2");
+    }
+    desk.wait(LONG);
+    for _ in 0..2 {
+        desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+        desk.pull();
+    }
+    for session in ["s1", "s2"] {
+        answer(&mut desk, session, [5, 3, 2]);
+        assert_eq!(recorded(&store, session).as_deref(), Some("2 USD"));
+    }
+    let expected = ["s1 - a: 1 USD".to_owned(), format!("s1 {TODAY} a: 1 USD"), "s2 - a: 2 USD".to_owned()];
+    let has_cost = |row: &String| !row.ends_with(": ");
+    let costs: Vec<String> = used(&store, &world).into_iter().filter(has_cost).collect();
+    assert_eq!(costs, expected);
+    // Told again, and more, it counts as far as it is more.
+    turn(&mut desk, "s1", &["2"]);
+    turn(&mut desk, "s2", &["2", "2.5"]);
+    assert_eq!(["s1", "s2"].map(|id| recorded(&store, id).unwrap()), ["2 USD", "2.5 USD"]);
+}
+
+#[test]
 fn what_was_told_before_a_process_was_killed_is_counted_by_the_next() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = Desk::ready(&store, &world, &loads());

@@ -5,7 +5,8 @@ use std::cell::Cell;
 use acp_sessions_guest::sessions::changes::Follower;
 use acp_sessions_guest::sessions::checkup::{self, Mending};
 use acp_sessions_guest::sessions::list::{self, Agents, Options};
-use acp_sessions_guest::sessions::open_marks::{self, AgentsWords};
+use acp_sessions_guest::sessions::open_marks;
+use acp_sessions_guest::sessions::states::AgentsWords;
 use acp_sessions_guest::storage::{
     Bounds, Durability, Expectation, LogPage, Memory, RecordPage, Result, Storage, StorageError, TextHit, TextHits,
     TextPage, TextScope, TextTerm, Write,
@@ -154,6 +155,22 @@ fn a_page_costs_the_page_and_not_the_store() {
         assert_eq!((calls, ids), (2 + 10, expected), "the revision, the agents' names, and one scan each");
         assert!(read <= 10 * 11, "{read} entries for ten rows");
     }
+}
+
+#[test]
+fn a_page_that_says_what_is_being_done_costs_the_page_however_many_sessions_are_open() {
+    let (store, mut costs) = (store(1_000), Vec::new());
+    open_marks::beat(&store, "window", open_marks::BELIEVED_FOR).expect("a heartbeat");
+    for more in [5_000, 15_000] {
+        let marks = (0..more).map(|nth| open_marks::mark(&format!("a{nth:05}"), "window", ActivityState::Idle));
+        store.commit(&[], marks.collect(), Durability::Relaxed).expect("marks");
+        let (calls, read, ids) = page(&store, Agents::Own(agent(3)), true);
+        assert_eq!(ids.len(), 10);
+        costs.push((calls, read));
+    }
+    assert_eq!(costs[0], costs[1]);
+    // Some marks, and what those of each row say, if the store has not changed meanwhile.
+    assert!(costs[0].0 < 30 && costs[0].1 < 300, "{costs:?}");
 }
 
 /// Renames a session.

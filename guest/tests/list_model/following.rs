@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use acp_sessions_guest::sessions::changes::{Follower, Scope, Step};
 use acp_sessions_guest::sessions::filter::Request;
 use acp_sessions_guest::sessions::list::{self, Agents, Options};
-use acp_sessions_guest::sessions::open_marks::AgentsWords;
+use acp_sessions_guest::sessions::states::AgentsWords;
 use acp_sessions_guest::storage::Memory;
 use acp_sessions_model::{
     AGENTS, Archived, Change, Intent, Lister as _, Model, Native, Question, Session, strategy, worktrees_of,

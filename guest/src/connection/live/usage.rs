@@ -39,6 +39,14 @@ impl LiveSession {
         }
     }
 
+    /// A turn goes on in which an instance was lost. What was told in it and not counted yet, the state has: it is counted
+    /// with the turn's end, if nothing more is told in it.
+    pub(in crate::connection) fn count_in_turn<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        if self.is_in_turn() {
+            self.begin_count(&self.agent_id.clone(), cx);
+        }
+    }
+
     /// What others were told since the count began: until this window is told something, its agent may take up what they
     /// have counted.
     fn hear_of_others<S: Storage, E: Environment>(&mut self, of: &str, agent_id: &str, cx: &Cx<'_, S, E>) {

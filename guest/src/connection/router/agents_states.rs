@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::sessions::open_marks::{AgentsWord, AgentsWords};
+use crate::sessions::states::{AgentsWord, AgentsWords};
 
 /// How long what it has said is believed, in milliseconds.
 const BELIEVED_FOR: i64 = 30_000;
@@ -42,7 +42,7 @@ impl AgentsStates {
     pub(super) fn believed(&mut self, now: i64, tells_changes: bool, is_at_work: impl Fn(&str) -> bool) -> AgentsWords {
         self.said.retain(|_, (_, at)| tells_changes || (*at..*at + BELIEVED_FOR).contains(&now));
         let others = self.said.iter().filter(|(id, _)| !is_at_work(id));
-        others.map(|(id, (word, _))| (id.clone(), *word)).collect()
+        others.map(|(id, (word, _))| (id.clone(), word.clone())).collect()
     }
 
     /// Whether it is time to ask the agent again; then it counts as asked.

@@ -6,7 +6,7 @@ use crate::connection::live::LiveSession;
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::sessions::discovered::Row;
-use crate::sessions::open_marks::{self, AgentsWord, AgentsWords, States};
+use crate::sessions::states::{AgentsWord, AgentsWords, Marked};
 use crate::storage::{Result, Storage};
 use crate::store::keys;
 
@@ -23,12 +23,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let mapped: Vec<String> = said.iter().map(|(id, _)| keys::agent_session(agent, id)).collect();
         let sessions = self.store.storage().get(&mapped)?;
         let now = self.now();
-        let is_any = said.iter().any(|(_, state)| state.is_some());
-        let marked = if is_any { open_marks::states(&self.store, now, &AgentsWords::new())? } else { States::new() };
+        let marked = match said.iter().filter(|(_, state)| state.is_some()).count() {
+            0 => Marked::nothing(now),
+            sessions => Marked::read_for(&self.store, now, sessions)?,
+        };
         for ((_, state), session) in said.into_iter().zip(sessions) {
             match (session, state) {
                 (Some(session), Some(state)) => {
-                    let word = AgentsWord { state, marked: marked.get(&session).copied() };
+                    let word = AgentsWord { state, marked: marked.of(&self.store, &session)? };
                     self.connection.agents_states.note(session, word, now);
                 }
                 (Some(session), None) => self.connection.agents_states.forget(&session),

@@ -254,6 +254,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.insert(session);
         self.with(&Key::Session(id.to_owned()), |session, cx| {
             session.mark(cx);
+            session.count_in_turn(cx);
         });
         mark
     }

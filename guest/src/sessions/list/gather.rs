@@ -10,7 +10,7 @@ use crate::search::query::Query;
 use crate::sessions::cursor::Place;
 use crate::sessions::filter::{Filter, Request, View};
 use crate::sessions::list::Effort;
-use crate::sessions::open_marks::{AgentsWords, StatesSince};
+use crate::sessions::states::{AgentsWords, StatesSince};
 use crate::sessions::walk::{self, Found, Walk};
 use crate::storage::{Bounds, Result, Storage, StorageError};
 use crate::store::{ActivityState, Row, RowHead, Session, Store, keys};
@@ -65,7 +65,8 @@ impl<'a, S: Storage> Gather<'a, S> {
     /// The rows behind a place, as many as the page takes, and where there are more.
     pub(super) fn page(mut self, behind: Option<&Place>) -> Result<(Vec<String>, Option<Place>)> {
         if self.view.extended {
-            let states = StatesSince::read_since(self.store, self.started, self.view.now, self.agents_words)?;
+            let states =
+                StatesSince::read_since(self.store, self.started, self.view.now, self.agents_words, self.wanted)?;
             self.states = Some(states);
         }
         self.fill(behind)?;
@@ -177,8 +178,8 @@ impl<'a, S: Storage> Gather<'a, S> {
             let changed: Vec<(u64, String)> =
                 page.entries.iter().filter_map(|entry| keys::changed_place(&entry.key)).collect();
             let ids: Vec<String> = changed.iter().map(|(_, id)| id.clone()).collect();
-            if self.view.extended {
-                self.states = Some(StatesSince::read(self.store, self.view.now, self.agents_words)?);
+            if let Some(states) = &self.states {
+                self.states = Some(states.read_again(self.store, self.wanted)?);
             }
             let mut sessions = self.sessions(&ids)?;
             sessions.retain(|session| session.born <= self.started && self.filter.admits(session));
