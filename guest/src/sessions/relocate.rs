@@ -165,11 +165,15 @@ impl Folders {
             moved.cwd.clone_from(cwd);
         }
         let mut directories = 0;
-        for directory in &mut moved.directories {
+        let mut places = session.directories.clone();
+        for directory in &mut places {
             if let Some(followed) = follow(directory) {
                 *directory = followed;
                 directories += 1;
             }
+        }
+        if places != session.directories {
+            moved.move_directories(places);
         }
         let relocation = Relocation {
             id: session.id.clone(),
