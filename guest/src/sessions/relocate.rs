@@ -63,6 +63,12 @@ pub enum RelocateError {
     /// Whatever is moved would have to be moved again.
     #[error("a folder cannot be moved to itself or to a folder below it: move it to some other place first")]
     Inside,
+    /// The same move made again would take further what has moved already.
+    #[error(
+        "a folder cannot be moved to one that it lies in, since the same move made again would go on with what has moved: \
+         move it to some place outside of that first, and from there, or move the folders in it one by one"
+    )]
+    Above,
     /// The cursor is not one of this move's.
     #[error("the cursor is not one that a move of the same folder gave")]
     Cursor,
@@ -94,6 +100,9 @@ pub fn relocate<S: Storage>(store: &Store<S>, relocate: &Relocate) -> std::resul
     let folders = Folders { old: normal(&relocate.old, "old-cwd")?, new: normal(&relocate.new, "new-cwd")? };
     if directory::is_in(&folders.new, &folders.old) {
         return Err(RelocateError::Inside);
+    }
+    if directory::is_in(&folders.old, &folders.new) {
+        return Err(RelocateError::Above);
     }
     let behind =
         relocate.after.as_deref().map(|cursor| folders.key_of(cursor).ok_or(RelocateError::Cursor)).transpose()?;
