@@ -3,6 +3,8 @@
 //! Their records are gone through in the order of their keys, which no move changes, so that each is looked at once, in pages
 //! that are as small in a large store as in a small one.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
@@ -181,6 +183,9 @@ impl Folders {
                 directories += 1;
             }
         }
+        // Where some have come together, or one and the session's own, it is there once.
+        let mut taken = BTreeSet::from([directory::normalise(&moved.cwd)]);
+        places.retain(|place| taken.insert(directory::normalise(place)));
         if places != session.directories {
             moved.move_directories(places);
         }

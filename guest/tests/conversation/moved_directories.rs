@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World};
-use crate::scenes::{CWD, TOLD, leave, listing, oblige, row};
+use crate::scenes::{CWD, TOLD, ask_prompt, leave, listing, oblige, row};
 
 const OLD: &str = "/home";
 const NEW: &str = "/srv/ada";
@@ -87,4 +87,45 @@ fn what_is_moved_on_or_back_is_moved_back_by_no_list_either() {
         let mut desk = told(&store, &world, &["/home/lib"], 20);
         assert_eq!(places(&mut desk), (json!(format!("{last}/x")), json!([format!("{last}/lib")])));
     }
+}
+
+#[test]
+fn none_is_there_twice_nor_beside_the_sessions_own_when_they_have_come_together() {
+    let directories = ["/home/b", "/srv/ada/b", "/home/a", "/home/c/"];
+    for cwd in ["/srv/ada/a", "/home/a"] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = made(&store, &world, cwd, &directories);
+        let moved = move_folder(&store, &world, OLD, NEW);
+        assert_eq!((moved.as_array().unwrap().len(), &moved[0]["directories"]), (1, &json!(3)));
+        let there = (json!("/srv/ada/a"), json!(["/srv/ada/b", "/srv/ada/c"]));
+        assert_eq!(places(&mut desk), there);
+        // An agent that is started again is to open it with them.
+        desk.revive(&loads());
+        let out = ask_prompt(&mut desk, "next", "s1", "On");
+        let asked = out.agent[0]["params"].clone();
+        assert_eq!((&asked["cwd"], &asked["additionalDirectories"]), (&there.0, &there.1), "{cwd}");
+        oblige(&mut desk, out, TOLD, "fresh").answer("next");
+        leave(desk);
+        assert_eq!(places(&mut told(&store, &world, &directories, 20)), there, "{cwd}");
+    }
+}
+
+#[test]
+fn what_another_window_has_opened_it_with_is_not_what_an_agent_that_is_started_again_is_given() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = made(&store, &world, CWD, &["/one", "/two"]);
+    let mut other = Desk::ready(&store, &world, &loads());
+    open(&mut other, CWD, &["/three"]);
+    desk.revive(&loads());
+    let out = ask_prompt(&mut desk, "next", "s1", "On");
+    assert_eq!(out.agent[0]["params"]["additionalDirectories"], json!(["/one", "/two"]));
+}
+
+#[test]
+fn a_folder_that_moves_to_where_a_further_directory_is_takes_its_place() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    leave(made(&store, &world, CWD, &[MOVED, "/opt"]));
+    move_folder(&store, &world, OLD, NEW);
+    let mut desk = told(&store, &world, &[MOVED, "/opt"], 20);
+    assert_eq!(places(&mut desk), (json!(MOVED), json!(["/opt"])));
 }
