@@ -69,7 +69,7 @@ pub struct Prune<'a> {
 pub struct Relocate<'a> {
     /// Where it was, absolute.
     pub old: &'a str,
-    /// Where it is, absolute, and neither there nor below it.
+    /// Where it is, absolute, and neither there, nor below it, nor a folder that it was in.
     pub new: &'a str,
     /// They are only named.
     pub dry_run: bool,

@@ -3,6 +3,8 @@
 //! Their records are gone through in the order of their keys, which no move changes, so that each is looked at once, in pages
 //! that are as small in a large store as in a small one.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
@@ -63,6 +65,12 @@ pub enum RelocateError {
     /// Whatever is moved would have to be moved again.
     #[error("a folder cannot be moved to itself or to a folder below it: move it to some other place first")]
     Inside,
+    /// The same move made again would take further what has moved already.
+    #[error(
+        "a folder cannot be moved to one that it lies in, since the same move made again would go on with what has moved: \
+         move it to some place outside of that first, and from there, or move the folders in it one by one"
+    )]
+    Above,
     /// The cursor is not one of this move's.
     #[error("the cursor is not one that a move of the same folder gave")]
     Cursor,
@@ -94,6 +102,9 @@ pub fn relocate<S: Storage>(store: &Store<S>, relocate: &Relocate) -> std::resul
     let folders = Folders { old: normal(&relocate.old, "old-cwd")?, new: normal(&relocate.new, "new-cwd")? };
     if directory::is_in(&folders.new, &folders.old) {
         return Err(RelocateError::Inside);
+    }
+    if directory::is_in(&folders.old, &folders.new) {
+        return Err(RelocateError::Above);
     }
     let behind =
         relocate.after.as_deref().map(|cursor| folders.key_of(cursor).ok_or(RelocateError::Cursor)).transpose()?;
@@ -165,11 +176,18 @@ impl Folders {
             moved.cwd.clone_from(cwd);
         }
         let mut directories = 0;
-        for directory in &mut moved.directories {
+        let mut places = session.directories.clone();
+        for directory in &mut places {
             if let Some(followed) = follow(directory) {
                 *directory = followed;
                 directories += 1;
             }
+        }
+        // Where some have come together, or one and the session's own, it is there once.
+        let mut taken = BTreeSet::from([directory::normalise(&moved.cwd)]);
+        places.retain(|place| taken.insert(directory::normalise(place)));
+        if places != session.directories {
+            moved.move_directories(places);
         }
         let relocation = Relocation {
             id: session.id.clone(),

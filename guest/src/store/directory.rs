@@ -3,6 +3,8 @@
 //! The agent's machine need not be the engine's, so the syntax decides, not the platform
 //! (protocol v2, `session/list`: "the native syntax of the agent's machine").
 
+use std::collections::BTreeSet;
+
 /// The directory in its one spelling: no trailing, doubled or foreign separators, no `.` or `..`, the drive letter
 /// in upper case. `None` where the path is not absolute.
 pub fn normalise(path: &str) -> Option<String> {
@@ -68,6 +70,14 @@ pub fn is_in(path: &str, folder: &str) -> bool {
 pub fn is_other(path: &str, known: &str) -> bool {
     let wanted = normalise(path);
     wanted.is_some() && wanted != normalise(known)
+}
+
+/// Whether these are the same directories, in whatever order and spelling.
+pub fn are_same(some: &[String], others: &[String]) -> bool {
+    let spelt = |paths: &[String]| -> BTreeSet<String> {
+        paths.iter().map(|path| normalise(path).unwrap_or_else(|| path.clone())).collect()
+    };
+    spelt(some) == spelt(others)
 }
 
 fn join(root: String, rest: &str, separator: char, is_separator: fn(char) -> bool, fixed: usize) -> String {

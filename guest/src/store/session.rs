@@ -286,6 +286,14 @@ impl Session {
         }
     }
 
+    /// Its further directories are these since folders were moved, of which the agents' lists know nothing.
+    pub fn move_directories(&mut self, directories: Vec<String>) {
+        let before = std::mem::replace(&mut self.directories, directories);
+        for known in self.agents.values_mut() {
+            known.directories_moved(&before, &self.directories);
+        }
+    }
+
     /// Notes activity at this time; never before the session was created, so that a bound on creation is one on
     /// activity too.
     pub fn touch(&mut self, at: i64) {

@@ -55,6 +55,7 @@ mod losses;
 mod lost_loads;
 mod missing;
 mod moved;
+mod moved_directories;
 mod one_transcript;
 mod opening;
 mod overheard;

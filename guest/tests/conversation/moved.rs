@@ -189,6 +189,23 @@ fn folders_that_make_no_sense_are_refused() {
 }
 
 #[test]
+fn a_folder_is_not_moved_to_one_that_it_is_in_so_that_a_move_can_be_made_again() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", "/m/b/b/x");
+    let ask = |old: &str, new: &str| world.recorder.typed(&store, world.time(), call(old, new, 10, None, false));
+    for new in ["/m", "/m/./", "/"] {
+        let refused = ask("/m/b", new)["error"]["invalid"].as_str().unwrap_or_default().to_owned();
+        assert!(refused.contains("to one that it lies in"), "{new}: {refused}");
+        assert!(refused.contains("outside of that first"), "{new}: {refused}");
+    }
+    for (old, new) in [("/m/b", "/t"), ("/m/b", "/t"), ("/t", "/m"), ("/t", "/m")] {
+        assert!(ask(old, new)["ok"].is_object(), "{old} {new}");
+    }
+    assert_eq!(place(&mut desk, "s1"), "/m/b/x");
+}
+
+#[test]
 fn a_move_that_the_store_does_not_take_can_be_made_again() {
     let (store, world) = (Faulty::default(), World::default());
     let mut desk = Desk::ready(&store, &world, &json!({}));

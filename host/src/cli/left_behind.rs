@@ -50,17 +50,24 @@ impl Here {
         gone.dedup();
         gone.retain(|old| Path::new(old) != root && is_gone(Path::new(old)));
         for old in gone.into_iter().take(MOST) {
-            let mut command = "acp-sessions move".to_owned();
-            let words = [old, &root.to_string_lossy()].map(quoted);
-            let store = store.given().map(|path| format!("--store {}", quoted(&path.to_string_lossy())));
-            for word in store.into_iter().chain(words) {
-                let _ = write!(command, " {word}");
-            }
+            let store = store.given().map(|path| path.to_string_lossy().into_owned());
+            let command = command(old, &root.to_string_lossy(), store.as_deref());
             let told = format!("Sessions of this repository are still listed under {old}, which is gone: {command}");
             // There is nobody else to be told.
             let _ = writeln!(std::io::stderr(), "{}", printable(&told, Form::Line));
         }
     }
+}
+
+/// How sessions of a folder are had to follow to another one: by a third one where that is one that it was in. Nothing need be
+/// there, since no file is touched.
+fn command(old: &str, new: &str, store: Option<&str>) -> String {
+    let between = format!("{new}.moving");
+    let steps =
+        if Path::new(old).starts_with(new) { vec![[old, between.as_str()], [&between, new]] } else { vec![[old, new]] };
+    let store = store.map(|path| format!(" --store {}", quoted(path))).unwrap_or_default();
+    let commands = steps.iter().map(|[from, to]| format!("acp-sessions move{store} {} {}", quoted(from), quoted(to)));
+    commands.collect::<Vec<_>>().join(" && ")
 }
 
 /// Whether there is no such folder. One that cannot be looked at may be there.
@@ -94,6 +101,18 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sessions_follow_to_a_folder_that_theirs_was_in_by_a_third_one() {
+        for (old, new, expected) in [
+            ("/m/b", "/n", "acp-sessions move --store /s /m/b /n"),
+            ("/m/b", "/m/bc", "acp-sessions move --store /s /m/b /m/bc"),
+            ("/m/b", "/m", "acp-sessions move --store /s /m/b /m.moving && acp-sessions move --store /s /m.moving /m"),
+        ] {
+            assert_eq!(command(old, new, Some("/s")), expected);
+        }
+        assert_eq!(command("/m/b c", "/n", None), "acp-sessions move '/m/b c' /n");
+    }
 
     #[test]
     fn what_a_shell_would_take_apart_is_quoted() {

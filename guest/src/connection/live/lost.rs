@@ -34,10 +34,12 @@ pub(in crate::connection) fn given_where(session: &Session, params: &str) -> Str
         .get_some("additionalDirectories")
         .and_then(|directories| serde_json::from_str(directories).ok())
         .unwrap_or_default();
-    // A move keeps their number; where there are others altogether, the client's are those that it wants.
+    // A move keeps their number, unless it has brought some together; where there are others altogether, the client's are those
+    // that it wants.
+    let have_moved = session.agents.values().any(|known| known.has_moved_from(&directories));
     let is_as_many = directories.len() == session.directories.len();
     let mut pairs = directories.iter().zip(&session.directories);
-    if is_as_many && pairs.any(|(given, moved)| directory::is_other(moved, given)) {
+    if have_moved || is_as_many && pairs.any(|(given, moved)| directory::is_other(moved, given)) {
         given.set("additionalDirectories", json!(session.directories).to_string());
     }
     given.to_json()

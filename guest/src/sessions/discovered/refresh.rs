@@ -54,6 +54,14 @@ fn follow_model(session: &mut Session, row: &Row, now: i64) {
     }
 }
 
+/// Its further directories. What they were before folders were moved here is no news, until the agent's list says anything else.
+fn follow_directories(session: &mut Session, agent: &str, directories: &[String]) {
+    if let Some(known) = session.agents.get_mut(agent).filter(|known| !known.has_moved_from(directories)) {
+        known.moved_from.clear();
+        session.directories = directories.to_vec();
+    }
+}
+
 /// Its title, unless a user has set one, a later activity, its further directories, unless it has just been opened here
 /// with others, and whether it is put away. Of the last two changes to that, one here and one at the agent, the later one
 /// counts: the agent has made one where its list says another thing than it said, or was told, before.
@@ -90,7 +98,7 @@ pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, 
     let is_earlier = |at: &i64| fresh.began_elsewhere() && *at < fresh.created;
     fresh.create_at(row.created.filter(|at| session.origin == Origin::Agent || is_earlier(at)));
     if let Some(directories) = row.directories.as_ref().filter(|_| is_current && !is_open) {
-        fresh.directories.clone_from(directories);
+        follow_directories(&mut fresh, agent, directories);
     }
     let mut put_away = None;
     if let (Some(archived), Some(known)) = (row.archived.filter(|_| is_current), fresh.agents.get_mut(agent)) {
