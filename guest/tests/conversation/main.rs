@@ -26,6 +26,7 @@ mod deletes;
 mod desk;
 mod dialects;
 mod directories;
+mod elicitations;
 mod files;
 mod folders;
 mod followed_worktrees;
