@@ -265,26 +265,37 @@ pub(super) struct Requests {
 /// Requests of the agent's to the client that are open, by the ids that the client knows them by.
 #[derive(Debug, Default)]
 pub(super) struct OfAgent {
-    open: BTreeMap<Id, Option<Permission>>,
+    open: BTreeMap<Id, Option<AskedOfUser>>,
     /// Those that were answered for the client, which may still answer them.
     taken_back: BTreeSet<Id>,
 }
 
-/// That the agent has asked for permission.
+/// That the agent has asked its user something.
 #[derive(Debug, Clone)]
-pub(super) struct Permission {
+pub(super) struct AskedOfUser {
     /// In this session.
     pub(super) session: Key,
-    /// For this tool call; none for one that does not say or has a very long id.
-    pub(super) tool_call: Option<String>,
+    /// This.
+    pub(super) matter: Matter,
 }
 
-impl Permission {
-    /// Reads the params of the request, for a session.
-    pub(super) fn read(session: Key, params: &Object<'_>) -> Self {
+/// What an agent asks its user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Matter {
+    /// Permission, which is history.
+    Permission {
+        /// For this tool call; none for one that does not say or has a very long id.
+        tool_call: Option<String>,
+    },
+    /// To fill in a form or to go somewhere (`elicitation/create`), of which nothing is kept.
+    Elicitation,
+}
+
+impl Matter {
+    /// Reads the params of a request for permission.
+    pub(super) fn permission(params: &Object<'_>) -> Self {
         let call = params.get_object("toolCall");
-        let tool_call = call.get_string("toolCallId").filter(|id| id.len() <= LONGEST_OF_AGENT);
-        Self { session, tool_call }
+        Self::Permission { tool_call: call.get_string("toolCallId").filter(|id| id.len() <= LONGEST_OF_AGENT) }
     }
 }
 
@@ -293,17 +304,17 @@ const MOST_OF_AGENT: usize = 4096;
 const LONGEST_OF_AGENT: usize = 256;
 
 impl OfAgent {
-    /// The agent asks for something; `permission`: for that. Returns whether it is remembered.
-    pub(super) fn insert(&mut self, id: Id, permission: Option<Permission>) -> bool {
+    /// The agent asks for something; `of_user`: of its user in a session. Returns whether it is remembered.
+    pub(super) fn insert(&mut self, id: Id, of_user: Option<AskedOfUser>) -> bool {
         let is_remembered = self.open.len() < MOST_OF_AGENT && id.as_json().len() <= LONGEST_OF_AGENT;
         if is_remembered {
-            self.open.insert(id, permission);
+            self.open.insert(id, of_user);
         }
         is_remembered
     }
 
-    /// The client has answered; what it was asked for permission for, if it was.
-    pub(super) fn remove(&mut self, id: &Id) -> Option<Permission> {
+    /// The client has answered; what its user was asked, if anything was.
+    pub(super) fn remove(&mut self, id: &Id) -> Option<AskedOfUser> {
         self.open.remove(id).flatten()
     }
 
@@ -311,15 +322,19 @@ impl OfAgent {
         self.open.contains_key(id) || self.taken_back.contains(id)
     }
 
-    /// What it asks for permission for by this request.
-    pub(super) fn permission(&self, id: &Id) -> Option<&Permission> {
+    /// What it asks its user by this request.
+    pub(super) fn of_user(&self, id: &Id) -> Option<&AskedOfUser> {
         self.open.get(id)?.as_ref()
     }
 
     /// What it asks for permission for in a session, with the tool calls that it is for.
-    pub(super) fn of_session(&self, key: &Key) -> Vec<(Id, Option<String>)> {
+    pub(super) fn permissions_of(&self, key: &Key) -> Vec<(Id, Option<String>)> {
         let asked = self.open.iter().filter_map(|(id, of)| Some((id, of.as_ref().filter(|of| of.session == *key)?)));
-        asked.map(|(id, of)| (id.clone(), of.tool_call.clone())).collect()
+        let permission = |(id, of): (&Id, &AskedOfUser)| match &of.matter {
+            Matter::Permission { tool_call } => Some((id.clone(), tool_call.clone())),
+            Matter::Elicitation => None,
+        };
+        asked.filter_map(permission).collect()
     }
 
     /// It is answered for the client. Returns whether that is remembered.
@@ -339,9 +354,9 @@ impl OfAgent {
         (all.open.into_keys(), all.taken_back)
     }
 
-    /// A session is over: nobody notes any more what it was given permission for.
+    /// A session is over: nobody notes any more what its user answers.
     pub(super) fn forget_session(&mut self, key: &Key) {
-        let is_its = |of: &&mut Option<Permission>| of.as_ref().is_some_and(|asked| asked.session == *key);
+        let is_its = |of: &&mut Option<AskedOfUser>| of.as_ref().is_some_and(|asked| asked.session == *key);
         self.open.values_mut().filter(is_its).for_each(|of| *of = None);
     }
 }

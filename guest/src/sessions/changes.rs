@@ -4,10 +4,12 @@
 //! that is gone stands under the revision with which it left. Whoever follows knows up to which revision it has read, and
 //! what was being done in sessions by then, of which open marks tell and no revision.
 
+mod position;
 mod scope;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use position::Position;
 pub use scope::{NewRow, News, Scope};
 
 use super::open_marks::Cleaned;
@@ -61,9 +63,9 @@ pub struct Step {
     pub changed: Vec<Changed>,
     /// All that there was to be found has been given: the look is over.
     pub is_over: bool,
-    /// So much has changed, or the store was put back to an earlier state of it, that the list is to be read anew. Whatever
-    /// changes from now on is given again.
-    pub is_too_far_behind: bool,
+    /// So much has changed, or the store was put back to an earlier state of it, that the list is to be read anew; or it is in
+    /// other directories now. Whatever changes from now on is given again.
+    pub is_to_be_read_anew: bool,
 }
 
 /// How far somebody has followed.
@@ -141,7 +143,7 @@ impl Follower {
         let present = states.revision();
         if present < self.reached || present - self.reached > MOST_BEHIND {
             *self = Self::begin(store, now, words)?;
-            (step.is_over, step.is_too_far_behind) = (true, true);
+            (step.is_over, step.is_to_be_read_anew) = (true, true);
             return Ok(());
         }
         if !std::mem::replace(&mut self.is_looking, true) {

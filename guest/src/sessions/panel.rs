@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
 use super::archive;
-use super::changes::{Follower, News, STEP, Scope, Step};
+use super::changes::{News, Position, Scope, Step};
 use super::checkup::CheckupError;
 use super::filter::{Found, Request, Worktrees};
 use super::list::{self, ListError};
@@ -13,7 +13,7 @@ use super::permissions::{self, PermissionPage};
 use super::relocate::{self, Relocate, RelocateError, Relocations};
 use super::rename::{self, RenameError};
 use super::retention::{self, Prune, PruneError};
-use super::states::{self, AgentsWords};
+use super::states;
 use super::transcript::{self, TranscriptError, TranscriptPage};
 use super::turn_usage::{self, TurnUsagePage};
 use super::usage::{self, UsageError, UsagePage};
@@ -293,21 +293,20 @@ pub fn changes_since<S: Storage>(
     now: i64,
 ) -> Result<Changes, SessionError> {
     let scope = Scope::of(&request(worktrees, criteria, 1, None, now)?)?;
-    let told = |follower: &Follower, step: &Step| {
+    let told = |position: &Position, step: &Step| {
         let News { rows, removed } = scope.news(step);
         let sessions = rows.iter().map(|row| Session::of_row(&row.json)).collect();
-        let (more, read_again) = (!step.is_over, step.is_too_far_behind);
-        Changes { sessions, removed, position: follower.to_text(), more, read_again }
+        let (more, read_again) = (!step.is_over, step.is_to_be_read_anew);
+        Changes { sessions, removed, position: position.to_text(), more, read_again }
     };
-    let nobody = AgentsWords::new();
     let Some(position) = position else {
         let nothing = Step { is_over: true, ..Step::default() };
-        return Ok(told(&Follower::begin(store, now, &nobody)?, &nothing));
+        return Ok(told(&Position::begin(store, &scope, now)?, &nothing));
     };
     let no_place = || SessionError::invalid(&"`position` is damaged, or of another version: begin without one");
-    let mut follower = Follower::read_from(position).ok_or_else(no_place)?;
-    let step = follower.step(store, now, &nobody, STEP)?;
-    Ok(told(&follower, &step))
+    let mut position = Position::read_from(position).ok_or_else(no_place)?;
+    let step = position.step(store, &scope, now)?;
+    Ok(told(&position, &step))
 }
 
 /// One session, with all of its metadata.

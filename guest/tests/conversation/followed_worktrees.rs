@@ -1,6 +1,10 @@
 //! Lists of a directory and its worktrees that are followed, while worktrees come and go.
 
+use std::collections::BTreeMap;
+
+use acp_sessions_guest::sessions::panel::{self, ListCriteria, SessionError};
 use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::store::Store;
 use serde_json::{Value, json};
 
 use crate::desk::World;
@@ -165,4 +169,114 @@ fn who_subscribes_before_the_host_knows_the_worktrees_is_told_when_it_does() {
     let resync = notified(&follower.wait(SOON), "session/list/resync");
     assert_eq!(resync, [json!({ "subscriptionId": answer["subscriptionId"] })]);
     assert_eq!(rows_of(&mut follower, list).len(), 1);
+}
+
+/// A page without a connection that shows a directory with its worktrees, as it was told.
+struct Page<'a> {
+    store: &'a Memory,
+    criteria: ListCriteria,
+    /// The directories of the sessions that it shows, by their ids.
+    shown: BTreeMap<String, String>,
+    position: Option<String>,
+}
+
+impl<'a> Page<'a> {
+    fn new(store: &'a Memory, include_worktrees: bool) -> Self {
+        let criteria = ListCriteria { cwd: Some(CWD.to_owned()), include_worktrees, ..ListCriteria::default() };
+        Self { store, criteria, shown: BTreeMap::new(), position: None }
+    }
+
+    /// What a fresh list gives, while these worktrees are there.
+    fn list(&self, worktrees: &[&str], now: i64) -> BTreeMap<String, String> {
+        let mut shown = BTreeMap::new();
+        let mut cursor = None;
+        loop {
+            let found = |_: &str| Some(worktrees.iter().map(|path| (*path).to_owned()).collect());
+            let store = Store::new(self.store);
+            let page = panel::list_sessions(&store, &found, &self.criteria, 1, cursor.as_deref(), now).expect("a page");
+            shown.extend(page.sessions.into_iter().map(|session| (session.id, session.cwd)));
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                return shown;
+            }
+        }
+    }
+
+    /// Asks what has changed, while these worktrees are there; says whether it had to read the list anew for that.
+    fn follow(&mut self, worktrees: &[&str], now: i64) -> bool {
+        let (store, mut has_read) = (Store::new(self.store), self.position.is_none());
+        loop {
+            let found = |_: &str| Some(worktrees.iter().map(|path| (*path).to_owned()).collect());
+            let changes = panel::changes_since(&store, &found, &self.criteria, self.position.as_deref(), now);
+            let changes = changes.expect("changes");
+            if changes.read_again || self.position.is_none() {
+                self.shown = self.list(worktrees, now);
+            }
+            has_read |= changes.read_again;
+            self.position = Some(changes.position);
+            self.shown.extend(changes.sessions.into_iter().map(|session| (session.id, session.cwd)));
+            changes.removed.iter().for_each(|id| drop(self.shown.remove(id)));
+            if !changes.more {
+                return has_read;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_page_without_a_connection_reads_its_list_again_when_worktrees_have_come_or_gone() {
+    let (store, world) = (Memory::new(), World::with_folders());
+    let mut desk = window(&store, &world);
+    let mut page = Page::new(&store, true);
+    assert!(page.follow(&[], world.time()));
+    for (id, cwd) in [("s1", CWD), ("s2", ELSEWHERE), ("s3", "/home/z")] {
+        desk.new_session(id, cwd);
+    }
+    let all: [(&[&str], bool); 9] = [
+        (&[], false),
+        (&[ELSEWHERE], true),
+        (&[ELSEWHERE], false),
+        (&[ELSEWHERE, "/home/z"], true),
+        // However the host names them.
+        (&["/home/z/", ELSEWHERE, CWD], false),
+        (&["/home/z"], true),
+        (&["/home/empty"], true),
+        (&[], true),
+        (&[], false),
+    ];
+    for (nth, (worktrees, is_read)) in all.into_iter().enumerate() {
+        desk.turn("s2", "Hello", &["Hi"]);
+        assert_eq!(page.follow(worktrees, world.time()), is_read, "{nth}");
+        assert_eq!(page.shown, page.list(worktrees, world.time()), "{nth}");
+    }
+    let found = |_: &str| None;
+    let unknown = panel::changes_since(&Store::new(&store), &found, &page.criteria, page.position.as_deref(), 0);
+    assert!(matches!(unknown, Err(SessionError::NotYet(_))), "{unknown:?}");
+}
+
+#[test]
+fn a_position_that_knows_of_no_worktrees_is_gone_on_from() {
+    for include_worktrees in [false, true] {
+        let (store, world) = (Memory::new(), World::with_folders());
+        let mut desk = window(&store, &world);
+        let mut page = Page::new(&store, include_worktrees);
+        // As it was given out before positions knew of worktrees.
+        page.position = Some("0.0".to_owned());
+        for (id, cwd) in [("s1", CWD), ("s2", ELSEWHERE)] {
+            desk.new_session(id, cwd);
+        }
+        assert_eq!(page.follow(&[ELSEWHERE], world.time()), include_worktrees, "which there were is not known");
+        assert_eq!(page.shown, page.list(&[ELSEWHERE], world.time()));
+        assert!(!page.follow(&[ELSEWHERE], world.time()));
+        // What is asked with others than before is another list.
+        page.criteria.include_worktrees = !include_worktrees;
+        assert!(page.follow(&[ELSEWHERE], world.time()));
+        assert_eq!(page.shown, page.list(&[ELSEWHERE], world.time()));
+        for damaged in ["w/0.0", "wx/0.0", "w0", "w0/", "w0/5.4"] {
+            page.position = Some(damaged.to_owned());
+            let found = |_: &str| Some(Vec::new());
+            let answer = panel::changes_since(&Store::new(&store), &found, &page.criteria, page.position.as_deref(), 0);
+            assert!(matches!(answer, Err(SessionError::Invalid(_))), "{damaged}: {answer:?}");
+        }
+    }
 }

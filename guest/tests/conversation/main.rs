@@ -27,6 +27,7 @@ mod deletes;
 mod desk;
 mod dialects;
 mod directories;
+mod elicitations;
 mod files;
 mod folders;
 mod followed_by_many;

@@ -138,7 +138,7 @@ impl<'q> Client<'q> {
     /// Is told of so many changes, and perhaps begins a look.
     fn follow(&mut self, native: &Native<Memory>, most: u32) {
         let step = self.follower.step(native.store(), NOW, &AgentsWords::new(), most).expect("a step");
-        assert!(!step.is_too_far_behind);
+        assert!(!step.is_to_be_read_anew);
         for changed in &step.changed {
             let id = &changed.session.id;
             assert!(self.told.insert(id.clone()), "{id} is told twice in a look, which is no more than a second");

@@ -5,7 +5,7 @@
 pub(super) struct Awaited {
     /// One of the sub-agents of the session waits for the user, or one of theirs.
     pub(super) by_subagents: bool,
-    /// Other windows cannot know that yet, or that it is so no more.
+    /// Other windows cannot know yet that something is waited for of which the log has nothing, or that it is so no more.
     pub(super) is_unwritten: bool,
     /// The session's parent was told that it waits.
     pub(super) parent_knows: bool,

@@ -1,54 +1,19 @@
 //! Permissions that the agent asks for: history, though it is never replayed as something to answer.
 
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{LiveSession, Phase};
+use super::question::{Asked, MOST_QUESTIONS};
+use super::{LiveSession, Phase, Question};
 use crate::connection::answer::NOT_ANSWERED;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
+use crate::connection::requests::Matter;
 use crate::environment::Environment;
 use crate::rpc::{Id, Object, Outcome};
 use crate::sessions::permissions::REQUEST;
 use crate::storage::Storage;
 use crate::store::ActivityState;
 use crate::transcript::Kind;
-
-/// How many questions of a session are waited for at once. The answers to more are noted all the same, unless the instance is
-/// lost meanwhile.
-const MOST_QUESTIONS: usize = 64;
-
-/// Something that the agent has asked its user, and waits for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::connection) struct Question {
-    /// The request's id as the client knows it, as JSON.
-    pub(in crate::connection) request: String,
-    /// The tool call that it is about, where it says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::connection) tool_call: Option<String>,
-    /// When it was asked.
-    #[serde(default, skip_serializing_if = "Asked::is_in_turn")]
-    pub(in crate::connection) asked: Asked,
-}
-
-/// When a question was asked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::connection) enum Asked {
-    /// In a turn that is under way.
-    #[default]
-    InTurn,
-    /// While none was: no turn's end ends it.
-    BetweenTurns,
-    /// In a turn that has ended since without its being answered. The user is waited for until there is another prompt.
-    InEndedTurn,
-}
-
-impl Asked {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-    fn is_in_turn(&self) -> bool {
-        *self == Self::InTurn
-    }
-}
 
 impl LiveSession {
     /// The agent asks for permission; `params` without the session's id. Lists say at once that its user is waited for, if the
@@ -66,11 +31,21 @@ impl LiveSession {
             }
             self.says_here(cx);
             self.recorder.push(Kind::PermissionAsked, cx.now(), &entry.to_json());
-            let asked = if self.is_without_turn() { Asked::BetweenTurns } else { Asked::InTurn };
-            let question = question.map(|question| Question { asked, ..question });
-            self.questions.extend(question.filter(|_| self.questions.len() < MOST_QUESTIONS));
+            if let Some(question) = question {
+                self.remember_question(question);
+            }
             self.write_if_due(cx, false);
         }
+    }
+
+    /// The agent waits for the answer to a question from now on, in a turn or between turns. Returns whether it is remembered.
+    pub(super) fn remember_question(&mut self, question: Question) -> bool {
+        let asked = if self.is_without_turn() { Asked::BetweenTurns } else { Asked::InTurn };
+        let is_remembered = self.questions.len() < MOST_QUESTIONS;
+        if is_remembered {
+            self.questions.push(Question { asked, ..question });
+        }
+        is_remembered
     }
 
     /// What is being done in it.
@@ -156,9 +131,10 @@ impl LiveSession {
         self.recorder.push(Kind::PermissionAnswered, cx.now(), &entry.to_json());
     }
 
-    /// It is being closed, or was deleted: nobody is to answer any more what the agent has asked, which learns so at once.
+    /// It is being closed, or was deleted: nobody is to answer any more what the agent has asked permission for, which learns so
+    /// at once.
     pub(super) fn take_back_questions<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let asked = cx.requests.of_agent.of_session(&self.key);
+        let asked = cx.requests.of_agent.permissions_of(&self.key);
         if asked.is_empty() {
             return;
         }
@@ -170,15 +146,20 @@ impl LiveSession {
         self.write_if_due(cx, false);
     }
 
-    /// The agent waits for the answer to this request, which was about a tool call, no more.
+    /// The agent waits for the answer to this request no more.
     pub(in crate::connection) fn question_withdrawn<S: Storage, E: Environment>(
         &mut self,
         request: &Id,
-        tool_call: Option<&str>,
+        matter: &Matter,
         cx: &mut Cx<'_, S, E>,
     ) {
-        self.permission_not_answered(request, tool_call, cx);
-        self.write_if_due(cx, false);
+        match matter {
+            Matter::Permission { tool_call } => {
+                self.permission_not_answered(request, tool_call.as_deref(), cx);
+                self.write_if_due(cx, false);
+            }
+            Matter::Elicitation => self.elicitation_over(request, cx),
+        }
     }
 
     /// Nobody answers this request, which was about a tool call, any more.
@@ -218,7 +199,9 @@ impl LiveSession {
     /// The agent has ended: it waits for nothing. What it has asked in a turn ends with that.
     pub(super) fn forget_questions<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         for question in std::mem::take(&mut self.questions) {
-            if let Some(request) = Id::parse(&question.request).filter(|_| question.asked != Asked::InTurn) {
+            if question.is_elicitation {
+                self.awaited.is_unwritten = true;
+            } else if let Some(request) = Id::parse(&question.request).filter(|_| question.asked != Asked::InTurn) {
                 self.permission_not_answered(&request, question.tool_call.as_deref(), cx);
             }
         }

@@ -4,13 +4,17 @@ use crate::connection::answer::{AUTH_REQUIRED, NOT_ANSWERED};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
-use crate::connection::live::{Asked, Question, Setting};
-use crate::connection::requests::{Incoming, Outgoing, OwnId, Owner, Permission, Stale};
+use crate::connection::live::{Question, Setting};
+use crate::connection::requests::{AskedOfUser, Incoming, Matter, Outgoing, OwnId, Owner, Stale};
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::exchange::Peer;
 use crate::rpc::{self, Id, Message, NotAMessage, Object, Outcome, RpcError};
 use crate::storage::Storage;
+
+/// The requests by which an agent asks its user.
+const PERMISSION: &str = "session/request_permission";
+const ELICITATION: &str = "elicitation/create";
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// A line from the agent.
@@ -202,27 +206,42 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         let known_as = self.connection.generation.mark(id);
         self.forget_taken_back(&known_as);
-        if method == "session/request_permission"
-            && let Some(asked) = params.and_then(Object::parse)
-            && let Some(key) =
-                asked.get_string("sessionId").and_then(|id| self.connection.by_agent.get(id.as_str()).cloned())
-        {
-            if self.is_being_closed(&key) {
-                self.send_agent(rpc::response(id, NOT_ANSWERED));
-                return Handled::Done;
-            }
-            let mut rest = asked.clone();
-            rest.remove("sessionId");
-            let rest = rest.to_json();
-            let permission = Permission::read(key.clone(), &asked);
-            let (request, tool_call) = (known_as.as_json().to_owned(), permission.tool_call.clone());
-            let question = Question { request, tool_call, asked: Asked::InTurn };
-            let is_remembered = self.connection.requests.of_agent.insert(known_as, Some(permission));
-            self.with(&key, |session, cx| session.permission_asked(is_remembered.then_some(question), &rest, cx));
-        } else {
+        let asked = params.filter(|_| matches!(method, PERMISSION | ELICITATION)).and_then(Object::parse);
+        let session = asked.as_ref().and_then(|asked| asked.get_string("sessionId"));
+        let key = session.and_then(|session| self.connection.by_agent.get(session.as_str()).cloned());
+        let (Some(asked), Some(key)) = (asked, key) else {
             self.connection.requests.of_agent.insert(known_as, None);
+            return self.pass_to_client(line, params);
+        };
+        if method == ELICITATION {
+            self.elicitation_asked(known_as, &key);
+        } else if self.is_being_closed(&key) {
+            self.send_agent(rpc::response(id, NOT_ANSWERED));
+            return Handled::Done;
+        } else {
+            self.permission_asked(known_as, &key, asked);
         }
         self.pass_to_client(line, params)
+    }
+
+    /// The agent has its user fill in a form or go somewhere, in a session.
+    fn elicitation_asked(&mut self, known_as: Id, key: &Key) {
+        let of_user = AskedOfUser { session: key.clone(), matter: Matter::Elicitation };
+        let question = Question::of(&known_as, &of_user.matter);
+        if self.connection.requests.of_agent.insert(known_as, Some(of_user)) {
+            self.with(key, |session, cx| session.elicitation_asked(question, cx));
+        }
+    }
+
+    /// The agent asks for permission in a session, with these params.
+    fn permission_asked(&mut self, known_as: Id, key: &Key, mut asked: Object<'_>) {
+        let matter = Matter::permission(&asked);
+        let question = Question::of(&known_as, &matter);
+        let of_user = AskedOfUser { session: key.clone(), matter };
+        asked.remove("sessionId");
+        let rest = asked.to_json();
+        let is_remembered = self.connection.requests.of_agent.insert(known_as, Some(of_user));
+        self.with(key, |session, cx| session.permission_asked(is_remembered.then_some(question), &rest, cx));
     }
 
     pub(super) fn agent_notification(&mut self, line: &str, method: &str, params: Option<&str>) -> Handled {
@@ -246,9 +265,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let params = params.and_then(Object::parse).unwrap_or_default();
         let Some(id) = params.get("requestId").and_then(Id::parse) else { return };
         let request = self.connection.generation.mark(&id);
-        if let Some(Permission { session, tool_call }) = self.connection.requests.of_agent.permission(&request).cloned()
-        {
-            self.with(&session, |session, cx| session.question_withdrawn(&request, tool_call.as_deref(), cx));
+        if let Some(AskedOfUser { session, matter }) = self.connection.requests.of_agent.of_user(&request).cloned() {
+            self.with(&session, |session, cx| session.question_withdrawn(&request, &matter, cx));
         }
     }
 

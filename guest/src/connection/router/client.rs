@@ -10,7 +10,7 @@ use crate::connection::live::LiveSession;
 use crate::connection::method::Method;
 use crate::connection::params::Params;
 use crate::connection::put_away::Then;
-use crate::connection::requests::{Incoming, Owner};
+use crate::connection::requests::{AskedOfUser, Incoming, Matter, Owner};
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::exchange::Peer;
@@ -304,7 +304,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if self.forget_taken_back(id) {
             return Handled::Done;
         }
-        self.permission_answered(id, outcome);
+        self.user_answered(id, outcome);
         self.answer_for_agent(line, id)
     }
 
@@ -321,12 +321,15 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
     }
 
-    /// The client answered the agent's request for permission.
-    fn permission_answered(&mut self, id: &Id, outcome: Outcome<'_>) {
-        let Some(asked) = self.connection.requests.of_agent.remove(id) else { return };
+    /// The client answered what the agent has asked its user, if it was that.
+    fn user_answered(&mut self, id: &Id, outcome: Outcome<'_>) {
+        let Some(AskedOfUser { session, matter }) = self.connection.requests.of_agent.remove(id) else { return };
         let client = client_name(&self.connection.introduction);
-        self.with(&asked.session, |session, cx| {
-            session.permission_answered((id, outcome), asked.tool_call.as_deref(), client.as_deref(), cx);
+        self.with(&session, |session, cx| match &matter {
+            Matter::Permission { tool_call } => {
+                session.permission_answered((id, outcome), tool_call.as_deref(), client.as_deref(), cx);
+            }
+            Matter::Elicitation => session.elicitation_over(id, cx),
         });
     }
 }

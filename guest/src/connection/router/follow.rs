@@ -76,7 +76,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let step = follower.step(&self.store, now, &words, STEP)?;
         self.follow_worktrees(&step, began, now);
         let of = &mut self.connection.subscriptions;
-        if step.is_too_far_behind {
+        if step.is_to_be_read_anew {
             let ids: Vec<String> = of.by_id.keys().cloned().collect();
             of.note_hints(|_| true);
             of.untold = Untold::default();

@@ -8,7 +8,7 @@ use crate::connection::handled::Handled;
 use crate::connection::key::Key;
 use crate::connection::live::{LiveSession, Memo};
 use crate::connection::params::Params;
-use crate::connection::requests::{Incoming, Owner, Permission};
+use crate::connection::requests::{AskedOfUser, Incoming, Owner};
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::exchange::{Arrival, Content, Peer};
@@ -225,9 +225,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let mark = memo.mark.clone();
         for question in &memo.questions {
             if let Some(request) = Id::parse(&question.request) {
-                let session = Key::Session(id.to_owned());
-                let permission = Permission { session, tool_call: question.tool_call.clone() };
-                self.connection.requests.of_agent.insert(request, Some(permission));
+                let of_user = AskedOfUser { session: Key::Session(id.to_owned()), matter: question.matter() };
+                self.connection.requests.of_agent.insert(request, Some(of_user));
             }
         }
         let (agent_id, untold) = (memo.agent_id.clone(), memo.untold);

@@ -99,6 +99,11 @@ impl Scope {
         self.filter.cwd.as_deref().filter(|_| self.filter.worktrees.is_some())
     }
 
+    /// A number that differs for different directories; none where no worktrees are asked for.
+    pub fn worktrees_fingerprint(&self) -> Option<u64> {
+        self.filter.worktrees_fingerprint()
+    }
+
     /// The agent whose sessions it lists; none where they are all agents'.
     pub fn agent(&self) -> Option<&str> {
         self.filter.agents.name()

@@ -41,6 +41,16 @@ impl Filter {
         }
         print.finish()
     }
+
+    /// A number that differs for different directories, for whoever follows a list with worktrees; none where there are no
+    /// worktrees to ask for.
+    pub fn worktrees_fingerprint(&self) -> Option<u64> {
+        let (Some(cwd), Some(worktrees)) = (&self.cwd, &self.worktrees) else { return None };
+        let mut print = Fingerprint::default();
+        print.text(cwd);
+        print.list(worktrees, |print, path| print.text(path));
+        Some(print.finish())
+    }
 }
 
 #[cfg(test)]
@@ -93,6 +103,23 @@ mod tests {
             for other in &filters[..at] {
                 assert_ne!(filter.fingerprint(), other.fingerprint(), "{filter:?} {other:?}");
             }
+        }
+    }
+
+    #[test]
+    fn directories_count_where_worktrees_are_asked_for() {
+        let of = |cwd: Option<&str>, worktrees: Option<&[&str]>| {
+            let worktrees = worktrees.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
+            Filter { cwd: cwd.map(str::to_owned), worktrees, ..Filter::default() }.worktrees_fingerprint()
+        };
+        for (cwd, worktrees) in [(None, None), (Some("/a"), None), (None, Some([].as_slice()))] {
+            assert_eq!(of(cwd, worktrees), None);
+        }
+        let all: [(&str, &[&str]); 6] =
+            [("/a", &[]), ("/b", &[]), ("/a", &["/b"]), ("/b", &["/a"]), ("/a", &["/b", "/c"]), ("/a", &["/b/c"])];
+        let prints: Vec<_> = all.into_iter().map(|(cwd, worktrees)| of(Some(cwd), Some(worktrees))).collect();
+        for (at, print) in prints.iter().enumerate() {
+            assert!(print.is_some() && !prints[..at].contains(print), "{:?}", all[at]);
         }
     }
 }
