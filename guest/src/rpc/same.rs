@@ -62,7 +62,9 @@ fn hash_within(depth: usize, json: &str, hasher: &mut DefaultHasher) {
         }
         (Some(b'['), Some(depth)) if let Some(elements) = elements(json) => {
             (kind, elements.len()).hash(hasher);
-            elements.into_iter().for_each(|element| hash_within(depth, element, hasher));
+            for element in elements {
+                hash_within(depth, element, hasher);
+            }
         }
         (Some(b'"'), _) if let Some(text) = exact_text(json) => (kind, text).hash(hasher),
         _ => match number(json).as_ref().and_then(Number::as_f64) {

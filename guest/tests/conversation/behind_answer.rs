@@ -152,7 +152,8 @@ fn what_it_says_to_its_user_while_it_resumes_the_session_reaches_who_asked_for_t
     let asked = ask_resume(&mut desk, "open", "s1").request("session/resume");
     let notice = json!({"sessionUpdate": "notice", "severity": "warning", "title": "A server is not there"});
     let mut out = desk.agent(update("s1", notice));
-    out.extend(desk.reply(&asked, json!({})));
+    out.extend(desk.reply(&asked, modes()));
+    out.extend(desk.reply(&out.request("session/set_mode"), json!({})));
     out.answer("open");
     assert!(out.client.last().unwrap()["params"]["update"]["title"] == "A server is not there", "{:?}", out.client);
 }

@@ -221,7 +221,7 @@ fn who_follows_is_told_what_is_being_done_however_many_sessions_are_open() {
             // It can be put down between two looks.
             follower = Follower::read_from(&follower.to_text()).unwrap();
             let step = follower.step(&store, now, &AgentsWords::new(), 10).unwrap();
-            assert!(step.is_over && !step.is_too_far_behind);
+            assert!(step.is_over && !step.is_to_be_read_anew);
             given.extend(step.changed.iter().map(|changed| (changed.session.id.clone(), changed.state)));
         }
         given

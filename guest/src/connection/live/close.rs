@@ -153,6 +153,10 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) {
         let deleted = self.is_deleted();
+        self.end_late_replay(cx);
+        if self.is_without_turn() {
+            self.end_held(cx);
+        }
         // It is cancelled as if the client had asked for that: prompts that still wait are answered first.
         self.cancel(cx);
         let (turns, busy) = match std::mem::replace(&mut self.phase, Phase::Gone) {

@@ -64,7 +64,7 @@ impl LateReplay {
             Self::MayBegin { since } | Self::Begins { since, .. } if !is_soon(*since) => Ok(Late::New(self.stop())),
             Self::GoesOn { last, .. } if !is_soon(*last) => Ok(Late::New(self.stop())),
             _ if is_account => Ok(Late::Told),
-            Self::MayBegin { .. } if !is_users => Ok(Late::New(Vec::new())),
+            Self::MayBegin { .. } | Self::GoesOn { is_prompted: true, .. } if !is_users => Ok(Late::New(Vec::new())),
             Self::MayBegin { since } => {
                 let since = *since;
                 *self = Self::Over;
@@ -74,7 +74,6 @@ impl LateReplay {
                 self.begin_with(update, cx)
             }
             Self::Begins { .. } => self.begin_with(update, cx),
-            Self::GoesOn { is_prompted: true, .. } if !is_users => Ok(Late::New(Vec::new())),
             Self::GoesOn { retold, last, is_prompted } => {
                 let repeats = retold.repeats(storage, update.update)? == Repeats::Yes;
                 if repeats {

@@ -76,8 +76,7 @@ pub(super) struct Opening {
     pub(super) reason: Option<RpcError>,
     /// The state that is to be put back.
     put_back: State,
-    /// The client has set something of what is forked, and the agent has not agreed to it yet: it may do so before it forks.
-    parent_is_being_set: bool,
+    state_of_parent: StateOfParent,
     /// Requests to put it back that are under way.
     restoring: BTreeMap<OwnId, Restored>,
     /// The agent has not answered an earlier request for the session, that nobody waits for any more. It may tell the
@@ -115,6 +114,24 @@ enum Comparing {
     PutOff,
     /// The same; it only shows what the agent knows.
     Overheard,
+}
+
+/// Which state of the session that is forked is the fork's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum StateOfParent {
+    AsAsked,
+    /// The client had set something of it when it asked for the fork, and the agent had not agreed to that yet: it may do so before it
+    /// forks.
+    AsAnswered,
+}
+
+impl StateOfParent {
+    fn of<S: Storage, E: Environment>(target: &Target, cx: &Cx<'_, S, E>) -> Self {
+        match target {
+            Target::Fork(parent, ..) if cx.requests.is_being_set(&parent.id) => Self::AsAnswered,
+            Target::Fork(..) | Target::ForkOfUnknown(_) | Target::Known(_) | Target::Unknown(_) => Self::AsAsked,
+        }
+    }
 }
 
 /// What the session was before.

@@ -27,6 +27,13 @@ enum Source {
     Agent,
 }
 
+/// Why the agent cannot be asked for a session that is not its own.
+fn reason_to_begin(session: &Session, known: Option<&Known>, target: &Target, agent: &str) -> Option<RpcError> {
+    let other = session.agent.as_deref().filter(|other| *other != agent);
+    let other = other.filter(|_| known.is_none() && !target.is_fork())?;
+    Some(RpcError::new(Code::InternalError, format!("it was made with another agent, {other}")))
+}
+
 impl Opening {
     /// A plan for it.
     pub(in crate::connection::live) fn planned<S: Storage, E: Environment>(
@@ -93,12 +100,7 @@ impl Opening {
             }
             _ => None,
         };
-        let reason = match (&session.agent, known) {
-            (Some(other), None) if *other != agent.name && !target.is_fork() => {
-                Some(RpcError::new(Code::InternalError, format!("it was made with another agent, {other}")))
-            }
-            _ => None,
-        };
+        let reason = reason_to_begin(session, known, &target, &agent.name);
         let heard = known.map_or(0, |known| known.heard);
         let is_told_in_vain = asks_as.as_deref().is_some_and(|id| cx.requests.is_told_in_vain(id));
         // An agent that tells it all the same need not be told it again.
@@ -117,7 +119,6 @@ impl Opening {
             Comparing::NowIfEver | Comparing::PutOff => staging,
         };
         debug_assert!(key.id().is_some() || target.is_fork());
-        let parent_is_being_set = matches!(&target, Target::Fork(parent, ..) if cx.requests.is_being_set(&parent.id));
         Ok(Self {
             request: asked.request,
             rest: asked.rest,
@@ -131,7 +132,7 @@ impl Opening {
             alive: cx.now(),
             reason,
             put_back: state.clone(),
-            parent_is_being_set,
+            state_of_parent: super::StateOfParent::of(&target, cx),
             restoring: BTreeMap::new(),
             awaits_earlier: false,
             mixed: Mixed::No,

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::{Attached, Opening, Others, Target};
+use super::{Attached, Opening, Others, StateOfParent, Target};
 use crate::connection::answer::AUTH_REQUIRED;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -167,7 +167,10 @@ impl LiveSession {
     /// What the agent has agreed to of the session that is forked, while it was being asked to fork it, holds for the fork as well.
     fn take_what_parent_has<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) {
         let name = &cx.agent.name;
-        let Some(opening) = self.opening_mut().filter(|opening| opening.parent_is_being_set) else { return };
+        let Some(opening) = self.opening_mut().filter(|opening| opening.state_of_parent == StateOfParent::AsAnswered)
+        else {
+            return;
+        };
         // Where it cannot be read, it is what it was as the fork was asked for.
         let Ok(state) = cx.store.state(&opening.target.session().id) else { return };
         let state = state.without_cost().with_agent(name);
