@@ -30,6 +30,8 @@ pub struct Retold {
     goes_on: bool,
     /// How much was told of what the user said first, in bytes: little of it may be the beginning of something else.
     told: usize,
+    /// Something was told of what the agent answered in the exchange that is being said again, and it has not left off since.
+    is_in_answer: bool,
     /// The exchange that is being said again.
     now: Exchange,
     /// The one behind it.
@@ -86,8 +88,8 @@ enum Said {
     Attached(Print),
     Agent(String),
     Thought(String),
-    /// Something of a tool call.
-    Call(String, Vec<Print>),
+    /// Something of a tool call, and whether that is all there is to say of it.
+    Call(String, Vec<Print>, bool),
     Other(Print),
 }
 
@@ -104,7 +106,7 @@ impl Said {
             ("agent_message_chunk", Some(text)) => Self::Agent(dense(&text)),
             ("agent_thought_chunk", Some(text)) => Self::Thought(dense(&text)),
             ("tool_call" | "tool_call_update", _) if let Some(id) = object.get_string("toolCallId") => {
-                Self::Call(id, told_of_call(&object))
+                Self::Call(id, told_of_call(&object), kind == "tool_call")
             }
             _ => Self::Other(print(&kind, content.unwrap_or(update))),
         }
@@ -150,7 +152,7 @@ impl Exchange {
             Said::Attached(print) => self.attached.push(print),
             Said::Agent(text) => self.agent.push_str(&text),
             Said::Thought(text) => self.thoughts.push_str(&text),
-            Said::Call(id, told) => self.calls.entry(id).or_default().extend(told),
+            Said::Call(id, told, _) => self.calls.entry(id).or_default().extend(told),
             Said::Other(print) => self.others.push(print),
         }
     }
@@ -165,7 +167,8 @@ impl Retold {
             // What stands before the first thing a user said cannot be told from what the agent says now.
             next = exchanges.next(storage)?;
         }
-        Ok(Self { exchanges, has_begun: false, goes_on: false, told: 0, now: Exchange::default(), next })
+        let (now, told) = (Exchange::default(), 0);
+        Ok(Self { exchanges, has_begun: false, goes_on: false, told, is_in_answer: false, now, next })
     }
 
     /// Whether any of it was said again.
@@ -178,20 +181,40 @@ impl Retold {
         self.now.is_empty() && self.next.is_empty()
     }
 
+    /// Whether the agent is in the midst of an answer that it says again: some of it was told, and some is left.
+    pub fn is_in_answer(&self) -> bool {
+        self.is_in_answer && !self.now.agent.is_empty()
+    }
+
+    /// The agent has said something else.
+    pub fn leave_off(&mut self) {
+        (self.goes_on, self.is_in_answer) = (false, false);
+    }
+
     /// Whether this `update` says again what comes next in the transcript.
     pub fn repeats<S: Storage>(&mut self, storage: &S, update: &str) -> Result<Repeats> {
         let said = Said::read(update);
         let repeats = match &said {
             Said::User(_) | Said::Attached(_) => self.repeats_prompt(storage, &said)?,
             _ if !self.has_begun => false,
-            Said::Agent(text) => pass_over(&mut self.now.agent, text, self.goes_on),
+            Said::Agent(text) => {
+                let is_next = pass_over(&mut self.now.agent, text, self.goes_on);
+                self.is_in_answer |= is_next;
+                is_next
+            }
             // Some agents leave out what they thought before.
             Said::Thought(text) => {
                 pass_over(&mut self.now.thoughts, text, self.goes_on)
                     || pass_over_with_all_before(&mut self.now.thoughts, text)
             }
-            Said::Call(id, told) => {
-                self.now.calls.get(id).is_some_and(|known| told.iter().all(|print| known.contains(print)))
+            Said::Call(id, told, is_whole) => {
+                let Some(known) = self.now.calls.get(id) else { return Ok(Repeats::No) };
+                let is_known = told.iter().all(|print| known.contains(print));
+                if !(is_known || *is_whole && self.goes_on) {
+                    // What has come of it since is new, and interrupts nothing.
+                    return Ok(Repeats::No);
+                }
+                true
             }
             Said::Other(print) => take(&mut self.now.others, *print),
         };
@@ -199,7 +222,7 @@ impl Retold {
         if !repeats {
             return Ok(Repeats::No);
         }
-        self.has_begun |= self.told >= SHORT || self.now.is_without_prompt();
+        self.has_begun |= self.told >= SHORT || self.now.user.is_empty();
         Ok(if self.has_begun { Repeats::Yes } else { Repeats::Perhaps })
     }
 
@@ -213,8 +236,10 @@ impl Retold {
         };
         if !passes(&mut self.now) {
             if !passes(&mut self.next) {
-                return Ok(false);
+                // Agents tell images and files in ways of their own, or with what they stand for.
+                return Ok(matches!(said, Said::Attached(_)) && self.has_begun && goes_on);
             }
+            self.is_in_answer = false;
             self.now = std::mem::take(&mut self.next);
             self.next = self.exchanges.next(storage)?;
         }

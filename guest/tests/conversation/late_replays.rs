@@ -453,3 +453,113 @@ fn an_account_that_is_told_between_turns_is_never_the_users_words() {
     leave(desk);
     assert!(!kept(&store, &world, "s1").concat().contains("restored"));
 }
+
+#[test]
+fn a_replay_that_tells_attachments_and_calls_in_ways_of_its_own_is_known_again_up_to_its_end() {
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let says = |text: &str| chunk("agent_message_chunk", text);
+    let user = |content: Value| json!({"sessionUpdate": "user_message_chunk", "content": content});
+    let image = json!({"type": "image", "mimeType": "image/png", "data": "AAAA"});
+    let otherwise = json!({"type": "image", "mimeType": "image/png", "data": "AAAA", "uri": "file:///a.png"});
+    let mut call = tool("c1", "Read", "completed");
+    call["rawInput"] = json!({"path": "a.rs"});
+    let cases: [(&str, Vec<Value>, Vec<Value>, Vec<Value>); 3] = [
+        (
+            "an image with an address",
+            vec![text("What is on this picture?"), image.clone()],
+            vec![says("A nice cat it is")],
+            vec![user(text("What is on this picture?")), user(otherwise), says("A nice cat it is")],
+        ),
+        (
+            "an image that it leaves out",
+            vec![text("Why?"), image],
+            vec![says("A nice cat it is")],
+            vec![user(text("Why?")), says("A nice cat it is")],
+        ),
+        (
+            "a call with more of it",
+            vec![text("Read the file")],
+            vec![says("I shall read it"), tool("c1", "Read", "completed"), says("Fixed."), says(" Bye.")],
+            vec![user(text("Read the file")), says("I shall read it"), call, says("Fixed."), says(" Bye.")],
+        ),
+    ];
+    for (name, prompt, answer, told) in &cases {
+        for (method, capabilities) in ways() {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            turn_of(&store, &world, &capabilities, prompt, answer);
+            let mut desk = Desk::ready(&store, &world, &capabilities);
+            let (id, agent_id, _) = opened(&mut desk, method);
+            let before = kept_updates(&store, &world, &id);
+            let mut out = Out::default();
+            for said in told {
+                out.extend(desk.agent(update(agent_id, said.clone())));
+            }
+            out.extend(replay(&mut desk, agent_id, &[("And more", "More it is")]));
+            assert_eq!(said(&out.client), ["> And more", "More it is"], "{name} {method}");
+            desk.wait(500);
+            leave(desk);
+            let kept = kept_updates(&store, &world, &id);
+            assert_eq!(kept.len(), before.len() + 2, "{name} {method}: {kept:?}");
+        }
+    }
+}
+
+#[test]
+fn the_rest_of_an_answer_that_a_replay_was_telling_is_no_answer_to_a_prompt_that_came_meanwhile() {
+    let words: Vec<String> = (0..200).map(|nth| format!("word {nth} ")).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    for told_before in [1, 100, 199] {
+        for (method, capabilities) in ways() {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut desk = Desk::ready(&store, &world, &capabilities);
+            desk.new_session("s1", CWD);
+            desk.turn("s1", "Count, please", &words);
+            leave(desk);
+            let mut desk = Desk::ready(&store, &world, &capabilities);
+            let (id, agent_id, _) = opened(&mut desk, method);
+            desk.agent(update(agent_id, chunk("user_message_chunk", "Count, please")));
+            for word in &words[..told_before] {
+                desk.agent(update(agent_id, chunk("agent_message_chunk", word)));
+            }
+            let asked = ask_prompt(&mut desk, "turn", &id, "Go on").request("session/prompt");
+            let mut out = Out::default();
+            for word in &words[told_before..] {
+                out.extend(desk.agent(update(agent_id, chunk("agent_message_chunk", word))));
+            }
+            // What is short may be an answer.
+            let shown = if told_before == 199 { vec!["word 199 "] } else { vec![] };
+            assert_eq!(said(&out.client), shown, "{method} {told_before}");
+            let out = desk.agent(update(agent_id, chunk("agent_message_chunk", "Gone on")));
+            assert_eq!(said(&out.client), ["Gone on"]);
+            desk.reply(&asked, json!({"stopReason": "end_turn"}));
+            leave(desk);
+            let kept = kept(&store, &world, &id);
+            let answer = format!("{}Gone on", shown.concat());
+            assert_eq!(kept, ["> Count, please", &words.concat(), "> Go on", &answer], "{method} {told_before}");
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_begins_as_the_rest_of_an_old_one_is_shown_and_kept_whole() {
+    for (method, capabilities) in ways() {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        desk.new_session("s1", CWD);
+        desk.turn("s1", "Fix it, please", &["Let me see. ", "I have fixed it, and all the tests pass."]);
+        leave(desk);
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        let (id, agent_id, _) = opened(&mut desk, method);
+        desk.agent(update(agent_id, chunk("user_message_chunk", "Fix it, please")));
+        desk.agent(update(agent_id, chunk("agent_message_chunk", "Let me see. ")));
+        let asked = ask_prompt(&mut desk, "turn", &id, "Is it fixed?").request("session/prompt");
+        let mut out = Out::default();
+        for word in ["I ", "have ", "not ", "fixed it."] {
+            out.extend(desk.agent(update(agent_id, chunk("agent_message_chunk", word))));
+        }
+        assert_eq!(said(&out.client), ["I have not fixed it."], "{method}");
+        desk.reply(&asked, json!({"stopReason": "end_turn"}));
+        leave(desk);
+        assert_eq!(kept(&store, &world, &id).last().unwrap(), "I have not fixed it.", "{method}");
+    }
+}

@@ -139,8 +139,8 @@ impl LiveSession {
         if attached.step == Step::New {
             self.begins_count(cx);
         }
-        self.take_what_parent_has(cx);
         let given = Object::parse_or_empty(&answer);
+        self.take_what_parent_has(&given, cx);
         self.change_state(|state| {
             *state = state_given(&given, std::mem::take(state));
             note_beside(&given, state, &cx.agent.name, attached.step.makes());
@@ -164,8 +164,9 @@ impl LiveSession {
         self.go_on_attached(cx);
     }
 
-    /// What the agent has agreed to of the session that is forked, while it was being asked to fork it, holds for the fork as well.
-    fn take_what_parent_has<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) {
+    /// What the agent has agreed to of the session that is forked, while it was being asked to fork it, holds for the fork as well:
+    /// what it says in its answer, where it says that, since it may have agreed to something else behind the fork.
+    fn take_what_parent_has<S: Storage, E: Environment>(&mut self, given: &Object<'_>, cx: &Cx<'_, S, E>) {
         let name = &cx.agent.name;
         let Some(opening) = self.opening_mut().filter(|opening| opening.state_of_parent == StateOfParent::AsAnswered)
         else {
@@ -173,7 +174,7 @@ impl LiveSession {
         };
         // Where it cannot be read, it is what it was as the fork was asked for.
         let Ok(state) = cx.store.state(&opening.target.session().id) else { return };
-        let state = state.without_cost().with_agent(name);
+        let state = state_given(given, state.without_cost().with_agent(name));
         opening.put_back = state.clone();
         self.change_state(|own| own.clone_from(&state));
     }
