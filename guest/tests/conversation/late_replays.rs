@@ -454,6 +454,9 @@ fn an_account_that_is_told_between_turns_is_never_the_users_words() {
     assert!(!kept(&store, &world, "s1").concat().contains("restored"));
 }
 
+/// What it shows, what is asked, what is answered, and what is told of both later.
+type Otherwise = (&'static str, Vec<Value>, Vec<Value>, Vec<Value>);
+
 #[test]
 fn a_replay_that_tells_attachments_and_calls_in_ways_of_its_own_is_known_again_up_to_its_end() {
     let text = |text: &str| json!({"type": "text", "text": text});
@@ -463,7 +466,7 @@ fn a_replay_that_tells_attachments_and_calls_in_ways_of_its_own_is_known_again_u
     let otherwise = json!({"type": "image", "mimeType": "image/png", "data": "AAAA", "uri": "file:///a.png"});
     let mut call = tool("c1", "Read", "completed");
     call["rawInput"] = json!({"path": "a.rs"});
-    let cases: [(&str, Vec<Value>, Vec<Value>, Vec<Value>); 3] = [
+    let cases: [Otherwise; 3] = [
         (
             "an image with an address",
             vec![text("What is on this picture?"), image.clone()],
