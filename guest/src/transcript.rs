@@ -37,5 +37,5 @@ pub use open_calls::OpenCalls;
 pub use position::Position;
 pub use recorder::{Flushed, LogEnd, Piece, Recorder};
 pub use replay::{Part, Progress, Replay, Start};
-pub use retold::{Repeats, Retold};
+pub use retold::{Repeats, Retold, Whereabouts};
 pub use spans::length;

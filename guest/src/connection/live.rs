@@ -67,7 +67,7 @@ use super::turn::Turn;
 use crate::environment::Environment;
 use crate::storage::Storage;
 use crate::store::{Session, State};
-use crate::transcript::{LaidOut, OpenCalls, Recorder, Retold, own_words};
+use crate::transcript::{LaidOut, OpenCalls, Recorder, Retold, Whereabouts, own_words};
 use agents_copy::AgentsCopy;
 use awaited::Awaited;
 use busy::Busy;
@@ -216,6 +216,7 @@ pub(super) struct Stamp {
     said: Said,
     questions: (usize, usize),
     awaits_user: bool,
+    late_replay: Option<Whereabouts>,
 }
 
 /// What has become of what was said.
@@ -284,7 +285,7 @@ impl LiveSession {
             hush: own_words::Stream::default(),
             quote: Quote::default(),
             retold: None,
-            late_replay: LateReplay::Over,
+            late_replay: LateReplay::default(),
             marked: None,
             writes: 0,
             recorded: 0,
@@ -400,6 +401,7 @@ impl LiveSession {
             at_stake: Said::missing_if(self.is_unwritten()),
             said: self.said,
             questions: self.questions_stamp(),
+            late_replay: self.late_replay.place(),
             awaits_user: self.awaits_user(),
         }
     }

@@ -67,6 +67,9 @@ pub(super) enum Owner {
     OtherEngine,
 }
 
+/// How long an agent is thought to tell a history behind its answer that nobody waited for, in milliseconds.
+const A_WHILE: i64 = 10_000;
+
 /// What a client waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Incoming {
@@ -161,6 +164,18 @@ impl Requests {
     /// Whether that is to be expected: an agent answers what was cancelled, too, but not what it was given up for.
     pub(super) fn is_worth_waiting(&self, agent_id: &str) -> bool {
         self.tellings(agent_id).any(|stale| !stale.given_up)
+    }
+
+    /// The agent has answered a request to open this session that nobody waited for any more.
+    pub(super) fn answered_in_vain(&mut self, agent_id: &str, now: i64) {
+        self.answered_in_vain.retain(|_, answered| (*answered..*answered + A_WHILE).contains(&now));
+        self.answered_in_vain.insert(agent_id.to_owned(), now);
+    }
+
+    /// Whether it may still be telling the history behind that answer, as some do.
+    pub(super) fn is_told_behind_answer_in_vain(&self, agent_id: &str, now: i64) -> bool {
+        let answered = self.answered_in_vain.get(agent_id);
+        answered.is_some_and(|answered| (*answered..*answered + A_WHILE).contains(&now))
     }
 
     fn tellings(&self, agent_id: &str) -> impl Iterator<Item = &Stale> {
@@ -260,6 +275,8 @@ pub(super) struct Requests {
     pub(super) stale: BTreeMap<Id, Stale>,
     /// What the agent asked the client.
     pub(super) of_agent: OfAgent,
+    /// When the agent has answered a request that nobody waited for any more, to open a session that it knows by this id.
+    answered_in_vain: BTreeMap<String, i64>,
 }
 
 /// Requests of the agent's to the client that are open, by the ids that the client knows them by.

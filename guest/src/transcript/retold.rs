@@ -4,171 +4,115 @@
 //! followed them, and so on. That is followed from the beginning, and no more is taken for the replay than says the same:
 //! what is said in a turn must not be lost.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::hash::{DefaultHasher, Hash, Hasher};
+mod exchanges;
+mod said;
 
-use super::echo::dense;
-use super::entry::{Entry, Kind, speaker};
-use super::own_words::strip;
-use super::replay::{Replay, Start};
-use crate::rpc::{self, Object};
+use std::collections::VecDeque;
+
+use exchanges::{Exchange, Exchanges};
+use said::Said;
+
+use serde::{Deserialize, Serialize};
+
 use crate::storage::{Result, Storage};
-use crate::store::{Known, Session};
+use crate::store::Session;
 
-/// How much is read of the transcript at a time, in bytes.
-const READ: u32 = 64 * 1024;
-/// Pieces that are shorter, in bytes, and not the rest of what was said, count only where they come right behind others:
-/// such are said in turns, and replays come in messages.
+/// So much said again, in bytes without white space, is no chance. Pieces that are shorter, and not the rest of what was said,
+/// count where they come right behind others: such are said in turns, and replays come in messages.
 const SHORT: usize = 8;
+/// So much of an old answer, said again behind a new prompt, is no answer to that which happens to begin so.
+const LONG: usize = 256;
+/// So much is none where the old answer ends with it.
+const LONG_TO_ITS_END: usize = 64;
 
 /// How far an agent has said again what a transcript has.
 #[derive(Debug)]
 pub struct Retold {
     exchanges: Exchanges,
+    /// The exchange that is being said again, or was last, and those behind it that are needed: always the next one as well.
+    window: VecDeque<Exchange>,
+    /// Which of them is being said again, as far as is known.
+    at: usize,
+    /// How many exchanges of the transcript were left behind.
+    passed: usize,
+    /// Something was said again that is no chance.
     has_begun: bool,
-    /// The last that was told was part of it.
-    goes_on: bool,
-    /// How much was told of what the user said first, in bytes: little of it may be the beginning of something else.
-    told: usize,
-    /// Something was told of what the agent answered in the exchange that is being said again, and it has not left off since.
-    is_in_answer: bool,
-    /// The exchange that is being said again.
-    now: Exchange,
-    /// The one behind it.
-    next: Exchange,
+    doubt: Doubt,
+    /// What was said again since something else was.
+    run: Run,
+    /// Some of the first exchange in the window may have been said again, of which nothing is known any more.
+    is_torn: bool,
+}
+
+/// From where on a transcript may be said again, and up to where.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Whereabouts {
+    /// How many exchanges were left behind; of the last of them some was said again.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub passed: usize,
+    /// The last entry of the session's own log that may be; none: where it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<u32>,
 }
 
 /// What an update is to a transcript that may be said again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeats {
-    /// It says again what comes next.
+    /// It says again what comes next, and so did those of which that was not sure.
     Yes,
     /// So it does, but too little to be sure that this is not the beginning of something else.
     Perhaps,
-    /// It says something else.
+    /// It says something else, and so did those of which that was not sure.
     No,
 }
 
-/// The exchanges of a transcript in which an agent took part, in order.
-#[derive(Debug)]
-struct Exchanges {
-    replay: Replay,
-    agent: String,
-    /// The ids of the agent's own sessions whose conversation it tells.
-    taken: Vec<String>,
-    /// What is read belongs to a turn of another agent, which this one does not tell.
-    is_others: bool,
-    /// What was read and belongs to the exchanges that come next.
-    ahead: VecDeque<Said>,
-    is_read: bool,
+/// What else could be said just so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doubt {
+    /// Nothing that is longer than a word.
+    None,
+    /// The answer to what the user has said since.
+    Prompted,
+    /// What the user has said since, which an agent repeats, and the answer to it.
+    Echo {
+        /// The exchange in the window that begins with that.
+        of: usize,
+    },
 }
 
-/// What a user said, and what followed, without white space: what of it was not said again yet.
-#[derive(Debug, Default)]
-struct Exchange {
-    user: String,
-    /// What the user said that is no text.
-    attached: Vec<Print>,
-    agent: String,
-    thoughts: String,
-    /// What was told of each tool call, by its id.
-    calls: BTreeMap<String, BTreeSet<Print>>,
-    /// What else was told.
-    others: Vec<Print>,
+/// Things that were said again, one right behind the other.
+#[derive(Debug, Clone, Copy, Default)]
+struct Run {
+    goes_on: bool,
+    /// How much of it is text, in bytes without white space.
+    length: usize,
+    /// It is no chance.
+    is_sure: bool,
 }
 
-/// What stands for a piece of JSON, and the name of what it is of: see [`rpc::print_of`].
-type Print = u64;
-
-/// What an update says, without white space.
-#[derive(Debug)]
-enum Said {
-    User(String),
-    /// Something else than text.
-    Attached(Print),
-    Agent(String),
-    Thought(String),
-    /// Something of a tool call, and whether that is all there is to say of it.
-    Call(String, Vec<Print>, bool),
-    Other(Print),
-}
-
-impl Said {
-    fn read(update: &str) -> Self {
-        let object = Object::parse_or_empty(update);
-        let kind = object.get_string("sessionUpdate").unwrap_or_default();
-        let content = object.get("content");
-        let parts = object.get_object("content");
-        let text = parts.get_text("text").filter(|_| parts.get_string("type").as_deref() == Some("text"));
-        match (kind.as_str(), text) {
-            ("user_message_chunk", Some(text)) => Self::User(dense(&strip(&text))),
-            ("user_message_chunk", None) => Self::Attached(print(&kind, content.unwrap_or_default())),
-            ("agent_message_chunk", Some(text)) => Self::Agent(dense(&text)),
-            ("agent_thought_chunk", Some(text)) => Self::Thought(dense(&text)),
-            ("tool_call" | "tool_call_update", _) if let Some(id) = object.get_string("toolCallId") => {
-                Self::Call(id, told_of_call(&object), kind == "tool_call")
-            }
-            _ => Self::Other(print(&kind, content.unwrap_or(update))),
-        }
-    }
-}
-
-/// What an update tells of its tool call: each member, and of those that are lists each part, which agents tell one by one or all at
-/// once.
-fn told_of_call(update: &Object<'_>) -> Vec<Print> {
-    let names = ["sessionUpdate", "toolCallId", "_meta"];
-    let told = update.iter().filter(|(name, _)| !names.contains(&&**name));
-    told.flat_map(|(name, value)| match rpc::elements(value) {
-        Some(parts) => parts.into_iter().map(|part| print(name, part)).collect(),
-        None => vec![print(name, value)],
-    })
-    .collect()
-}
-
-fn print(name: &str, json: &str) -> Print {
-    let mut hasher = DefaultHasher::new();
-    (name, rpc::print_of(json)).hash(&mut hasher);
-    hasher.finish()
-}
-
-impl Exchange {
-    /// Whether something that is said next by the user belongs to the next exchange.
-    fn is_answered(&self) -> bool {
-        !(self.agent.is_empty() && self.thoughts.is_empty() && self.calls.is_empty())
-    }
-
-    /// Whether the user has said nothing in it, or all of that was said again.
-    fn is_without_prompt(&self) -> bool {
-        self.user.is_empty() && self.attached.is_empty()
-    }
-
-    fn is_empty(&self) -> bool {
-        self.is_without_prompt() && !self.is_answered() && self.others.is_empty()
-    }
-
-    fn add(&mut self, said: Said) {
-        match said {
-            Said::User(text) => self.user.push_str(&text),
-            Said::Attached(print) => self.attached.push(print),
-            Said::Agent(text) => self.agent.push_str(&text),
-            Said::Thought(text) => self.thoughts.push_str(&text),
-            Said::Call(id, told, _) => self.calls.entry(id).or_default().extend(told),
-            Said::Other(print) => self.others.push(print),
-        }
-    }
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Retold {
     /// Follows what the session's transcript holds now of what this agent took part in.
     pub fn of<S: Storage>(storage: &S, session: &Session, agent: &str) -> Result<Self> {
-        let mut exchanges = Exchanges::of(storage, session, agent)?;
-        let mut next = exchanges.next(storage)?;
-        if next.is_without_prompt() {
-            // What stands before the first thing a user said cannot be told from what the agent says now.
-            next = exchanges.next(storage)?;
+        Self::from(storage, session, agent, Whereabouts::default())
+    }
+
+    /// The same from a place on, of what the transcript held at another time.
+    pub fn from<S: Storage>(storage: &S, session: &Session, agent: &str, place: Whereabouts) -> Result<Self> {
+        let Whereabouts { passed, end } = place;
+        let mut exchanges = Exchanges::of(storage, session, agent, end)?;
+        let mut window = VecDeque::from([Exchange::default(), exchanges.first(storage)?]);
+        for _ in 0..passed {
+            window.pop_front();
+            window.push_back(exchanges.next(storage)?);
         }
-        let (now, told) = (Exchange::default(), 0);
-        Ok(Self { exchanges, has_begun: false, goes_on: false, told, is_in_answer: false, now, next })
+        let (has_begun, is_torn) = (passed > 0, passed > 0);
+        let (doubt, run) = (Doubt::None, Run::default());
+        Ok(Self { exchanges, window, at: 0, passed, has_begun, doubt, run, is_torn })
     }
 
     /// Whether any of it was said again.
@@ -176,153 +120,157 @@ impl Retold {
         self.has_begun
     }
 
+    /// How many exchanges were left behind: see [`Whereabouts::passed`].
+    pub fn passed(&self) -> usize {
+        self.passed
+    }
+
     /// Whether all of it was said again.
     pub fn is_over(&self) -> bool {
-        self.now.is_empty() && self.next.is_empty()
+        self.window.iter().all(Exchange::is_told)
     }
 
-    /// Whether the agent is in the midst of an answer that it says again: some of it was told, and some is left.
-    pub fn is_in_answer(&self) -> bool {
-        self.is_in_answer && !self.now.agent.is_empty()
+    /// The user says something now, which the agent may answer.
+    pub fn prompted(&mut self) {
+        self.doubt_that(Doubt::Prompted);
     }
 
-    /// The agent has said something else.
-    pub fn leave_off(&mut self) {
-        (self.goes_on, self.is_in_answer) = (false, false);
+    /// The agent has answered all that its user said.
+    pub fn answered(&mut self) {
+        self.take_back();
+        self.doubt_that(Doubt::None);
     }
 
-    /// Whether this `update` says again what comes next in the transcript.
-    pub fn repeats<S: Storage>(&mut self, storage: &S, update: &str) -> Result<Repeats> {
+    fn doubt_that(&mut self, doubt: Doubt) {
+        self.doubt = doubt;
+        (self.run.length, self.run.is_sure) = (0, false);
+    }
+
+    /// Whether this `update` says again what comes next in the transcript. `is_echo`: it says as well what the agent was told by
+    /// its user since.
+    pub fn repeats<S: Storage>(&mut self, storage: &S, update: &str, is_echo: bool) -> Result<Repeats> {
         let said = Said::read(update);
-        let repeats = match &said {
-            Said::User(_) | Said::Attached(_) => self.repeats_prompt(storage, &said)?,
-            _ if !self.has_begun => false,
-            Said::Agent(text) => {
-                let is_next = pass_over(&mut self.now.agent, text, self.goes_on);
-                self.is_in_answer |= is_next;
-                is_next
+        if !self.passes(&said, storage)? {
+            // What has come of a tool call since is new, and interrupts nothing.
+            if !(self.run.is_sure && matches!(said, Said::Call { .. })) {
+                self.take_back();
             }
-            // Some agents leave out what they thought before.
-            Said::Thought(text) => {
-                pass_over(&mut self.now.thoughts, text, self.goes_on)
-                    || pass_over_with_all_before(&mut self.now.thoughts, text)
-            }
-            Said::Call(id, told, is_whole) => {
-                let Some(known) = self.now.calls.get(id) else { return Ok(Repeats::No) };
-                let is_known = told.iter().all(|print| known.contains(print));
-                if !(is_known || *is_whole && self.goes_on) {
-                    // What has come of it since is new, and interrupts nothing.
-                    return Ok(Repeats::No);
-                }
-                true
-            }
-            Said::Other(print) => take(&mut self.now.others, *print),
-        };
-        self.goes_on = repeats;
-        if !repeats {
             return Ok(Repeats::No);
         }
-        self.has_begun |= self.told >= SHORT || self.now.user.is_empty();
-        Ok(if self.has_begun { Repeats::Yes } else { Repeats::Perhaps })
+        self.run.goes_on = true;
+        self.run.length += said.length();
+        // A replay that has begun goes on before the agent is at anything else.
+        if said.is_users() && is_echo && !self.has_begun && !matches!(self.doubt, Doubt::Echo { .. }) {
+            self.doubt_that(Doubt::Echo { of: self.at });
+        }
+        if !self.is_sure(&said, is_echo) {
+            return Ok(Repeats::Perhaps);
+        }
+        if said.is_users() {
+            self.doubt = Doubt::None;
+        }
+        self.settle();
+        Ok(Repeats::Yes)
     }
 
-    fn repeats_prompt<S: Storage>(&mut self, storage: &S, said: &Said) -> Result<bool> {
-        let (goes_on, may_be_short) = (self.goes_on, self.goes_on || !self.has_begun);
+    /// Takes it from what is left of the transcript; says whether it is there, where it may be.
+    fn passes<S: Storage>(&mut self, said: &Said, storage: &S) -> Result<bool> {
+        if said.is_users() {
+            return self.passes_prompt(said, storage);
+        }
+        let may_be_torn = self.is_torn && self.at == 0;
+        let Run { goes_on, .. } = self.run;
+        let exchange = &mut self.window[self.at];
+        let may_answer = match self.doubt {
+            Doubt::None => self.has_begun,
+            // From its beginning on it may be the answer to what the user has said.
+            Doubt::Prompted => exchange.agent.is_begun(),
+            Doubt::Echo { .. } => true,
+        };
+        Ok(may_answer
+            && match said {
+                Said::Agent(text) if text.is_empty() => goes_on,
+                Said::Agent(text) => {
+                    exchange.agent.pass(text)
+                        || may_be_torn && text.len() >= SHORT && exchange.agent.pass_with_all_before(text)
+                }
+                Said::Thought(text) if text.is_empty() => goes_on,
+                // Some agents leave out what they thought before.
+                Said::Thought(text) => {
+                    exchange.thoughts.pass(text) || text.len() >= SHORT && exchange.thoughts.pass_with_all_before(text)
+                }
+                Said::Call { id, told, is_whole } => exchange.calls.get(id).is_some_and(|known| {
+                    // An agent may have more to say of a call that it tells as a whole.
+                    told.iter().all(|print| known.contains(print)) || *is_whole && goes_on
+                }),
+                Said::Other(print) => exchange.others.pass(*print),
+                Said::User(_) | Said::Attached(_) => false,
+            })
+    }
+
+    /// The same of what the user says in the exchange that is being said again, or in the next.
+    fn passes_prompt<S: Storage>(&mut self, said: &Said, storage: &S) -> Result<bool> {
+        let (goes_on, may_be_torn) = (self.run.goes_on, self.is_torn && self.at == 0);
         let passes = |exchange: &mut Exchange| match said {
             Said::User(text) if text.is_empty() => goes_on,
-            Said::User(text) => pass_over(&mut exchange.user, text, may_be_short),
-            Said::Attached(print) => take(&mut exchange.attached, *print),
+            Said::User(text) => {
+                exchange.user.pass(text)
+                    || may_be_torn && text.len() >= SHORT && exchange.user.pass_with_all_before(text)
+            }
+            Said::Attached(print) => exchange.attached.pass(*print),
             _ => false,
         };
-        if !passes(&mut self.now) {
-            if !passes(&mut self.next) {
-                // Agents tell images and files in ways of their own, or with what they stand for.
-                return Ok(matches!(said, Said::Attached(_)) && self.has_begun && goes_on);
-            }
-            self.is_in_answer = false;
-            self.now = std::mem::take(&mut self.next);
-            self.next = self.exchanges.next(storage)?;
+        if passes(&mut self.window[self.at]) {
+            return Ok(true);
         }
-        if let Said::User(text) = said {
-            self.told += text.len();
+        if !passes(&mut self.window[self.at + 1]) {
+            // Agents tell images and files in ways of their own, or with what they stand for.
+            return Ok(matches!(said, Said::Attached(_)) && self.has_begun && goes_on);
+        }
+        self.at += 1;
+        if self.window.len() == self.at + 1 {
+            self.window.push_back(self.exchanges.next(storage)?);
         }
         Ok(true)
     }
-}
 
-impl Exchanges {
-    fn of<S: Storage>(storage: &S, session: &Session, agent: &str) -> Result<Self> {
-        let taken = session.agents.get(agent).into_iter().flat_map(Known::taken).map(str::to_owned);
-        Ok(Self {
-            replay: Replay::open(storage, session, Start::Beginning)?,
-            agent: agent.to_owned(),
-            taken: taken.collect(),
-            is_others: false,
-            ahead: VecDeque::new(),
-            is_read: false,
-        })
-    }
-
-    /// Whether another agent took part in this entry, which follows what was read, and this one did not.
-    fn is_of_others(&mut self, entry: &Entry<'_>) -> bool {
-        if let Some(said_by) = entry.speaker {
-            return self.taken.iter().all(|id| speaker(&self.agent, id) != said_by);
+    /// Whether what was said again up to this is no chance.
+    fn is_sure(&self, said: &Said, is_echo: bool) -> bool {
+        let exchange = &self.window[self.at];
+        let is_long = |length| self.run.is_sure || self.run.length >= length;
+        if said.is_users() {
+            return match self.doubt {
+                Doubt::Echo { of } => self.at > of && !is_echo,
+                // White space says nothing of what it belongs to.
+                Doubt::Prompted if self.at == 0 && self.run.length == 0 => false,
+                Doubt::None | Doubt::Prompted => is_long(SHORT) || exchange.user.left().is_empty(),
+            };
         }
-        if entry.kind == Kind::Prompt {
-            self.is_others = entry.with().is_some_and(|(agent, id)| agent != self.agent || !self.taken.contains(&id));
-        }
-        self.is_others
-    }
-
-    /// The next exchange of the transcript; an empty one at its end.
-    fn next<S: Storage>(&mut self, storage: &S) -> Result<Exchange> {
-        let mut exchange = Exchange::default();
-        loop {
-            while let Some(said) = self.ahead.pop_front() {
-                if matches!(said, Said::User(_) | Said::Attached(_)) && exchange.is_answered() {
-                    self.ahead.push_front(said);
-                    return Ok(exchange);
-                }
-                exchange.add(said);
-            }
-            if self.is_read {
-                return Ok(exchange);
-            }
-            match self.replay.next_texts(storage, READ)? {
-                Some(entries) => {
-                    for entry in entries.iter().filter_map(|text| Entry::parse(text)) {
-                        if !self.is_of_others(&entry) {
-                            self.ahead.extend(entry.updates().iter().map(|update| Said::read(update)));
-                        }
-                    }
-                }
-                None => self.is_read = true,
-            }
+        let is_at_end = match said {
+            Said::Thought(_) => exchange.thoughts.left().is_empty(),
+            _ => exchange.agent.left().is_empty(),
+        };
+        match self.doubt {
+            Doubt::None if matches!(said, Said::Call { .. } | Said::Other(_)) => true,
+            Doubt::None => is_long(SHORT) || is_at_end,
+            Doubt::Prompted => is_long(LONG) || is_at_end && is_long(LONG_TO_ITS_END),
+            Doubt::Echo { .. } => false,
         }
     }
-}
 
-/// Takes what comes next from the beginning of what is left; says whether it does. White space between what `goes_on` belongs to that.
-fn pass_over(left: &mut String, said: &str, goes_on: bool) -> bool {
-    let is_told = said.len() >= SHORT || said == left || goes_on;
-    let is_next = is_told && left.starts_with(said) && (!said.is_empty() || goes_on);
-    if is_next {
-        left.drain(..said.len());
+    /// What was said again is no chance.
+    fn settle(&mut self) {
+        (self.has_begun, self.run.is_sure) = (true, true);
+        self.is_torn &= self.at == 0;
+        self.passed += self.at;
+        self.window.drain(..std::mem::take(&mut self.at));
+        self.window[0].settle();
     }
-    is_next
-}
 
-/// The same, wherever it comes in what is left.
-fn pass_over_with_all_before(left: &mut String, said: &str) -> bool {
-    let at = left.find(said).filter(|_| said.len() >= SHORT);
-    if let Some(at) = at {
-        left.drain(..at + said.len());
+    /// What was said again of which that was not sure was something else.
+    fn take_back(&mut self) {
+        self.run = Run::default();
+        self.at = 0;
+        self.window.iter_mut().for_each(Exchange::take_back);
     }
-    at.is_some()
-}
-
-/// Takes one of these from what is left; says whether it is there.
-fn take(left: &mut Vec<Print>, print: Print) -> bool {
-    let at = left.iter().position(|other| *other == print);
-    at.map(|at| left.remove(at)).is_some()
 }

@@ -38,6 +38,11 @@ impl Hush {
         self.message = message_of(update);
     }
 
+    /// Whether something is held back that may be shown after all.
+    pub(super) fn holds(&self) -> bool {
+        self.chunk.is_some()
+    }
+
     /// What was held back and is shown after all, as an `update` member.
     pub(super) fn finish(&mut self) -> Option<String> {
         let rest = self.stream.finish();

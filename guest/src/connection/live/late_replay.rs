@@ -1,43 +1,47 @@
 //! An agent that tells what it has of a conversation behind its answer to opening it, or to forking it: the transcript has that.
 //!
 //! It begins with what the user said first, soon after the answer, and says again what the transcript has in its order. No more
-//! is taken for it: what the agent says by itself must not be lost.
+//! is taken for it: what the agent says by itself must not be lost. What may be either waits for what comes next.
 
+use super::hush::Hush;
 use super::session_update::Update;
 use crate::connection::cx::Cx;
 use crate::environment::Environment;
+use crate::rpc;
 use crate::storage::{Result, Storage};
-use crate::transcript::own_words::strip;
-use crate::transcript::{Repeats, Retold, UpdateKind};
+use crate::transcript::{Repeats, Retold, UpdateKind, Whereabouts};
 
 /// How long after its answer an agent may begin with it, and how long it may pause in it, in milliseconds.
 const SOON: i64 = 10_000;
-/// How many bytes of an old answer, said again behind a new prompt, are no answer to that which happens to begin so.
-const LONG: usize = 256;
-/// How many are none where the old answer ends with them.
-const LONG_TO_ITS_END: usize = 64;
+/// How much waits for what comes next, in bytes.
+const MOST_HELD: usize = 1024 * 1024;
 
 /// What is known of such a replay.
 #[derive(Debug, Default)]
-pub(super) enum LateReplay {
+pub(super) struct LateReplay {
+    stage: Stage,
+    /// Takes the layer's own words out of what the agent tells as its user's.
+    pub(super) hush: Hush,
+    /// What the agent has told of which it is not known yet whether it belongs to one: these lines.
+    held: Vec<String>,
+    /// Up to which entry of its own log the session was there as it was opened, if that is known: what has come since the agent
+    /// says for the first time.
+    end: Option<u32>,
+}
+
+#[derive(Debug, Default)]
+enum Stage {
     /// There is none, or no more of it.
     #[default]
     Over,
-    /// One may begin: the agent has told nothing of what its user said before its answer, which came then.
-    MayBegin { since: i64 },
-    /// What the agent has told since then may be the beginning of one: these lines.
-    Begins { since: i64, retold: Box<Retold>, held: Vec<String> },
-    /// The agent is at it.
-    GoesOn {
+    /// One may begin: the agent has told nothing of what its user said before its answer, which came then. Or it may go on from
+    /// where it was when an instance was lost.
+    MayBegin { since: i64, from: usize },
+    /// What the agent tells is one, or may be the beginning of one.
+    Followed {
         retold: Box<Retold>,
-        /// When it told the last of it.
+        /// When it told the last of it; before it has begun, when it could.
         last: i64,
-        /// The user has said something since. The agent may be at that; it goes on with its replay where it tells what the user
-        /// said next, or the rest of an answer that it was telling.
-        is_prompted: bool,
-        /// How much of that answer it has told since, in bytes, and the lines of it while that is too little to be sure.
-        rest: usize,
-        held: Vec<String>,
     },
 }
 
@@ -53,121 +57,132 @@ pub(super) enum Late {
 }
 
 impl LateReplay {
-    /// Whether this is what the agent had as it opened the session, whose transcript is that of this id.
+    /// One may begin from now on.
+    pub(super) fn awaited(now: i64) -> Self {
+        Self { stage: Stage::MayBegin { since: now, from: 0 }, ..Self::default() }
+    }
+
+    /// It goes on, or may begin, though the instance was lost that followed it.
+    pub(super) fn taken_up(place: Whereabouts, now: i64) -> Self {
+        let Whereabouts { passed, end } = place;
+        Self { stage: Stage::MayBegin { since: now, from: passed }, end, ..Self::default() }
+    }
+
+    /// Where it is, for the host to keep; `None` where there is none to come.
+    pub(super) fn place(&self) -> Option<Whereabouts> {
+        let passed = match &self.stage {
+            Stage::Over => return None,
+            Stage::MayBegin { from, .. } => *from,
+            Stage::Followed { retold, .. } => retold.passed(),
+        };
+        Some(Whereabouts { passed, end: self.end })
+    }
+
+    /// Whether there is none, nor will there be.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.stage, Stage::Over)
+    }
+
+    /// Whether something waits of which it is not known whether it belongs to one.
+    pub(super) fn holds(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// Whether this is what the agent had as it opened the session, whose transcript is that of this id. `is_echo`: it says as
+    /// well what the agent was told by its user since.
     pub(super) fn next<S: Storage, E: Environment>(
         &mut self,
         update: &Update<'_>,
         id: &str,
+        is_echo: bool,
         cx: &Cx<'_, S, E>,
     ) -> Result<Late> {
         let (storage, now) = (cx.store.storage(), cx.now());
         let is_users = update.kind == UpdateKind::UserChunk;
-        let text = if is_users { update.text() } else { None };
-        // An account of the layer's before the user's words, which is nobody's.
-        let is_account = text.as_ref().is_some_and(|text| !text.trim().is_empty() && strip(text).trim().is_empty());
-        let is_soon = |since: i64| (since..since + SOON).contains(&now);
-        match self {
-            Self::Over => Ok(Late::New(Vec::new())),
-            Self::MayBegin { since } | Self::Begins { since, .. } if !is_soon(*since) => Ok(Late::New(self.stop())),
-            Self::GoesOn { last, .. } if !is_soon(*last) => Ok(Late::New(self.stop())),
-            _ if is_account => Ok(Late::Told),
-            Self::MayBegin { .. } if !is_users => Ok(Late::New(Vec::new())),
-            Self::MayBegin { since } => {
-                let since = *since;
-                *self = Self::Over;
-                let Some(session) = cx.store.session(id)? else { return Ok(Late::New(Vec::new())) };
-                let retold = Box::new(Retold::of(storage, &session, &cx.agent.name)?);
-                *self = Self::Begins { since, retold, held: Vec::new() };
-                self.begin_with(update, cx)
+        if let Stage::MayBegin { since, from: passed } = self.stage
+            && is_soon(since, now)
+        {
+            if !is_users && passed == 0 {
+                return Ok(Late::New(Vec::new()));
             }
-            Self::Begins { .. } => self.begin_with(update, cx),
-            Self::GoesOn { is_prompted: true, .. } if !is_users => self.go_on_behind_prompt(update, cx),
-            Self::GoesOn { retold, last, is_prompted, held, .. } => {
-                let repeats = retold.repeats(storage, update.update)? == Repeats::Yes;
-                if repeats {
-                    (*last, *is_prompted) = (now, false);
-                    held.clear();
-                }
-                let before = std::mem::take(held);
-                // What the user says there the transcript does not have; or it has no more.
-                if retold.is_over() || !repeats && is_users {
-                    *self = Self::Over;
-                }
-                Ok(if repeats { Late::Told } else { Late::New(before) })
-            }
+            self.stage = Stage::Over;
+            let Some(session) = cx.store.session(id)? else { return Ok(Late::New(Vec::new())) };
+            let retold =
+                Box::new(Retold::from(storage, &session, &cx.agent.name, Whereabouts { passed, end: self.end })?);
+            self.stage = Stage::Followed { retold, last: since };
         }
-    }
-
-    /// The rest of an answer that the agent was telling as its user said something else, unless it is too short to be sure that it
-    /// is no answer to that.
-    fn go_on_behind_prompt<S: Storage, E: Environment>(
-        &mut self,
-        update: &Update<'_>,
-        cx: &Cx<'_, S, E>,
-    ) -> Result<Late> {
-        let Self::GoesOn { retold, last, rest, held, .. } = self else { return Ok(Late::New(Vec::new())) };
-        if !retold.is_in_answer() || retold.repeats(cx.store.storage(), update.update)? != Repeats::Yes {
-            retold.leave_off();
-            return Ok(Late::New(std::mem::take(held)));
+        let Stage::Followed { retold, last } = &mut self.stage else { return Ok(Late::New(self.stop())) };
+        if !is_soon(*last, now) {
+            return Ok(Late::New(self.stop()));
         }
-        *last = cx.now();
-        *rest += update.text().unwrap_or_default().len();
-        if *rest >= LONG || !retold.is_in_answer() && *rest >= LONG_TO_ITS_END {
-            held.clear();
-            return Ok(Late::Told);
+        let repeats = retold.repeats(storage, update.update, is_echo)?;
+        if repeats != Repeats::No && retold.has_begun() {
+            *last = now;
         }
-        if !retold.is_in_answer() {
-            return Ok(Late::New(std::mem::take(held)));
-        }
-        held.push(update.line.to_owned());
-        Ok(Late::Perhaps)
-    }
-
-    fn begin_with<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &Cx<'_, S, E>) -> Result<Late> {
-        let Self::Begins { retold, held, .. } = self else { return Ok(Late::New(Vec::new())) };
-        match retold.repeats(cx.store.storage(), update.update)? {
-            Repeats::No => Ok(Late::New(self.stop())),
-            Repeats::Perhaps => {
-                held.push(update.line.to_owned());
-                Ok(Late::Perhaps)
-            }
+        match repeats {
             Repeats::Yes => {
-                if let Self::Begins { retold, .. } = std::mem::take(self) {
-                    *self = Self::GoesOn { retold, last: cx.now(), is_prompted: false, rest: 0, held: Vec::new() };
+                self.held.clear();
+                if retold.is_over() && !self.hush.holds() {
+                    self.stage = Stage::Over;
                 }
                 Ok(Late::Told)
             }
+            Repeats::Perhaps if self.held.iter().map(String::len).sum::<usize>() + update.line.len() <= MOST_HELD => {
+                self.held.push(update.line.to_owned());
+                Ok(Late::Perhaps)
+            }
+            // What the user says there the transcript does not have.
+            Repeats::No if is_users || !retold.has_begun() => Ok(Late::New(self.stop())),
+            Repeats::Perhaps | Repeats::No => Ok(Late::New(std::mem::take(&mut self.held))),
         }
     }
 
     /// The user says something now.
     pub(super) fn prompted(&mut self) {
-        if let Self::GoesOn { is_prompted, rest, .. } = self {
-            (*is_prompted, *rest) = (true, 0);
+        if let Stage::Followed { retold, .. } = &mut self.stage {
+            retold.prompted();
         }
+    }
+
+    /// The agent has answered all that its user said. What of its answer was not known for that is given.
+    pub(super) fn answered(&mut self) -> Vec<String> {
+        if let Stage::Followed { retold, .. } = &mut self.stage {
+            retold.answered();
+        }
+        self.take_held()
+    }
+
+    fn take_held(&mut self) -> Vec<String> {
+        let rest = self.hush.finish().map(|update| format!("{{\"update\":{update}}}"));
+        self.held.extend(rest.map(|params| rpc::notification("session/update", &params)));
+        std::mem::take(&mut self.held)
     }
 
     /// Whether there is something of which it is not known yet whether it belongs to one, though there was time to tell more.
     pub(super) fn is_overdue(&self, now: i64) -> bool {
-        match self {
-            Self::Begins { since, .. } => !(*since..*since + SOON).contains(&now),
-            Self::GoesOn { last, held, .. } => !held.is_empty() && !(*last..*last + SOON).contains(&now),
-            Self::Over | Self::MayBegin { .. } => false,
+        match self.stage {
+            Stage::Over => false,
+            Stage::MayBegin { since: last, .. } | Stage::Followed { last, .. } => {
+                (self.holds() || self.hush.holds()) && !is_soon(last, now)
+            }
         }
     }
 
-    /// It may begin from now on, if it may at all and has not begun.
-    pub(super) fn begins_at(&mut self, now: i64) {
-        if let Self::MayBegin { since } = self {
-            *since = now;
+    /// The session is open, and its own log is known up to this entry. It may begin from now on, if it may at all and has not begun.
+    pub(super) fn opened(&mut self, end: Option<u32>, now: i64) {
+        if let Stage::MayBegin { since, .. } = &mut self.stage {
+            (*since, self.end) = (now, end);
         }
     }
 
-    /// There is no more of it. What of it was no such thing after all.
+    /// There is no more of it. What of it was no such thing after all is given.
     pub(super) fn stop(&mut self) -> Vec<String> {
-        match std::mem::take(self) {
-            Self::Begins { held, .. } | Self::GoesOn { held, .. } => held,
-            Self::Over | Self::MayBegin { .. } => Vec::new(),
-        }
+        let held = self.take_held();
+        *self = Self::default();
+        held
     }
+}
+
+fn is_soon(since: i64, now: i64) -> bool {
+    (since..since + SOON).contains(&now)
 }

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::closing::Closing;
 use super::in_step::Kept;
+use super::late_replay::LateReplay;
 use super::{AgentsCopy, Folder, LiveSession, Phase, Question, Said};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
@@ -15,7 +16,7 @@ use crate::connection::turn::Turn;
 use crate::environment::Environment;
 use crate::sessions::open_marks::Written;
 use crate::storage::Storage;
-use crate::transcript::{Begun, Entry, Kind, begun_by};
+use crate::transcript::{Begun, Entry, Kind, Whereabouts, begun_by};
 
 /// What a fresh instance needs to carry on with an open session, besides what is in the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +54,9 @@ pub(in crate::connection) struct Memo {
     /// What the agent has asked its user and waits for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(in crate::connection) questions: Vec<Question>,
+    /// What the agent tells, or may tell, of what it had as it opened it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::connection) late_replay: Option<Whereabouts>,
 }
 
 /// Why something is missing in a log after an instance was lost.
@@ -80,6 +84,7 @@ impl LiveSession {
             unwritten: self.is_unwritten(),
             missing: self.said == Said::Missing,
             questions: self.questions.clone(),
+            late_replay: self.late_replay.place(),
         })
     }
 
@@ -99,7 +104,7 @@ impl LiveSession {
             // Nothing is written of these.
             Phase::Opening(_) | Phase::Deleted { .. } | Phase::Gone => return false,
         };
-        self.recorder.is_dirty_beyond(turns.iter().filter(is_kept).count())
+        self.late_replay.holds() || self.recorder.is_dirty_beyond(turns.iter().filter(is_kept).count())
     }
 
     /// Whether there is something to keep of it.
@@ -120,6 +125,7 @@ impl LiveSession {
         self.stands_in_since = memo.stands_in_since;
         self.folder = if memo.stands_apart { Folder::Other } else { Folder::OfRecord };
         self.questions = memo.questions;
+        self.late_replay = memo.late_replay.map(|place| LateReplay::taken_up(place, now)).unwrap_or_default();
         // What another window has written since is for the agent to hear.
         if let Some(seen) = memo.seen {
             self.recorder.knows(seen);

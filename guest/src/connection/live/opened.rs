@@ -45,7 +45,6 @@ impl LiveSession {
         self.has_overheard(overheard);
         self.layer_has_heard(&session, cx);
         self.copy = opening.agents_copy(&attached, cx);
-        self.late_replay.begins_at(cx.now());
         let mark = self.mark_of(&opening, &attached, &session, cx);
         let goes_on = opening.is_detached() && !attached.step.makes();
         let answer = if goes_on { &answer::still_open(&self.state, &attached.answer) } else { &attached.answer };
@@ -64,6 +63,7 @@ impl LiveSession {
             cx.push(Effect::NotRecorded(error.to_string()));
         }
         self.knows_log(cx);
+        self.late_replay.opened(self.recorder.seen(), cx.now());
         self.phase = Phase::Open { turns: Vec::new(), busy: None };
         if request.is_some() {
             self.was_open = true;

@@ -227,9 +227,9 @@ impl Opening {
     /// tell.
     fn late_replay(&self, step: Step, now: i64) -> LateReplay {
         if self.has_told || step == Step::New {
-            return LateReplay::Over;
+            return LateReplay::default();
         }
-        LateReplay::MayBegin { since: now }
+        LateReplay::awaited(now)
     }
 
     /// Whether the agent has answered, and is not telling the history again, nor for an earlier request.

@@ -1,38 +1,71 @@
 //! Keeping out what an agent tells of a conversation behind its answer to opening it.
 
-use super::late_replay::{Late, LateReplay};
+use super::late_replay::Late;
 use super::session_update::Update;
 use super::{LiveSession, Phase};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::handled::Handled;
 use crate::environment::Environment;
-use crate::rpc::Object;
+use crate::rpc::{self, Object};
 use crate::storage::Storage;
 use crate::transcript::UpdateKind;
 
 impl LiveSession {
-    /// Whether the agent tells by this what it had as it opened the session, which is nothing new, or may do so.
+    /// Whether the agent tells by this what it had as it opened the session, which is nothing new, or may do so. An account of the
+    /// layer's that it tells with that is nobody's words.
     pub(super) fn is_told_late<S: Storage, E: Environment>(
         &mut self,
         update: &Update<'_>,
         cx: &mut Cx<'_, S, E>,
     ) -> bool {
-        if matches!(self.late_replay, LateReplay::Over) {
+        if self.late_replay.is_over() || !self.may_tell_late() {
             return false;
         }
+        if self.late_replay.hush.ends_with(update)
+            && let Some(rest) = self.late_replay.hush.finish()
+        {
+            self.tell_late(&with_update(update, &rest), cx);
+        }
+        let text = if update.kind == UpdateKind::UserChunk { update.text() } else { None };
+        let Some(text) = text.filter(|text| !text.is_empty()) else { return self.is_known_late(update, cx) };
+        let shown = self.late_replay.hush.feed(update, &text);
+        let shown = shown.before + &shown.behind.unwrap_or_default();
+        if shown == text {
+            return self.is_known_late(update, cx);
+        }
+        if !shown.is_empty() {
+            self.tell_late(&with_update(update, &update.with_text(&shown)), cx);
+        }
+        true
+    }
+
+    /// Whether it has answered that it has the session open, and is not asked for that again.
+    fn may_tell_late(&self) -> bool {
+        match &self.phase {
+            Phase::Opening(opening) => opening.is_behind_answer(),
+            Phase::Open { .. } | Phase::Closing(_) => true,
+            Phase::Deleted { .. } | Phase::Gone => false,
+        }
+    }
+
+    /// The agent tells this line, in which there is no account of the layer's.
+    fn tell_late<S: Storage, E: Environment>(&mut self, line: &str, cx: &mut Cx<'_, S, E>) {
+        let message = Object::parse_or_empty(line);
+        let params = message.get_object("params");
+        if Update::read(line, &params).is_some_and(|update| !self.is_known_late(&update, cx)) {
+            self.say_after_all(&[line.to_owned()], cx);
+        }
+    }
+
+    /// The same of an update in which there is no account.
+    fn is_known_late<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> bool {
+        let is_echo = update.kind == UpdateKind::UserChunk && self.is_echo(update);
         let id = match &self.phase {
-            Phase::Opening(opening) if opening.is_behind_answer() => Some(opening.target.session().id.clone()),
-            Phase::Open { .. } | Phase::Closing(_) => self.key.id().map(str::to_owned),
-            Phase::Opening(_) | Phase::Deleted { .. } | Phase::Gone => None,
+            Phase::Opening(opening) => &opening.target.session().id,
+            _ => self.key.id().unwrap_or_default(),
         };
-        let Some(id) = id else { return false };
-        if update.kind == UpdateKind::UserChunk && self.is_echo(update) {
-            // It is at the prompt by now.
-            self.end_late_replay(cx);
-            return false;
-        }
-        match self.late_replay.next(update, &id, cx) {
+        match self.late_replay.next(update, id, is_echo, cx) {
             Ok(Late::Told | Late::Perhaps) => true,
             Ok(Late::New(before)) => {
                 self.say_after_all(&before, cx);
@@ -46,7 +79,7 @@ impl LiveSession {
         }
     }
 
-    /// What may have been the beginning of such a replay, and was not, is what the agent says now.
+    /// What may have been part of such a replay, and was not, is what the agent says now.
     pub(super) fn end_late_replay<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         let held = self.late_replay.stop();
         self.say_after_all(&held, cx);
@@ -57,6 +90,15 @@ impl LiveSession {
         if self.late_replay.is_overdue(cx.now()) {
             self.end_late_replay(cx);
         }
+    }
+
+    /// A turn is about to end: what may have been part of such a replay is part of the turn. The replay may go on behind it.
+    pub(super) fn late_replay_answered<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let held = self.late_replay.answered();
+        if self.turns_mut().is_some_and(|turns| turns.len() > 1) {
+            self.late_replay.prompted();
+        }
+        self.say_after_all(&held, cx);
     }
 
     /// The agent has said these lines, which were held back.
@@ -78,4 +120,11 @@ impl LiveSession {
         let content = Object::parse_or_empty(update.update).get("content").map(str::to_owned).unwrap_or_default();
         self.turns_mut().into_iter().flatten().any(|turn| turn.echo.clone().repeats(&content))
     }
+}
+
+/// The notification, with another `update`.
+fn with_update(update: &Update<'_>, with: &str) -> String {
+    let mut params = update.params.clone();
+    params.set("update", with.to_owned());
+    rpc::notification("session/update", &params.to_json())
 }

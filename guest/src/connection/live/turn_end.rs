@@ -52,7 +52,7 @@ impl LiveSession {
         outcome: Outcome<'_>,
         cx: &mut Cx<'_, S, E>,
     ) -> Handled {
-        self.end_late_replay(cx);
+        self.late_replay_answered(cx);
         self.end_held(cx);
         let Some(turns) = self.turns_mut() else { return Handled::Pass };
         let turn = turns.iter().position(|turn| turn.request == *request).map(|at| turns.remove(at));

@@ -76,7 +76,7 @@ impl LiveSession {
             self.retold = Some(Box::new(Retold::of(cx.store.storage(), &session, &cx.agent.name)?));
         }
         let Some(retold) = &mut self.retold else { return Ok(false) };
-        Ok(retold.repeats(cx.store.storage(), update.update)? == Repeats::Yes)
+        Ok(retold.repeats(cx.store.storage(), update.update, false)? == Repeats::Yes)
     }
 
     fn update_while_opening<S: Storage, E: Environment>(

@@ -91,6 +91,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// The answer to something that nobody waits for any more.
     pub(super) fn abandoned_answered(&mut self, stale: &Stale, outcome: Outcome<'_>) {
+        let now = self.now();
+        if let Some(agent_id) = &stale.agent_id {
+            self.connection.requests.answered_in_vain(agent_id, now);
+        }
         if let (Step::Load, Some(agent_id)) = (stale.step, &stale.agent_id)
             && let Some(key) = self.connection.by_agent.get(agent_id.as_str()).cloned()
         {

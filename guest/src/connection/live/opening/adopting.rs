@@ -45,8 +45,12 @@ impl LiveSession {
         if self.waits_for_opened(update, cx) {
             return None;
         }
+        // Where it tells that behind its answer to an earlier request, it may do so for this one as well.
+        let is_told_late = !self.late_replay.is_over()
+            || cx.requests.is_told_in_vain(&self.agent_id)
+            || cx.requests.is_told_behind_answer_in_vain(&self.agent_id, cx.now());
         let opening = self.opening_mut()?;
-        opening.has_told |= update.kind == UpdateKind::UserChunk;
+        opening.has_told |= update.kind == UpdateKind::UserChunk && !is_told_late;
         opening.expect_telling(update, cx);
         // What it says while it goes on by other ways, or begins a fork of what is known, is in the log already.
         let (Some(staging), Some((_, Step::Load | Step::Fork))) = (&mut opening.staging, &opening.current) else {

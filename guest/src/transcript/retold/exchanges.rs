@@ -1,0 +1,224 @@
+//! The exchanges of a transcript, each of them what a user said and what followed, and how much of one was said again.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::said::{Print, Said};
+use crate::storage::{Result, Storage};
+use crate::store::{Known, Session};
+use crate::transcript::entry::{Entry, Kind, speaker};
+use crate::transcript::replay::{Replay, Start};
+
+/// How much is read of the transcript at a time, in bytes.
+const READ: u32 = 64 * 1024;
+
+/// The exchanges of a transcript in which an agent took part, in order.
+#[derive(Debug)]
+pub(super) struct Exchanges {
+    replay: Replay,
+    agent: String,
+    /// The ids of the agent's own sessions whose conversation it tells.
+    taken: Vec<String>,
+    /// What is read belongs to a turn of another agent, which this one does not tell.
+    is_others: bool,
+    /// What was read and belongs to the exchanges that come next.
+    ahead: VecDeque<Said>,
+    is_read: bool,
+}
+
+impl Exchanges {
+    /// Up to the entry `end` of the session's own log, or to where that ends.
+    pub(super) fn of<S: Storage>(storage: &S, session: &Session, agent: &str, end: Option<u32>) -> Result<Self> {
+        let taken = session.agents.get(agent).into_iter().flat_map(Known::taken).map(str::to_owned);
+        let replay = match end {
+            Some(end) => Replay::up_to(session, end),
+            None => Replay::open(storage, session, Start::Beginning)?,
+        };
+        Ok(Self {
+            replay,
+            agent: agent.to_owned(),
+            taken: taken.collect(),
+            is_others: false,
+            ahead: VecDeque::new(),
+            is_read: false,
+        })
+    }
+
+    /// The first in which a user said something. What stands before that cannot be told from what the agent says now.
+    pub(super) fn first<S: Storage>(&mut self, storage: &S) -> Result<Exchange> {
+        let first = self.next(storage)?;
+        if first.is_without_prompt() { self.next(storage) } else { Ok(first) }
+    }
+
+    /// The next exchange of the transcript; an empty one at its end.
+    pub(super) fn next<S: Storage>(&mut self, storage: &S) -> Result<Exchange> {
+        let mut exchange = Exchange::default();
+        loop {
+            while let Some(said) = self.ahead.pop_front() {
+                if said.is_users() && exchange.is_answered() {
+                    self.ahead.push_front(said);
+                    return Ok(exchange);
+                }
+                exchange.add(said);
+            }
+            if self.is_read {
+                return Ok(exchange);
+            }
+            match self.replay.next_texts(storage, READ)? {
+                Some(entries) => {
+                    for entry in entries.iter().filter_map(|text| Entry::parse(text)) {
+                        if !self.is_of_others(&entry) {
+                            self.ahead.extend(entry.updates().iter().map(|update| Said::read(update)));
+                        }
+                    }
+                }
+                None => self.is_read = true,
+            }
+        }
+    }
+
+    /// Whether another agent took part in this entry, which follows what was read, and this one did not.
+    fn is_of_others(&mut self, entry: &Entry<'_>) -> bool {
+        if let Some(said_by) = entry.speaker {
+            return self.taken.iter().all(|id| speaker(&self.agent, id) != said_by);
+        }
+        if entry.kind == Kind::Prompt {
+            self.is_others = entry.with().is_some_and(|(agent, id)| agent != self.agent || !self.taken.contains(&id));
+        }
+        self.is_others
+    }
+}
+
+/// What a user said, and what followed, without white space, and how far it was said again.
+#[derive(Debug, Default)]
+pub(super) struct Exchange {
+    pub(super) user: Passage,
+    /// What the user said that is no text.
+    pub(super) attached: Pieces,
+    pub(super) agent: Passage,
+    pub(super) thoughts: Passage,
+    /// What was told of each tool call, by its id.
+    pub(super) calls: BTreeMap<String, BTreeSet<Print>>,
+    /// What else was told.
+    pub(super) others: Pieces,
+}
+
+impl Exchange {
+    fn add(&mut self, said: Said) {
+        match said {
+            Said::User(text) => self.user.text.push_str(&text),
+            Said::Attached(print) => self.attached.left.push(print),
+            Said::Agent(text) => self.agent.text.push_str(&text),
+            Said::Thought(text) => self.thoughts.text.push_str(&text),
+            Said::Call { id, told, .. } => self.calls.entry(id).or_default().extend(told),
+            Said::Other(print) => self.others.left.push(print),
+        }
+    }
+
+    /// Whether something that is said next by the user belongs to the next exchange.
+    fn is_answered(&self) -> bool {
+        !(self.agent.text.is_empty() && self.thoughts.text.is_empty() && self.calls.is_empty())
+    }
+
+    fn is_without_prompt(&self) -> bool {
+        self.user.text.is_empty() && self.attached.left.is_empty()
+    }
+
+    /// Whether all of it was said again. What was told of tool calls may be at any time.
+    pub(super) fn is_told(&self) -> bool {
+        let texts = [&self.user, &self.agent, &self.thoughts];
+        let pieces = [&self.attached, &self.others];
+        texts.iter().all(|text| text.left().is_empty())
+            && pieces.iter().all(|pieces| pieces.left.is_empty())
+            && self.calls.is_empty()
+    }
+
+    /// What was said again of it is no chance.
+    pub(super) fn settle(&mut self) {
+        for text in [&mut self.user, &mut self.agent, &mut self.thoughts] {
+            text.settle();
+        }
+        for pieces in [&mut self.attached, &mut self.others] {
+            pieces.settle();
+        }
+    }
+
+    /// What was said again of it since was chance.
+    pub(super) fn take_back(&mut self) {
+        for text in [&mut self.user, &mut self.agent, &mut self.thoughts] {
+            text.take_back();
+        }
+        for pieces in [&mut self.attached, &mut self.others] {
+            pieces.take_back();
+        }
+    }
+}
+
+/// What somebody said in an exchange, and how much of it was said again, in bytes.
+#[derive(Debug, Default)]
+pub(super) struct Passage {
+    text: String,
+    told: usize,
+    /// How much of that is no chance.
+    settled: usize,
+}
+
+impl Passage {
+    /// What was not said again.
+    pub(super) fn left(&self) -> &str {
+        &self.text[self.told..]
+    }
+
+    /// Whether some of it was said again.
+    pub(super) fn is_begun(&self) -> bool {
+        self.told > 0
+    }
+
+    /// Takes what comes next from the beginning of what is left; says whether it does.
+    pub(super) fn pass(&mut self, said: &str) -> bool {
+        let is_next = self.left().starts_with(said);
+        if is_next {
+            self.told += said.len();
+        }
+        is_next
+    }
+
+    /// The same, wherever it comes in what is left.
+    pub(super) fn pass_with_all_before(&mut self, said: &str) -> bool {
+        let at = self.left().find(said);
+        self.told += at.map_or(0, |at| at + said.len());
+        at.is_some()
+    }
+
+    fn settle(&mut self) {
+        self.settled = self.told;
+    }
+
+    fn take_back(&mut self) {
+        self.told = self.settled;
+    }
+}
+
+/// Things that are said again as a whole, in any order.
+#[derive(Debug, Default)]
+pub(super) struct Pieces {
+    left: Vec<Print>,
+    /// What was said again, and may have been so by chance.
+    told: Vec<Print>,
+}
+
+impl Pieces {
+    /// Takes one of these from what is left; says whether it is there.
+    pub(super) fn pass(&mut self, print: Print) -> bool {
+        let at = self.left.iter().position(|other| *other == print);
+        self.told.extend(at.map(|at| self.left.remove(at)));
+        at.is_some()
+    }
+
+    fn settle(&mut self) {
+        self.told.clear();
+    }
+
+    fn take_back(&mut self) {
+        self.left.append(&mut self.told);
+    }
+}

@@ -1,0 +1,79 @@
+//! What an update says, as far as that can be said again.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::rpc::{self, Object};
+use crate::transcript::echo::dense;
+use crate::transcript::own_words::strip;
+
+/// What stands for a piece of JSON, and the name of what it is of: see [`rpc::print_of`].
+pub(super) type Print = u64;
+
+/// What an update says, without white space.
+#[derive(Debug)]
+pub(super) enum Said {
+    User(String),
+    /// Something else than text.
+    Attached(Print),
+    Agent(String),
+    Thought(String),
+    /// Something of a tool call, and whether that is all there is to say of it.
+    Call {
+        id: String,
+        told: Vec<Print>,
+        is_whole: bool,
+    },
+    Other(Print),
+}
+
+impl Said {
+    /// Reads it. An account of the layer's is nobody's words.
+    pub(super) fn read(update: &str) -> Self {
+        let object = Object::parse_or_empty(update);
+        let kind = object.get_string("sessionUpdate").unwrap_or_default();
+        let content = object.get("content");
+        let parts = object.get_object("content");
+        let text = parts.get_text("text").filter(|_| parts.get_string("type").as_deref() == Some("text"));
+        match (kind.as_str(), text) {
+            ("user_message_chunk", Some(text)) => Self::User(dense(&strip(&text))),
+            ("user_message_chunk", None) => Self::Attached(print(&kind, content.unwrap_or_default())),
+            ("agent_message_chunk", Some(text)) => Self::Agent(dense(&text)),
+            ("agent_thought_chunk", Some(text)) => Self::Thought(dense(&text)),
+            ("tool_call" | "tool_call_update", _) if let Some(id) = object.get_string("toolCallId") => {
+                Self::Call { id, told: told_of_call(&object), is_whole: kind == "tool_call" }
+            }
+            _ => Self::Other(print(&kind, content.unwrap_or(update))),
+        }
+    }
+
+    /// Whether the user says it.
+    pub(super) fn is_users(&self) -> bool {
+        matches!(self, Self::User(_) | Self::Attached(_))
+    }
+
+    /// How long its text is, in bytes.
+    pub(super) fn length(&self) -> usize {
+        match self {
+            Self::User(text) | Self::Agent(text) | Self::Thought(text) => text.len(),
+            Self::Attached(_) | Self::Call { .. } | Self::Other(_) => 0,
+        }
+    }
+}
+
+/// What an update tells of its tool call: each member, and of those that are lists each part, which agents tell one by one or all at
+/// once.
+fn told_of_call(update: &Object<'_>) -> Vec<Print> {
+    let names = ["sessionUpdate", "toolCallId", "_meta"];
+    let told = update.iter().filter(|(name, _)| !names.contains(&&**name));
+    told.flat_map(|(name, value)| match rpc::elements(value) {
+        Some(parts) => parts.into_iter().map(|part| print(name, part)).collect(),
+        None => vec![print(name, value)],
+    })
+    .collect()
+}
+
+fn print(name: &str, json: &str) -> Print {
+    let mut hasher = DefaultHasher::new();
+    (name, rpc::print_of(json)).hash(&mut hasher);
+    hasher.finish()
+}
