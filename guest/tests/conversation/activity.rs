@@ -314,11 +314,12 @@ fn what_the_agents_own_list_says_counts_before_what_the_layer_knows_of_other_win
     }
     listed(&mut desk, &out, &[stated("theirs", "requires_action"), stated("other", "idle")]);
     assert_eq!(members(&told(&desk.wait(SOON), &subscription).0, "state"), one("theirs", "requires_action"));
-    // What was said before it was opened here is not so any more.
+    // That it was opened here says nothing against it. It was decided otherwise before, that what was said is not so any more
+    // then; but to open a session is no work in it, and that another program is at work in it goes on.
     let out = ask_load(&mut desk, "load", "theirs");
     oblige(&mut desk, out, &[("Hi", "Ho")], "fresh").answer("load");
     desk.wait(LONG);
-    assert_eq!(state(&mut desk, "theirs"), "idle");
+    assert_eq!(state(&mut desk, "theirs"), "requires_action");
     // Another program of the agent's is at work in it, of which the layer knows nothing.
     let out = asks_again(&mut desk);
     listed(&mut desk, &out, &[stated("theirs", "running"), stated("other", "idle")]);

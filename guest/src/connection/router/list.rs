@@ -96,7 +96,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         } else {
             self.connection.subscriptions.compare_worktrees(&request.filter);
         }
-        request.agents_words = self.agents_words();
+        request.agents_words = self.agents_words()?;
         Ok((request, found))
     }
 

@@ -50,7 +50,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Follows what changes from now on, if nobody has yet.
     fn follow_lists(&mut self) -> Result<(), RpcError> {
         if self.connection.subscriptions.follower.is_none() {
-            let (now, words) = (self.now(), self.agents_words());
+            let (now, words) = (self.now(), self.agents_words()?);
             let follower = Follower::begin(&self.store, now, &words)?;
             self.connection.subscriptions.begin(follower, now);
         }
