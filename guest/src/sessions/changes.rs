@@ -12,9 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use position::Position;
 pub use scope::{NewRow, News, Scope};
 
-use super::list::SaidStates;
 use super::open_marks::Cleaned;
-use super::states::{AgentsWords, MOST_AT_ONCE, States, StatesSince};
+use super::states::{AgentsWords, MOST_AT_ONCE, SaidStates, States, StatesSince};
 use crate::storage::{Bounds, Durability, Entry, Result, Storage, StorageError, Write};
 use crate::store::{ActivityState, Departure, Session, Store, keys};
 

@@ -19,8 +19,9 @@ mod places;
 use super::changes::Changed;
 use super::cursor::Cursor;
 use super::filter::{Request, View, Worktrees};
+use super::states::SaidStates;
 use crate::storage::Storage;
-use crate::store::{ActivityState, Store};
+use crate::store::Store;
 use gather::{Gather, Gathered};
 
 pub use super::filter::Agents;
@@ -36,9 +37,6 @@ pub struct Page {
     /// Where to go on, if there is more.
     pub next_cursor: Option<String>,
 }
-
-/// What the rows of a page say is being done in their sessions, by id, where they say such things.
-pub type SaidStates = Vec<(String, Option<ActivityState>)>;
 
 /// The answer to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]

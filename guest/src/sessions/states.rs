@@ -19,6 +19,9 @@ const FOR_EACH: usize = 8;
 /// What is being done in sessions, by their ids.
 pub type States = BTreeMap<String, ActivityState>;
 
+/// What the rows of a page say is being done in their sessions, by id, where they say such things.
+pub type SaidStates = Vec<(String, Option<ActivityState>)>;
+
 /// What an agent has said is being done in sessions, by their ids.
 pub type AgentsWords = BTreeMap<String, AgentsWord>;
 

@@ -13,7 +13,8 @@ use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::sessions::changes::{Follower, Scope};
 use crate::sessions::filter::Request;
-use crate::sessions::list::{self, Effort, SaidStates};
+use crate::sessions::list::{self, Effort};
+use crate::sessions::states::SaidStates;
 use crate::storage::Storage;
 
 impl<S: Storage, E: Environment> Router<S, E> {
