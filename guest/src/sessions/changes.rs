@@ -13,7 +13,7 @@ pub use position::Position;
 pub use scope::{NewRow, News, Scope};
 
 use super::open_marks::Cleaned;
-use super::states::{AgentsWords, MOST_AT_ONCE, States, StatesSince};
+use super::states::{AgentsWords, MOST_AT_ONCE, SaidStates, States, StatesSince};
 use crate::storage::{Bounds, Durability, Entry, Result, Storage, StorageError, Write};
 use crate::store::{ActivityState, Departure, Session, Store, keys};
 
@@ -77,6 +77,8 @@ pub struct Follower {
     reached: u64,
     /// What was being done in sessions, as was given.
     states: States,
+    /// Those of which a page has said another thing than was given: it is given again, to whoever has the page and whoever has not.
+    doubtful: BTreeSet<String>,
     /// Where the open marks begin that the look reads. Where there are more than are read together, each look reads those
     /// that come next, and begins anew behind the last.
     marks: String,
@@ -111,13 +113,21 @@ impl Follower {
         self.began
     }
 
+    /// A page says this of being done in sessions. Where that is not what was given, but is so again by the next look, whoever has
+    /// the page would never learn of it.
+    pub fn page_was_given(&mut self, said: SaidStates) {
+        let others = said.into_iter().filter(|(id, state)| self.states.get(id) != state.as_ref());
+        let others: Vec<String> = others.map(|(id, _)| id).filter(|id| self.has_room_for(id)).collect();
+        self.doubtful.extend(others);
+    }
+
     /// Looks whether anything has changed, or goes on with the look that is under way; gives some of what it finds, of at
     /// most so many changes.
     ///
     /// A session that changes again meanwhile moves on in the index, past what has been read of it. So a look is over when
     /// nothing stands behind that, and all that is read until then is compared with where the look began.
     pub fn step<S: Storage>(&mut self, store: &Store<S>, now: i64, words: &AgentsWords, most: u32) -> Result<Step> {
-        let (reached, states) = (self.reached, self.states.clone());
+        let (reached, states, doubtful) = (self.reached, self.states.clone(), self.doubtful.clone());
         let mut step = Step::default();
         let result = self.take_step(store, now, words, most, &mut step);
         if result.is_err() {
@@ -125,7 +135,7 @@ impl Follower {
             for changed in &step.changed {
                 self.given.remove(&changed.session.id);
             }
-            (self.reached, self.states) = (reached, states);
+            (self.reached, self.states, self.doubtful) = (reached, states, doubtful);
         }
         result.map(|()| step)
     }
@@ -235,14 +245,15 @@ impl Follower {
         Ok(true)
     }
 
-    /// Those in which something else is being done than was given, of those whose marks this look reads and which it has not
-    /// given yet.
+    /// Those in which something else is being done than was given, or of which a page has said something else, of those whose
+    /// marks this look reads and which it has not given yet.
     fn changed_states<S: Storage>(&mut self, store: &Store<S>, since: &StatesSince<'_>, step: &mut Step) -> Result<()> {
         let states = since.all();
-        let given = self.states.keys().filter(|id| since.covers(id));
+        let given = self.states.keys().chain(&self.doubtful).filter(|id| since.covers(id));
         let known: BTreeSet<&String> = states.keys().chain(given).collect();
         let is_given = |id: &String| self.given.contains_key(id) || !self.has_room_for(id);
-        let is_changed = |id: &&String| states.get(*id) != self.states.get(*id) && !is_given(id);
+        let is_other = |id: &String| states.get(id) != self.states.get(id) || self.doubtful.contains(id);
+        let is_changed = |id: &&String| is_other(id) && !is_given(id);
         let ids: Vec<String> = known.into_iter().filter(is_changed).cloned().collect();
         for some in ids.chunks(RECORDS_AT_ONCE) {
             for session in sessions(store, some.iter())? {
@@ -257,6 +268,7 @@ impl Follower {
     }
 
     fn note_state(&mut self, id: &str, state: Option<ActivityState>) {
+        self.doubtful.remove(id);
         match state {
             Some(state) if self.has_room_for(id) => self.states.insert(id.to_owned(), state),
             _ => self.states.remove(id),

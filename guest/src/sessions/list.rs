@@ -19,9 +19,10 @@ mod places;
 use super::changes::Changed;
 use super::cursor::Cursor;
 use super::filter::{Request, View, Worktrees};
+use super::states::SaidStates;
 use crate::storage::Storage;
 use crate::store::Store;
-use gather::Gather;
+use gather::{Gather, Gathered};
 
 pub use super::filter::Agents;
 pub use effort::Effort;
@@ -35,6 +36,15 @@ pub struct Page {
     pub rows: Vec<String>,
     /// Where to go on, if there is more.
     pub next_cursor: Option<String>,
+}
+
+/// The answer to a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The result as JSON.
+    pub result: String,
+    /// What it says is being done in sessions.
+    pub states: SaidStates,
 }
 
 /// Answers the params of a `session/list` with the JSON of its result, where no folder has worktrees.
@@ -52,12 +62,12 @@ pub fn list_with<S: Storage>(
 ) -> Result<String, ListError> {
     let mut request = Request::read_for(params, options)?;
     request.find(worktrees);
-    answer(store, &request, effort)
+    Ok(answer(store, &request, effort)?.result)
 }
 
-/// The JSON of the result of a request.
-pub fn answer<S: Storage>(store: &Store<S>, request: &Request, effort: Effort) -> Result<String, ListError> {
-    let page = page_with(store, request, effort)?;
+/// The answer to a request.
+pub fn answer<S: Storage>(store: &Store<S>, request: &Request, effort: Effort) -> Result<Answer, ListError> {
+    let (page, states) = page_with(store, request, effort)?;
     let size = page.rows.iter().map(|row| row.len() + 1).sum::<usize>();
     let mut result = String::with_capacity(size + 128);
     result.push_str("{\"sessions\":[");
@@ -74,7 +84,7 @@ pub fn answer<S: Storage>(store: &Store<S>, request: &Request, effort: Effort) -
         result.push('"');
     }
     result.push('}');
-    Ok(result)
+    Ok(Answer { result, states })
 }
 
 /// The row of a session as it is now, a `SessionInfo` as JSON; none where its record makes none.
@@ -84,10 +94,10 @@ pub fn row(changed: &Changed, view: View) -> Option<String> {
 
 /// One page.
 pub fn page<S: Storage>(store: &Store<S>, request: &Request) -> Result<Page, ListError> {
-    page_with(store, request, Effort::default())
+    Ok(page_with(store, request, Effort::default())?.0)
 }
 
-fn page_with<S: Storage>(store: &Store<S>, request: &Request, effort: Effort) -> Result<Page, ListError> {
+fn page_with<S: Storage>(store: &Store<S>, request: &Request, effort: Effort) -> Result<(Page, SaidStates), ListError> {
     let fingerprint = request.filter.fingerprint();
     let cursor = match &request.cursor {
         None => None,
@@ -103,7 +113,7 @@ fn page_with<S: Storage>(store: &Store<S>, request: &Request, effort: Effort) ->
         None => store.revision()?,
     };
     let place = cursor.map(|cursor| cursor.place);
-    let (rows, next) = loop {
+    let gathered = loop {
         let layout = store.layout()?;
         let gathered = Gather::new(store, request, effort, started).page(place.as_ref())?;
         // While a store of an earlier version is brought up to date, a row may go from where is still to be looked to
@@ -112,6 +122,7 @@ fn page_with<S: Storage>(store: &Store<S>, request: &Request, effort: Effort) ->
             break gathered;
         }
     };
+    let Gathered { rows, next, states } = gathered;
     let next_cursor = next.map(|place| Cursor { filter: fingerprint, started, place, fields: request.fields }.encode());
-    Ok(Page { rows, next_cursor })
+    Ok((Page { rows, next_cursor }, states))
 }

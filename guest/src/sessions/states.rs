@@ -19,17 +19,23 @@ const FOR_EACH: usize = 8;
 /// What is being done in sessions, by their ids.
 pub type States = BTreeMap<String, ActivityState>;
 
+/// What the rows of a page say is being done in their sessions, by id, where they say such things.
+pub type SaidStates = Vec<(String, Option<ActivityState>)>;
+
 /// What an agent has said is being done in sessions, by their ids.
 pub type AgentsWords = BTreeMap<String, AgentsWord>;
 
-/// What an agent has said is being done in a session. It counts before the marks as long as these tell of nothing else since:
-/// what has been done then, it did not know.
+/// What an agent has said is being done in a session. It counts before the marks as long as these tell of no work since: what has
+/// been done then, it did not know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentsWord {
     /// What it has said.
     pub state: ActivityState,
     /// What the marks said.
     pub marked: Said,
+    /// How many prompts the session had got, where it says that something is being done in it: with another its word is over,
+    /// though no mark may tell of that any more.
+    pub prompts: Option<u64>,
 }
 
 /// What the marks of one session say.
@@ -48,11 +54,12 @@ impl Said {
         }
     }
 
-    /// Whether nothing was done in the session since they said that. A turn that was begun and has ended leaves them saying
-    /// the same of what is being done, but not of what was written; a window that only opens or closes the session writes
-    /// nothing.
+    /// Whether no work was done in the session since they said that, as far as they tell. A turn that was begun and has ended
+    /// leaves them saying the same of what is being done, but not of what was written. A window that only opens or closes the
+    /// session does no work and writes nothing: whether one has it open and does nothing, or none has, is the same.
     fn is_as(&self, before: &Self) -> bool {
-        self.state == before.state && self.written.iter().all(|written| before.written.contains(written))
+        let [present, earlier] = [self, before].map(|said| said.state.unwrap_or_default());
+        present == earlier && self.written.iter().all(|written| before.written.contains(written))
     }
 }
 

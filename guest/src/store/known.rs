@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::directory;
+use super::Overtaken;
 
 /// How many ids are remembered that an agent knew a session by.
 const MOST_FORMER: usize = 16;
@@ -46,10 +46,9 @@ pub struct Known {
     /// Whether it has put the session away, as its own list said last or as it was told to since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
-    /// What the session's further directories were before folders were moved here, which its own list knows nothing of: as long
-    /// as that says the same, it says nothing new.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub moved_from: Vec<String>,
+    /// What its own list may still say of the session's further directories, though they are others here by now.
+    #[serde(default, alias = "moved_from", skip_serializing_if = "Overtaken::is_nothing")]
+    pub overtaken: Overtaken,
 }
 
 /// What was said in a session without the layer before a turn through it, as far as is known.
@@ -77,7 +76,7 @@ impl Known {
             listed: None,
             untimed: false,
             archived: false,
-            moved_from: Vec::new(),
+            overtaken: Overtaken::default(),
         }
     }
 
@@ -124,21 +123,6 @@ impl Known {
         self.listed.is_some() && !self.untimed && !self.is_explained() && self.listed != self.listed_before
     }
 
-    /// The session's further directories are others since folders were moved.
-    pub fn directories_moved(&mut self, before: &[String], after: &[String]) {
-        if self.moved_from.is_empty() {
-            self.moved_from = before.to_vec();
-        }
-        if directory::are_same(&self.moved_from, after) {
-            self.moved_from.clear();
-        }
-    }
-
-    /// Whether these are the further directories that the session had before folders were moved.
-    pub fn has_moved_from(&self, directories: &[String]) -> bool {
-        !self.moved_from.is_empty() && directory::are_same(&self.moved_from, directories)
-    }
-
     /// Whether a prompt went to its session, or to one that it remembers; `id` is the agent's.
     pub fn has_taken(&self, id: &str) -> bool {
         self.taken().any(|taken| taken == id)
@@ -173,15 +157,17 @@ mod tests {
         let mut known = Known::new("s1".to_owned(), 0);
         let plain = r#"{"id":"s1","heard":0}"#;
         assert_eq!(serde_json::to_string(&known).unwrap(), plain);
-        known.directories_moved(&paths(&["/a", "/o"]), &paths(&["/b", "/o"]));
-        known.directories_moved(&paths(&["/b", "/o"]), &paths(&["/c", "/o"]));
-        assert!(known.has_moved_from(&paths(&["/o/", "/a"])));
-        assert!(!known.has_moved_from(&paths(&["/b", "/o"])) && !known.has_moved_from(&[]));
+        known.overtaken.moved(&paths(&["/a", "/o"]), &paths(&["/b", "/o"]));
+        known.overtaken.moved(&paths(&["/b", "/o"]), &paths(&["/c", "/o"]));
+        assert!(known.overtaken.has_moved_from(&paths(&["/o/", "/a"])));
+        assert!(!known.overtaken.has_moved_from(&paths(&["/b", "/o"])) && !known.overtaken.has_moved_from(&[]));
         let text = serde_json::to_string(&known).unwrap();
         assert_eq!(serde_json::from_str::<Known>(&text).unwrap(), known);
-        known.directories_moved(&paths(&["/c", "/o"]), &paths(&["/a", "/o"]));
+        let earlier = r#"{"id":"s1","heard":0,"moved_from":["/a","/o"]}"#;
+        assert_eq!(serde_json::from_str::<Known>(earlier).unwrap(), known);
+        known.overtaken.moved(&paths(&["/c", "/o"]), &paths(&["/a", "/o"]));
         assert_eq!(serde_json::to_string(&known).unwrap(), plain);
-        assert!(!known.has_moved_from(&[]));
+        assert!(!known.overtaken.has_moved_from(&[]));
         assert_eq!(serde_json::from_str::<Known>(plain).unwrap(), known);
     }
 }

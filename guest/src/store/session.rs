@@ -290,7 +290,14 @@ impl Session {
     pub fn move_directories(&mut self, directories: Vec<String>) {
         let before = std::mem::replace(&mut self.directories, directories);
         for known in self.agents.values_mut() {
-            known.directories_moved(&before, &self.directories);
+            known.overtaken.moved(&before, &self.directories);
+        }
+    }
+
+    /// It was opened with these further directories, where it had those before: what the agents' lists said until then is older.
+    pub fn was_opened_with(&mut self, directories: &[String], before: &[String]) {
+        for known in self.agents.values_mut() {
+            known.overtaken.opened(before, directories, &self.directories);
         }
     }
 

@@ -4,7 +4,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, update};
-use crate::follower::{SOON, loads, members, one, state, subscribe, told, window};
+use crate::follower::{SOON, hinted, loads, members, notified, one, rows_of, state, subscribe, told, window};
 use crate::scenes::{
     CWD, LONG, answers, ask_load, ask_permission, ask_prompt, leave, listing, load, oblige, permit, row,
 };
@@ -162,6 +162,73 @@ fn a_window_that_was_killed_says_nothing_any_more_within_seconds() {
     assert_eq!(state(&mut second, "s1"), Value::Null);
 }
 
+/// How a client is given a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Given {
+    /// It subscribes once more.
+    Subscribed,
+    /// It lists, and follows by the subscription that it has.
+    Listed,
+    /// It lists, and follows by hints.
+    Watched,
+}
+
+#[test]
+fn what_a_page_has_said_of_a_question_that_was_answered_before_the_next_look_is_put_right_by_that() {
+    for given in [Given::Subscribed, Given::Listed, Given::Watched] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut first = window(&store, &world);
+        first.new_session("s1", CWD);
+        ask_prompt(&mut first, "turn", "s1", "Go");
+        let mut second = hinted(&store, &world);
+        let here = json!({"cwd": CWD});
+        let mut subscriptions = Vec::new();
+        if given == Given::Watched {
+            rows_of(&mut second, here.clone());
+        } else {
+            subscriptions.push(subscribe(&mut second, json!({})).0);
+        }
+        second.wait(SOON);
+        ask_permission(&mut first);
+        let page = if given == Given::Subscribed {
+            let (another, page) = subscribe(&mut second, json!({}));
+            subscriptions.push(another);
+            page
+        } else {
+            rows_of(&mut second, here)
+        };
+        assert_eq!(members(&page, "state"), one("s1", "requires_action"), "{given:?}");
+        permit(&mut first);
+        first.wait(LONG);
+        let out = second.wait(SOON);
+        for subscription in &subscriptions {
+            assert_eq!(members(&told(&out, subscription).0, "state"), one("s1", "running"), "{given:?}");
+        }
+        let hints = if given == Given::Watched { vec![json!({"cwd": CWD})] } else { vec![] };
+        assert_eq!(notified(&out, "session/list_changed"), hints, "{given:?}");
+        // Once is enough.
+        let out = second.wait(SOON);
+        assert!(out.client.is_empty(), "{given:?} {:?}", out.client);
+    }
+}
+
+#[test]
+fn what_was_told_of_a_question_that_is_still_open_is_not_told_again_because_a_page_says_it_too() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut first = asked(&store, &world);
+    let mut second = window(&store, &world);
+    let (subscription, page) = subscribe(&mut second, json!({}));
+    assert_eq!(members(&page, "state"), one("s1", "requires_action"));
+    assert_eq!(state(&mut second, "s1"), "requires_action");
+    assert_eq!(told(&second.wait(SOON), &subscription), (vec![], vec![]));
+    // What comes between a page and the next look is told once.
+    permit(&mut first);
+    first.wait(LONG);
+    assert_eq!(state(&mut second, "s1"), "running");
+    assert_eq!(members(&told(&second.wait(SOON), &subscription).0, "state"), one("s1", "running"));
+    assert_eq!(told(&second.wait(SOON), &subscription), (vec![], vec![]));
+}
+
 #[test]
 fn of_two_windows_in_one_session_the_one_that_does_something_counts() {
     let (store, world) = (Memory::new(), World::default());
@@ -247,11 +314,12 @@ fn what_the_agents_own_list_says_counts_before_what_the_layer_knows_of_other_win
     }
     listed(&mut desk, &out, &[stated("theirs", "requires_action"), stated("other", "idle")]);
     assert_eq!(members(&told(&desk.wait(SOON), &subscription).0, "state"), one("theirs", "requires_action"));
-    // What was said before it was opened here is not so any more.
+    // That it was opened here says nothing against it. It was decided otherwise before, that what was said is not so any more
+    // then; but to open a session is no work in it, and that another program is at work in it goes on.
     let out = ask_load(&mut desk, "load", "theirs");
     oblige(&mut desk, out, &[("Hi", "Ho")], "fresh").answer("load");
     desk.wait(LONG);
-    assert_eq!(state(&mut desk, "theirs"), "idle");
+    assert_eq!(state(&mut desk, "theirs"), "requires_action");
     // Another program of the agent's is at work in it, of which the layer knows nothing.
     let out = asks_again(&mut desk);
     listed(&mut desk, &out, &[stated("theirs", "running"), stated("other", "idle")]);

@@ -11,12 +11,12 @@ use crate::scenes::{listing, row};
 const LONG_AGO: &str = "2025-01-01T00:00:00Z";
 const MINUTE: i64 = 60_000;
 
-fn tells_changes() -> Value {
+pub(crate) fn tells_changes() -> Value {
     json!({"sessionCapabilities": {"list": {"limit": {}, "changes": {}, "subscribe": {}}}})
 }
 
 /// A connection to an agent that tells what changes in its list, which has these rows.
-fn followed<'a, S: Storage>(store: &'a S, world: &'a World, rows: &[Value]) -> Desk<'a, S> {
+pub(crate) fn followed<'a, S: Storage>(store: &'a S, world: &'a World, rows: &[Value]) -> Desk<'a, S> {
     let mut desk = Desk::open(store, world, &[]);
     let out = desk.greet(Some("a"), &tells_changes());
     subscription(&mut desk, &out, "theirs", rows);
@@ -24,19 +24,19 @@ fn followed<'a, S: Storage>(store: &'a S, world: &'a World, rows: &[Value]) -> D
 }
 
 /// The agent gives the subscription that it is asked for.
-fn subscription<S: Storage>(desk: &mut Desk<'_, S>, out: &Out, id: &str, rows: &[Value]) {
+pub(crate) fn subscription<S: Storage>(desk: &mut Desk<'_, S>, out: &Out, id: &str, rows: &[Value]) {
     assert_eq!(out.asked("session/list"), None);
     desk.reply(&out.request("session/list/subscribe"), json!({"subscriptionId": id, "sessions": rows}));
     desk.wait(0);
 }
 
 /// The agent tells a change.
-fn tell<S: Storage>(desk: &mut Desk<'_, S>, id: &str, rows: &[Value], removed: &[&str]) -> Out {
+pub(crate) fn tell<S: Storage>(desk: &mut Desk<'_, S>, id: &str, rows: &[Value], removed: &[&str]) -> Out {
     let params = json!({"subscriptionId": id, "sessions": rows, "removed": removed});
     desk.agent(json!({"method": "session/list/changes", "params": params}))
 }
 
-fn stated(id: &str, state: &str) -> Value {
+pub(crate) fn stated(id: &str, state: &str) -> Value {
     let mut row = row(id, "Theirs", LONG_AGO);
     row["state"] = state.into();
     row

@@ -32,6 +32,38 @@ fn entries(store: &Memory, world: &World) -> usize {
     store.read_log("s1", 1, Bounds { limit: 100, max_bytes: u32::MAX }).expect("a log").entries.len()
 }
 
+/// More than a lost instance's questions are kept of.
+const MANY: usize = 100;
+
+#[test]
+fn however_much_is_asked_at_once_the_user_is_waited_for_until_the_last_of_it_is_answered() {
+    for (is_permission, is_lost) in [(false, false), (true, false), (false, true), (true, true)] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = window(&store, &world);
+        desk.new_session("s1", CWD);
+        let form = |nth: usize| format!("form {nth}");
+        for nth in 0..MANY {
+            if is_permission {
+                let options = json!([{"optionId": "y", "name": "Yes", "kind": "allow_once"}]);
+                let params = json!({"sessionId": "s1", "toolCall": {"toolCallId": "c"}, "options": options});
+                desk.agent(json!({"id": form(nth), "method": "session/request_permission", "params": params}));
+            } else {
+                elicits(&mut desk, &form(nth), "s1");
+            }
+        }
+        for nth in 0..MANY {
+            assert_eq!(state(&mut desk, "s1"), "requires_action", "{nth} {is_permission}");
+            if is_lost && nth == MANY / 2 {
+                desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+                assert_eq!(state(&mut desk, "s1"), "requires_action", "{nth} {is_permission}");
+            }
+            accepts(&mut desk, &form(nth));
+            desk.wait(LONG);
+        }
+        assert_eq!(state(&mut desk, "s1"), "idle", "{is_permission}");
+    }
+}
+
 #[test]
 fn whoever_is_to_fill_something_in_is_waited_for_in_the_turn() {
     for ends in ["accepted", "refused", "taken back", "cancelled", "failed", "another prompt", "agent lost", "left"] {

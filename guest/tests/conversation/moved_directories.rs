@@ -129,3 +129,64 @@ fn a_folder_that_moves_to_where_a_further_directory_is_takes_its_place() {
     let mut desk = told(&store, &world, &[MOVED, "/opt"], 20);
     assert_eq!(places(&mut desk), (json!(MOVED), json!(["/opt"])));
 }
+
+#[test]
+fn what_is_moved_again_behind_an_opening_is_moved_back_by_no_list() {
+    let (before, opened) = (["/home/lib", "/opt"], ["/srv/ada/lib", "/opt"]);
+    let there = json!(["/srv/ada/lib", "/third"]);
+    // An agent that goes on saying what it said, and one that says what it was told as the session was opened.
+    for (said, other) in [(before, opened), (opened, before)] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        leave(made(&store, &world, CWD, &before));
+        move_folder(&store, &world, OLD, NEW);
+        let mut desk = told(&store, &world, &before, 20);
+        open(&mut desk, MOVED, &opened);
+        leave(desk);
+        move_folder(&store, &world, "/opt", "/third");
+        for second in [21, 22] {
+            assert_eq!(places(&mut told(&store, &world, &said, second)).1, there, "{said:?} {second}");
+        }
+        if said == opened {
+            // It has taken them, so what it said before that is news again.
+            assert_eq!(places(&mut told(&store, &world, &other, 23)).1, json!(other));
+        }
+        assert_eq!(places(&mut told(&store, &world, &["/else"], 24)).1, json!(["/else"]));
+        assert_eq!(places(&mut told(&store, &world, &said, 25)).1, json!(said));
+    }
+}
+
+#[test]
+fn what_a_client_has_opened_it_with_is_undone_by_nothing_that_the_agents_list_said_before() {
+    let shown = |of: &[&str]| if of.is_empty() { Value::Null } else { json!(of) };
+    let sets: [(&[&str], &[&str]); 4] =
+        [(&["/one"], &["/two"]), (&[], &["/two"]), (&["/one"], &[]), (&["/one", "/two"], &["/two", "/three"])];
+    for (before, opened) in sets {
+        for takes_them in [false, true] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            leave(made(&store, &world, CWD, before));
+            let mut desk = told(&store, &world, before, 20);
+            open(&mut desk, CWD, opened);
+            leave(desk);
+            let said = if takes_them { opened } else { before };
+            for second in [21, 22] {
+                let places = places(&mut told(&store, &world, said, second)).1;
+                assert_eq!(places, shown(opened), "{before:?} {takes_them}");
+            }
+            // It says another thing than it said before.
+            let other: &[&str] = if takes_them { before } else { &["/else"] };
+            assert_eq!(places(&mut told(&store, &world, other, 23)).1, shown(other), "{before:?} {takes_them}");
+        }
+    }
+}
+
+#[test]
+fn what_one_agents_client_has_opened_it_with_is_undone_by_no_other_agents_list_either() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    leave(made(&store, &world, CWD, &["/one"]));
+    let mut desk = Desk::open(&store, &world, &[]);
+    desk.greet(Some("b"), &loads());
+    open(&mut desk, CWD, &["/two"]);
+    leave(desk);
+    assert_eq!(places(&mut told(&store, &world, &["/one"], 20)).1, json!(["/two"]));
+    assert_eq!(places(&mut told(&store, &world, &["/three"], 21)).1, json!(["/three"]));
+}

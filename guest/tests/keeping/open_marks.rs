@@ -141,7 +141,7 @@ fn an_agents_word_counts_until_something_is_done_in_its_session() {
     };
     write(3, ActivityState::Idle);
     let marked = Marked::read_for(&store, NOW, 1).unwrap().of(&store, "s").unwrap();
-    let word = AgentsWord { state: ActivityState::Running, marked };
+    let word = AgentsWord { state: ActivityState::Running, marked, prompts: Some(0) };
     let words: AgentsWords = [("s".to_owned(), word)].into();
     let said = || {
         let states = StatesSince::read(&store, NOW, &words, "").unwrap();
@@ -152,6 +152,9 @@ fn an_agents_word_counts_until_something_is_done_in_its_session() {
     open(&store, "s", "three", NOW);
     store.commit(&[], vec![unmark("s", "two")], Durability::Relaxed).unwrap();
     assert_eq!(said(), Some(ActivityState::Running));
+    let unmarks = ["one", "three"].map(|connection| unmark("s", connection));
+    store.commit(&[], unmarks.into(), Durability::Relaxed).unwrap();
+    assert_eq!(said(), Some(ActivityState::Running), "nobody has it open");
     write(4, ActivityState::RequiresAction);
     assert_eq!(said(), Some(ActivityState::RequiresAction));
     write(5, ActivityState::Idle);

@@ -14,7 +14,8 @@ impl LiveSession {
         question: Question,
         cx: &mut Cx<'_, S, E>,
     ) {
-        if self.is_open() && self.remember_question(question) {
+        if self.is_open() {
+            self.remember_question(question);
             self.awaited.is_unwritten = true;
             self.write_if_due(cx, false);
         }

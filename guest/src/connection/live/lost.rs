@@ -36,7 +36,7 @@ pub(in crate::connection) fn given_where(session: &Session, params: &str) -> Str
         .unwrap_or_default();
     // A move keeps their number, unless it has brought some together; where there are others altogether, the client's are those
     // that it wants.
-    let have_moved = session.agents.values().any(|known| known.has_moved_from(&directories));
+    let have_moved = session.agents.values().any(|known| known.overtaken.has_moved_from(&directories));
     let is_as_many = directories.len() == session.directories.len();
     let mut pairs = directories.iter().zip(&session.directories);
     if have_moved || is_as_many && pairs.any(|(given, moved)| directory::is_other(moved, given)) {

@@ -6,6 +6,7 @@ use serde_json::json;
 use super::closing::Closing;
 use super::in_step::Kept;
 use super::late_replay::LateReplay;
+use super::question::MOST_QUESTIONS;
 use super::{AgentsCopy, Folder, LiveSession, Phase, Question, Said};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
@@ -83,7 +84,7 @@ impl LiveSession {
             stands_apart: self.folder == Folder::Other,
             unwritten: self.is_unwritten(),
             missing: self.said == Said::Missing,
-            questions: self.questions.clone(),
+            questions: self.questions.iter().take(MOST_QUESTIONS).cloned().collect(),
             late_replay: self.late_replay.place(),
         })
     }

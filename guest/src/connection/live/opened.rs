@@ -285,6 +285,7 @@ impl LiveSession {
             if opening.request.is_some() {
                 opening.put_in_place(&mut changed);
             }
+            changed.was_opened_with(&opening.directories(), &before.directories);
             let same = changed.agents == before.agents
                 && changed.agent == before.agent
                 && changed.directories == before.directories

@@ -330,7 +330,7 @@ impl Opening {
     }
 
     /// The further directories of the request.
-    fn directories(&self) -> Vec<String> {
+    pub(super) fn directories(&self) -> Vec<String> {
         let rest = Object::parse_or_empty(&self.rest);
         rest.get_some("additionalDirectories").and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
     }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::question::{Asked, MOST_QUESTIONS};
+use super::question::Asked;
 use super::{LiveSession, Phase, Question};
 use crate::connection::answer::NOT_ANSWERED;
 use crate::connection::cx::Cx;
@@ -38,14 +38,12 @@ impl LiveSession {
         }
     }
 
-    /// The agent waits for the answer to a question from now on, in a turn or between turns. Returns whether it is remembered.
-    pub(super) fn remember_question(&mut self, question: Question) -> bool {
+    /// The agent waits for the answer to a question from now on, in a turn or between turns. The connection remembers it too, so
+    /// that there are no more than that does; what the agent has asked before by the same id is not to be told from it.
+    pub(super) fn remember_question(&mut self, question: Question) {
         let asked = if self.is_without_turn() { Asked::BetweenTurns } else { Asked::InTurn };
-        let is_remembered = self.questions.len() < MOST_QUESTIONS;
-        if is_remembered {
-            self.questions.push(Question { asked, ..question });
-        }
-        is_remembered
+        self.questions.retain(|earlier| earlier.request != question.request);
+        self.questions.push(Question { asked, ..question });
     }
 
     /// What is being done in it.

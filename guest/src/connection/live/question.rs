@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::connection::requests::Matter;
 use crate::rpc::Id;
 
-/// How many questions of a session are waited for at once. The answers to more are noted all the same, unless the instance is
-/// lost meanwhile.
+/// How many questions of a session that are waited for at once outlast the loss of the instance: the first ones. The connection
+/// remembers more, all sessions' together, and all of these are waited for.
 pub(super) const MOST_QUESTIONS: usize = 64;
 
 /// Something that the agent has asked its user, and waits for.

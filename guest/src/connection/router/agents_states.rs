@@ -17,6 +17,8 @@ pub(super) struct AgentsStates {
     said: BTreeMap<String, (AgentsWord, i64)>,
     /// When its list was last begun to be read, of an agent that says such things.
     asked: Option<i64>,
+    /// Up to which revision of the store it was looked whether there were other prompts.
+    looked: u64,
 }
 
 impl AgentsStates {
@@ -31,6 +33,29 @@ impl AgentsStates {
     /// The agent does not say of a session any more what is being done in it.
     pub(super) fn forget(&mut self, session: &str) {
         self.said.remove(session);
+    }
+
+    /// Its list has been read to its end, which was begun then: what it has not said again it does not say any more.
+    pub(super) fn forget_before(&mut self, begun: i64, now: i64) {
+        self.said.retain(|_, (_, at)| (begun..=now).contains(at));
+    }
+
+    /// The sessions in which it has said that something is being done, and how many prompts each had got then.
+    pub(super) fn at_work(&self) -> impl Iterator<Item = (&String, u64)> {
+        self.said.iter().filter_map(|(id, (word, _))| Some((id, word.prompts?)))
+    }
+
+    /// Up to which revision of the store it was looked whether there were other prompts.
+    pub(super) fn looked(&self) -> u64 {
+        self.looked
+    }
+
+    /// It was looked whether there were other prompts, up to this revision: there were in these.
+    pub(super) fn prompted_again(&mut self, sessions: &[String], looked: u64) {
+        for session in sessions {
+            self.forget(session);
+        }
+        self.looked = looked;
     }
 
     /// Whether nothing is noted.

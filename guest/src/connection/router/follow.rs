@@ -69,7 +69,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if let Some(found) = self.connection.subscriptions.found.take() {
             return Ok(self.tell_found(found));
         }
-        let words = self.agents_words();
+        let words = self.agents_words()?;
         let of = &mut self.connection.subscriptions;
         let Some(follower) = &mut of.follower else { return Ok(true) };
         let began = follower.began();

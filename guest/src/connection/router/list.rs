@@ -73,9 +73,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if answer == Answer::Subscription {
             return self.subscribed(request, params).map(Some);
         }
-        let page = list::answer(&self.store, &request, Effort::default())?;
+        // Nothing changes behind the page that is not followed yet.
         self.watch_list(&request, Params::read(params)?.object().get_string("cwd"));
-        Ok(Some(page))
+        let page = list::answer(&self.store, &request, Effort::default())?;
+        self.page_was_given(page.states);
+        Ok(Some(page.result))
     }
 
     /// Reads the params of a list, and finds out which directories it is of. Where the host does not know that yet, it is asked
@@ -94,7 +96,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         } else {
             self.connection.subscriptions.compare_worktrees(&request.filter);
         }
-        request.agents_words = self.agents_words();
+        request.agents_words = self.agents_words()?;
         Ok((request, found))
     }
 

@@ -14,6 +14,7 @@ use crate::rpc::RpcError;
 use crate::sessions::changes::{Follower, Scope};
 use crate::sessions::filter::Request;
 use crate::sessions::list::{self, Effort};
+use crate::sessions::states::SaidStates;
 use crate::storage::Storage;
 
 impl<S: Storage, E: Environment> Router<S, E> {
@@ -31,18 +32,26 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let scope = Scope::of(&wanted)?;
         self.follow_lists()?;
         let page = list::answer(&self.store, &wanted, Effort::default())?;
+        self.page_was_given(page.states);
         let id = format!("list_{:016x}", self.environment.random());
         self.connection.subscriptions.by_id.insert(id.clone(), scope);
         self.outputs.push_back(Kept::Subscription(&id).with(Some(params.unwrap_or("{}").to_owned())));
         // Should it end, the list was still asked for.
         self.watch_list(&wanted, Params::read(params)?.object().get_string("cwd"));
-        Ok(format!("{{\"subscriptionId\":{},{}", json!(id), &page[1..]))
+        Ok(format!("{{\"subscriptionId\":{},{}", json!(id), &page.result[1..]))
+    }
+
+    /// The client has a page that says this of being done in sessions: who follows lists for it is to know.
+    pub(super) fn page_was_given(&mut self, states: SaidStates) {
+        if let Some(follower) = &mut self.connection.subscriptions.follower {
+            follower.page_was_given(states);
+        }
     }
 
     /// Follows what changes from now on, if nobody has yet.
     fn follow_lists(&mut self) -> Result<(), RpcError> {
         if self.connection.subscriptions.follower.is_none() {
-            let (now, words) = (self.now(), self.agents_words());
+            let (now, words) = (self.now(), self.agents_words()?);
             let follower = Follower::begin(&self.store, now, &words)?;
             self.connection.subscriptions.begin(follower, now);
         }

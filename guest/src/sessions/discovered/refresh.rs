@@ -2,7 +2,7 @@
 
 use super::found::Found;
 use super::row::Row;
-use crate::store::{Known, Origin, Session, Title};
+use crate::store::{Known, Origin, Session, Title, Word};
 
 /// What an agent writes within this time after a turn is about that turn, in milliseconds.
 const SOON: i64 = 60_000;
@@ -54,11 +54,12 @@ fn follow_model(session: &mut Session, row: &Row, now: i64) {
     }
 }
 
-/// Its further directories. What they were before folders were moved here is no news, until the agent's list says anything else.
+/// Its further directories, unless the agent's list says what it said, or was told, before they became others here.
 fn follow_directories(session: &mut Session, agent: &str, directories: &[String]) {
-    if let Some(known) = session.agents.get_mut(agent).filter(|known| !known.has_moved_from(directories)) {
-        known.moved_from.clear();
-        session.directories = directories.to_vec();
+    let Some(known) = session.agents.get_mut(agent) else { return };
+    match known.overtaken.said(directories, &session.directories) {
+        Word::News => session.directories = directories.to_vec(),
+        Word::Overtaken => {}
     }
 }
 

@@ -10,7 +10,7 @@ use crate::search::query::Query;
 use crate::sessions::cursor::Place;
 use crate::sessions::filter::{Filter, Request, View};
 use crate::sessions::list::Effort;
-use crate::sessions::states::{AgentsWords, StatesSince};
+use crate::sessions::states::{AgentsWords, SaidStates, StatesSince};
 use crate::sessions::walk::{self, Found, Walk};
 use crate::storage::{Bounds, Result, Storage, StorageError};
 use crate::store::{ActivityState, Row, RowHead, Session, Store, keys};
@@ -19,6 +19,16 @@ use crate::store::{ActivityState, Row, RowHead, Session, Store, keys};
 const READ_AT_ONCE: u32 = 32;
 /// The most bytes of rows in a page of more than one row: what else there is on its line has room in a mebibyte.
 const MOST_BYTES: usize = (1024 - 16) * 1024;
+
+/// A page that is made.
+pub(super) struct Gathered {
+    /// As many rows as it takes.
+    pub(super) rows: Vec<String>,
+    /// Where there are more.
+    pub(super) next: Option<Place>,
+    /// What the rows say is being done in their sessions, by id, if they say such things.
+    pub(super) states: SaidStates,
+}
 
 /// A page in the making.
 pub(super) struct Gather<'a, S> {
@@ -29,6 +39,8 @@ pub(super) struct Gather<'a, S> {
     view: View,
     wanted: usize,
     rows: Vec<(Place, String)>,
+    /// What they say is being done in their sessions, if rows show it.
+    said: SaidStates,
     /// Of the rows, each with its comma.
     bytes: usize,
     /// Where the page ends although it has room: what is behind that is not looked at for now.
@@ -53,6 +65,7 @@ impl<'a, S: Storage> Gather<'a, S> {
             // One more than is given tells whether there are more.
             wanted: request.limit as usize + 1,
             rows: Vec::new(),
+            said: Vec::new(),
             bytes: 0,
             cut: None,
             is_walked: false,
@@ -63,7 +76,7 @@ impl<'a, S: Storage> Gather<'a, S> {
     }
 
     /// The rows behind a place, as many as the page takes, and where there are more.
-    pub(super) fn page(mut self, behind: Option<&Place>) -> Result<(Vec<String>, Option<Place>)> {
+    pub(super) fn page(mut self, behind: Option<&Place>) -> Result<Gathered> {
         if self.view.extended {
             let states =
                 StatesSince::read_since(self.store, self.started, self.view.now, self.agents_words, self.wanted)?;
@@ -80,7 +93,9 @@ impl<'a, S: Storage> Gather<'a, S> {
         } else {
             self.cut
         };
-        Ok((self.rows.into_iter().map(|(_, json)| json).collect(), next))
+        self.said.truncate(self.rows.len());
+        let rows = self.rows.into_iter().map(|(_, json)| json).collect();
+        Ok(Gathered { rows, next, states: self.said })
     }
 
     fn fill(&mut self, place: Option<&Place>) -> Result<()> {
@@ -109,6 +124,9 @@ impl<'a, S: Storage> Gather<'a, S> {
         let json = shown(row, state, found, self.view);
         self.bytes += json.len() + 1;
         self.rows.push((place, json));
+        if self.states.is_some() {
+            self.said.push((id.to_owned(), state));
+        }
         Ok(())
     }
 

@@ -38,6 +38,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn forget_gone(&mut self, agent_id: &str) -> Result<()> {
         let agent = self.connection.agent.name.clone();
         let Some(id) = self.store.record(keys::agent_session(&agent, agent_id))? else { return Ok(()) };
+        self.connection.agents_states.forget(&id);
         if !self.is_open_here(agent_id, &id) {
             vanish::forget_if_since(&self.store, &id, (&agent, agent_id), i64::MIN, self.now())?;
         }

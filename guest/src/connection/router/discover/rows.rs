@@ -160,6 +160,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let discovery = &mut self.connection.discovery;
         discovery.phase = Phase::Sifting(String::new());
         discovery.took = (now - discovery.begun).max(0);
+        self.connection.agents_states.forget_before(discovery.begun, now);
         self.release_lists();
         self.read_wanted();
         Ok(())
