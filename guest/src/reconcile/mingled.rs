@@ -195,7 +195,7 @@ impl<'a> Search<'a> {
             } else {
                 return None;
             }
-            // Several that follow each other and are told as one are not told in another order.
+            // Several that follow each other and are told as one are told in their order: they are compared as they are.
             let is_one_of_several = told_end - start == 1 && end - first > 1;
             let is_whole = group.map_or(!is_one_of_several, |group| end >= group.end);
             let is_same = is_whole && told_end > start && ours.is_same(&theirs, group.is_some());

@@ -12,6 +12,17 @@ struct Talk {
     told: Vec<Said>,
 }
 
+/// What happens in a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// It sends a prompt.
+    Sends,
+    /// Its agent begins with the next prompt, or comes to an end with the one that it has begun with.
+    GoesOn,
+    /// Its agent says something by itself.
+    Speaks,
+}
+
 /// A window, and what it has sent that the agent has not come to an end with.
 #[derive(Debug, Default)]
 struct Window {
@@ -43,15 +54,22 @@ impl Talk {
         self.told.last_mut().unwrap().agent = format!("answer {number}");
     }
 
-    /// Windows that send prompts, or whose prompts the agent goes on with, in this order; then it comes to an end with all of them. It
-    /// says nothing to those prompts that are `unanswered`.
-    fn go_on(&mut self, windows: usize, steps: &[(usize, bool)], unanswered: &[bool]) {
+    /// What happens in these windows, in this order; then the agent comes to an end with all that they have sent. It says nothing to
+    /// those prompts that are `unanswered`.
+    fn go_on(&mut self, windows: usize, steps: &[(usize, Step)], unanswered: &[bool]) {
         let mut all: Vec<Window> = (0..windows).map(|_| Window::default()).collect();
         let mut sent = 0;
-        let rest = (0..windows).flat_map(|window| [(window, false); 24]);
-        for (window, is_sent) in steps.iter().map(|(window, is_sent)| (window % windows, *is_sent)).chain(rest) {
+        let rest = (0..windows).flat_map(|window| [(window, Step::GoesOn); 24]);
+        for (nth, (window, step)) in
+            steps.iter().map(|(window, step)| (window % windows, *step)).chain(rest).enumerate()
+        {
             let it = &mut all[window];
-            if is_sent && sent < unanswered.len() {
+            if step == Step::Speaks {
+                if it.waiting.is_empty() {
+                    self.write("", format!("aby itself {nth}"));
+                    self.told.last_mut().unwrap().agent.push_str(&format!("by itself {nth}"));
+                }
+            } else if step == Step::Sends && sent < unanswered.len() {
                 sent += 1;
                 if it.waiting.is_empty() {
                     it.tag = format!("{window} {sent}");
@@ -93,7 +111,7 @@ proptest! {
     #[test]
     fn they_stay_where_they_are_however_the_agent_puts_them_together(
         windows in 2_usize..4,
-        steps in proptest::collection::vec((0_usize..6, any::<bool>()), 0..24),
+        steps in proptest::collection::vec((0_usize..6, prop::sample::select(&[Step::Sends, Step::GoesOn])), 0..24),
         unanswered in proptest::collection::vec(any::<bool>(), 0..8),
         moved_on in any::<bool>(),
         is_gone_on_with in any::<bool>(),
@@ -113,5 +131,23 @@ proptest! {
         prop_assert!(scene.aside().is_empty(), "{:?}\n{:?}", talk, plan);
         prop_assert_eq!(&scene.shown(), &shown, "{:?}", talk);
         prop_assert_eq!(plan.heard, plan.length());
+    }
+
+    #[test]
+    fn what_the_agent_says_by_itself_among_them_stays_where_it_is(
+        windows in 2_usize..4,
+        steps in proptest::collection::vec((0_usize..6, prop::sample::select(&[Step::Sends, Step::GoesOn, Step::Speaks])), 0..24),
+        unanswered in proptest::collection::vec(any::<bool>(), 0..8),
+        moved_on in any::<bool>(),
+    ) {
+        let mut talk = Talk::default();
+        talk.turn(100);
+        talk.go_on(windows, &steps, &unanswered);
+        talk.turn(200);
+        let mut scene = talk.scene();
+        let shown = scene.shown();
+        let plan = scene.load("agent", &talk.told, moved_on).plan;
+        prop_assert!(scene.aside().is_empty(), "{:?}\n{:?}", talk, plan);
+        prop_assert_eq!(&scene.shown(), &shown, "{:?}", talk);
     }
 }
