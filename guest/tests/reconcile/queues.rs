@@ -105,13 +105,17 @@ impl Talk {
     }
 }
 
+fn steps(kinds: &'static [Step]) -> impl Strategy<Value = Vec<(usize, Step)>> {
+    proptest::collection::vec((0_usize..6, prop::sample::select(kinds)), 0..24)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn they_stay_where_they_are_however_the_agent_puts_them_together(
         windows in 2_usize..4,
-        steps in proptest::collection::vec((0_usize..6, prop::sample::select(&[Step::Sends, Step::GoesOn])), 0..24),
+        steps in steps(&[Step::Sends, Step::GoesOn]),
         unanswered in proptest::collection::vec(any::<bool>(), 0..8),
         moved_on in any::<bool>(),
         is_gone_on_with in any::<bool>(),
@@ -136,7 +140,7 @@ proptest! {
     #[test]
     fn what_the_agent_says_by_itself_among_them_stays_where_it_is(
         windows in 2_usize..4,
-        steps in proptest::collection::vec((0_usize..6, prop::sample::select(&[Step::Sends, Step::GoesOn, Step::Speaks])), 0..24),
+        steps in steps(&[Step::Sends, Step::GoesOn, Step::Speaks]),
         unanswered in proptest::collection::vec(any::<bool>(), 0..8),
         moved_on in any::<bool>(),
     ) {
