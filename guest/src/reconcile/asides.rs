@@ -123,8 +123,7 @@ fn turn_before(turns: &[Option<Turn>], aside: &Turn, told: &Told<'_>) -> Option<
         return Some((last, if has_others { Behind::WhatIsKnown } else { Behind::WhatWasLost }));
     }
     let mut ends = told.turns.iter().filter(|theirs| theirs.user != turn.user && theirs.holds(aside));
-    let tells = |theirs: &Turn| theirs.user == turn.user || theirs.is_begun_by(turn);
-    let is_told_otherwise = !without(turn) && told.turns.iter().any(tells);
+    let is_told_otherwise = !without(turn) && told.turns.iter().any(|theirs| theirs.user == turn.user);
     if is_told_otherwise || ends.clone().next().is_none() {
         // Another program of the agent's may keep the session by itself.
         return (!without(turn)).then_some((last, Behind::WhatIsKnown));

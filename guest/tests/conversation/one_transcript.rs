@@ -150,84 +150,86 @@ fn turns_from_outside_are_shown_while_a_window_is_open_though_what_was_said_befo
     }
 }
 
+/// What each window sends, `> `, its agent says, and comes to an end with, `= `.
+type Steps = &'static [(usize, &'static str)];
+/// Prompts that are not waited for, and what the agent tells of them and the next.
+const NOT_WAITED_FOR: [(Steps, &[&str]); 4] = [
+    // All that nobody has answered is one message.
+    (
+        &[
+            (0, "> two"),
+            (1, "> three"),
+            (2, "> four"),
+            (0, "> five"),
+            (1, "> six"),
+            (2, "> seven"),
+            (0, "= two"),
+            (0, "= five"),
+            (1, "= three"),
+            (2, "= four"),
+            (1, "= six"),
+            (2, "7"),
+            (2, "= seven"),
+        ],
+        &["> two\n\nfive\n\nthree\n\nfour\n\nsix\n\nseven", "7", "> eight", "8"],
+    ),
+    // The last is told together with what is said behind them,
+    (
+        &[
+            (2, "> four"),
+            (2, "> seven"),
+            (1, "> three"),
+            (1, "> six"),
+            (2, "= four"),
+            (1, "= three"),
+            (2, "7"),
+            (2, "= seven"),
+            (1, "= six"),
+        ],
+        &["> four\n\nthree\n\nseven", "7", "> six\n\neight", "8"],
+    ),
+    // and the first with what was said before them.
+    (
+        &[
+            (0, "> two"),
+            (0, "= two"),
+            (1, "> ten"),
+            (1, "> three"),
+            (2, "> four"),
+            (2, "> seven"),
+            (2, "= four"),
+            (2, "7"),
+            (2, "= seven"),
+            (1, "= ten"),
+            (1, "= three"),
+        ],
+        &["> two\n\nten\n\nfour\n\nseven", "7", "> three\n\neight", "8"],
+    ),
+    (
+        &[
+            (0, "> two"),
+            (0, "> five"),
+            (0, "= two"),
+            (0, "= five"),
+            (1, "> ten"),
+            (1, "> three"),
+            (1, "> six"),
+            (2, "> four"),
+            (2, "> seven"),
+            (2, "= four"),
+            (2, "7"),
+            (2, "= seven"),
+            (1, "= ten"),
+            (1, "= three"),
+            (1, "= six"),
+        ],
+        &["> two\n\nfive\n\nten\n\nfour\n\nseven", "7", "> three\n\nsix\n\neight", "8"],
+    ),
+];
+
 #[test]
 fn prompts_that_windows_do_not_wait_for_stay_where_they_are_in_whichever_order_the_agent_puts_them_together() {
-    // What each window sends, `> `, its agent says, and comes to an end with, `= `.
-    type Steps = &'static [(usize, &'static str)];
-    let cases: [(Steps, &[&str]); 4] = [
-        // All that nobody has answered is one message.
-        (
-            &[
-                (0, "> two"),
-                (1, "> three"),
-                (2, "> four"),
-                (0, "> five"),
-                (1, "> six"),
-                (2, "> seven"),
-                (0, "= two"),
-                (0, "= five"),
-                (1, "= three"),
-                (2, "= four"),
-                (1, "= six"),
-                (2, "7"),
-                (2, "= seven"),
-            ],
-            &["> two\n\nfive\n\nthree\n\nfour\n\nsix\n\nseven", "7", "> eight", "8"],
-        ),
-        // The last is told together with what is said behind them,
-        (
-            &[
-                (2, "> four"),
-                (2, "> seven"),
-                (1, "> three"),
-                (1, "> six"),
-                (2, "= four"),
-                (1, "= three"),
-                (2, "7"),
-                (2, "= seven"),
-                (1, "= six"),
-            ],
-            &["> four\n\nthree\n\nseven", "7", "> six\n\neight", "8"],
-        ),
-        // and the first with what was said before them.
-        (
-            &[
-                (0, "> two"),
-                (0, "= two"),
-                (1, "> ten"),
-                (1, "> three"),
-                (2, "> four"),
-                (2, "> seven"),
-                (2, "= four"),
-                (2, "7"),
-                (2, "= seven"),
-                (1, "= ten"),
-                (1, "= three"),
-            ],
-            &["> two\n\nten\n\nfour\n\nseven", "7", "> three\n\neight", "8"],
-        ),
-        (
-            &[
-                (0, "> two"),
-                (0, "> five"),
-                (0, "= two"),
-                (0, "= five"),
-                (1, "> ten"),
-                (1, "> three"),
-                (1, "> six"),
-                (2, "> four"),
-                (2, "> seven"),
-                (2, "= four"),
-                (2, "7"),
-                (2, "= seven"),
-                (1, "= ten"),
-                (1, "= three"),
-                (1, "= six"),
-            ],
-            &["> two\n\nfive\n\nten\n\nfour\n\nseven", "7", "> three\n\nsix\n\neight", "8"],
-        ),
-    ];
-    for (steps, told) in cases {
+    for (steps, told) in NOT_WAITED_FOR {
         let (store, world) = (Memory::new(), World::unrecorded());
         let loads = json!({"loadSession": true});
         let mut windows: Vec<Desk<'_>> = (0..3).map(|_| Desk::ready(&store, &world, &loads)).collect();
