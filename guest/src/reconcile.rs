@@ -13,6 +13,7 @@ mod fold;
 mod joint;
 mod judge;
 mod mingled;
+mod pieces;
 mod places;
 mod plan;
 mod recut;

@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
+use super::fold::Fold;
+use super::pieces::Pieces;
 use super::sum::Sum;
-use super::turn::{Half, MOST_JOINED, Strip, Turn};
+use super::turn::{Strip, Turn};
 use super::turns;
 use crate::storage::{Result, Storage};
 use crate::store::Segment;
@@ -11,13 +13,13 @@ use crate::store::Segment;
 /// Of these parts, which have come to a conversation as those others were taken out of it, the turns that the user begins
 /// with other words than any that was taken out: nothing of them was in it before.
 pub fn said_anew<S: Storage>(storage: &S, new: &[Segment], aside: &[Segment], strip: Strip) -> Result<Vec<Segment>> {
-    let gone = turns::of_parts(storage, aside, strip)?;
-    let gone: HashSet<Sum> = gone.iter().flat_map(prompts).chain(joined(&gone)).collect();
+    let taken_out = turns::of_parts(storage, aside, Fold::new(strip))?;
+    let gone: HashSet<Sum> = taken_out.iter().map(|turn| turn.user).filter(|prompt| !prompt.is_empty()).collect();
     let mut anew: Vec<Segment> = Vec::new();
     for part in new {
-        for turn in turns::of_parts(storage, std::slice::from_ref(part), strip)? {
-            let mut prompts = prompts(&turn).peekable();
-            if prompts.peek().is_none() || prompts.any(|prompt| gone.contains(&prompt)) {
+        let fold = Fold::of_pieces(strip, with_no_answer_between(&taken_out));
+        for turn in turns::of_parts(storage, std::slice::from_ref(part), fold)? {
+            if turn.user.is_empty() || turn.pieces().iter().any(|prompt| gone.contains(prompt)) {
                 continue;
             }
             for run in turn.at.runs() {
@@ -32,29 +34,10 @@ pub fn said_anew<S: Storage>(storage: &S, new: &[Segment], aside: &[Segment], st
     Ok(anew)
 }
 
-/// What the user says in several turns that follow each other with no answer between: agents put that together.
-fn joined(turns: &[Turn]) -> Vec<Sum> {
-    let mut joined = Vec::new();
-    for (first, turn) in turns.iter().enumerate().filter(|(_, turn)| turn.agent.sum().is_empty()) {
-        let mut said = turn.user;
-        for next in turns[first + 1..].iter().take(MOST_JOINED) {
-            said = said.followed_by(next.user);
-            joined.push(said);
-            if !next.agent.sum().is_empty() {
-                break;
-            }
-        }
-    }
-    joined
-}
-
-/// What the user says in a turn, or in each that it was put together of.
-fn prompts(turn: &Turn) -> impl Iterator<Item = Sum> {
-    let prompts = turn.prompts().into_iter().filter_map(|half| match half {
-        Half::Prompt(prompt) => Some(prompt),
-        Half::Answer(_) => None,
-    });
-    prompts.filter(|prompt| !prompt.is_empty())
+/// The prompts that nobody has answered, and what was said behind each: agents put that together.
+fn with_no_answer_between(turns: &[Turn]) -> Pieces {
+    let joined = turns.windows(2).filter(|two| two[0].agent.sum().is_empty());
+    joined.flatten().map(|turn| turn.user).collect()
 }
 
 #[cfg(test)]
@@ -86,6 +69,7 @@ mod tests {
         for (new, expected) in [
             (&[("u", "one"), ("a", "other")][..], 0),
             (&[("u", "twothree"), ("a", "3 and more")], 0),
+            (&[("u", "threetwo"), ("a", "3")], 0),
             (&[("u", "onetwo"), ("a", "3")], 2),
             (&[("u", "four"), ("a", "4"), ("u", "three"), ("a", "3")], 2),
         ] {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::asides::{Apart, Asides};
 use super::event::{Event, text_of};
+use super::pieces::Pieces;
 use super::places::{Gathered, gaps};
 use super::sum::Sum;
 use super::text::Writer;
@@ -106,6 +107,11 @@ impl Fold {
     /// Of a replay that is to be compared with these turns of a transcript, of which the agent said some by itself.
     pub fn beside(strip: Strip, transcript: &[Turn], asides: &Asides) -> Self {
         Self::wanting(strip, Wanted::beside(transcript, asides))
+    }
+
+    /// Of messages that may be put together of these prompts.
+    pub(super) fn of_pieces(strip: Strip, pieces: Pieces) -> Self {
+        Self::wanting(strip, Wanted::of_pieces(pieces))
     }
 
     fn wanting(strip: Strip, wanted: Wanted) -> Self {
@@ -327,19 +333,19 @@ impl Fold {
 
     fn user_is_done(&mut self) {
         let Some(open) = &mut self.open else { return };
-        let user = match std::mem::replace(&mut open.said, Said::User(String::new())) {
+        let (user, pieces) = match std::mem::replace(&mut open.said, Said::User(String::new())) {
             Said::User(text) => {
-                let mut writer = self.wanted.of_user();
-                writer.push(&(self.strip)(&text));
-                writer
+                let (mut writer, text) = (self.wanted.of_user(), (self.strip)(&text));
+                writer.push(&text);
+                (writer, self.wanted.pieces_of(&text))
             }
-            Said::UserAtLength(writer) => writer,
+            Said::UserAtLength(writer) => (writer, Vec::new()),
             said @ Said::Agent { .. } => {
                 open.said = said;
                 return;
             }
         };
-        let held = self.wanted.held_by_user(&user);
+        let held = if pieces.is_empty() { self.wanted.held_by_user(&user) } else { pieces };
         let user = user.finish().sum();
         let agent = self.wanted.of_agent(user);
         open.said = Said::Agent { user, agent, held };

@@ -111,10 +111,8 @@ struct Search<'a> {
     /// The turns that the agent may have taken part in, in the order in which they were begun.
     its: &'a [usize],
     replay: &'a [Turn],
-    /// The turns of the replay that begin so.
+    /// The turns of the replay that begin with this prompt, or are begun by it as a whole.
     places: BTreeMap<Sum, Vec<usize>>,
-    /// What prompts that follow each other in one of `at_once` are together, and what that is made of.
-    together: BTreeMap<Sum, Letters>,
     /// Those of `its` that were begun before others had come to their end, with those that are one with one of them to readers.
     at_once: Vec<Range<usize>>,
 }
@@ -123,12 +121,12 @@ impl<'a> Search<'a> {
     fn of(log: &'a [Turn], its: &'a [usize], replay: &'a [Turn], theirs: Range<usize>) -> Self {
         let mut places: BTreeMap<Sum, Vec<usize>> = BTreeMap::new();
         for place in theirs {
-            places.entry(replay[place].user).or_default().push(place);
+            let first = replay[place].pieces().first().copied().unwrap_or_default();
+            for begin in BTreeSet::from([first, replay[place].user]) {
+                places.entry(begin).or_default().push(place);
+            }
         }
-        let at_once = at_once(log, its);
-        let prompts = |group: &Range<usize>| its[group.clone()].iter().map(|at| log[*at].user);
-        let together = at_once.iter().map(|group| together(prompts(group).filter(|prompt| !prompt.is_empty())));
-        Self { log, its, replay, places, together: together.flatten().collect(), at_once }
+        Self { log, its, replay, places, at_once: at_once(log, its) }
     }
 
     fn all(&self) -> Vec<Same> {
@@ -188,17 +186,18 @@ impl<'a> Search<'a> {
             let is_ours_next = ours.asked.length() <= theirs.asked.length();
             if is_ours_next && end < self.its.len() && end - first < most {
                 let turn = &self.log[self.its[end]];
-                ours.add(turn, Letters::of_sum(turn.user));
+                ours.add(turn, &[turn.user]);
                 end += 1;
             } else if !is_ours_next && told_end < self.replay.len() {
                 let turn = &self.replay[told_end];
-                let prompts = group.and_then(|_| self.together.get(&turn.user).copied());
-                theirs.add(turn, prompts.unwrap_or_else(|| Letters::of_sum(turn.user)));
+                theirs.add(turn, &turn.pieces());
                 told_end += 1;
             } else {
                 return None;
             }
-            let is_whole = group.is_none_or(|group| end >= group.end);
+            // Several that follow each other and are told as one are told in their order: they are compared as they are.
+            let is_one_of_several = told_end - start == 1 && end - first > 1;
+            let is_whole = group.map_or(!is_one_of_several, |group| end >= group.end);
             let is_same = is_whole && told_end > start && ours.is_same(&theirs, group.is_some());
             if is_same && is_apart(&self.its[first..end], self.log) {
                 return Some((first..end, start..told_end));
@@ -212,25 +211,10 @@ impl<'a> Search<'a> {
 
     /// Whether the agent tells this turn by itself, with an answer that `is_it`.
     fn tells(&self, turn: &Turn, is_it: impl Fn(&Text, Sum) -> bool) -> bool {
-        let mut told = self.places.get(&turn.user).into_iter().flatten().map(|place| &self.replay[*place].agent);
-        told.any(|theirs| is_it(theirs, turn.agent.sum()))
+        let told = self.places.get(&turn.user).into_iter().flatten().map(|place| &self.replay[*place]);
+        let mut told = told.filter(|theirs| theirs.user == turn.user);
+        told.any(|theirs| is_it(&theirs.agent, turn.agent.sum()))
     }
-}
-
-/// What agents may have put together of these prompts, which follow each other, and what each of that is made of. What is one of them
-/// by itself is no two others.
-fn together(prompts: impl Iterator<Item = Sum>) -> Vec<(Sum, Letters)> {
-    let prompts: Vec<Sum> = prompts.collect();
-    let from = |first: usize| {
-        let joined =
-            prompts[first..].iter().take(MOST_JOINED).scan((Sum::default(), Letters::default()), |said, next| {
-                *said = (said.0.followed_by(*next), said.1.and(Letters::of_sum(*next)));
-                Some(*said)
-            });
-        joined.skip(1)
-    };
-    let alone = prompts.iter().map(|prompt| (*prompt, Letters::of_sum(*prompt)));
-    (0..prompts.len()).flat_map(from).chain(alone).collect()
 }
 
 /// What the user and the agent say in some turns, whatever is said in which of them.
@@ -246,9 +230,9 @@ struct Said {
 
 impl Said {
     /// A turn that the user begins with these prompts.
-    fn add(&mut self, turn: &Turn, prompts: Letters) {
+    fn add(&mut self, turn: &Turn, prompts: &[Sum]) {
         self.asked = self.asked.followed_by(turn.user);
-        self.prompts = self.prompts.and(prompts);
+        self.prompts = prompts.iter().fold(self.prompts, |all, prompt| all.and(Letters::of_sum(*prompt)));
         self.letters = self.letters.and(turn.agent.letters());
         self.answered = self.answered.followed_by(turn.agent.sum());
     }

@@ -129,6 +129,17 @@ impl Turn {
         if self.holds.is_empty() { vec![Half::Prompt(self.user)] } else { self.holds.to_vec() }
     }
 
+    /// What the user said in it, in the pieces that it was put together of, one behind the other, if they are known.
+    pub(super) fn pieces(&self) -> Vec<Sum> {
+        let prompts = self.holds.iter().filter_map(|half| match half {
+            Half::Prompt(prompt) => Some(*prompt),
+            Half::Answer(_) => None,
+        });
+        let pieces: Vec<Sum> = prompts.collect();
+        let is_all = pieces.iter().fold(Sum::default(), |all, piece| all.followed_by(*piece)) == self.user;
+        if is_all { pieces } else { vec![self.user] }
+    }
+
     /// It, if it is half a turn.
     pub fn half(&self) -> Option<Half> {
         match (self.user, self.agent.sum()) {

@@ -17,8 +17,7 @@ pub fn of_transcript<S: Storage>(storage: &S, session: &Session, own_end: u32, s
 }
 
 /// The turns of parts of logs, read one behind the other.
-pub(super) fn of_parts<S: Storage>(storage: &S, parts: &[Segment], strip: Strip) -> Result<Vec<Turn>> {
-    let mut fold = Fold::new(strip);
+pub(super) fn of_parts<S: Storage>(storage: &S, parts: &[Segment], mut fold: Fold) -> Result<Vec<Turn>> {
     let length = Replay::of_parts(parts).each(storage, |number, text| fold.push(number, text))?;
     Ok(fold.finish(length))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::asides::Asides;
+use super::pieces::Pieces;
 use super::sum::Sum;
 use super::text::{Text, Writer};
 use super::turn::{Half, Turn};
@@ -26,7 +27,7 @@ pub(super) enum Wanted {
 }
 
 /// What is to be known of turns that are compared with those of a transcript.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Beside {
     /// The answers of the transcript to what a user said, and whether each had come to its end.
     answers: BTreeMap<Sum, Vec<(Sum, bool)>>,
@@ -36,6 +37,8 @@ pub(super) struct Beside {
     halves: Vec<Half>,
     /// The same of prompts that stand one behind the other without an answer: what they are together, and which they are.
     joined: Vec<(Sum, Vec<Half>)>,
+    /// What the user said to the agent: a message may be put together of it.
+    pieces: Pieces,
     /// What the transcript has more of turns that have gone by: it may be the end of a later one.
     rests: Vec<Sum>,
 }
@@ -59,7 +62,14 @@ impl Wanted {
         for (user, answer) in asides.behind.iter().rev().take(MOST_HALVES) {
             gone_on.entry(*user).or_default().push(*answer);
         }
-        Self::Beside(Beside { answers, gone_on, halves, joined: joined(transcript), rests: Vec::new() })
+        let its = transcript.iter().filter(|turn| turn.took_part != Some(false));
+        let pieces = its.map(|turn| turn.user).collect();
+        Self::Beside(Beside { answers, gone_on, halves, joined: joined(transcript), pieces, rests: Vec::new() })
+    }
+
+    /// Of messages that may be put together of these prompts.
+    pub(super) fn of_pieces(pieces: Pieces) -> Self {
+        Self::Beside(Beside { pieces, ..Beside::default() })
     }
 
     fn halves(&self) -> &[Half] {
@@ -105,6 +115,12 @@ impl Wanted {
                 Writer::watching(&lengths).with_ends(halves.chain(rests.iter().map(|rest| rest.length())))
             }
         }
+    }
+
+    /// The prompts that the user's message was put together of.
+    pub(super) fn pieces_of(&self, message: &str) -> Vec<Half> {
+        let Self::Beside(Beside { pieces, .. }) = self else { return Vec::new() };
+        pieces.of(message).into_iter().map(Half::Prompt).collect()
     }
 
     /// What of the halves the user's message begins or ends with, and has more.

@@ -149,3 +149,125 @@ fn turns_from_outside_are_shown_while_a_window_is_open_though_what_was_said_befo
         }
     }
 }
+
+/// What each window sends, `> `, its agent says, and comes to an end with, `= `.
+type Steps = &'static [(usize, &'static str)];
+/// Prompts that are not waited for, and what the agent tells of them and the next.
+const NOT_WAITED_FOR: [(Steps, &[&str]); 4] = [
+    // All that nobody has answered is one message.
+    (
+        &[
+            (0, "> two"),
+            (1, "> three"),
+            (2, "> four"),
+            (0, "> five"),
+            (1, "> six"),
+            (2, "> seven"),
+            (0, "= two"),
+            (0, "= five"),
+            (1, "= three"),
+            (2, "= four"),
+            (1, "= six"),
+            (2, "7"),
+            (2, "= seven"),
+        ],
+        &["> two\n\nfive\n\nthree\n\nfour\n\nsix\n\nseven", "7", "> eight", "8"],
+    ),
+    // The last is told together with what is said behind them,
+    (
+        &[
+            (2, "> four"),
+            (2, "> seven"),
+            (1, "> three"),
+            (1, "> six"),
+            (2, "= four"),
+            (1, "= three"),
+            (2, "7"),
+            (2, "= seven"),
+            (1, "= six"),
+        ],
+        &["> four\n\nthree\n\nseven", "7", "> six\n\neight", "8"],
+    ),
+    // and the first with what was said before them.
+    (
+        &[
+            (0, "> two"),
+            (0, "= two"),
+            (1, "> ten"),
+            (1, "> three"),
+            (2, "> four"),
+            (2, "> seven"),
+            (2, "= four"),
+            (2, "7"),
+            (2, "= seven"),
+            (1, "= ten"),
+            (1, "= three"),
+        ],
+        &["> two\n\nten\n\nfour\n\nseven", "7", "> three\n\neight", "8"],
+    ),
+    (
+        &[
+            (0, "> two"),
+            (0, "> five"),
+            (0, "= two"),
+            (0, "= five"),
+            (1, "> ten"),
+            (1, "> three"),
+            (1, "> six"),
+            (2, "> four"),
+            (2, "> seven"),
+            (2, "= four"),
+            (2, "7"),
+            (2, "= seven"),
+            (1, "= ten"),
+            (1, "= three"),
+            (1, "= six"),
+        ],
+        &["> two\n\nfive\n\nten\n\nfour\n\nseven", "7", "> three\n\nsix\n\neight", "8"],
+    ),
+];
+
+#[test]
+fn prompts_that_windows_do_not_wait_for_stay_where_they_are_in_whichever_order_the_agent_puts_them_together() {
+    for (steps, told) in NOT_WAITED_FOR {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let loads = json!({"loadSession": true});
+        let mut windows: Vec<Desk<'_>> = (0..3).map(|_| Desk::ready(&store, &world, &loads)).collect();
+        windows[0].new_session("s1", CWD);
+        windows[0].turn("s1", "one", &["1"]);
+        let begin = ["> one", "1"];
+        for window in &mut windows[1..] {
+            tells(window, &begin);
+        }
+        let last = [(0, "> eight"), (0, "8"), (0, "= eight")];
+        for (window, step) in steps.iter().chain(&last) {
+            let desk = &mut windows[*window];
+            match step.split_once(' ') {
+                Some((">", prompt)) => {
+                    let mut out = ask_prompt(desk, prompt, "s1", prompt);
+                    while out.asked("session/prompt").is_none() {
+                        out = desk.wait(100);
+                    }
+                }
+                Some(("=", prompt)) => drop(desk.agent(answers(prompt))),
+                _ => drop(desk.agent(update("s1", chunk("agent_message_chunk", step)))),
+            }
+            desk.wait(100);
+        }
+        let told = [&begin[..], told].concat();
+        let mut shown = None;
+        for is_alone in [false, true] {
+            if is_alone {
+                windows.drain(..).for_each(leave);
+                world.now.set(world.now.get() + 60_000);
+            }
+            let mut next = Desk::ready(&store, &world, &loads);
+            let words = tells(&mut next, &told);
+            for text in told.iter().flat_map(|told| told.trim_start_matches("> ").split("\n\n")) {
+                assert_eq!(words.concat().matches(text).count(), 1, "{text}: {words:?} of {told:?}");
+            }
+            assert_eq!(*shown.get_or_insert_with(|| words.clone()), words, "{told:?}");
+            leave(next);
+        }
+    }
+}

@@ -7,6 +7,7 @@ mod folding;
 mod large;
 mod lossy;
 mod property;
+mod queues;
 mod scene;
 mod searching;
 mod windows;

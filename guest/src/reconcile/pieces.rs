@@ -1,0 +1,90 @@
+//! What a message of the user's was put together of. Agents give as one what was said with no answer between, and what several windows
+//! said in the order in which it came to them.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::sum::Sum;
+use super::text::Writer;
+
+/// Up to how many places of a message it is looked for what goes on there.
+const MOST_PLACES: usize = 256;
+
+/// Prompts that messages may be put together of.
+#[derive(Debug, Default)]
+pub(super) struct Pieces {
+    prompts: BTreeSet<Sum>,
+    /// How long they are, the shortest first.
+    lengths: BTreeSet<u64>,
+}
+
+impl FromIterator<Sum> for Pieces {
+    fn from_iter<I: IntoIterator<Item = Sum>>(prompts: I) -> Self {
+        let prompts: BTreeSet<Sum> = prompts.into_iter().filter(|prompt| !prompt.is_empty()).collect();
+        let lengths = prompts.iter().map(|prompt| prompt.length()).collect();
+        Self { prompts, lengths }
+    }
+}
+
+impl Pieces {
+    /// The fewest of the prompts that this message is, one behind the other. None where it is one of them by itself, or has
+    /// anything else.
+    pub(super) fn of(&self, message: &str) -> Vec<Sum> {
+        let ends = if self.prompts.is_empty() { Vec::new() } else { sums(message) };
+        let Some(all) = ends.last().copied().filter(|all| !self.prompts.contains(all)) else { return Vec::new() };
+        // Where pieces end: where each begins, and which it is.
+        let mut found: BTreeMap<Sum, (Sum, Sum)> = BTreeMap::new();
+        let mut begins = VecDeque::from([Sum::default()]);
+        while let Some(begin) = begins.pop_front().filter(|_| !found.contains_key(&all)) {
+            let lengths = self.lengths.iter().map(|length| begin.length() + length);
+            for length in lengths.take_while(|length| *length <= all.length()) {
+                let Ok(place) = ends.binary_search_by_key(&length, |end| end.length()) else { continue };
+                let (end, piece) = (ends[place], ends[place].behind(begin));
+                if self.prompts.contains(&piece) && found.len() < MOST_PLACES && !found.contains_key(&end) {
+                    found.insert(end, (begin, piece));
+                    begins.push_back(end);
+                }
+            }
+        }
+        let last = found.get(&all).copied();
+        let pieces = std::iter::successors(last, |(begin, _)| found.get(begin).copied()).map(|(_, piece)| piece);
+        let mut pieces: Vec<Sum> = pieces.collect();
+        pieces.reverse();
+        pieces
+    }
+}
+
+/// The sums of what this begins with, the shortest first, the whole of it last. Each ends with a character.
+fn sums(text: &str) -> Vec<Sum> {
+    let mut writer = Writer::default();
+    let characters = text.chars().filter_map(|character| {
+        let before = writer.sum();
+        writer.push(character.encode_utf8(&mut [0; 4]));
+        Some(writer.sum()).filter(|sum| *sum != before)
+    });
+    characters.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_the_fewest_prompts_that_it_can_be_put_together_of() {
+        let prompts = ["one", "two", "twothree", "three", "on", "e", "a b\\"];
+        let pieces: Pieces = prompts.iter().map(|prompt| Sum::of(prompt)).collect();
+        for (message, expected) in [
+            ("two\n\none", &["two", "one"][..]),
+            ("one two three two", &["one", "twothree", "two"]),
+            ("on e e", &["one", "e"]),
+            ("ab\\\ntwo", &["ab", "two"]),
+            ("twothree", &[]),
+            ("one four", &[]),
+            ("four one", &[]),
+            ("", &[]),
+        ] {
+            let expected: Vec<Sum> = expected.iter().map(|prompt| Sum::of(prompt)).collect();
+            assert_eq!(pieces.of(message), expected, "{message}");
+        }
+        assert_eq!(Pieces::default().of("one"), []);
+    }
+}
