@@ -110,7 +110,7 @@ impl LiveSession {
         for update in std::mem::take(&mut opening.later) {
             cx.notify(&session.id, &update);
         }
-        self.say_after_all(&opening.take_behind_answer(), cx);
+        self.say_held(opening.behind_answer.take(), cx);
         self.release(cx);
         if request.is_none() && !opening.was_open() {
             // It was opened for its history alone.

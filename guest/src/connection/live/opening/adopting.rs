@@ -1,5 +1,6 @@
 //! Taking over what the agent tells of a session while it opens it.
 
+use super::behind_answer::OVERFLOWED;
 use super::mixed::Mixed;
 use super::{Comparing, Opening, Others, Target, Wanted};
 use crate::connection::cx::Cx;
@@ -72,8 +73,7 @@ impl LiveSession {
         }
         let Some(opening) = self.opening_mut().filter(|opening| opening.is_behind_answer()) else { return false };
         if opening.behind_answer.push(update.line) {
-            let reason = "the agent has said more than 16 MiB in a session before that was open";
-            cx.push(Effect::NotRecorded(reason.to_owned()));
+            cx.push(Effect::NotRecorded(OVERFLOWED.to_owned()));
         }
         true
     }
