@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, text_of, update};
 use crate::scenes::{
-    CWD, TOLD, account, answers, ask_load, ask_permission, ask_prompt, ask_resume, leave, lines, load, met, permit,
-    replay, said, says,
+    CWD, TOLD, answers, ask_load, ask_permission, ask_prompt, ask_resume, leave, lines, load, met, oblige, permit,
+    replay, said, says, updates,
 };
 
 const AGENT: &str = "agent_message_chunk";
@@ -196,12 +196,6 @@ fn it_is_kept_where_the_session_does_not_open_after_all_and_nobody_is_shown_it()
             assert_eq!(said(&out.client).concat(), told, "{how} {capabilities} {end}");
             let is_call = |message: &Value| message["params"]["update"]["toolCallId"] == "c9";
             assert!(out.client.iter().any(is_call), "{how} {capabilities} {end}");
-            // The agent has said it itself.
-            let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
-            let asked = ask_resume(&mut desk, "again", "s1").request("session/resume");
-            let out = desk.reply(&asked, json!({}));
-            out.answer("again");
-            assert_eq!(account(&ask_prompt(&mut desk, "turn", "s1", "Go on")), None, "{how} {capabilities} {end}");
         }
     }
 }
@@ -329,4 +323,39 @@ fn where_it_is_too_much_to_wait_the_log_says_what_is_missing() {
     let kinds: String = entries.iter().map(|entry| &entry.value[..1]).collect();
     assert!(kinds.ends_with("gu"), "{kinds}");
     assert!(said(&kept(&store, &world).client).concat().ends_with("xGone on"));
+}
+
+#[test]
+fn what_it_says_to_its_user_while_it_tells_the_history_is_said_once() {
+    let capabilities = json!({"loadSession": true});
+    let notice = || json!({"sessionUpdate": "notice", "severity": "warning", "title": "A server is not there"});
+    let notices = |out: &Out| updates(out, "notice").len();
+    for before in [None, Some(0), Some(1), Some(TOLD.len())] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        set(&store, &world, &capabilities);
+        for _ in 0..2 {
+            let mut desk = met(&store, &world, &json!({"session": {"notices": {}}}), &capabilities);
+            let mut out = ask_load(&mut desk, "open", "s1");
+            let asked = out.request("session/load");
+            let (first, rest) = TOLD.split_at(before.unwrap_or(0));
+            out.extend(replay(&mut desk, "s1", first));
+            out.extend(desk.agent(update("s1", notice())));
+            if before.is_some() {
+                out.extend(replay(&mut desk, "s1", rest));
+            }
+            out.extend(desk.reply(&asked, modes()));
+            let out = oblige(&mut desk, out, &[], "never");
+            out.answer("open");
+            assert_eq!(notices(&out), 1, "{before:?}: {:?}", out.client);
+            assert_eq!(said(&out.client), lines(&[TOLD]), "{before:?}");
+            leave(desk);
+            let mut desk = Desk::open(&store, &world, &[]);
+            let params = json!({"protocolVersion": 1, "clientCapabilities": {"session": {"notices": {}}}});
+            desk.client(json!({"id": 0, "method": "initialize", "params": params}));
+            let info = json!({"name": "other", "version": "1"});
+            desk.agent(json!({"id": 0, "result": {"protocolVersion": 1, "agentInfo": info, "agentCapabilities": {}}}));
+            assert_eq!(notices(&load(&mut desk, "s1", &[])), 1, "{before:?}");
+            leave(desk);
+        }
+    }
 }

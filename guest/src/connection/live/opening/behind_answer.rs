@@ -1,13 +1,18 @@
 //! What an agent says of a session when it has answered that it has it open, and the client does not have it yet: the rest of the
 //! history is still on its way, or what was set is still being put back.
 
+use std::collections::BTreeSet;
+
+use super::adopting::NOTICE;
 use super::{Opening, Target};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::live::{LiveSession, Phase};
 use crate::environment::Environment;
-use crate::rpc::Id;
-use crate::storage::Storage;
+use crate::rpc::{Id, Object};
+use crate::storage::{Storage, StorageError};
+use crate::store::Session;
+use crate::transcript::{Entry, Replay, Start};
 
 /// How much of it waits, in bytes.
 const MOST: usize = 16 * 1024 * 1024;
@@ -20,6 +25,8 @@ pub(super) const OVERFLOWED: &str = "the agent has said more than 16 MiB in a se
 pub(in crate::connection) enum Held {
     /// The line of an update.
     Update(String),
+    /// The line of an update that stood in what the agent has told of the history: the transcript may have it.
+    Notice(String),
     /// The line of a request to the user, by its id.
     Question(Id, String),
     /// The line by which the agent takes such a request back.
@@ -48,6 +55,14 @@ impl BehindAnswer {
         !has_room
     }
 
+    /// The same of what the transcript may have.
+    pub(super) fn push_notice(&mut self, line: &str) {
+        if self.has_room_for(line) {
+            self.length += line.len();
+            self.held.push(Held::Notice(line.to_owned()));
+        }
+    }
+
     fn is_full(&self) -> bool {
         matches!(self.held.last(), Some(Held::Overflow))
     }
@@ -60,6 +75,28 @@ impl BehindAnswer {
         self.held.iter().any(|held| matches!(held, Held::Question(id, _) if id == question))
     }
 
+    /// What of it the transcript of this session has is nothing new.
+    pub(in crate::connection::live) fn forget_known<S: Storage>(
+        &mut self,
+        storage: &S,
+        session: &Session,
+    ) -> Result<(), StorageError> {
+        if !self.held.iter().any(|held| matches!(held, Held::Notice(_))) {
+            return Ok(());
+        }
+        let mut known = BTreeSet::new();
+        Replay::open(storage, session, Start::Beginning)?.each(storage, |_, text| {
+            let entry = Entry::parse(text).filter(|entry| entry.update_name().as_deref() == Some(NOTICE));
+            known.extend(entry.and_then(|entry| update_of(entry.json)));
+        })?;
+        let is_known = |line: &str| {
+            let params = Object::parse_or_empty(line).get("params").and_then(update_of);
+            params.is_some_and(|update| known.contains(&update))
+        };
+        self.held.retain(|held| !matches!(held, Held::Notice(line) if is_known(line)));
+        Ok(())
+    }
+
     /// All that waits; nothing does then.
     pub(in crate::connection::live) fn take(&mut self) -> Vec<Held> {
         std::mem::take(self).held
@@ -67,8 +104,13 @@ impl BehindAnswer {
 
     /// The agent has ended: it waits for no answer.
     fn forget_questions(&mut self) {
-        self.held.retain(|held| matches!(held, Held::Update(_) | Held::Overflow));
+        self.held.retain(|held| !matches!(held, Held::Question(..) | Held::Withdrawal(_)));
     }
+}
+
+/// The `update` member of a notification's params.
+fn update_of(params: &str) -> Option<String> {
+    Object::parse(params)?.get("update").map(str::to_owned)
 }
 
 impl LiveSession {
@@ -120,7 +162,7 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) {
         match held {
-            Held::Update(line) => self.say_after_all(&[line], cx),
+            Held::Update(line) | Held::Notice(line) => self.say_after_all(&[line], cx),
             Held::Overflow => self.note_loss(cx.now(), OVERFLOWED),
             Held::Question(..) | Held::Withdrawal(_) => {}
         }
