@@ -110,10 +110,7 @@ impl LiveSession {
         for update in std::mem::take(&mut opening.later) {
             cx.notify(&session.id, &update);
         }
-        if let Err(error) = opening.behind_answer.forget_known(cx.store.storage(), &session) {
-            cx.push(Effect::Warn(format!("what was said may have been said before: {error}")));
-        }
-        self.say_held(opening.behind_answer.take(), cx);
+        self.say_held(opening.take_held(cx), cx);
         self.release(cx);
         if request.is_none() && !opening.was_open() {
             // It was opened for its history alone.

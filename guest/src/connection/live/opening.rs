@@ -93,7 +93,7 @@ pub(super) struct Opening {
     pub(super) overheard: Option<Overheard>,
     /// The agent has told something that the user said before its answer.
     has_told: bool,
-    pub(super) behind_answer: BehindAnswer,
+    behind_answer: BehindAnswer,
     /// The agent's telling is shown as it comes, because there is nothing else to show.
     shows_telling: bool,
     /// What the agent has heard of the transcript, in entries.

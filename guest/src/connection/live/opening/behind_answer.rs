@@ -37,7 +37,7 @@ pub(in crate::connection) enum Held {
 
 /// What waits, in the order in which it was said.
 #[derive(Debug, Default)]
-pub(in crate::connection::live) struct BehindAnswer {
+pub(super) struct BehindAnswer {
     held: Vec<Held>,
     length: usize,
 }
@@ -76,11 +76,7 @@ impl BehindAnswer {
     }
 
     /// What of it the transcript of this session has is nothing new.
-    pub(in crate::connection::live) fn forget_known<S: Storage>(
-        &mut self,
-        storage: &S,
-        session: &Session,
-    ) -> Result<(), StorageError> {
+    fn forget_known<S: Storage>(&mut self, storage: &S, session: &Session) -> Result<(), StorageError> {
         if !self.held.iter().any(|held| matches!(held, Held::Notice(_))) {
             return Ok(());
         }
@@ -97,14 +93,24 @@ impl BehindAnswer {
         Ok(())
     }
 
-    /// All that waits; nothing does then.
-    pub(in crate::connection::live) fn take(&mut self) -> Vec<Held> {
-        std::mem::take(self).held
-    }
-
     /// The agent has ended: it waits for no answer.
     fn forget_questions(&mut self) {
         self.held.retain(|held| !matches!(held, Held::Question(..) | Held::Withdrawal(_)));
+    }
+}
+
+impl Opening {
+    /// All that waits, and is not in the transcript; nothing does then.
+    pub(in crate::connection::live) fn take_held<S: Storage, E: Environment>(
+        &mut self,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Vec<Held> {
+        if let Target::Known(session) = &self.target
+            && let Err(error) = self.behind_answer.forget_known(cx.store.storage(), session)
+        {
+            cx.push(Effect::Warn(format!("what an agent has said may have been said before: {error}")));
+        }
+        std::mem::take(&mut self.behind_answer).held
     }
 }
 
@@ -172,7 +178,7 @@ impl LiveSession {
     /// here: nobody is shown it. Its questions the router answers.
     pub(super) fn keep_held<S: Storage, E: Environment>(&mut self, opening: &mut Opening, cx: &mut Cx<'_, S, E>) {
         let is_question = |held: &Held| matches!(held, Held::Question(..));
-        let (questions, said): (Vec<Held>, Vec<Held>) = opening.behind_answer.take().into_iter().partition(is_question);
+        let (questions, said): (Vec<Held>, Vec<Held>) = opening.take_held(cx).into_iter().partition(is_question);
         if !questions.is_empty() {
             cx.push(Effect::Held { of: self.key.clone(), rest: questions });
         }

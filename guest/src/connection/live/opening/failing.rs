@@ -60,7 +60,7 @@ impl LiveSession {
         }
         if opening.was_open() {
             self.phase = Phase::Open { turns: Vec::new(), busy: None };
-            self.say_held(opening.behind_answer.take(), cx);
+            self.say_held(opening.take_held(cx), cx);
         } else {
             self.keep_held(&mut opening, cx);
         }

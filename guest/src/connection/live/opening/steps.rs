@@ -92,7 +92,7 @@ impl LiveSession {
             staging.discard(cx);
         }
         self.copy = AgentsCopy::Untold;
-        self.say_held(opening.behind_answer.take(), cx);
+        self.say_held(opening.take_held(cx), cx);
         let Some(request) = opening.request.take() else { return };
         if let Err(error) = self.show_again(&request, opening.wanted, cx) {
             cx.finish(&request, Err(error));
