@@ -20,6 +20,7 @@ pub mod mend;
 pub mod open_marks;
 pub mod panel;
 pub mod permissions;
+pub mod place;
 pub mod refused;
 pub mod relocate;
 pub mod removal;

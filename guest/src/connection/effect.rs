@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::client_request::ClientRequest;
 use super::key::Key;
+use super::live::Held;
 use super::load::Share;
 use super::method::Method;
 use super::params::Rest;
@@ -63,6 +64,9 @@ pub(super) enum Effect {
     Finish(ClientRequest, Result<String, RpcError>),
     /// Handle these lines as if they came now.
     Release(VecDeque<Waiting>),
+    /// What the agent has said in this session and asked its user, from the first question on, while it was not open to the
+    /// client. Where it is not open now either, the questions are answered for the client.
+    Held { of: Key, rest: Vec<Held> },
     /// Serve the session's history when there is room.
     Show(Key),
     /// A session was opened in this directory.

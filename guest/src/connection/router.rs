@@ -23,6 +23,7 @@ mod ends;
 mod folder_notes;
 mod follow;
 mod follow_worktrees;
+mod held;
 mod in_step;
 mod initialize;
 mod kept;

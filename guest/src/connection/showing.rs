@@ -7,6 +7,7 @@ use serde_json::json;
 use super::answer;
 use super::asked::AskedFor;
 use crate::rpc::{self, RpcError};
+use crate::sessions::place;
 use crate::storage::Storage;
 use crate::store::{Session, Store};
 use crate::transcript::{Entry, LaidOut, Part, Replay, Shown, Start};
@@ -64,7 +65,7 @@ impl Showing {
     /// Where the history stands that was shown; nowhere in the conversation where that was none of it.
     pub(super) fn cursor(&self) -> Option<String> {
         let is_conversation = self.part == Part::Conversation;
-        is_conversation.then(|| self.history.position().to_cursor(self.session.layout))
+        is_conversation.then(|| place::to_cursor(&self.session, self.part, self.history.position()))
     }
 
     /// How much of the session's own log was shown, where all of the conversation was.

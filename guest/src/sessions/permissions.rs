@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::place;
 use super::transcript::{ASIDE, BATCH_BYTES, BYTES, TranscriptError, open, still_there};
 use crate::rpc::{Object, RpcError};
 use crate::storage::Storage;
@@ -137,7 +138,7 @@ fn of_part<S: Storage>(
             if let Some((next, until)) = &next
                 && (!page.waits() || bytes - until >= LOOKED_FOR_ANSWER)
             {
-                let next_cursor = Some(next.to_cursor(session.layout));
+                let next_cursor = Some(place::to_cursor(&session, part, next));
                 return Ok((PermissionPage { permissions: page.into_permissions(), next_cursor }, session));
             }
         }
@@ -146,7 +147,7 @@ fn of_part<S: Storage>(
     if page.waits() {
         page.look_elsewhere(store, id, part)?;
     }
-    let next_cursor = next.map(|(next, _)| next.to_cursor(session.layout));
+    let next_cursor = next.map(|(next, _)| place::to_cursor(&session, part, &next));
     Ok((PermissionPage { permissions: page.into_permissions(), next_cursor }, session))
 }
 

@@ -1,5 +1,6 @@
 //! Reading a transcript a page at a time, for those who have no connection to replay it to.
 
+use super::place;
 use crate::storage::{Storage, StorageError};
 use crate::store::{Session, Store};
 use crate::transcript::{Entry, Part, Position, Progress, Replay, Start};
@@ -69,7 +70,7 @@ pub(super) fn open<S: Storage>(
     after: Option<&str>,
 ) -> Result<(Session, Replay), TranscriptError> {
     let session = store.session(id)?.ok_or(TranscriptError::NotFound)?;
-    let start = match after.map(Position::from_cursor) {
+    let start = match after.map(|after| place::from_cursor(after, id, part)) {
         None => Position::default(),
         Some(Some((layout, position))) if layout == session.layout => position,
         Some(_) => return Err(TranscriptError::Place),
@@ -101,7 +102,7 @@ fn page<S: Storage>(
             }
             bytes += text.len();
             let read = Entry::parse(&text).map(|entry| entry.updates()).unwrap_or_default();
-            let cursor = position.to_cursor(session.layout);
+            let cursor = place::to_cursor(&session, part, &position);
             updates.extend(read.into_iter().map(|update| (cursor.clone(), update)));
         }
     }

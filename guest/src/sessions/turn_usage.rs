@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::place;
 use super::transcript::{BATCH_BYTES, BYTES, TranscriptError, open, still_there};
 use crate::storage::Storage;
 use crate::store::{Store, Used};
@@ -64,7 +65,10 @@ pub fn turn_usage<S: Storage>(
             let end = Entry::parse(&text).filter(|entry| entry.kind == Kind::TurnEnd && entry.time >= session.created);
             turns.extend(end.and_then(|end| of(&end)));
             if turns.len() >= limit || bytes >= BYTES {
-                return Ok(TurnUsagePage { turns, next_cursor: Some(position.to_cursor(session.layout)) });
+                return Ok(TurnUsagePage {
+                    turns,
+                    next_cursor: Some(place::to_cursor(&session, Part::Conversation, &position)),
+                });
             }
         }
     }

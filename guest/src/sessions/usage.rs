@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
+use super::fingerprint::Fingerprint;
 use crate::storage::{Bounds, Storage, StorageError};
 use crate::store::{Day, Store, Title, Usage, keys};
 
@@ -61,13 +62,13 @@ struct Head<'a> {
 pub fn usage<S: Storage>(store: &Store<S>, cursor: Option<&str>, limit: u32) -> Result<UsagePage, UsageError> {
     let start = match cursor {
         None => keys::USAGES.to_owned(),
-        Some(behind) if keys::is_encoded(behind) => format!("{}{behind}\u{0}", keys::USAGES),
-        Some(_) => return Err(UsageError::Cursor),
+        Some(cursor) => format!("{}{}\u{0}", keys::USAGES, id_behind(cursor).ok_or(UsageError::Cursor)?),
     };
     let bounds = Bounds { limit: limit.clamp(1, MOST), max_bytes: BYTES };
     let page = store.storage().scan(&start, &keys::range_end(keys::USAGES), false, bounds)?;
     let id_of = |key: &str| key.strip_prefix(keys::USAGES).map(str::to_owned);
-    let next_cursor = page.entries.last().filter(|_| page.more).and_then(|entry| id_of(&entry.key));
+    let next_cursor =
+        page.entries.last().filter(|_| page.more).and_then(|entry| id_of(&entry.key)).map(|id| to_cursor(&id));
     let known: Vec<(String, Usage)> = page
         .entries
         .iter()
@@ -86,4 +87,18 @@ pub fn usage<S: Storage>(store: &Store<S>, cursor: Option<&str>, limit: u32) -> 
         }));
     }
     Ok(UsagePage { rows, next_cursor })
+}
+
+/// The cursor behind the session whose id is so encoded.
+fn to_cursor(encoded: &str) -> String {
+    let mut print = Fingerprint::default();
+    print.text("usage");
+    print.text(encoded);
+    format!("{}/{encoded}", print.digits())
+}
+
+/// The encoded id of the session that a cursor is behind.
+fn id_behind(cursor: &str) -> Option<&str> {
+    let (_, encoded) = cursor.split_once('/')?;
+    (cursor == to_cursor(encoded)).then_some(encoded)
 }

@@ -21,6 +21,7 @@ mod compared;
 mod conductor;
 mod counts;
 mod crowded;
+mod cursors;
 mod cut_off;
 mod cut_short;
 mod cwd;

@@ -14,10 +14,10 @@ use crate::connection::told::Untold;
 use crate::environment::Environment;
 use crate::rpc::{Object, RpcError};
 use crate::sessions::fork::{Fork, fork};
-use crate::sessions::{info, open_marks};
+use crate::sessions::{info, open_marks, place};
 use crate::storage::{Durability, Storage, StorageError, Write};
 use crate::store::{Changed, Decision, Origin, Session, Title, keys};
-use crate::transcript::{LaidOut, Position, Recorder, is_any_said, length};
+use crate::transcript::{LaidOut, Part, Position, Recorder, is_any_said, length};
 
 impl LiveSession {
     /// The agent has it open and the history is out: the store is told, then the client, then whoever waited.
@@ -110,7 +110,7 @@ impl LiveSession {
         for update in std::mem::take(&mut opening.later) {
             cx.notify(&session.id, &update);
         }
-        self.say_after_all(&opening.take_behind_answer(), cx);
+        self.say_held(opening.take_held(cx), cx);
         self.release(cx);
         if request.is_none() && !opening.was_open() {
             // It was opened for its history alone.
@@ -199,7 +199,9 @@ impl LiveSession {
         if opening.wanted.is_history() {
             let end = || length(cx.store.storage(), session).unwrap_or_default();
             let shown = opening.showing.as_ref().map(Showing::cursor);
-            if let Some(cursor) = shown.unwrap_or_else(|| Some(Position::at(end()).to_cursor(session.layout))) {
+            if let Some(cursor) =
+                shown.unwrap_or_else(|| Some(place::to_cursor(session, Part::Conversation, &Position::at(end()))))
+            {
                 mark["cursor"] = cursor.into();
             }
         }

@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::json;
 
+pub(in crate::connection) use behind_answer::Held;
 pub(in crate::connection) use wanted::Wanted;
 
 use super::agents_copy::AgentsCopy;
@@ -235,11 +236,6 @@ impl Opening {
     /// Whether the agent has answered, and is not telling the history again, nor for an earlier request.
     pub(super) fn is_behind_answer(&self) -> bool {
         self.attached.is_some() && self.current.is_none() && !self.awaits_earlier
-    }
-
-    /// What the agent has said behind its answer, once.
-    pub(super) fn take_behind_answer(&mut self) -> Vec<String> {
-        self.behind_answer.take()
     }
 
     /// The store's revision when the agent was asked to make it, if that could be read and it may be listed since.

@@ -196,6 +196,7 @@ impl LiveSession {
 
     /// The agent has ended: it waits for nothing. What it has asked in a turn ends with that.
     pub(super) fn forget_questions<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        self.forget_held_questions();
         for question in std::mem::take(&mut self.questions) {
             if question.is_elicitation {
                 self.awaited.is_unwritten = true;

@@ -16,6 +16,12 @@ use crate::storage::Storage;
 const PERMISSION: &str = "session/request_permission";
 const ELICITATION: &str = "elicitation/create";
 
+/// The answer to such a request (its line) where nobody is there to answer it.
+pub(super) fn not_answered(line: &str) -> &'static str {
+    let is_elicitation = Object::parse_or_empty(line).get_string("method").as_deref() == Some(ELICITATION);
+    if is_elicitation { "{\"action\":\"cancel\"}" } else { NOT_ANSWERED }
+}
+
 impl<S: Storage, E: Environment> Router<S, E> {
     /// A line from the agent.
     pub(crate) fn agent_line(&mut self, line: String) {
@@ -204,11 +210,16 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.agent_line(rpc::notification(method, params.unwrap_or("{}")));
             return Handled::Done;
         }
-        let known_as = self.connection.generation.mark(id);
-        self.forget_taken_back(&known_as);
         let asked = params.filter(|_| matches!(method, PERMISSION | ELICITATION)).and_then(Object::parse);
         let session = asked.as_ref().and_then(|asked| asked.get_string("sessionId"));
         let key = session.and_then(|session| self.connection.by_agent.get(session.as_str()).cloned());
+        if let Some(session) = key.as_ref().and_then(|key| self.connection.sessions.get_mut(key))
+            && session.holds_question(id, line)
+        {
+            return Handled::Done;
+        }
+        let known_as = self.connection.generation.mark(id);
+        self.forget_taken_back(&known_as);
         let (Some(asked), Some(key)) = (asked, key) else {
             self.connection.requests.of_agent.insert(known_as, None);
             return self.pass_to_client(line, params);
@@ -252,10 +263,15 @@ impl<S: Storage, E: Environment> Router<S, E> {
         } else if self.agents_list_changed(method, params) {
             return Handled::Done;
         }
-        let handled = self.pass_to_client(line, params);
         if method != "$/cancel_request" {
-            return handled;
+            return self.pass_to_client(line, params);
         }
+        let withdrawn = params.and_then(Object::parse).and_then(|params| params.get("requestId").and_then(Id::parse));
+        let mut sessions = self.connection.sessions.values_mut();
+        if withdrawn.is_some_and(|id| sessions.any(|session| session.holds_withdrawal(&id, line))) {
+            return Handled::Done;
+        }
+        let handled = self.pass_to_client(line, params);
         self.agent_withdraws(params);
         self.marked(handled, line)
     }

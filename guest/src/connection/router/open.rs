@@ -8,10 +8,10 @@ use crate::connection::params::Params;
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc::{self, Code, Object, RpcError};
-use crate::sessions::mend;
+use crate::sessions::{mend, place};
 use crate::storage::{Storage, StorageError};
 use crate::store::{Known, Origin, Session, State, keys};
-use crate::transcript::{Part, Position, Start};
+use crate::transcript::{Part, Start};
 
 /// How many sessions a connection may have open: each takes about 2 KiB.
 const MOST_OPEN: usize = 20_000;
@@ -22,7 +22,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         params.cwd_given()?;
         params.check_mcp_servers(true)?;
         params.additional_directories()?;
-        let wanted = history_wanted(params)?;
+        let wanted = history_wanted(&session, params)?;
         self.open_session(request, &session, params, wanted)
     }
 
@@ -215,9 +215,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 }
 
-/// `_meta["acp-sessions"].replay` of a load: `{"last": N}` or `{"after": CURSOR}`, or `{"setAside": true}`, with or without
+/// `_meta["acp-sessions"].replay` of a load of this session: `{"last": N}` or `{"after": CURSOR}`, or `{"setAside": true}`, with or without
 /// `last`, for what was taken out of the conversation.
-fn history_wanted(params: &Params<'_>) -> Result<Wanted, RpcError> {
+fn history_wanted(id: &str, params: &Params<'_>) -> Result<Wanted, RpcError> {
     const FIELD: &str = "_meta.acp-sessions.replay";
     let Some(replay) = params.own_meta("replay") else {
         return Ok(Wanted::History { part: Part::Conversation, start: Start::Beginning, layout: None });
@@ -233,9 +233,9 @@ fn history_wanted(params: &Params<'_>) -> Result<Wanted, RpcError> {
         return Ok(Wanted::History { part, start: Start::Last(last), layout: None });
     }
     if replay.get("after").is_some() {
-        let place = replay.get_string("after").and_then(|cursor| Position::from_cursor(&cursor));
-        let (layout, position) =
-            place.ok_or_else(|| RpcError::invalid_params(FIELD, "takes a cursor it gave for `after`"))?;
+        let place = replay.get_string("after").and_then(|cursor| place::from_cursor(&cursor, id, Part::Conversation));
+        let (layout, position) = place
+            .ok_or_else(|| RpcError::invalid_params(FIELD, "takes a cursor it gave of this session for `after`"))?;
         if part == Part::SetAside {
             return Err(RpcError::invalid_params(FIELD, "takes `after` for the conversation only"));
         }

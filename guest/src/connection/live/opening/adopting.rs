@@ -1,5 +1,6 @@
 //! Taking over what the agent tells of a session while it opens it.
 
+use super::behind_answer::OVERFLOWED;
 use super::mixed::Mixed;
 use super::{Comparing, Opening, Others, Target, Wanted};
 use crate::connection::cx::Cx;
@@ -15,13 +16,24 @@ use crate::storage::{Storage, StorageError};
 use crate::transcript::{Start, UpdateKind};
 
 /// What an agent tells its user beside the conversation (unstable).
-const NOTICE: &str = "notice";
+pub(super) const NOTICE: &str = "notice";
 
 /// Why a history that only its agent has is not taken over.
 const DROPPED: &str = "Internal error: while the agent told the history of this session, another process took this one for \
                        gone, and dropped what had been told: load it again";
 
 impl Opening {
+    /// What it says to its user while it opens the session waits until that is open. Among what it tells of the history it may be
+    /// a part of that, which the transcript has by then; where the history is shown as it is told it is shown.
+    fn notice_told(&mut self, update: &Update<'_>) {
+        let is_compared = self.staging.is_some() && matches!(self.current, Some((_, Step::Load)));
+        if is_compared && !self.shows_telling {
+            self.behind_answer.push_notice(update.line);
+        } else if !is_compared && !self.has_told && self.staging.is_none() {
+            self.behind_answer.push(update.line);
+        }
+    }
+
     /// Of a fork of what is not known here, nothing is here but what is told of it as it is made.
     fn expect_telling<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) {
         if self.staging.is_some() || !matches!(self.target, Target::ForkOfUnknown(_)) {
@@ -45,19 +57,19 @@ impl LiveSession {
         if self.waits_for_opened(update, cx) {
             return None;
         }
+        let is_told_in_vain = cx.requests.is_told_in_vain(&self.agent_id);
         // Where it tells that behind its answer to an earlier request, it may do so for this one as well.
-        let is_told_late = !self.late_replay.is_over()
-            || cx.requests.is_told_in_vain(&self.agent_id)
+        let is_told_late = is_told_in_vain
+            || !self.late_replay.is_over()
             || cx.requests.is_told_behind_answer_in_vain(&self.agent_id, cx.now());
         let opening = self.opening_mut()?;
         opening.has_told |= update.kind == UpdateKind::UserChunk && !is_told_late;
         opening.expect_telling(update, cx);
+        if update.name == NOTICE && !is_told_in_vain {
+            opening.notice_told(update);
+        }
         // What it says while it goes on by other ways, or begins a fork of what is known, is in the log already.
         let (Some(staging), Some((_, Step::Load | Step::Fork))) = (&mut opening.staging, &opening.current) else {
-            // What it says to its user of how it opens the session is not.
-            if update.name == NOTICE && !opening.has_told {
-                opening.behind_answer.push(update.line);
-            }
             return None;
         };
         match staging.record(update, cx) {
@@ -76,8 +88,7 @@ impl LiveSession {
         }
         let Some(opening) = self.opening_mut().filter(|opening| opening.is_behind_answer()) else { return false };
         if opening.behind_answer.push(update.line) {
-            let reason = "the agent has said more than 16 MiB in a session before that was open";
-            cx.push(Effect::NotRecorded(reason.to_owned()));
+            cx.push(Effect::NotRecorded(OVERFLOWED.to_owned()));
         }
         true
     }

@@ -38,6 +38,9 @@ impl Opening {
 impl LiveSession {
     /// The session could not be opened: the request fails, and what waited for it is handled without it.
     pub(in crate::connection) fn fail<S: Storage, E: Environment>(&mut self, error: RpcError, cx: &mut Cx<'_, S, E>) {
+        if self.opening().is_some_and(Opening::is_behind_answer) {
+            self.end_late_replay(cx);
+        }
         let phase = std::mem::replace(&mut self.phase, Phase::Gone);
         let mut opening = match phase {
             Phase::Opening(opening) => opening,
@@ -57,7 +60,9 @@ impl LiveSession {
         }
         if opening.was_open() {
             self.phase = Phase::Open { turns: Vec::new(), busy: None };
-            self.say_after_all(&opening.take_behind_answer(), cx);
+            self.say_held(opening.take_held(cx), cx);
+        } else {
+            self.keep_held(&mut opening, cx);
         }
         if opening.is_detached() {
             self.agent_id = "".into();

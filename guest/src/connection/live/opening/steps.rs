@@ -92,7 +92,7 @@ impl LiveSession {
             staging.discard(cx);
         }
         self.copy = AgentsCopy::Untold;
-        self.say_after_all(&opening.take_behind_answer(), cx);
+        self.say_held(opening.take_held(cx), cx);
         let Some(request) = opening.request.take() else { return };
         if let Err(error) = self.show_again(&request, opening.wanted, cx) {
             cx.finish(&request, Err(error));

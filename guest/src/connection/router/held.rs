@@ -1,0 +1,26 @@
+//! What an agent has said in a session and asked its user before the client had that open: the client has it now, or never will.
+
+use super::agent::not_answered;
+use crate::connection::key::Key;
+use crate::connection::live::{Held, LiveSession};
+use crate::connection::router::Router;
+use crate::environment::Environment;
+use crate::rpc;
+use crate::storage::Storage;
+
+impl<S: Storage, E: Environment> Router<S, E> {
+    /// Says it in its order.
+    pub(super) fn say_held(&mut self, of: &Key, rest: Vec<Held>) {
+        for held in rest {
+            let is_open = self.connection.sessions.get(of).is_some_and(LiveSession::is_open);
+            match held {
+                Held::Question(_, line) | Held::Withdrawal(line) if is_open => self.agent_line(line),
+                Held::Question(id, line) => self.send_agent(rpc::response(&id, not_answered(&line))),
+                Held::Withdrawal(_) => {}
+                Held::Update(_) | Held::Notice(_) | Held::Overflow => {
+                    self.with(of, |session, cx| session.say_one_held(held, cx));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Places in a transcript as those carry them who read it. A cursor says whose it is: in another session, or in what was taken out of
+//! the conversation, the same place is another one.
+
+use super::fingerprint::Fingerprint;
+use crate::store::Session;
+use crate::transcript::{Part, Position};
+
+/// The cursor of a place in a part of a session's transcript.
+pub fn to_cursor(session: &Session, part: Part, place: &Position) -> String {
+    format!("{}-{}", mark(&session.id, part), place.to_cursor(session.layout))
+}
+
+/// The layout and the place that a cursor means in a part of the transcript of this session; `None` for one of another's. Those
+/// of an earlier version do not say whose they are.
+pub fn from_cursor(cursor: &str, id: &str, part: Part) -> Option<(u64, Position)> {
+    Position::from_cursor(cursor).or_else(|| {
+        let (mark_given, place) = cursor.split_once('-')?;
+        if mark_given == mark(id, part) { Position::from_cursor(place) } else { None }
+    })
+}
+
+/// What the cursors of a part of a session's transcript begin with.
+fn mark(id: &str, part: Part) -> String {
+    let mut print = Fingerprint::default();
+    print.text("transcript");
+    print.text(id);
+    print.number(match part {
+        Part::Conversation => 0,
+        Part::SetAside => 1,
+    });
+    print.digits()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_one_of_its_own_session_and_part() {
+        let parts = [Part::Conversation, Part::SetAside];
+        let all: Vec<_> = ["s", "s1", ""].into_iter().flat_map(|id| parts.map(|part| (id, part))).collect();
+        for &(id, part) in &all {
+            let mut session = Session::new(id.into(), "/w".into(), 1);
+            session.layout = 3;
+            let cursor = to_cursor(&session, part, &Position::at(17));
+            for &(other, other_part) in &all {
+                let is_its = (other, other_part) == (id, part);
+                let read = from_cursor(&cursor, other, other_part);
+                assert_eq!(read, is_its.then(|| (3, Position::at(17))), "{cursor} {other} {other_part:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn cursors_of_earlier_versions_are_read_and_what_is_none_is_refused() {
+        for (cursor, place) in [
+            ("r1-5", Some((0, 5))),
+            ("r2-3-17", Some((3, 17))),
+            ("000000-r2-3-17", None),
+            ("-r2-3-17", None),
+            ("", None),
+        ] {
+            let place = place.map(|(layout, count)| (layout, Position::at(count)));
+            assert_eq!(from_cursor(cursor, "s", Part::Conversation), place, "{cursor}");
+        }
+    }
+}
