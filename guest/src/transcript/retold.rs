@@ -137,8 +137,13 @@ impl Retold {
 
     /// The agent has answered all that its user said.
     pub fn answered(&mut self) {
-        self.take_back();
+        self.interrupted();
         self.doubt_that(Doubt::None);
+    }
+
+    /// Something has come that belongs to no replay, and neither does that of which it was not sure.
+    pub fn interrupted(&mut self) {
+        self.take_back();
     }
 
     fn doubt_that(&mut self, doubt: Doubt) {

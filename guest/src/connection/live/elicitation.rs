@@ -14,6 +14,7 @@ impl LiveSession {
         question: Question,
         cx: &mut Cx<'_, S, E>,
     ) {
+        self.say_held_of_late_replay(cx);
         if self.is_open() {
             self.remember_question(question);
             self.awaited.is_unwritten = true;

@@ -152,6 +152,14 @@ impl LateReplay {
         self.take_held()
     }
 
+    /// Something has come that belongs to no replay: what waits belongs to none either, and is given.
+    pub(super) fn interrupted(&mut self) -> Vec<String> {
+        if let Stage::Followed { retold, .. } = &mut self.stage {
+            retold.interrupted();
+        }
+        self.take_held()
+    }
+
     fn take_held(&mut self) -> Vec<String> {
         let rest = self.hush.finish().map(|update| format!("{{\"update\":{update}}}"));
         self.held.extend(rest.map(|params| rpc::notification("session/update", &params)));

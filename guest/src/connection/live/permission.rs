@@ -25,6 +25,7 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) {
         if self.is_open() {
+            self.say_held_of_late_replay(cx);
             let mut entry = Object::parse_or_empty(params);
             if let Some(question) = &question {
                 entry.set(REQUEST, question.request.as_str());

@@ -94,10 +94,14 @@ impl LiveSession {
 
     /// A turn is about to end: what may have been part of such a replay is part of the turn. The replay may go on behind it.
     pub(super) fn late_replay_answered<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let held = self.late_replay.answered();
-        if self.turns_mut().is_some_and(|turns| turns.len() > 1) {
-            self.late_replay.prompted();
-        }
+        let is_last = self.turns_mut().is_some_and(|turns| turns.len() <= 1);
+        let held = if is_last { self.late_replay.answered() } else { self.late_replay.interrupted() };
+        self.say_after_all(&held, cx);
+    }
+
+    /// The agent asks its user something, as it does in no replay: what it has said before comes first.
+    pub(super) fn say_held_of_late_replay<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let held = self.late_replay.interrupted();
         self.say_after_all(&held, cx);
     }
 
