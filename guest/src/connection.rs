@@ -12,6 +12,7 @@ mod cx;
 mod effect;
 mod generation;
 mod handled;
+mod held;
 mod key;
 mod list_meta;
 mod live;

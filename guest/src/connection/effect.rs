@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use super::client_request::ClientRequest;
+use super::held::Held;
 use super::key::Key;
-use super::live::Held;
 use super::load::Share;
 use super::method::Method;
 use super::params::Rest;

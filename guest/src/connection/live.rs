@@ -50,7 +50,7 @@ use std::sync::Arc;
 
 pub(super) use lost::{given_to_keep, given_where};
 pub(super) use memo::Memo;
-pub(super) use opening::{Held, OpenRequest, Wanted};
+pub(super) use opening::{OpenRequest, Wanted};
 pub(super) use question::Question;
 pub(super) use session_update::Update;
 pub(super) use settings::Setting;

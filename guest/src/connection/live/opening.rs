@@ -19,7 +19,6 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::json;
 
-pub(in crate::connection) use behind_answer::Held;
 pub(in crate::connection) use wanted::Wanted;
 
 use super::agents_copy::AgentsCopy;

@@ -1,8 +1,9 @@
 //! What an agent has said in a session and asked its user before the client had that open: the client has it now, or never will.
 
 use super::agent::not_answered;
+use crate::connection::held::Held;
 use crate::connection::key::Key;
-use crate::connection::live::{Held, LiveSession};
+use crate::connection::live::LiveSession;
 use crate::connection::router::Router;
 use crate::environment::Environment;
 use crate::rpc;

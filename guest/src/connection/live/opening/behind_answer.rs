@@ -7,6 +7,7 @@ use super::adopting::NOTICE;
 use super::{Opening, Target};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
+use crate::connection::held::Held;
 use crate::connection::live::{LiveSession, Phase};
 use crate::environment::Environment;
 use crate::rpc::{Id, Object};
@@ -19,21 +20,6 @@ const MOST: usize = 16 * 1024 * 1024;
 
 /// Why something is missing in the log of a session.
 pub(super) const OVERFLOWED: &str = "the agent has said more than 16 MiB in a session before that was open";
-
-/// Something that waits for the session to be open.
-#[derive(Debug)]
-pub(in crate::connection) enum Held {
-    /// The line of an update.
-    Update(String),
-    /// The line of an update that stood in what the agent has told of the history: the transcript may have it.
-    Notice(String),
-    /// The line of a request to the user, by its id.
-    Question(Id, String),
-    /// The line by which the agent takes such a request back.
-    Withdrawal(String),
-    /// What came from here on did not find room.
-    Overflow,
-}
 
 /// What waits, in the order in which it was said.
 #[derive(Debug, Default)]
