@@ -41,6 +41,7 @@ const IN_CONNECTION: &[&str] = &[
     "requests",
     "method",
     "handled",
+    "held",
     "turn",
     "params",
     "terminals",

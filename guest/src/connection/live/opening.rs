@@ -12,6 +12,7 @@ mod failing;
 mod mixed;
 mod others;
 mod plan;
+mod say_held;
 mod steps;
 mod wanted;
 

@@ -1,6 +1,6 @@
 //! Taking over what the agent tells of a session while it opens it.
 
-use super::behind_answer::OVERFLOWED;
+use super::behind_answer::{NOTICE, OVERFLOWED};
 use super::mixed::Mixed;
 use super::{Comparing, Opening, Others, Target, Wanted};
 use crate::connection::cx::Cx;
@@ -14,9 +14,6 @@ use crate::rpc::{Code, RpcError};
 use crate::sessions::mend;
 use crate::storage::{Storage, StorageError};
 use crate::transcript::{Start, UpdateKind};
-
-/// What an agent tells its user beside the conversation (unstable).
-pub(super) const NOTICE: &str = "notice";
 
 /// Why a history that only its agent has is not taken over.
 const DROPPED: &str = "Internal error: while the agent told the history of this session, another process took this one for \
