@@ -12,6 +12,8 @@ use crate::exchange::Peer;
 use crate::rpc::{self, Id, Message, NotAMessage, Object, Outcome, RpcError};
 use crate::storage::Storage;
 
+use super::kept::Kept;
+
 /// The requests by which an agent asks its user.
 const PERMISSION: &str = "session/request_permission";
 const ELICITATION: &str = "elicitation/create";
@@ -216,6 +218,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if let Some(session) = key.as_ref().and_then(|key| self.connection.sessions.get_mut(key))
             && session.holds_question(id, line)
         {
+            let kept = Kept::Held(self.connection.generation.mark(id));
+            self.outputs.push_back(kept.with(Some(not_answered(line).to_owned())));
             return Handled::Done;
         }
         let known_as = self.connection.generation.mark(id);

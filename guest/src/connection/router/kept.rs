@@ -38,6 +38,9 @@ pub(super) enum Kept<'a> {
     Step(Id),
     /// A request of the agent's that was answered for the client, which may still answer it.
     TakenBack(Id),
+    /// A request of the agent's that the client does not have yet, by the id that it will have there; what the agent is answered
+    /// if it never has.
+    Held(Id),
 }
 
 impl<'a> Kept<'a> {
@@ -62,6 +65,7 @@ impl<'a> Kept<'a> {
             Self::Request(request) => format!("q/{}", request.id().as_json()),
             Self::Step(id) => format!("o/{}", id.as_json()),
             Self::TakenBack(id) => format!("a/{}", id.as_json()),
+            Self::Held(id) => format!("h/{}", id.as_json()),
         }
     }
 
@@ -83,6 +87,7 @@ impl<'a> Kept<'a> {
                 ("q", id) => Self::Request(ClientRequest::new(Id::parse(id)?)),
                 ("o", id) => Self::Step(Id::parse(id)?),
                 ("a", id) => Self::TakenBack(Id::parse(id)?),
+                ("h", id) => Self::Held(Id::parse(id)?),
                 _ => return None,
             },
         })
@@ -126,6 +131,7 @@ mod tests {
             Kept::Request(ClientRequest::new(id())),
             Kept::Step(id()),
             Kept::TakenBack(id()),
+            Kept::Held(id()),
         ];
         for kept in all {
             assert_eq!(Kept::read(&kept.key()), Some(kept));

@@ -25,7 +25,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     pub(crate) fn carry_on(&mut self, kept: Vec<(String, String)>, lost: Vec<Arrival>) {
         let mut orphans = Vec::new();
         let (mut sessions, mut given) = (Vec::new(), BTreeMap::<_, String>::new());
-        let mut subscriptions = Vec::new();
+        let (mut subscriptions, mut held) = (Vec::new(), Vec::new());
         let mut restarted = None;
         for (key, value) in kept {
             match Kept::read(&key) {
@@ -68,6 +68,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 Some(Kept::TakenBack(id)) => {
                     self.connection.requests.of_agent.take_back(id);
                 }
+                Some(Kept::Held(id)) => held.push((id, value)),
                 Some(Kept::Chain) | None => {}
             }
         }
@@ -89,6 +90,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         for (id, params) in subscriptions {
             self.subscribe_again(&id, &params);
         }
+        self.answer_held(held);
         let error = RpcError::new(Code::InternalError, "Internal error: the request was lost; please try again");
         for request in orphans {
             self.finish(&request, Err(error.clone()));
