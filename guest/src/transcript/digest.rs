@@ -13,50 +13,73 @@ use super::entry::{Entry, Kind};
 use super::own_words;
 use super::position::Position;
 use super::replay::{Replay, Start};
+use super::spans::length;
 use crate::storage::{Result, Storage};
 use crate::store::Session;
 pub use hearer::Hearer;
 use left_out::{Begun, LeftOut, begun_before};
-use parts::{LIMIT, Parts, shorten, without_own_words};
+use parts::{BETWEEN, Parts};
 use said::{ASSISTANT, said};
 
-/// The longest single contribution where not all that was said has room.
-const LONGEST_PART: usize = 8 * 1024;
-/// How many updates from the end are considered.
-const CONSIDERED: u64 = 2000;
+/// How many entries from the end are looked at first, and how many times as many if those do not fill an account.
+const FIRST_STRETCH: u64 = 512;
+const MORE: u64 = 4;
 const READ: u32 = 256 * 1024;
 /// The same where only the first thing said is looked for.
 const FIRST_READ: u32 = 16 * 1024;
-/// So many entries are looked at for it before an account is made after all.
+/// So many entries are looked at for it before the last ones are.
 const FIRST_CONSIDERED: usize = 256;
 
-/// Whether anything was said behind this position (a count of entries), of which [`digest`] would tell. Only as much is
-/// read as it takes to know.
+/// Whether anything was said behind this position (a count of entries), of which [`digest`] would tell. The first entries
+/// there are looked at, then the last, and more and more of them: where nothing was said all are read, and at most as many
+/// and a third again.
 pub fn is_any_said<S: Storage>(storage: &S, session: &Session, heard: u64) -> Result<bool> {
-    let mut replay = Replay::open(storage, session, Start::At(Position::at(heard)))?;
+    if let Some(is_any) = is_any_said_from(storage, session, heard, (FIRST_CONSIDERED, FIRST_READ))? {
+        return Ok(is_any);
+    }
+    let length = length(storage, session)?;
+    let mut stretch = FIRST_STRETCH;
+    loop {
+        let start = length.saturating_sub(stretch).max(heard);
+        let is_any = is_any_said_from(storage, session, start, (usize::MAX, READ))?.unwrap_or_default();
+        if is_any || start == heard {
+            return Ok(is_any);
+        }
+        stretch = stretch.saturating_mul(MORE);
+    }
+}
+
+/// The same from this place on, read so many bytes at a time; not known where so many entries do not tell.
+fn is_any_said_from<S: Storage>(
+    storage: &S,
+    session: &Session,
+    start: u64,
+    (most, read): (usize, u32),
+) -> Result<Option<bool>> {
+    let mut replay = Replay::open(storage, session, Start::At(Position::at(start)))?;
     let mut looked_at = 0;
     let mut speaking: Option<(String, own_words::Stream)> = None;
-    while let Some(entries) = replay.next_texts(storage, FIRST_READ)? {
+    while let Some(entries) = replay.next_texts(storage, read)? {
         for (speaker, text) in entries.iter().filter_map(|text| Entry::parse(text)).flat_map(|entry| said(&entry)) {
             let (_, stream) = match &mut speaking {
                 Some(same) if same.0 == speaker => same,
                 other => {
                     if other.take().is_some_and(|(_, mut stream)| !stream.finish().trim().is_empty()) {
-                        return Ok(true);
+                        return Ok(Some(true));
                     }
                     other.insert((speaker, own_words::Stream::default()))
                 }
             };
             if !stream.feed(&text).trim().is_empty() {
-                return Ok(true);
+                return Ok(Some(true));
             }
         }
         looked_at += entries.len();
-        if looked_at > FIRST_CONSIDERED {
-            return Ok(digest(storage, session, heard)?.is_some());
+        if looked_at > most {
+            return Ok(None);
         }
     }
-    Ok(speaking.is_some_and(|(_, mut stream)| !stream.finish().trim().is_empty()))
+    Ok(Some(speaking.is_some_and(|(_, mut stream)| !stream.finish().trim().is_empty())))
 }
 
 /// A content block (JSON) that tells what was said behind this position (a count of entries; 0: everything), marked as
@@ -66,73 +89,84 @@ pub fn digest<S: Storage>(storage: &S, session: &Session, heard: u64) -> Result<
 }
 
 /// The same without what this one took part in, or said by itself.
+///
+/// The last entries are read, and from further and further back, until what is told of them fills an account or all that is
+/// unheard was read. So the log is read four times as far back as what is told stands at most, and what is read is read once,
+/// and at most as much and a third again: all of the log where nearly nothing was said. No more is held than a piece of it,
+/// the tags of turns and a few times an account.
 pub fn digest_for<S: Storage>(
     storage: &S,
     session: &Session,
     heard: u64,
     without: Option<Hearer<'_>>,
 ) -> Result<Option<String>> {
-    let mut replay = Replay::open(storage, session, Start::Last(CONSIDERED))?;
-    let mut whole = replay.position().reached() <= heard;
-    if whole {
-        replay = Replay::open(storage, session, Start::At(Position::at(heard)))?;
+    let length = length(storage, session)?;
+    let mut stretch = FIRST_STRETCH;
+    loop {
+        let start = length.saturating_sub(stretch).max(heard);
+        let is_all = start == heard;
+        let parts = told_from(storage, session, start, without.map(|hearer| (hearer, Begun::before(start, is_all))))?;
+        if is_all || !parts.is_whole() {
+            return Ok(block_of(&parts.lines(), is_all && parts.is_whole(), heard > 0));
+        }
+        stretch = stretch.saturating_mul(MORE);
     }
-    let mut parts = Parts::up_to(LIMIT * 2);
-    let (mut left_out, mut begun): (Option<LeftOut>, _) = (None, Begun::default());
+}
+
+/// What is told of what was said from this place on.
+fn told_from<S: Storage>(
+    storage: &S,
+    session: &Session,
+    start: u64,
+    mut without: Option<(Hearer<'_>, Begun)>,
+) -> Result<Parts> {
+    let mut replay = Replay::open(storage, session, Start::At(Position::at(start)))?;
+    let mut parts = Parts::default();
+    let mut left_out: Option<LeftOut> = None;
     let mut prompted: BTreeSet<String> = BTreeSet::new();
     while let Some(entries) = replay.next_texts(storage, READ)? {
         for entry in entries.iter().filter_map(|text| Entry::parse(text)) {
-            // Another window's prompt may stand in the midst of its turn.
-            let is_its_prompt = |hearer: &Hearer<'_>| entry.kind == Kind::Prompt && hearer.took_part(&entry);
-            if let (Some(tag), Some(hearer)) = (entry.turn, without.filter(is_its_prompt)) {
-                left_out = left_out.filter(|left| left.is_of(Some(tag))).or_else(|| Some(LeftOut::of(tag, hearer)));
-            }
-            let its_own = left_out.as_mut().filter(|left| left.is_of(entry.turn));
-            if its_own.is_none()
-                && let Some(hearer) = without
-                && (hearer.has_said(&entry) || begun.is_of(storage, session, &entry, hearer)?)
-            {
-                continue;
-            }
-            let told = match (its_own, without) {
-                (Some(left), _) => left.take_in(&entry),
-                (None, Some(hearer)) if entry.kind == Kind::TurnEnd => begun_before(storage, session, &entry, hearer)?,
-                (None, _) => {
-                    let tag = entry.turn.filter(|_| entry.kind == Kind::Prompt);
-                    prompted.extend(tag.map(str::to_owned));
-                    // Its prompt stands before what is told, and another's may stand between.
-                    let goes_on = entry.turn.is_some_and(|tag| !prompted.contains(tag));
-                    said(&entry).into_iter().map(|told| if goes_on { going_on(told) } else { told }).collect()
+            let is_prompted = entry.turn.is_some_and(|tag| prompted.contains(tag));
+            if let Some((hearer, begun)) = &mut without {
+                // Another window's prompt may stand in the midst of its turn.
+                if let Some(tag) = entry.turn.filter(|_| entry.kind == Kind::Prompt && hearer.took_part(&entry)) {
+                    let same = left_out.filter(|left| left.is_of(Some(tag)));
+                    left_out = same.or_else(|| Some(LeftOut::of(tag, *hearer)));
                 }
-            };
-            parts.extend(entry.turn, told);
+                if let Some(left) = left_out.as_mut().filter(|left| left.is_of(entry.turn)) {
+                    parts.append(left.take_in(&entry));
+                    continue;
+                }
+                if hearer.has_said(&entry) || !is_prompted && begun.is_of(storage, session, &entry, *hearer)? {
+                    continue;
+                }
+                if entry.kind == Kind::TurnEnd && !is_prompted {
+                    parts.append(begun_before(storage, session, &entry, *hearer)?);
+                    continue;
+                }
+            }
+            // Its prompt stands before what is told, and another's may stand between.
+            let goes_on = entry.turn.is_some() && !is_prompted && entry.kind != Kind::Prompt;
+            if let Some(tag) = entry.turn.filter(|_| entry.kind == Kind::Prompt && !is_prompted) {
+                prompted.insert(tag.to_owned());
+            }
+            parts.extend(entry.turn, said(&entry).into_iter().map(|told| if goes_on { going_on(told) } else { told }));
         }
     }
-    whole &= parts.is_whole();
-    let told = parts.iter().map(|(speaker, text)| (speaker, without_own_words(text)));
-    let told: Vec<_> = told.filter(|(_, text)| !text.trim().is_empty()).collect();
-    let all: usize = told.iter().map(|(speaker, text)| speaker.len() + ": ".len() + text.trim().len()).sum();
-    let longest = if all <= LIMIT { LIMIT } else { LONGEST_PART };
-    let mut lines = Vec::new();
-    let mut length = 0;
-    for (speaker, text) in told.iter().rev() {
-        let line = format!("{speaker}: {}", shorten(text.trim(), longest));
-        if length + line.len() > LIMIT {
-            whole = false;
-            break;
-        }
-        length += line.len();
-        lines.push(line);
-    }
+    parts.close();
+    Ok(parts)
+}
+
+/// The content block that tells this; `None` where it is nothing.
+fn block_of(lines: &[String], is_whole: bool, took_part: bool) -> Option<String> {
     if lines.is_empty() {
-        return Ok(None);
+        return None;
     }
-    lines.reverse();
-    let continuation = if heard > 0 { own_words::CONTINUATION } else { "" };
-    let scope = if whole { "" } else { own_words::ONLY_LAST_PART };
+    let continuation = if took_part { own_words::CONTINUATION } else { "" };
+    let scope = if is_whole { "" } else { own_words::ONLY_LAST_PART };
     let (opening, context, closing) = (own_words::OPENING, own_words::CONTEXT, own_words::CLOSING);
-    let text = format!("{opening}{continuation}{scope}{context}\n\n{}\n\n{closing}", lines.join("\n\n"));
-    Ok(Some(json!({"type": "text", "text": text, "_meta": {"acp-sessions": {"rehydrated": true}}}).to_string()))
+    let text = format!("{opening}{continuation}{scope}{context}\n\n{}\n\n{closing}", lines.join(BETWEEN));
+    Some(json!({"type": "text", "text": text, "_meta": {"acp-sessions": {"rehydrated": true}}}).to_string())
 }
 
 /// Of a turn whose prompt is not told: what its agent said is no answer to what stands before it.
@@ -144,6 +178,7 @@ fn going_on((speaker, text): (String, String)) -> (String, String) {
 mod tests {
     use serde_json::Value;
 
+    use super::parts::LIMIT;
     use super::*;
     use crate::storage::{Durability, Memory, Write};
     use crate::store::Store;

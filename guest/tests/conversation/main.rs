@@ -1,5 +1,6 @@
 //! Conversations through the engine, natively and in memory: what a client says, what an agent says, what comes out.
 
+mod accounts;
 mod activity;
 mod adoption;
 mod agent_ends;

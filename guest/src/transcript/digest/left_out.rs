@@ -3,16 +3,15 @@
 //! An agent knows what was said in them, unless it says that it has no such session, which is asked of another program of its
 //! then. And prompts that failed and that nobody answered need not have reached it.
 
-use std::collections::BTreeSet;
-
 use super::hearer::Hearer;
-use super::parts::{LIMIT, Parts};
+use super::parts::Parts;
 use super::said::said;
 use crate::storage::{Result, Storage};
 use crate::store::Session;
 use crate::transcript::begun::each_of_turn;
 use crate::transcript::ended::Ended;
 use crate::transcript::entry::{Entry, Kind};
+use crate::transcript::spans::{BATCH, Spans};
 
 /// A turn that the agent's own session took part in.
 #[derive(Debug)]
@@ -29,7 +28,7 @@ pub(super) struct LeftOut {
 impl LeftOut {
     pub(super) fn of(tag: &str, hearer: Hearer<'_>) -> Self {
         let has_heard_failed = hearer.window.is_none();
-        Self { tag: tag.to_owned(), all: Parts::up_to(LIMIT), unanswered: Parts::up_to(LIMIT), has_heard_failed }
+        Self { tag: tag.to_owned(), all: Parts::default(), unanswered: Parts::default(), has_heard_failed }
     }
 
     pub(super) fn is_of(&self, tag: Option<&str>) -> bool {
@@ -37,25 +36,39 @@ impl LeftOut {
     }
 
     /// Takes an entry of it in. What is told of it after all comes with its end.
-    pub(super) fn take_in(&mut self, entry: &Entry<'_>) -> Vec<(String, String)> {
+    pub(super) fn take_in(&mut self, entry: &Entry<'_>) -> Parts {
         self.all.extend(entry.turn, said(entry));
         match (entry.kind, Ended::of(entry)) {
             (Kind::Prompt, _) => self.unanswered.extend(entry.turn, said(entry)),
-            (_, Some(Ended::Refused)) => return self.all.take(),
-            (_, Some(Ended::Failed)) if !self.has_heard_failed => return self.unanswered.take(),
-            _ => self.unanswered.clear(),
+            (_, Some(Ended::Refused)) => return std::mem::take(&mut self.all),
+            (_, Some(Ended::Failed)) if !self.has_heard_failed => return std::mem::take(&mut self.unanswered),
+            _ => self.unanswered = Parts::default(),
         }
-        Vec::new()
+        Parts::default()
     }
 }
 
+/// How far back of what is known of a turn its prompt is looked for, in entries.
+const LOOK_BACK: u64 = 4000;
+
 /// Whether turns of which the prompt is not told went to an agent's session: the last one that it was asked of.
-#[derive(Debug, Default)]
-pub(super) struct Begun(Option<(String, bool)>);
+#[derive(Debug)]
+pub(super) struct Begun {
+    /// What is told stands behind this place.
+    start: u64,
+    /// It is all that is to be told; otherwise more may be read.
+    is_all: bool,
+    known: Option<(String, bool)>,
+}
 
 impl Begun {
+    pub(super) fn before(start: u64, is_all: bool) -> Self {
+        Self { start, is_all, known: None }
+    }
+
     /// Whether this is of a turn of the window's that this one takes part in, and whose prompt stands before what is told. What
-    /// is told of it after all comes with its end.
+    /// is told of it after all comes with its end. Where not all that is to be told was read it counts as one without being
+    /// looked for: it comes before all other turns, so that an account that is full without it has no room for it.
     pub(super) fn is_of<S: Storage>(
         &mut self,
         storage: &S,
@@ -65,23 +78,38 @@ impl Begun {
     ) -> Result<bool> {
         let is_inside = !matches!(entry.kind, Kind::Prompt | Kind::TurnEnd);
         let Some(tag) = entry.turn.filter(|tag| is_inside && hearer.is_its_window(tag)) else { return Ok(false) };
-        if let Some((_, took_part)) = self.0.as_ref().filter(|(known, _)| known == tag) {
+        if !self.is_all {
+            return Ok(true);
+        }
+        if let Some((_, took_part)) = self.known.as_ref().filter(|(known, _)| known == tag) {
             return Ok(*took_part);
         }
-        let (mut is_met, mut took_part) = (false, false);
-        // A fork's turns may have begun in what it has of its parents'.
-        let inherited: BTreeSet<&String> = session.segments.iter().map(|segment| &segment.log).collect();
-        for log in [&session.id].into_iter().chain(inherited) {
-            each_of_turn(storage, log, tag, |_, _, entry| {
-                is_met = true;
-                took_part |= hearer.took_part(entry);
-            })?;
-            if is_met {
-                break;
-            }
-        }
-        self.0 = Some((tag.to_owned(), took_part));
+        let took_part = self.took_part(storage, session, tag, hearer)?;
+        self.known = Some((tag.to_owned(), took_part));
         Ok(took_part)
+    }
+
+    /// Looks back for a prompt of the turn, as far as there is something of it. In a fork it may stand in what that has of its
+    /// parents'.
+    fn took_part<S: Storage>(&self, storage: &S, session: &Session, tag: &str, hearer: Hearer<'_>) -> Result<bool> {
+        let spans = Spans::of(storage, session)?;
+        let (mut end, mut quiet) = (self.start.min(spans.length()), 0);
+        while end > 0 && quiet < LOOK_BACK {
+            let begin = end.saturating_sub(u64::from(BATCH.limit));
+            quiet += end - begin;
+            let (mut is_prompted, mut took_part) = (false, false);
+            spans.each(storage, begin, end, |_, text| {
+                let Some(entry) = Entry::parse(text).filter(|entry| entry.turn == Some(tag)) else { return };
+                quiet = 0;
+                is_prompted |= entry.kind == Kind::Prompt;
+                took_part |= hearer.took_part(&entry);
+            })?;
+            if is_prompted {
+                return Ok(took_part);
+            }
+            end = begin;
+        }
+        Ok(false)
     }
 }
 
@@ -92,9 +120,9 @@ pub(super) fn begun_before<S: Storage>(
     session: &Session,
     end: &Entry<'_>,
     hearer: Hearer<'_>,
-) -> Result<Vec<(String, String)>> {
+) -> Result<Parts> {
     let is_told = matches!(Ended::of(end), Some(Ended::Failed | Ended::Refused));
-    let Some(tag) = end.turn.filter(|_| is_told) else { return Ok(Vec::new()) };
+    let Some(tag) = end.turn.filter(|_| is_told) else { return Ok(Parts::default()) };
     let mut left_out: Option<LeftOut> = None;
     each_of_turn(storage, &session.id, tag, |_, _, entry| {
         if hearer.took_part(entry) {

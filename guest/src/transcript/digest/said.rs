@@ -6,10 +6,17 @@ use crate::transcript::entry::{Entry, Kind};
 /// What an account calls the agent.
 pub(super) const ASSISTANT: &str = "Assistant";
 
+/// The updates that say something.
+const SAYING: [&str; 3] = ["user_message_chunk", "agent_message_chunk", "tool_call"];
+
 /// Who said what in an entry.
 pub(super) fn said(entry: &Entry<'_>) -> Vec<(String, String)> {
     if entry.kind == Kind::Gap {
         return vec![("Note".to_owned(), "(some of the conversation was not recorded)".to_owned())];
+    }
+    // Most of what stands in a long log says nothing, and is not read to its end.
+    if entry.update_name().is_some_and(|name| !SAYING.contains(&&*name)) {
+        return Vec::new();
     }
     let updates = entry.updates();
     updates
