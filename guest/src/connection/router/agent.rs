@@ -160,7 +160,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 self.with(&of, |session, cx| session.restore_answered(id, outcome, cx));
             }
             Outgoing::Close { of } => {
-                self.with(&of, |session, cx| session.close_answered(id, cx));
+                self.with(&of, |session, cx| session.close_answered(id, outcome, cx));
             }
             Outgoing::Delete { agent_id } => self.delete_answered(&agent_id, outcome),
             Outgoing::Archive { session, agent_id, archived } => {
