@@ -108,7 +108,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Incoming::Prompt { session, turn } => {
                 let key = Key::Session(session);
                 let ended = self.with(&key, |session, cx| session.prompt_answered(line, request, outcome, cx));
-                Ok(ended.unwrap_or_else(|| self.answered_too_late(request, &key, &turn.tag, outcome)))
+                Ok(ended.unwrap_or_else(|| self.answered_too_late(line, request, &key, &turn.tag, outcome)))
             }
             Incoming::Mode { session, mode } => {
                 Ok(self.setting_answered(line, request, session, &Setting::Mode(mode), outcome))
