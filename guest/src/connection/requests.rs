@@ -215,6 +215,8 @@ pub(super) enum Outgoing {
     Archive { session: String, agent_id: String, archived: bool },
     /// A page of its own list.
     List,
+    /// The same, which nobody waits for any more.
+    LateList,
     /// To open a session that nobody waits for any more: should it succeed after all, the agent is asked to let go.
     Abandoned(Stale),
     /// To resume a session, of a layer behind over the same store that was started again.
