@@ -46,6 +46,10 @@ pub struct Known {
     /// Whether it has put the session away, as its own list said last or as it was told to since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
+    /// It was told the title that the session's user has given it, and has answered: what its own list says of that is its own
+    /// affair.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub told_title: bool,
     /// What the session's further directories were before folders were moved here, which its own list knows nothing of: as long
     /// as that says the same, it says nothing new.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -77,6 +81,7 @@ impl Known {
             listed: None,
             untimed: false,
             archived: false,
+            told_title: false,
             moved_from: Vec::new(),
         }
     }

@@ -167,6 +167,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 self.archive_answered(&session, &agent_id, archived, outcome);
             }
             Outgoing::List => self.discovered(outcome),
+            Outgoing::Title { session, agent_id, title, telling } => {
+                self.title_answered(&session, &agent_id, &title, telling, outcome);
+            }
             Outgoing::LateList => self.discovered_late(outcome),
             Outgoing::Relayed { session } => self.relayed_resumed(&session, outcome),
             Outgoing::RelayedSubscribe { subscription } => self.relayed_list_answered(&subscription, outcome),
