@@ -9,6 +9,7 @@ const MOST_FORMER: usize = 16;
 
 /// What an agent knows of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is something else that is known of it")]
 pub struct Known {
     /// The id it knows the session by.
     pub id: String,

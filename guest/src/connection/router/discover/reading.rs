@@ -74,7 +74,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let said = std::mem::take(&mut self.connection.discovery.said);
         self.forget_discovery();
         self.connection.discovery =
-            Discovery { said, was_read, begun, waited_since, ..std::mem::take(&mut self.connection.discovery) };
+            Discovery { said, was_read, waited_since, begun, ..std::mem::take(&mut self.connection.discovery) };
     }
 
     /// Takes in some of what the agent has said, or asks for the next page.
