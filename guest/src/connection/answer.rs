@@ -70,6 +70,18 @@ pub(super) fn not_stored(result: &str, reason: &str) -> String {
     marked(result, &json!({ "stored": false, "reason": reason }).to_string())
 }
 
+/// The error (JSON) that a prompt of whose turn not all is stored, for this reason, was answered with: its message says so, and
+/// what else the agent has said stays as it is.
+pub(super) fn not_stored_error(error: &str, reason: &str) -> String {
+    let read = RpcError::read(error);
+    let reason = reason.trim_start_matches("Internal error: ");
+    let message = format!("{} (not all of this turn is stored: {reason})", read.message);
+    match Object::parse(error) {
+        Some(whole) => whole.with("message", &json!(message).to_string()),
+        None => RpcError { message, ..read }.to_json(),
+    }
+}
+
 /// What the agent has answered before of a session that is open, but for modes and options, and for which model is in force.
 pub(super) fn as_before(state: &State) -> String {
     let mut result = Object::default();

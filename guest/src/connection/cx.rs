@@ -12,7 +12,7 @@ use super::effect::Effect;
 use super::key::Key;
 use super::load::Load;
 use super::profile::AgentProfile;
-use super::requests::{Outgoing, OwnId, OwnIds, Requests};
+use super::requests::{Outgoing, OwnId, OwnIds, Requests, Telling};
 use super::sums::Sums;
 use crate::environment::Environment;
 use crate::rpc::{self, RpcError};
@@ -126,10 +126,12 @@ impl<S: Storage, E: Environment> Cx<'_, S, E> {
     }
 
     /// Tells the agent what the user calls this session of its, if it takes titles.
-    pub(super) fn tell_agent_title(&mut self, agent_id: &str, title: &str) {
+    pub(super) fn tell_agent_title(&mut self, session: &str, agent_id: &str, title: &str) {
         if self.agent.title {
             let params = json!({ "sessionId": agent_id, "title": title }).to_string();
-            self.ask(Outgoing::Ignored, "session/set_title", params);
+            let (session, agent_id, title) = (session.to_owned(), agent_id.to_owned(), title.to_owned());
+            let asked = Outgoing::Title { session, agent_id, title, telling: Telling::Later };
+            self.ask(asked, "session/set_title", params);
         }
     }
 

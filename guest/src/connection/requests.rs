@@ -228,8 +228,12 @@ pub(super) enum Outgoing {
     Delete { agent_id: String },
     /// To put a session away that it knows by this id, or to bring it back.
     Archive { session: String, agent_id: String, archived: bool },
+    /// To call a session that it knows by this id as its user does.
+    Title { session: String, agent_id: String, title: String, telling: Telling },
     /// A page of its own list.
     List,
+    /// The same, which nobody waits for any more.
+    LateList,
     /// To open a session that nobody waits for any more: should it succeed after all, the agent is asked to let go.
     Abandoned(Stale),
     /// To resume a session, of a layer behind over the same store that was started again.
@@ -238,6 +242,15 @@ pub(super) enum Outgoing {
     RelayedSubscribe { subscription: String },
     /// Something whose answer does not matter.
     Ignored,
+}
+
+/// When an agent is told a title.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Telling {
+    /// As its user sets it. What the agent refuses then it is told once more.
+    AtOnce,
+    /// Later, as the agent's own list has another title, or it opens the session.
+    Later,
 }
 
 /// A step of an opening that nobody waits for any more.

@@ -9,6 +9,7 @@ const MOST_FORMER: usize = 16;
 
 /// What an agent knows of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is something else that is known of it")]
 pub struct Known {
     /// The id it knows the session by.
     pub id: String,
@@ -49,6 +50,10 @@ pub struct Known {
     /// What its own list may still say of the session's further directories, though they are others here by now.
     #[serde(default, alias = "moved_from", skip_serializing_if = "Overtaken::is_nothing")]
     pub overtaken: Overtaken,
+    /// It was told the title that the session's user has given it, and has answered: what its own list says of that is its own
+    /// affair.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub told_title: bool,
 }
 
 /// What was said in a session without the layer before a turn through it, as far as is known.
@@ -77,6 +82,7 @@ impl Known {
             untimed: false,
             archived: false,
             overtaken: Overtaken::default(),
+            told_title: false,
         }
     }
 

@@ -130,3 +130,55 @@ fn of_a_session_that_is_listed_twice_the_first_row_counts_in_each_reading() {
         assert_eq!(told.len(), 1, "{at}: {told:?}");
     }
 }
+
+/// The agent gives these pages, each of which but the last has a cursor that leads on, as often as it is asked for them.
+fn gives(desk: &mut Desk<'_>, mut out: Out, pages: &[Vec<Value>]) {
+    while let Some(asked) = out.asked("session/list").cloned() {
+        let cursor = asked["params"]["cursor"].as_str();
+        let at = cursor.map_or(0, |cursor| cursor.parse().unwrap());
+        let mut page = json!({ "sessions": pages[at] });
+        if at + 1 < pages.len() {
+            page["nextCursor"] = json!((at + 1).to_string());
+        }
+        out = desk.reply(&asked, page);
+        out.extend(desk.wait(0));
+    }
+}
+
+#[test]
+fn an_empty_page_that_leads_on_is_not_the_end_of_the_agents_list() {
+    let rows = ["o1", "o2", "o3"].map(|id| row(id, "Own", LONG_AGO));
+    let cases: [&[&[Value]]; 3] =
+        [&[&rows[..1], &[], &rows[1..]], &[&[], &[], &rows], &[&rows[..2], &[], &rows[2..], &[]]];
+    for pages in cases {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        // What is behind it is taken in, and what is behind it no more is gone.
+        for left in [&rows[..], &rows[..2]] {
+            let rest = |page: &&[Value]| page.iter().filter(|row| left.contains(row)).cloned().collect::<Vec<_>>();
+            let pages: Vec<Vec<Value>> = pages.iter().map(rest).collect();
+            let mut desk = Desk::open(&store, &world, &[]);
+            let out = desk.greet(Some("a"), &lists());
+            gives(&mut desk, out, &pages);
+            let mut listed = desk.listed();
+            listed.sort_unstable();
+            assert_eq!(listed, ["o1", "o2", "o3"][..left.len()], "{pages:?}");
+        }
+    }
+}
+
+#[test]
+fn empty_pages_that_lead_nowhere_end_the_agents_list() {
+    // The same cursor again, or ever another one.
+    for (is_new, most) in [(false, 2), (true, 500)] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::open(&store, &world, &[]);
+        let mut out = desk.greet(Some("a"), &lists());
+        let mut pages = 0;
+        while let Some(asked) = out.asked("session/list").cloned() {
+            pages += 1;
+            let cursor = if is_new { pages.to_string() } else { "again".to_owned() };
+            out = desk.reply(&asked, json!({"sessions": [], "nextCursor": cursor}));
+        }
+        assert_eq!(pages, most);
+    }
+}

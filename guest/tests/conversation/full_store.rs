@@ -164,3 +164,24 @@ fn with_several_sessions_open_one_of_them_tells() {
     assert_eq!(titles(&told).len(), 1, "{:?}", titles(&told));
     assert_eq!(updates(&told, "notice")[0]["severity"], "info");
 }
+
+#[test]
+fn an_error_that_comes_between_keeps_nobody_from_being_told_that_turns_are_stored_again() {
+    for is_mended_before in [true, false] {
+        let (store, world) = (Faulty::default(), World::unrecorded());
+        let mut desk = opened(&store, &world, &json!({}));
+        store.fail(0, usize::MAX, StorageError::Full);
+        if is_mended_before {
+            assert_eq!(mark(&turn(&mut desk, 0))["stored"], false);
+            store.mend();
+            desk.wait(60_000);
+        }
+        ask_prompt(&mut desk, "refused", "s1", "Question");
+        let out = desk.agent(json!({"id": "refused", "error": {"code": -32603, "message": "Out of order"}}));
+        let message = out.answer("refused")["error"]["message"].as_str().unwrap().to_owned();
+        assert_eq!(message.contains("the store is full"), !is_mended_before, "{message}");
+        store.mend();
+        desk.wait(60_000);
+        assert_eq!(mark(&turn(&mut desk, 1))["storedAgain"], true, "{message}");
+    }
+}

@@ -8,6 +8,7 @@ mod agent_ends_often;
 mod agent_returns;
 mod agents_changes;
 mod agents_list;
+mod agents_list_slow;
 mod agents_pages;
 mod agents_states;
 mod agents_times;

@@ -134,3 +134,26 @@ fn a_prompt_to_a_session_that_was_deleted_elsewhere_says_that_nothing_is_kept() 
         }
     }
 }
+
+#[test]
+fn a_prompt_to_a_session_that_was_deleted_elsewhere_says_that_nothing_is_kept_though_its_agent_refuses_it() {
+    let refusals = [
+        json!({"code": -32603, "message": "Out of order"}),
+        json!({"code": -32603, "message": "Out of order", "data": "a text", "beside": 1}),
+        json!({"code": -32603, "message": "Out of order", "data": {"details": 1, "_meta": {"x": 1}}}),
+    ];
+    for refusal in refusals {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut first = Desk::ready(&store, &world, &json!({}));
+        first.new_session("s1", CWD);
+        first.turn("s1", "Hi", &["Ho"]);
+        Desk::ready(&store, &world, &json!({})).ask("session/delete", json!({"sessionId": "s1"}));
+        ask_prompt(&mut first, "prompt", "s1", "Still there?").request("session/prompt");
+        let out = first.agent(json!({"id": "prompt", "error": refusal}));
+        let mut told = out.answer("prompt")["error"].clone();
+        let message = told["message"].as_str().unwrap().to_owned();
+        assert!(message.starts_with("Out of order") && message.contains("deleted elsewhere"), "{message}");
+        told["message"] = refusal["message"].clone();
+        assert_eq!(told, refusal, "what the agent says else stays");
+    }
+}

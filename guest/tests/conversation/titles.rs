@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use crate::desk::{Desk, Faulty, Out, World, update};
 use crate::scenes::{CWD, ask_load, ask_resume, leave, listing, load, oblige, row, updates};
 
+const LONG_AGO: &str = "2025-01-01T00:00:00Z";
+
 fn titles() -> Value {
     json!({"loadSession": true, "sessionCapabilities": {"resume": {}, "title": {}}})
 }
@@ -148,6 +150,79 @@ fn an_agent_whose_list_has_another_title_is_told_the_users_once_a_connection() {
         assert!(told.iter().all(|asked| asked["params"]["title"] == "What the user calls it"));
         assert_eq!(listed_title(&mut desk), "What the user calls it");
     }
+}
+
+/// What an agent makes of a title that it is told.
+#[derive(Debug, Clone, Copy)]
+enum Made {
+    /// It keeps it in its own way.
+    ItsOwn,
+    Error(i64),
+}
+
+/// The agent, which calls the session something else, is read the list of on a new connection: it answers so whatever it is told
+/// of titles. How often it is told.
+fn told_by_list(store: &Memory, world: &World, made: Made) -> usize {
+    let mut desk = Desk::open(store, world, &[]);
+    let out = desk.greet(Some("a"), &json!({"sessionCapabilities": {"list": {}, "title": {}}}));
+    let mut out = desk.reply(&out.request("session/list"), json!({"sessions": [row("s1", "mine", LONG_AGO)]}));
+    out.extend(desk.wait(0));
+    let told: Vec<Value> = out.agent.into_iter().filter(|asked| asked["method"] == "session/set_title").collect();
+    for asked in &told {
+        answer_title(&mut desk, asked, made);
+    }
+    told.len()
+}
+
+fn answer_title(desk: &mut Desk<'_>, asked: &Value, made: Made) {
+    match made {
+        Made::ItsOwn => desk.reply(asked, json!({"title": "mine"})),
+        Made::Error(code) => desk.refuse(asked, code),
+    };
+}
+
+#[test]
+fn a_title_that_an_agent_keeps_in_its_own_way_is_told_to_it_once_whatever_its_list_says() {
+    for made in [Made::ItsOwn, Made::Error(-32602)] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        begun(&store, &world, &json!({}));
+        for title in ["Mine, Which Is Long", "Another One"] {
+            // It takes no titles when its user says so.
+            set_title(&mut Desk::ready(&store, &world, &json!({})), title);
+            let told: Vec<usize> = (0..3).map(|_| told_by_list(&store, &world, made)).collect();
+            assert_eq!(told, [1, 0, 0], "{made:?}, {title}");
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_was_told_a_title_at_once_is_told_again_only_where_it_has_not_taken_it() {
+    for (made, then) in [
+        (Made::ItsOwn, [0, 0, 0]),
+        (Made::Error(-32602), [1, 0, 0]),
+        // It does not know its user.
+        (Made::Error(-32000), [1, 1, 1]),
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = begun(&store, &world, &titles());
+        let asked = set_title(&mut desk, "Mine, Which Is Long").request("session/set_title");
+        answer_title(&mut desk, &asked, made);
+        let told = [(); 3].map(|()| told_by_list(&store, &world, made));
+        assert_eq!(told, then, "{made:?}");
+    }
+}
+
+#[test]
+fn an_agent_without_a_list_that_was_told_a_title_is_not_told_with_each_opening() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = begun(&store, &world, &titles());
+    let asked = set_title(&mut desk, "Mine").request("session/set_title");
+    answer_title(&mut desk, &asked, Made::ItsOwn);
+    leave(desk);
+    let mut desk = Desk::ready(&store, &world, &titles());
+    let out = ask_load(&mut desk, "load", "s1");
+    let out = oblige(&mut desk, out, &[], "s2");
+    assert!(out.asked("session/set_title").is_none(), "{:?}", out.agent);
 }
 
 #[test]

@@ -110,6 +110,28 @@ fn a_load_behind_a_close_that_the_agent_refuses_is_answered_too() {
 }
 
 #[test]
+fn what_an_agent_answers_to_a_close_reaches_the_client_whole() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &resumes());
+    let id = desk.new_session("s1", CWD);
+    let close = desk.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": id}}));
+    let asked = close.request("session/close")["id"].clone();
+    // Whatever else the session is closed for has an answer of its own.
+    desk.client(json!({"id": "archive", "method": "session/archive", "params": {"sessionId": id}}));
+    let answer = r#"{"theirs":1e400,"_meta":{"x":1.50}}"#;
+    let out = desk.client(json!({"id": "again", "method": "session/close", "params": {"sessionId": id}}));
+    assert!(out.agent.is_empty(), "it is asked once");
+    let line = format!(r#"{{"jsonrpc":"2.0","id":{asked},"result":{answer}}}"#);
+    let (client, _) = desk.as_sent(Peer::Agent, &line);
+    let answered = |id: &str, result: &str| {
+        let start = format!(r#""id":"{id}","#);
+        client.iter().any(|line| line.contains(&start) && line.contains(&format!(r#""result":{result}"#)))
+    };
+    assert!(answered("close", answer) && answered("again", answer), "{client:?}");
+    assert!(answered("archive", "{}"), "{client:?}");
+}
+
+#[test]
 fn a_late_answer_to_a_cancelled_load_does_not_finish_the_next() {
     for late_error in [false, true] {
         let (store, world) = (Memory::new(), World::default());

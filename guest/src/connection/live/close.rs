@@ -6,14 +6,14 @@ use serde_json::json;
 
 use super::turn_end::DELETED_ELSEWHERE;
 use super::{Busy, Closing, LiveSession, Phase};
-use crate::connection::answer::{CANCELLED, cancelled, not_stored};
+use crate::connection::answer::{CANCELLED, cancelled, not_stored, result_of};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::key::Key;
 use crate::connection::put_away::{PutAway, Then, put_away};
 use crate::connection::requests::{Outgoing, OwnId};
 use crate::environment::Environment;
-use crate::rpc::{self, Code, RpcError};
+use crate::rpc::{self, Code, Object, Outcome, RpcError};
 use crate::storage::Storage;
 
 /// Why nothing is stored of what was said in a session that was deleted with its parent.
@@ -171,7 +171,8 @@ impl LiveSession {
         if !turns.is_empty() {
             self.cancel_at_agent(cx);
         }
-        self.phase = Phase::Closing(Closing { turns, requests, behind, deleted, asked: None, alive: cx.now() });
+        self.phase =
+            Phase::Closing(Closing { turns, requests, behind, deleted, asked: None, answer: None, alive: cx.now() });
         self.take_back_questions(cx);
         self.advance_closing(cx);
     }
@@ -208,9 +209,13 @@ impl LiveSession {
     pub(in crate::connection) fn close_answered<S: Storage, E: Environment>(
         &mut self,
         id: OwnId,
+        outcome: Outcome<'_>,
         cx: &mut Cx<'_, S, E>,
     ) {
-        if matches!(&self.phase, Phase::Closing(closing) if closing.asked == Some(id)) {
+        let Phase::Closing(closing) = &mut self.phase else { return };
+        if closing.asked == Some(id) {
+            let result = result_of(&outcome).ok().filter(|result| Object::parse(result).is_some());
+            closing.answer = result.map(str::to_owned);
             self.closed(cx);
         }
     }
@@ -230,6 +235,9 @@ impl LiveSession {
                 Err(error) if away.then == Then::Nothing => Err(RpcError::from(error.clone())),
                 _ => put_away(&id, open_as.as_deref(), &away, cx),
             };
+            // Who closes it gets what the agent has answered to that, whole.
+            let answer = closing.answer.as_ref().filter(|_| away.then == Then::Nothing);
+            let result = result.map(|own| answer.cloned().unwrap_or(own));
             cx.finish(&away.request, result);
         }
         self.release(cx);

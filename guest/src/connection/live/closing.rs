@@ -18,6 +18,8 @@ pub(super) struct Closing {
     pub(super) deleted: bool,
     /// The agent was asked to close it.
     pub(super) asked: Option<OwnId>,
+    /// What the agent has answered to that.
+    pub(super) answer: Option<String>,
     /// When the agent last gave a sign of life.
     pub(super) alive: i64,
 }

@@ -104,7 +104,9 @@ impl LiveSession {
             cx.tell_title(&session);
         }
         // One that lists its sessions is told where its list has another.
-        if attached.step.makes() || !cx.agent.list {
+        let known = session.agents.get(&cx.agent.name).filter(|known| *known.id == *self.agent_id);
+        let is_told = cx.agent.list || known.is_some_and(|known| known.told_title);
+        if attached.step.makes() || !is_told {
             self.tell_agent_title(&session, cx);
         }
         for update in std::mem::take(&mut opening.later) {
@@ -144,7 +146,7 @@ impl LiveSession {
     /// An agent that has begun afresh, or has no list to tell it by, learns what its user calls the session.
     fn tell_agent_title<S: Storage, E: Environment>(&self, session: &Session, cx: &mut Cx<'_, S, E>) {
         if let Title::Set(title) = &session.title {
-            cx.tell_agent_title(&self.agent_id, title);
+            cx.tell_agent_title(&session.id, &self.agent_id, title);
         }
     }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::memo::MISSING;
 use super::{LastTurn, LiveSession, Phase, Said};
-use crate::connection::answer::{CANCELLED, END_TURN, marked, not_stored, result_of};
+use crate::connection::answer::{CANCELLED, END_TURN, marked, not_stored, not_stored_error, result_of};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -95,12 +95,15 @@ impl LiveSession {
         self.end_turn(&turn, &entry, is_cut_off, cx.now());
         if let Some(reason) = self.write_end(cx) {
             // The conversation goes on; the client learns that this turn may be missing from its history.
-            let Ok(result) = result_of(&outcome) else { return Handled::Pass };
             self.last_turn = LastTurn::Unstored;
-            return Handled::PassAs(rpc::response(request.id(), &not_stored(result, &reason)));
+            return Handled::PassAs(match outcome {
+                Outcome::Result(result) => rpc::response(request.id(), &not_stored(result, &reason)),
+                Outcome::Error(error) => rpc::splice(line, error, &not_stored_error(error, &reason)),
+            });
         }
-        if std::mem::replace(&mut self.last_turn, LastTurn::Stored) == LastTurn::Unstored
-            && let Ok(result) = result_of(&outcome)
+        // An error has no place for that.
+        if let Ok(result) = result_of(&outcome)
+            && std::mem::replace(&mut self.last_turn, LastTurn::Stored) == LastTurn::Unstored
         {
             let mark = json!({ "storedAgain": true }).to_string();
             return Handled::PassAs(rpc::response(request.id(), &marked(result, &mark)));

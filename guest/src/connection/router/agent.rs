@@ -116,7 +116,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Incoming::Prompt { session, turn } => {
                 let key = Key::Session(session);
                 let ended = self.with(&key, |session, cx| session.prompt_answered(line, request, outcome, cx));
-                Ok(ended.unwrap_or_else(|| self.answered_too_late(request, &key, &turn.tag, outcome)))
+                Ok(ended.unwrap_or_else(|| self.answered_too_late(line, request, &key, &turn.tag, outcome)))
             }
             Incoming::Mode { session, mode } => {
                 Ok(self.setting_answered(line, request, session, &Setting::Mode(mode), outcome))
@@ -168,13 +168,17 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 self.with(&of, |session, cx| session.restore_answered(id, outcome, cx));
             }
             Outgoing::Close { of } => {
-                self.with(&of, |session, cx| session.close_answered(id, cx));
+                self.with(&of, |session, cx| session.close_answered(id, outcome, cx));
             }
             Outgoing::Delete { agent_id } => self.delete_answered(&agent_id, outcome),
             Outgoing::Archive { session, agent_id, archived } => {
                 self.archive_answered(&session, &agent_id, archived, outcome);
             }
             Outgoing::List => self.discovered(outcome),
+            Outgoing::Title { session, agent_id, title, telling } => {
+                self.title_answered(&session, &agent_id, &title, telling, outcome);
+            }
+            Outgoing::LateList => self.discovered_late(outcome),
             Outgoing::Relayed { session } => self.relayed_resumed(&session, outcome),
             Outgoing::RelayedSubscribe { subscription } => self.relayed_list_answered(&subscription, outcome),
             Outgoing::Abandoned(stale) => {

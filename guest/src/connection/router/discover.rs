@@ -64,6 +64,10 @@ pub(super) struct Discovery {
     wanted: WantedMetas,
     /// When it was begun that it was read to its end, before it was begun again.
     was_read: Option<i64>,
+    /// When its last page was asked for.
+    asked_at: i64,
+    /// Since when the first list has waited for it, or had.
+    waited_since: Option<i64>,
     /// When it was begun, and how long it took to read it to its end.
     begun: i64,
     took: i64,
@@ -128,9 +132,11 @@ impl Discovery {
         }
     }
 
-    /// Whether a list would lack what the agent is about to tell.
-    pub(super) fn is_worth_waiting_for(&self) -> bool {
-        self.phase == Phase::Reading && !self.was_complete && !matches!(self.trouble, Trouble::Paused { .. })
+    /// Whether a list would lack what the agent is about to tell. One that is long in coming, or does not come, was waited for
+    /// when the first list has waited.
+    pub(super) fn is_worth_waiting_for(&self, now: i64) -> bool {
+        let is_about_to_tell = self.phase == Phase::Reading && !matches!(self.trouble, Trouble::Paused { .. });
+        is_about_to_tell && !self.was_complete && self.waited_since.is_none_or(|since| patience(since, now) > 0)
     }
 
     /// Whether it is too early to try the store again.
@@ -170,6 +176,7 @@ impl Discovery {
     }
 
     pub(super) fn wait(&mut self, list: WaitingList) {
+        self.waited_since.get_or_insert(list.since);
         self.waiting.push(list);
     }
 
@@ -204,9 +211,15 @@ impl Discovery {
         self.waiting.are_released()
     }
 
-    /// For how many milliseconds the longest waiting list may still wait.
+    /// For how many milliseconds lists that wait may still wait.
     pub(super) fn patience(&self, now: i64) -> Option<u32> {
-        let since = self.waiting.since()?;
-        Some(u32::try_from((since + PATIENCE - now).clamp(0, PATIENCE)).unwrap_or(0))
+        let since = self.waited_since.filter(|_| self.waiting.are_held())?;
+        Some(patience(since, now))
     }
+}
+
+/// For how many milliseconds lists may wait now, if the first has since then. A clock that was set back ends that.
+fn patience(since: i64, now: i64) -> u32 {
+    let waited = now - since;
+    if (0..PATIENCE).contains(&waited) { u32::try_from(PATIENCE - waited).unwrap_or(0) } else { 0 }
 }

@@ -1,6 +1,6 @@
 //! The end of either side.
 
-use crate::connection::answer::{agent_gone, not_stored};
+use crate::connection::answer::{agent_gone, not_stored, not_stored_error};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::Handled;
 use crate::connection::key::Key;
@@ -79,6 +79,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// told.
     pub(super) fn answered_too_late(
         &mut self,
+        line: &str,
         request: &ClientRequest,
         key: &Key,
         tag: &str,
@@ -93,6 +94,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         match (key.id().map(|id| self.store.is_deleted(id)), outcome) {
             (Some(Ok(true)), Outcome::Result(result)) => {
                 Handled::PassAs(rpc::response(request.id(), &not_stored(result, DELETED)))
+            }
+            (Some(Ok(true)), Outcome::Error(error)) => {
+                Handled::PassAs(rpc::splice(line, error, &not_stored_error(error, DELETED)))
             }
             _ => Handled::Pass,
         }

@@ -2,15 +2,16 @@
 
 use serde_json::json;
 
+use crate::connection::answer::AUTH_REQUIRED;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::{Handled, Handling};
 use crate::connection::key::Key;
 use crate::connection::live::LiveSession;
 use crate::connection::params::Params;
-use crate::connection::requests::Outgoing;
+use crate::connection::requests::{Outgoing, Telling};
 use crate::connection::router::Router;
 use crate::environment::Environment;
-use crate::rpc::{Object, RpcError};
+use crate::rpc::{Object, Outcome, RpcError};
 use crate::sessions::open_marks;
 use crate::sessions::rename::{self, RenameError};
 use crate::storage::Storage;
@@ -60,8 +61,29 @@ impl<S: Storage, E: Environment> Router<S, E> {
             let params = params.rest().naming(&id);
             let mut params = Object::parse_or_empty(&params);
             params.set("title", json!(session.title.text()).to_string());
-            let params = params.to_json();
-            self.run(|cx| cx.ask(Outgoing::Ignored, "session/set_title", params));
+            let (params, title) = (params.to_json(), session.title.text().unwrap_or_default().to_owned());
+            let asked = Outgoing::Title { session: session.id.clone(), agent_id: id, title, telling: Telling::AtOnce };
+            self.run(|cx| cx.ask(asked, "session/set_title", params));
+        }
+    }
+
+    /// The agent was told what the user calls a session of its own. It is not told again, also where it keeps that in its own
+    /// way or refuses it once more, unless it wants its user to log in first.
+    pub(super) fn title_answered(
+        &mut self,
+        session: &str,
+        agent_id: &str,
+        title: &str,
+        telling: Telling,
+        outcome: Outcome<'_>,
+    ) {
+        if let Outcome::Error(error) = outcome
+            && (telling == Telling::AtOnce || RpcError::read(error).code == AUTH_REQUIRED)
+        {
+            return;
+        }
+        if let Err(error) = rename::told(&self.store, session, &self.connection.agent.name, agent_id, title) {
+            self.warn(format!("it could not be noted that the agent was told a title: {error}"));
         }
     }
 }

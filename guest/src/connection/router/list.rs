@@ -36,7 +36,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             self.list_with(read.meta_for_agent().as_deref());
         }
         self.refresh_agents_list();
-        if self.connection.discovery.is_worth_waiting_for() {
+        if self.connection.discovery.is_worth_waiting_for(self.now()) {
             let list = self.waiting_list(request, params, answer);
             self.connection.discovery.wait(list);
             return Ok(Handled::Done);

@@ -37,6 +37,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         self.introduction_overdue(now);
         self.lists_overdue(now);
+        self.page_overdue(now);
         let worktrees = self.ask_for_worktrees(now);
         self.beat();
         self.sweep(now);

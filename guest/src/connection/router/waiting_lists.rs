@@ -71,8 +71,13 @@ impl WaitingLists {
         self.are_released
     }
 
-    /// Since when the first has waited that the agent's list is still to come for.
+    /// Whether there are some that the agent's list, or what the host finds out, is still to come for.
+    pub(super) fn are_held(&self) -> bool {
+        !self.lists.is_empty() && !self.are_released
+    }
+
+    /// Since when the first of these has waited.
     pub(super) fn since(&self) -> Option<i64> {
-        self.lists.front().filter(|_| !self.are_released).map(|list| list.since)
+        self.lists.front().filter(|_| self.are_held()).map(|list| list.since)
     }
 }

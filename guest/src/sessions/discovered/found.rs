@@ -13,7 +13,7 @@ pub enum Found {
     Behind {
         /// The session.
         id: String,
-        /// The title that its user has given it and the agent has not.
+        /// The title that its user has given it, which the agent has not and was not told.
         title: Option<String>,
         /// That it was put away here, or brought back.
         archived: Option<bool>,

@@ -76,8 +76,9 @@ pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, 
     if let (Title::None | Title::Auto(_) | Title::Agent(_), Some(title)) = (&session.title, title) {
         fresh.title = Title::Agent(title.clone());
     }
+    let is_told = session.agents.get(agent).is_some_and(|known| known.told_title);
     let named = match &session.title {
-        Title::Set(title) if is_current && !row.is_named(title) => Some(title.clone()),
+        Title::Set(title) if is_current && !is_told && !row.is_named(title) => Some(title.clone()),
         _ => None,
     };
     if let Some(updated) = row.updated.filter(|_| is_current) {

@@ -4,11 +4,11 @@ use serde_json::value::RawValue;
 
 use super::{Discovery, Phase, Said};
 use crate::connection::answer::AUTH_REQUIRED;
-use crate::connection::requests::Outgoing;
+use crate::connection::requests::{Outgoing, OwnId};
 use crate::connection::router::Router;
 use crate::connection::router::agents_subscription::AgentsSubscription;
 use crate::environment::Environment;
-use crate::rpc::{Code, Object, Outcome, RpcError};
+use crate::rpc::{self, Code, Object, Outcome, RpcError};
 use crate::storage::Storage;
 
 /// How many pages of the agent's list are read at most; some agents never end their lists.
@@ -27,6 +27,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let params = asked.params(cursor, *archived);
         let subscribes = cursor.is_none() && self.subscribes_to_agent();
         let method = if subscribes { "session/list/subscribe" } else { "session/list" };
+        self.connection.discovery.asked_at = self.now();
         self.run(|cx| cx.ask(Outgoing::List, method, params));
     }
 
@@ -46,12 +47,13 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let cursor = result.get_string("nextCursor");
         let discovery = &mut self.connection.discovery;
         discovery.pages += 1;
-        // A cursor that comes again would be followed for ever.
+        // A cursor that comes again would be followed for ever. A page without rows is no end: an agent may leave some out
+        // after it has cut its list into pages.
         let is_new = cursor.as_ref().is_some_and(|cursor| {
             let hash = discovery.seen.hash(cursor);
             discovery.cursors.insert(hash)
         });
-        let goes_on = is_new && discovery.pages < MOST_PAGES && !rows.is_empty();
+        let goes_on = is_new && discovery.pages < MOST_PAGES;
         discovery.seen.is_cut_off |= cursor.is_some() && !goes_on;
         discovery.next = cursor.filter(|_| goes_on);
         let Discovery { said, seen, .. } = discovery;
@@ -59,6 +61,45 @@ impl<S: Storage, E: Environment> Router<S, E> {
         said.extend(first.map(|row| Said::Row(row.to_owned())));
         // What has arrived behind it may be judged by it.
         self.discover_some();
+    }
+
+    /// Gives up a page that the agent does not give: nothing is to wait for it for ever.
+    pub(in crate::connection::router) fn page_overdue(&mut self, now: i64) {
+        let Discovery { phase, asked_at, .. } = &mut self.connection.discovery;
+        *asked_at = now.min(*asked_at);
+        if *phase != Phase::Reading || now - *asked_at < i64::from(self.settings.agent_timeout_ms) {
+            return;
+        }
+        let asked = self.connection.requests.outgoing.iter().filter(|(_, asked)| **asked == Outgoing::List);
+        let asked: Vec<OwnId> = asked.map(|(id, _)| *id).collect();
+        if asked.is_empty() {
+            return;
+        }
+        for id in asked {
+            self.connection.requests.outgoing.insert(id, Outgoing::LateList);
+            let params = format!("{{\"requestId\":{}}}", self.connection.ids.wire(id).as_json());
+            self.send_agent(rpc::notification("$/cancel_request", &params));
+        }
+        let subscription = &mut self.connection.agents_subscription;
+        if *subscription == AgentsSubscription::AskedFor {
+            *subscription = AgentsSubscription::None;
+        }
+        self.give_up_reading();
+    }
+
+    /// A page has come after it was given up. What it says may be another thing by now, and others may be behind it: where the
+    /// list was not read since, it is read from its beginning.
+    pub(in crate::connection::router) fn discovered_late(&mut self, outcome: Outcome<'_>) {
+        let Outcome::Result(result) = outcome else { return };
+        self.connection.discovery.is_stale |= self.connection.discovery.phase == Phase::Idle;
+        let Some(id) = Object::parse_or_empty(result).get_string("subscriptionId") else { return };
+        match &self.connection.agents_subscription {
+            AgentsSubscription::None => self.connection.agents_subscription = AgentsSubscription::Known(id),
+            AgentsSubscription::Known(known) if *known == id => {}
+            AgentsSubscription::AskedFor | AgentsSubscription::Known(_) | AgentsSubscription::Refused => {
+                self.unsubscribe_from_agent(&id);
+            }
+        }
     }
 
     /// Whether rows may have been passed over, because others before them went while the pages were read.

@@ -19,7 +19,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let archived =
             if agent.list_extensions.is_some() { Some(ALL) } else { Some(INCLUDE).filter(|_| agent.archive) };
         let begun = self.now();
-        let Discovery { waiting, asked, mut wanted, said, .. } = std::mem::take(&mut self.connection.discovery);
+        let Discovery { waiting, waited_since, asked, mut wanted, said, .. } =
+            std::mem::take(&mut self.connection.discovery);
         let asked = wanted.take(begun).unwrap_or(asked);
         self.connection.discovery = Discovery {
             phase: Phase::Reading,
@@ -28,6 +29,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             archived,
             begun,
             waiting,
+            waited_since,
             asked,
             wanted,
             ..Discovery::default()
@@ -68,11 +70,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// It cannot be read; what an earlier reading has told still counts.
     pub(super) fn give_up_reading(&mut self) {
-        let Discovery { was_read, begun, .. } = self.connection.discovery;
+        let Discovery { was_read, begun, waited_since, .. } = self.connection.discovery;
         let said = std::mem::take(&mut self.connection.discovery.said);
         self.forget_discovery();
         self.connection.discovery =
-            Discovery { said, was_read, begun, ..std::mem::take(&mut self.connection.discovery) };
+            Discovery { said, was_read, waited_since, begun, ..std::mem::take(&mut self.connection.discovery) };
     }
 
     /// Takes in some of what the agent has said, or asks for the next page.

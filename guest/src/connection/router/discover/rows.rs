@@ -116,7 +116,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// What follows from rows that were taken in: what the agent has not followed in it is asked for again, once a
-    /// connection. An agent that takes no title would be asked for ever.
+    /// connection: one that does not answer would be asked for ever.
     fn follow(&mut self, rows: impl Iterator<Item = (Row, Found)>) {
         let Discovery { was_read, ref phase, .. } = self.connection.discovery;
         let is_reading = *phase == Phase::Reading;
@@ -130,10 +130,10 @@ impl<S: Storage, E: Environment> Router<S, E> {
             match found {
                 Found::Behind { id, title, archived } if is_reading && was_read.is_none() => {
                     if let Some(archived) = archived {
-                        self.archive_again(id, row.agent_id.clone(), archived);
+                        self.archive_again(id.clone(), row.agent_id.clone(), archived);
                     }
                     if let Some(title) = title {
-                        self.run(|cx| cx.tell_agent_title(&row.agent_id, &title));
+                        self.run(|cx| cx.tell_agent_title(&id, &row.agent_id, &title));
                     }
                 }
                 Found::Deleted if is_reading => deleted.push(row.agent_id),
