@@ -228,7 +228,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 
 /// A message of a turn with as many words as there are in it.
 fn message(at: usize, turn: u8, words: usize) -> String {
-    let text: String = (0..words).map(|word| format!("{at}.{word} ")).collect();
+    let text = (0..words).fold(String::new(), |text, word| text + &format!("{at}.{word} "));
     let json = format!(
         "{{\"update\":{{\"sessionUpdate\":\"agent_message_chunk\",\"content\":{{\"type\":\"text\",\"text\":\"{text}\"}}}}}}"
     );
