@@ -4,6 +4,7 @@
 //! plan, commands, …) is no part of it: see [`crate::store::State`].
 
 mod begun;
+mod cut;
 mod digest;
 mod echo;
 mod elsewhere;

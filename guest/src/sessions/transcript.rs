@@ -163,4 +163,29 @@ mod tests {
         }
         assert!(matches!(transcript(&store, "t", None, 10), Err(TranscriptError::NotFound)));
     }
+
+    #[test]
+    fn behind_a_piece_of_a_message_comes_its_rest_and_behind_one_that_is_another_by_now_nothing() {
+        let piece = |text: &str| {
+            let content = format!("{{\"type\":\"text\",\"text\":\"{text}\"}}");
+            let update = format!("{{\"sessionUpdate\":\"agent_message_chunk\",\"content\":{content}}}");
+            (update.clone(), Entry::tagged(Kind::Update, 1, Some("t"), &format!("{{\"update\":{update}}}")))
+        };
+        for (now, rest) in [
+            ("So far", Some(vec![])),
+            ("So far, so good", Some(vec![piece(", so good").0])),
+            ("So f", None),
+            ("Another text", None),
+        ] {
+            let store = stored(0, 0);
+            let write = |write| store.commit(&[], vec![write], Durability::Relaxed).unwrap();
+            write(Write::Append { log: "s".into(), seq: 1, value: piece("So far").1 });
+            let begun = transcript(&store, "s", None, 10).unwrap();
+            write(Write::Amend { log: "s".into(), seq: 1, value: piece(now).1 });
+            let page = transcript(&store, "s", Some(&begun.updates[0].0), 10);
+            let given = page.as_ref().ok().map(|page| page.updates.iter().map(|(_, update)| update.clone()).collect());
+            assert_eq!(given, rest, "{now}");
+            assert!(rest.is_some() || matches!(page, Err(TranscriptError::Place)));
+        }
+    }
 }

@@ -4,11 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
+use super::cut::{Cut, plain_text};
 use super::entry::{Entry, Kind};
 use super::mend;
-use crate::rpc::Object;
 use crate::storage::{Bounds, Result, Storage};
 use crate::store::{Segment, Session};
 
@@ -53,57 +52,6 @@ impl Shown {
         let last = page.entries.first().filter(|entry| entry.seq == end);
         Ok(Self { end, cut: last.and_then(|last| Cut::of(end, &last.value)) })
     }
-}
-
-/// A piece of a message that was shown while it could still grow.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cut {
-    /// Its turn; none: it was said between turns.
-    turn: Option<String>,
-    /// The number of its entry.
-    seq: u32,
-    /// How much of its text was shown, in bytes.
-    length: usize,
-}
-
-impl Cut {
-    /// Of this entry, if it is one that can grow: plain text of a turn, or what somebody has said between turns.
-    pub(super) fn of(seq: u32, text: &str) -> Option<Self> {
-        let entry = Entry::parse(text)?;
-        if entry.turn.is_none() && entry.speaker.is_none() {
-            return None;
-        }
-        let length = plain_text(&entry)?.len();
-        Some(Self { turn: entry.turn.map(str::to_owned), seq, length })
-    }
-
-    /// What has been added to it since, as an entry.
-    fn rest<S: Storage>(&self, storage: &S, log: &str) -> Result<Option<String>> {
-        let page = storage.read_log(log, self.seq, Bounds { limit: 1, max_bytes: 1 })?;
-        let text = page.entries.first().filter(|entry| entry.seq == self.seq).map(|entry| &entry.value);
-        Ok(text.and_then(|text| Entry::parse(text)).and_then(|entry| self.rest_of(&entry)))
-    }
-
-    /// The same of the entry as it is now.
-    fn rest_of(&self, entry: &Entry<'_>) -> Option<String> {
-        let text = plain_text(entry)?;
-        let rest = text.get(self.length..).filter(|rest| !rest.is_empty())?;
-        let params = Object::parse(entry.json)?;
-        let update = params.get_object("update");
-        let content = update.get_object("content").with("text", &json!(rest).to_string());
-        let params = params.with("update", &update.with("content", &content));
-        Some(Entry::tagged(Kind::Update, entry.time, entry.turn, &params))
-    }
-}
-
-/// The text of an entry that is a piece of a message.
-fn plain_text(entry: &Entry<'_>) -> Option<String> {
-    let name = entry.update_name()?;
-    if !name.ends_with("_chunk") {
-        return None;
-    }
-    let params = Object::parse(entry.json)?;
-    params.get_object("update").get_object("content").get_string("text")
 }
 
 /// What of others' is known in a log and was not shown yet.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use super::cut::Prefix;
 use super::entry::is_tag;
 
 /// How many turns may be finished ahead of what is still to be gone back to.
@@ -20,6 +21,8 @@ pub struct Position {
     pub(super) back: Option<u64>,
     /// Turns that were given ahead of others.
     pub(super) done: Vec<Done>,
+    /// How much of the last entry that was given, where that could still grow: it is the one before [`Self::reached`].
+    pub(super) cut: Option<Prefix>,
 }
 
 /// A turn of which everything before this entry was given.
@@ -45,6 +48,9 @@ impl Position {
     pub fn to_cursor(&self, layout: u64) -> String {
         let mut cursor = format!("r2-{layout}-{}", self.next);
         // Writing to a text does not fail.
+        if let Some(Prefix { length, sum }) = self.cut {
+            let _ = write!(cursor, "-c{length}.{sum:08x}");
+        }
         if let Some(back) = self.back {
             let _ = write!(cursor, "-b{back}");
         }
@@ -57,7 +63,8 @@ impl Position {
         cursor
     }
 
-    /// The layout and the place that a cursor means; also for those of an earlier version (`r1-N`).
+    /// The layout and the place that a cursor means; also for those of earlier versions (`r1-N`, and none of which say how much
+    /// of an entry was given).
     pub fn from_cursor(cursor: &str) -> Option<(u64, Self)> {
         if let Some(count) = cursor.strip_prefix("r1-") {
             return Some((0, Self::at(number(count)?)));
@@ -65,6 +72,9 @@ impl Position {
         let mut parts = cursor.strip_prefix("r2-")?.split('-').peekable();
         let layout = number(parts.next()?)?;
         let mut position = Self::at(number(parts.next()?)?);
+        if let Some(cut) = parts.next_if(|part| part.starts_with('c')) {
+            position.cut = Some(prefix(&cut[1..])?);
+        }
         if let Some(back) = parts.next_if(|part| part.starts_with('b')) {
             position.back = Some(number(&back[1..])?);
         }
@@ -86,6 +96,7 @@ impl Position {
     /// Whether it is one that reading can come to.
     fn is_sound(&self) -> bool {
         self.back.is_none_or(|back| back < self.next && self.turn.is_some())
+            && (self.cut.is_none() || self.reached() > 0)
             && self.done.len() <= MOST_DONE
             && self.done.iter().all(|done| done.until > self.first_left())
     }
@@ -93,6 +104,12 @@ impl Position {
 
 fn number(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+}
+
+fn prefix(text: &str) -> Option<Prefix> {
+    let (length, sum) = text.split_once('.')?;
+    let is_sum = sum.len() == 8 && sum.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    Some(Prefix { length: number(length)?, sum: u32::from_str_radix(sum, 16).ok().filter(|_| is_sum)? })
 }
 
 fn turn_of(text: &str) -> Option<Arc<str>> {
@@ -112,8 +129,26 @@ mod tests {
             (0, Position { turn: Some("3f1".into()), ..Position::at(4) }, "r2-0-4-t3f1"),
             (
                 1,
-                Position { next: 9, back: Some(4), turn: Some("b_1".into()), done: vec![done("d2", 8), done("x", 77)] },
+                Position {
+                    next: 9,
+                    back: Some(4),
+                    turn: Some("b_1".into()),
+                    done: vec![done("d2", 8), done("x", 77)],
+                    cut: None,
+                },
                 "r2-1-9-b4-tb_1-d8.d2-d77.x",
+            ),
+            (0, Position { cut: Some(Prefix { length: 12, sum: 0xfe }), ..Position::at(5) }, "r2-0-5-c12.000000fe"),
+            (
+                0,
+                Position {
+                    next: 9,
+                    back: Some(4),
+                    turn: Some("c1".into()),
+                    cut: Some(Prefix { length: 0, sum: u32::MAX }),
+                    ..Position::default()
+                },
+                "r2-0-9-c0.ffffffff-b4-tc1",
             ),
         ] {
             assert_eq!(position.to_cursor(layout), cursor);
@@ -142,6 +177,16 @@ mod tests {
             "r2-0-5-d9.a-x",
             "r2-0-5-ta-b3",
             "r3-0-5",
+            "r2-0-0-c1.00000000",
+            "r2-0-5-c",
+            "r2-0-5-c1",
+            "r2-0-5-c1.",
+            "r2-0-5-c1.0000000",
+            "r2-0-5-c1.0000000F",
+            "r2-0-5-c1.+0000000",
+            "r2-0-5-cx.00000000",
+            "r2-0-5-ta-c1.00000000",
+            "r2-0-5-c1.00000000-c1.00000000",
             "r2-0-99999999999999999999",
             &format!("r2-0-5{many}"),
             &format!("r2-0-5-t{}", "a".repeat(33)),

@@ -3,7 +3,8 @@
 use crate::storage::{Bounds, Result, Storage};
 use crate::store::{Segment, Session};
 
-use super::elsewhere::{Cut, Shown};
+use super::cut::{Cut, Since};
+use super::elsewhere::Shown;
 use super::entry::Entry;
 use super::position::Position;
 use super::spans::{BATCH, Spans};
@@ -59,6 +60,18 @@ pub struct Replay {
     turns: Turns,
     /// The last entry of all that stood there when it was given, if it is one that may grow: its place, and how much of it.
     cut: Option<(u64, Cut)>,
+    grown: Grown,
+}
+
+/// What has become of the last entry that was given before, where that could grow.
+#[derive(Debug, PartialEq, Eq)]
+enum Grown {
+    /// Nothing, or that was given.
+    Not,
+    /// This is its rest, which comes before anything else, and behind it stands this much of it.
+    By(String, Option<(u64, Cut)>),
+    /// Something else stands there.
+    Gone,
 }
 
 /// Whether somebody is shown updates of this name.
@@ -107,19 +120,55 @@ impl Replay {
             Start::At(position) => position,
             Start::Last(updates) => Position::at(place_of_last(storage, &spans, updates, admits)?),
         };
-        Ok(Self { spans, turns: Turns::from(position, look_ahead), cut: None })
+        let mut replay = Self { spans, turns: Turns::from(position, look_ahead), cut: None, grown: Grown::Not };
+        replay.look_at_last(storage)?;
+        Ok(replay)
+    }
+
+    /// Whoever goes on behind an entry that could grow is first given what has come to it. Of one that is the last of all it is
+    /// noted how much there was.
+    fn look_at_last<S: Storage>(&mut self, storage: &S) -> Result<()> {
+        let (position, length) = (self.turns.position(), self.spans.length());
+        let is_at_end = position.back.is_none() && position.next == length;
+        let Some(place) = position.reached().checked_sub(1).filter(|_| is_at_end || position.cut.is_some()) else {
+            return Ok(());
+        };
+        let entries = self.spans.read(storage, place, Bounds { limit: 1, ..BATCH })?;
+        let text = entries.first().filter(|(at, _)| *at == place).map(|(_, text)| text.as_str());
+        let now = text.filter(|_| place + 1 == length).and_then(|text| Cut::of(self.spans.last(), text));
+        let now = now.map(|cut| (place, cut));
+        let since = position.cut.map_or(Since::Same, |given| {
+            text.and_then(Entry::parse).map_or(Since::Another, |entry| Since::of(&given, &entry))
+        });
+        self.grown = match since {
+            Since::Grown(rest) => Grown::By(rest, now),
+            Since::Same => {
+                self.cut_at(now);
+                Grown::Not
+            }
+            Since::Another => {
+                self.cut_at(None);
+                Grown::Gone
+            }
+        };
+        Ok(())
+    }
+
+    fn cut_at(&mut self, cut: Option<(u64, Cut)>) {
+        self.turns.cut_at(cut.as_ref().map(|(_, cut)| cut.given));
+        self.cut = cut;
     }
 
     /// A replay of all that the session's transcript holds, its own log up to the entry `own_end`.
     pub fn up_to(session: &Session, own_end: u32) -> Self {
         let turns = Turns::from(Position::default(), LookAhead::default());
-        Self { spans: Spans::up_to(session, own_end), turns, cut: None }
+        Self { spans: Spans::up_to(session, own_end), turns, cut: None, grown: Grown::Not }
     }
 
     /// A replay of these parts of logs.
     pub fn of_parts(parts: &[Segment]) -> Self {
         let turns = Turns::from(Position::default(), LookAhead::default());
-        Self { spans: Spans::of_parts(parts), turns, cut: None }
+        Self { spans: Spans::of_parts(parts), turns, cut: None, grown: Grown::Not }
     }
 
     /// Where the reader stands.
@@ -129,12 +178,16 @@ impl Replay {
 
     /// Whether this transcript has such a place.
     pub fn contains(&self, position: &Position) -> bool {
-        position.reached() <= self.spans.length()
+        position.reached() <= self.spans.length() && self.grown != Grown::Gone
     }
 
     /// Takes in what was recorded since in the conversation; says whether there is anything to read.
     pub fn extend<S: Storage>(&mut self, storage: &S, session: &Session) -> Result<bool> {
+        let before = self.spans.length();
         self.spans = Spans::of(storage, session)?;
+        if self.spans.length() > before && self.position().cut.is_some() {
+            self.look_at_last(storage)?;
+        }
         Ok(self.position().first_left() < self.spans.length())
     }
 
@@ -186,6 +239,11 @@ impl Replay {
     ) -> Result<Vec<Given<P>>> {
         let bounds = Bounds { max_bytes: room.clamp(LEAST_BYTES, BATCH.max_bytes), ..BATCH };
         let length = self.spans.length();
+        if let Grown::By(text, now) = std::mem::replace(&mut self.grown, Grown::Not) {
+            let place = self.position().reached().saturating_sub(1);
+            self.cut_at(now);
+            return Ok(vec![Given { place, after: after(self.position()), text }]);
+        }
         let mut given = Vec::new();
         let mut bytes = 0;
         while given.is_empty() {
@@ -202,7 +260,7 @@ impl Replay {
                     Step::Give => {
                         bytes += text.len();
                         if place + 1 == length {
-                            self.cut = Cut::of(self.spans.last(), &text).map(|cut| (place, cut));
+                            self.cut_at(Cut::of(self.spans.last(), &text).map(|cut| (place, cut)));
                         }
                         given.push(Given { place, after: after(self.position()), text });
                     }

@@ -197,12 +197,130 @@ proptest! {
     }
 
     #[test]
-    fn any_cursor_is_refused_or_ends(shapes in shapes(), cursor in "r2-0-[0-9]{1,2}(-b[0-9]{1,2})?(-tt[1-4])?(-d[0-9]{1,2}\\.t[1-4]){0,3}") {
+    fn any_cursor_is_refused_or_ends(shapes in shapes(), cursor in "r2-0-[0-9]{1,2}(-c[0-9]{1,3}\\.[0-9a-f]{8})?(-b[0-9]{1,2})?(-tt[1-4])?(-d[0-9]{1,2}\\.t[1-4]){0,3}") {
         let (store, session) = stored(&texts(&shapes), &[20]);
         if let Some((_, position)) = Position::from_cursor(&cursor) {
             let given = replayed(&store, &session, Start::At(position), &[50]);
             prop_assert!(given.len() <= shapes.len());
         }
+    }
+}
+
+/// What happens to a log whose last entry may grow, and to somebody who reads it.
+#[derive(Debug, Clone, Copy)]
+enum Event {
+    Say(u8),
+    End(u8),
+    Grow,
+    /// So many pieces are read.
+    Read(usize),
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let event = prop_oneof![
+        4 => (1..4_u8).prop_map(Event::Say),
+        1 => (1..4_u8).prop_map(Event::End),
+        3 => Just(Event::Grow),
+        3 => (1..4_usize).prop_map(Event::Read),
+    ];
+    prop::collection::vec(event, 0..60)
+}
+
+/// A message of a turn with as many words as there are in it.
+fn message(at: usize, turn: u8, words: usize) -> String {
+    let text = (0..words).fold(String::new(), |text, word| text + &format!("{at}.{word} "));
+    let json = format!(
+        "{{\"update\":{{\"sessionUpdate\":\"agent_message_chunk\",\"content\":{{\"type\":\"text\",\"text\":\"{text}\"}}}}}}"
+    );
+    Entry::tagged(Kind::Update, 1, Some(&format!("t{turn}")), &json)
+}
+
+fn words_of(entries: &[String]) -> Vec<String> {
+    let texts = entries.iter().map(|text| super::text::of_entry(text));
+    texts.flat_map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+/// Somebody who reads a transcript while it grows, and keeps nothing but a cursor, or the replay.
+struct Reader {
+    cursor: Position,
+    replay: Option<Replay>,
+    given: Vec<String>,
+}
+
+impl Reader {
+    fn read(&mut self, store: &Store<Memory>, session: &Session, pieces: usize) {
+        let start = Start::At(self.cursor.clone());
+        let mut replay =
+            self.replay.take().unwrap_or_else(|| Replay::open_with(store.storage(), session, start, AHEAD).unwrap());
+        assert!(replay.contains(replay.position()));
+        for _ in 0..pieces {
+            match replay.next(store.storage(), 50).unwrap() {
+                Progress::Entries(entries) => {
+                    for (position, text) in entries {
+                        self.cursor = Position::from_cursor(&position.to_cursor(0)).unwrap().1;
+                        self.given.push(text);
+                    }
+                }
+                Progress::End if replay.extend(store.storage(), session).unwrap() => {}
+                Progress::End => break,
+            }
+        }
+        self.replay = Some(replay);
+    }
+
+    fn forget_replay(&mut self) {
+        self.replay = None;
+    }
+}
+
+proptest! {
+    #[test]
+    fn whoever_reads_on_is_given_each_word_once_though_entries_grow(
+        events in events(), keeps in prop::bool::ANY, cuts in prop::collection::vec(0..3_usize, 0..2),
+    ) {
+        let begun: Vec<String> = (0..3).map(|at| message(at, 1, 1)).collect();
+        let (store, session) = stored(&begun, &cuts);
+        let end = |store: &Store<Memory>| crate::storage::Storage::log_end(store.storage(), "own").unwrap();
+        let mut all = begun;
+        let mut last = None;
+        let mut reader = Reader { cursor: Position::default(), replay: None, given: Vec::new() };
+        for event in events {
+            match event {
+                Event::Say(_) | Event::End(_) => {
+                    let at = all.len();
+                    let (text, grows) = match event {
+                        Event::Say(turn) => (message(at, turn, 1), Some((at, turn, 1))),
+                        Event::End(turn) => (text(at, (turn, Kind::TurnEnd)), None),
+                        Event::Grow | Event::Read(_) => continue,
+                    };
+                    last = grows;
+                    all.push(text.clone());
+                    let append = Write::Append { log: "own".to_owned(), seq: end(&store) + 1, value: text };
+                    store.commit(&[], vec![append], Durability::Relaxed).unwrap();
+                }
+                Event::Grow => {
+                    let Some((at, turn, words)) = &mut last else { continue };
+                    *words += 1;
+                    let value = message(*at, *turn, *words);
+                    all[*at].clone_from(&value);
+                    let amend = Write::Amend { log: "own".to_owned(), seq: end(&store), value };
+                    store.commit(&[], vec![amend], Durability::Relaxed).unwrap();
+                }
+                Event::Read(pieces) => {
+                    reader.read(&store, &session, pieces);
+                    if !keeps {
+                        reader.forget_replay();
+                    }
+                }
+            }
+        }
+        // A replay that is kept is not told of what has grown until something follows it: whoever has it looks at the log.
+        reader.forget_replay();
+        reader.read(&store, &session, usize::MAX);
+        let (mut given, mut all) = (words_of(&reader.given), words_of(&all));
+        given.sort();
+        all.sort();
+        prop_assert_eq!(given, all);
     }
 }
 

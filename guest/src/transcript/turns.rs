@@ -7,6 +7,7 @@
 //! entry is given once, whatever the turns do: one that does not end counts as over when nothing of it was seen for a
 //! while, and what comes of it later is given where it stands.
 
+use super::cut::Prefix;
 use super::entry::{Entry, Kind};
 use super::position::{Done, MOST_DONE, Position};
 
@@ -52,6 +53,11 @@ impl Turns {
 
     pub(super) fn position(&self) -> &Position {
         &self.position
+    }
+
+    /// The last entry that was given may still grow, and so much of it was given; or it may not.
+    pub(super) fn cut_at(&mut self, cut: Option<Prefix>) {
+        self.position.cut = cut;
     }
 
     /// There are no entries before this one.

@@ -70,6 +70,7 @@ mod panel;
 mod permissions;
 mod pipelined;
 mod put_away;
+mod read_on;
 mod read_only;
 mod reconciling;
 mod recovery;
