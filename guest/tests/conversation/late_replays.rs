@@ -62,6 +62,29 @@ fn shown_next(store: &Memory, world: &World, id: &str, capabilities: &Value, tur
     })
 }
 
+/// A session `s1` of another agent's, with which this one goes on by [`NEW`] in its own session `agent_id`; and the account of what
+/// was said before that it was given.
+pub(crate) fn gone_on_with<'a>(
+    store: &'a Memory,
+    world: &'a World,
+    capabilities: &Value,
+    agent_id: &str,
+) -> (Desk<'a>, String) {
+    let mut desk = Desk::open(store, world, &[]);
+    desk.greet(Some("b"), &json!({}));
+    desk.new_session("s1", CWD);
+    desk.turn("s1", "Theirs", &["Their answer"]);
+    leave(desk);
+    let mut desk = Desk::ready(store, world, capabilities);
+    let out = ask_load(&mut desk, "load", "s1");
+    oblige(&mut desk, out, &[], agent_id).answer("load");
+    let prompt = ask_prompt(&mut desk, "turn", "s1", NEW[0].0);
+    let account = account(&prompt).expect("it is told what was said");
+    desk.agent(update(agent_id, chunk("agent_message_chunk", NEW[0].1)));
+    desk.agent(answers("turn"));
+    (desk, account)
+}
+
 #[test]
 fn what_is_told_behind_the_answer_is_neither_shown_again_nor_kept_twice() {
     for (method, capabilities) in ways() {
@@ -114,19 +137,8 @@ fn so_it_is_though_the_client_has_sent_a_prompt_by_then() {
 #[test]
 fn an_account_that_is_told_so_too_is_the_layers() {
     let (store, world) = (Memory::new(), World::unrecorded());
-    let mut desk = Desk::open(&store, &world, &[]);
-    desk.greet(Some("b"), &json!({}));
-    desk.new_session("s1", CWD);
-    desk.turn("s1", "Theirs", &["Their answer"]);
-    leave(desk);
     let capabilities = json!({"sessionCapabilities": {"fork": {}, "resume": {}}});
-    let mut desk = Desk::ready(&store, &world, &capabilities);
-    let out = ask_load(&mut desk, "load", "s1");
-    oblige(&mut desk, out, &[], "a1").answer("load");
-    let prompt = ask_prompt(&mut desk, "turn", "s1", NEW[0].0);
-    let account = account(&prompt).expect("it is told what was said");
-    desk.agent(update("a1", chunk("agent_message_chunk", NEW[0].1)));
-    desk.agent(answers("turn"));
+    let (mut desk, account) = gone_on_with(&store, &world, &capabilities, "a1");
     let asked = ask_fork(&mut desk, "s1").request("session/fork");
     let out = desk.reply(&asked, json!({"sessionId": "f1"}));
     let fork = out.answer("fork")["result"]["sessionId"].as_str().unwrap().to_owned();
@@ -238,18 +250,8 @@ fn prompts_and_answers_of_all_kinds_are_known_again() {
 #[test]
 fn an_account_that_is_told_between_turns_is_never_the_users_words() {
     let (store, world) = (Memory::new(), World::unrecorded());
-    let mut desk = Desk::open(&store, &world, &[]);
-    desk.greet(Some("b"), &json!({}));
-    desk.new_session("s1", CWD);
-    desk.turn("s1", "Theirs", &["Their answer"]);
-    leave(desk);
     let capabilities = json!({"sessionCapabilities": {"resume": {}}});
-    let mut desk = Desk::ready(&store, &world, &capabilities);
-    let out = ask_load(&mut desk, "load", "s1");
-    oblige(&mut desk, out, &[], "a1").answer("load");
-    let account = account(&ask_prompt(&mut desk, "turn", "s1", NEW[0].0)).expect("it is told what was said");
-    desk.agent(update("a1", chunk("agent_message_chunk", NEW[0].1)));
-    desk.agent(answers("turn"));
+    let (mut desk, account) = gone_on_with(&store, &world, &capabilities, "a1");
     // Long after it was opened, and in the agent's own words.
     desk.wait(LATER);
     let mut out = desk.agent(update("a1", chunk("user_message_chunk", &account)));

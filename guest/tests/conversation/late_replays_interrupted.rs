@@ -5,10 +5,8 @@ use acp_sessions_guest::storage::{Bounds, Memory, Storage};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::late_replays::{LATER, NEW, kept, opened, ways};
-use crate::scenes::{
-    CWD, TOLD, Turns, account, answers, ask_load, ask_prompt, leave, lines, oblige, replay, said, told,
-};
+use crate::late_replays::{LATER, NEW, gone_on_with, kept, opened, ways};
+use crate::scenes::{TOLD, Turns, answers, ask_load, ask_prompt, leave, lines, oblige, replay, said, told};
 
 /// The user says this, in pieces of so many characters.
 fn user_says(desk: &mut Desk<'_>, agent_id: &str, text: &str, size: usize) -> Out {
@@ -28,18 +26,7 @@ fn an_account_that_is_told_in_several_pieces_is_nobodys_words() {
             for (method, capabilities) in ways() {
                 let case = format!("{method} {size} {question}");
                 let (store, world) = (Memory::new(), World::unrecorded());
-                let mut desk = Desk::open(&store, &world, &[]);
-                desk.greet(Some("b"), &json!({}));
-                desk.new_session("s1", CWD);
-                desk.turn("s1", "Theirs", &["Their answer"]);
-                leave(desk);
-                let mut desk = Desk::ready(&store, &world, &capabilities);
-                let out = ask_load(&mut desk, "load", "s1");
-                oblige(&mut desk, out, &[], "s1").answer("load");
-                let prompt = ask_prompt(&mut desk, "turn", "s1", NEW[0].0);
-                let account = account(&prompt).expect("it is told what was said");
-                desk.agent(update("s1", chunk("agent_message_chunk", NEW[0].1)));
-                desk.agent(answers("turn"));
+                let (desk, account) = gone_on_with(&store, &world, &capabilities, "s1");
                 leave(desk);
                 let mut desk = Desk::ready(&store, &world, &capabilities);
                 let (id, agent_id, _) = opened(&mut desk, method);
