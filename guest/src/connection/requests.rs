@@ -67,8 +67,13 @@ pub(super) enum Owner {
     OtherEngine,
 }
 
-/// How long an agent is thought to tell a history behind its answer that nobody waited for, in milliseconds.
-const A_WHILE: i64 = 10_000;
+/// How long after its answer to opening a session an agent may begin to tell what it has of it, in milliseconds.
+const SOON_BEHIND_ANSWER: i64 = 10_000;
+
+/// Whether that may be yet, where the agent has answered then.
+pub(super) fn is_soon_behind(answered: i64, now: i64) -> bool {
+    (answered..answered + SOON_BEHIND_ANSWER).contains(&now)
+}
 
 /// What a client waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,14 +173,14 @@ impl Requests {
 
     /// The agent has answered a request to open this session that nobody waited for any more.
     pub(super) fn answered_in_vain(&mut self, agent_id: &str, now: i64) {
-        self.answered_in_vain.retain(|_, answered| (*answered..*answered + A_WHILE).contains(&now));
+        self.answered_in_vain.retain(|_, answered| is_soon_behind(*answered, now));
         self.answered_in_vain.insert(agent_id.to_owned(), now);
     }
 
     /// Whether it may still be telling the history behind that answer, as some do.
     pub(super) fn is_told_behind_answer_in_vain(&self, agent_id: &str, now: i64) -> bool {
         let answered = self.answered_in_vain.get(agent_id);
-        answered.is_some_and(|answered| (*answered..*answered + A_WHILE).contains(&now))
+        answered.is_some_and(|answered| is_soon_behind(*answered, now))
     }
 
     fn tellings(&self, agent_id: &str) -> impl Iterator<Item = &Stale> {

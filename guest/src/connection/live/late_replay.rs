@@ -6,13 +6,12 @@
 use super::hush::Hush;
 use super::session_update::Update;
 use crate::connection::cx::Cx;
+use crate::connection::requests::is_soon_behind;
 use crate::environment::Environment;
 use crate::rpc;
 use crate::storage::{Result, Storage};
 use crate::transcript::{Repeats, Retold, UpdateKind, Whereabouts};
 
-/// How long after its answer an agent may begin with it, and how long it may pause in it, in milliseconds.
-const SOON: i64 = 10_000;
 /// How much waits for what comes next, in bytes.
 const MOST_HELD: usize = 1024 * 1024;
 
@@ -40,7 +39,7 @@ enum Stage {
     /// What the agent tells is one, or may be the beginning of one.
     Followed {
         retold: Box<Retold>,
-        /// When it told the last of it; before it has begun, when it could.
+        /// When it told the last of it, in which it may pause for as long; before it has begun, when it could.
         last: i64,
     },
 }
@@ -100,7 +99,7 @@ impl LateReplay {
         let (storage, now) = (cx.store.storage(), cx.now());
         let is_users = update.kind == UpdateKind::UserChunk;
         if let Stage::MayBegin { since, from: passed } = self.stage
-            && is_soon(since, now)
+            && is_soon_behind(since, now)
         {
             if !is_users && passed == 0 {
                 return Ok(Late::New(Vec::new()));
@@ -112,7 +111,7 @@ impl LateReplay {
             self.stage = Stage::Followed { retold, last: since };
         }
         let Stage::Followed { retold, last } = &mut self.stage else { return Ok(Late::New(self.stop())) };
-        if !is_soon(*last, now) {
+        if !is_soon_behind(*last, now) {
             return Ok(Late::New(self.stop()));
         }
         let repeats = retold.repeats(storage, update.update, is_echo)?;
@@ -171,7 +170,7 @@ impl LateReplay {
         match self.stage {
             Stage::Over => false,
             Stage::MayBegin { since: last, .. } | Stage::Followed { last, .. } => {
-                (self.holds() || self.hush.holds()) && !is_soon(last, now)
+                (self.holds() || self.hush.holds()) && !is_soon_behind(last, now)
             }
         }
     }
@@ -189,8 +188,4 @@ impl LateReplay {
         *self = Self::default();
         held
     }
-}
-
-fn is_soon(since: i64, now: i64) -> bool {
-    (since..since + SOON).contains(&now)
 }
