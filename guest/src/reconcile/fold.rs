@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::asides::{Apart, Asides};
 use super::event::{Event, text_of};
+use super::late::Ends;
 use super::pieces::Pieces;
 use super::places::{Gathered, gaps};
 use super::sum::Sum;
@@ -61,6 +62,7 @@ pub struct Fold {
     /// How many of them are not one with another before.
     begun: u32,
     open: Option<Open>,
+    ends: Ends,
     wanted: Wanted,
 }
 
@@ -77,6 +79,8 @@ struct Open {
     message: Option<String>,
     /// How it ended, if it did.
     ended: Option<Ended>,
+    /// When its first and its last entry were made, in milliseconds since 1970, as far as they can be read.
+    made: Option<(i64, i64)>,
 }
 
 /// What comes behind what is closed.
@@ -126,6 +130,7 @@ impl Fold {
             tag: None,
             begun: 0,
             open: None,
+            ends: Ends::default(),
             wanted,
         }
     }
@@ -173,8 +178,11 @@ impl Fold {
             }
         }
         self.take(number, text, entry);
-        if let (Some(open), Some(tag)) = (&mut self.open, entry.and_then(|entry| entry.turn)) {
-            open.tag.get_or_insert_with(|| tag.to_owned());
+        if let (Some(open), Some(entry)) = (&mut self.open, entry) {
+            open.made = Some((open.made.map_or(entry.time, |(first, _)| first), entry.time));
+            if let Some(tag) = entry.turn {
+                open.tag.get_or_insert_with(|| tag.to_owned());
+            }
         }
         if let Some(open) = self.open.as_mut().filter(|open| is_its_own.is_some() && open.places.is_just(number)) {
             open.took_part = is_its_own;
@@ -354,7 +362,8 @@ impl Fold {
     fn close(&mut self, behind: Behind) {
         self.user_is_done();
         let Some(open) = self.open.take() else { return };
-        let Open { places, tag, is_ours, took_part, said: Said::Agent { user, agent, mut held }, ended, .. } = open
+        let Open { places, tag, is_ours, took_part, said: Said::Agent { user, agent, mut held }, ended, made, .. } =
+            open
         else {
             return;
         };
@@ -364,6 +373,12 @@ impl Fold {
         }
         self.tag = tag;
         let (at, one_with) = (places.places(), self.begun);
+        let made = made.filter(|_| is_ours);
+        let late = made.map_or(0, |(began, ended)| {
+            let late = self.ends.late(&at, began);
+            self.ends.note(&at, ended);
+            late
+        });
         // What an agent replays has no ends; it came to one if something follows it.
         let finished = match behind {
             Behind::Nothing => ended == Some(Ended::Well),
@@ -391,7 +406,7 @@ impl Fold {
             }
         }
         let has_aside = false;
-        self.turns.push(Turn { at, one_with, user, agent, took_part, outcome, has_aside, refused, holds });
+        self.turns.push(Turn { at, late, one_with, user, agent, took_part, outcome, has_aside, refused, holds });
     }
 }
 
@@ -406,6 +421,7 @@ impl Open {
             said: Said::User(String::new()),
             message: None,
             ended: None,
+            made: None,
         }
     }
 

@@ -160,14 +160,13 @@ impl<'a> Search<'a> {
         });
         // Before its first prompt it may have said something.
         let nothing = (first == 0).then(Sum::default);
-        let group_prompts = group.filter(|group| group.start == first).into_iter().cloned().flatten();
-        let of_group = group_prompts.map(|at| self.log[self.its[at]].user);
+        let begun = group.filter(|group| group.start <= first);
+        let of_group = begun.into_iter().flat_map(|group| first..group.end).map(|at| self.log[self.its[at]].user);
         let begins: BTreeSet<Sum> = joined.chain(nothing).chain(of_group).collect();
         let starts = begins.iter().filter_map(|begin| self.places.get(begin)).flatten().copied();
         let mut starts: Vec<usize> = starts.filter(|start| *start >= free).collect();
         starts.sort_unstable();
         let starts = starts.into_iter().take(MOST_PLACES);
-        let begun = group.filter(|group| group.start <= first);
         // Prompts before it may have been put together with its prompts, and in the turns before the agent may have said what it
         // said while prompts of it were on their way.
         let before = group.filter(|group| (1..MOST_CROSSED).contains(&group.start.saturating_sub(first)));
@@ -247,39 +246,38 @@ impl Said {
     }
 }
 
-/// Those of these turns, which are in the order in which they were begun, that were begun before others had come to their end, or in
-/// which the agent said something by itself; with them those that are one with one of them to readers.
+/// Those of these turns, which are in the order in which they stand, that were begun before others had come to their end, also where
+/// they were written late, or in which the agent said something by itself; with them those that are one with one of them to readers.
 fn at_once(log: &[Turn], its: &[usize]) -> Vec<Range<usize>> {
     let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
     for at in its {
         let end = ends.entry(log[*at].one_with).or_default();
         *end = log[*at].at.end().max(*end);
     }
-    let mut groups: Vec<Range<usize>> = Vec::new();
-    let mut end = 0;
+    // Each with the last entry of all of its turns.
+    let mut groups: Vec<(Range<usize>, u64)> = Vec::new();
     for (place, at) in its.iter().enumerate() {
         let turn = &log[*at];
-        let before = groups.last_mut().filter(|_| turn.at.start() < end);
-        match before {
-            Some(group) => group.end = place + 1,
-            None => groups.push(place..place + 1),
+        let mut group = (place..place + 1, ends.get(&turn.one_with).copied().unwrap_or_default());
+        while let Some((before, end)) = groups.pop_if(|(_, end)| turn.begun_at() < *end) {
+            group = (before.start..group.0.end, end.max(group.1));
         }
-        end = end.max(ends.get(&turn.one_with).copied().unwrap_or_default());
+        groups.push(group);
     }
     let is_told_in_any_order = |group: &Range<usize>| {
         let one_with = log[its[group.start]].one_with;
         its[group.clone()].iter().any(|at| log[*at].has_aside || log[*at].one_with != one_with)
     };
-    groups.retain(|group| group.len() <= MOST && is_told_in_any_order(group));
-    groups
+    let groups = groups.into_iter().map(|(group, _)| group);
+    groups.filter(|group| group.len() <= MOST && is_told_in_any_order(group)).collect()
 }
 
-/// Whether none of these is one to readers with a turn beside them, with which it stays.
+/// Whether none of these is one to readers with a turn beside or between them, with which it stays.
 fn is_apart(group: &[usize], log: &[Turn]) -> bool {
-    let (first, last) = (group.iter().min().copied(), group.iter().max().copied());
-    let neighbours = [first.and_then(|first| first.checked_sub(1)), last.map(|last| last + 1)];
-    let mut neighbours = neighbours.into_iter().flatten().filter_map(|at| log.get(at));
-    !neighbours.any(|turn| group.iter().any(|at| log[*at].one_with == turn.one_with))
+    let (Some(first), Some(last)) = (group.iter().min(), group.iter().max()) else { return true };
+    let of_group: BTreeSet<u32> = group.iter().map(|at| log[*at].one_with).collect();
+    let mut others = (first.saturating_sub(1)..=last + 1).filter(|at| !group.contains(at));
+    !others.any(|at| log.get(at).is_some_and(|turn| of_group.contains(&turn.one_with)))
 }
 
 /// Turns of which some are being made one.

@@ -2,12 +2,14 @@
 
 use std::ops::RangeInclusive;
 
+use super::few::Few;
+
 /// The numbers of some entries. Those of a turn are mostly one run; of turns that were spoken at once, in several windows,
 /// each has several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     first: Run,
-    more: Box<[Run]>,
+    more: Few<Run>,
 }
 
 /// Numbers without a gap, both ends included.
@@ -30,7 +32,7 @@ impl Places {
 
     /// The runs, in order, with a gap after each.
     pub fn runs(&self) -> impl Iterator<Item = RangeInclusive<u64>> + '_ {
-        [&self.first].into_iter().chain(&self.more).map(|run| run.from..=run.until)
+        [&self.first].into_iter().chain(self.more.iter()).map(|run| run.from..=run.until)
     }
 
     /// How many there are.
@@ -83,13 +85,14 @@ impl Gathered {
             joins
         });
         let first = self.0.first().copied().unwrap_or(Run { from: 1, until: 0 });
-        Places { first, more: self.0.into_iter().skip(1).collect() }
+        Places { first, more: self.0.split_off(1.min(self.0.len())).into() }
     }
 }
 
 /// The numbers up to this one that are in none of these.
 pub(super) fn gaps<'a>(all: impl Iterator<Item = &'a Places>, until: u64) -> Vec<RangeInclusive<u64>> {
-    let mut runs: Vec<Run> = all.flat_map(|places| [&places.first].into_iter().chain(&places.more)).copied().collect();
+    let mut runs: Vec<Run> =
+        all.flat_map(|places| [&places.first].into_iter().chain(places.more.iter())).copied().collect();
     runs.sort_unstable();
     let mut next = 1;
     let mut gaps = Vec::new();

@@ -1,8 +1,8 @@
 //! What a conversation is made of.
 
 use std::borrow::Cow;
-use std::ops::Deref;
 
+use super::few::Few;
 use super::places::Places;
 use super::sum::Sum;
 use super::text::Text;
@@ -19,6 +19,9 @@ pub struct Turn {
     /// Its entries. In a transcript they are counted from 1 over all segments, so that an entry's number is the position
     /// behind it; in a log they are the log's own.
     pub at: Places,
+    /// How many entries its first stands behind the place that it would have, had it been written when it was made: where several
+    /// windows write, one that cannot write for a while does so behind what others said meanwhile.
+    pub late: u32,
     /// The same number for all that readers are given as one turn: a client need not wait for the end of a turn with its
     /// next prompt.
     pub one_with: u32,
@@ -51,26 +54,8 @@ pub enum Outcome {
     Nothing,
 }
 
-/// Some halves of turns. Most turns have none, which take little room.
-#[derive(Debug, Clone, Default)]
-pub struct Halves(Option<Box<Several>>);
-
-#[derive(Debug, Clone)]
-struct Several(Box<[Half]>);
-
-impl From<Vec<Half>> for Halves {
-    fn from(halves: Vec<Half>) -> Self {
-        Self((!halves.is_empty()).then(|| Box::new(Several(halves.into_boxed_slice()))))
-    }
-}
-
-impl Deref for Halves {
-    type Target = [Half];
-
-    fn deref(&self) -> &[Half] {
-        self.0.as_deref().map_or(&[], |several| &several.0)
-    }
-}
+/// Some halves of turns.
+pub(super) type Halves = Few<Half>;
 
 /// A turn of which there is one half only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +75,11 @@ impl Turn {
     /// What is said in it: by the user, and by the agent.
     pub(super) fn said(&self) -> (Sum, Sum) {
         (self.user, self.agent.sum())
+    }
+
+    /// Where its first entry would stand, had it been written when it was made.
+    pub(super) fn begun_at(&self) -> u64 {
+        self.at.start().saturating_sub(self.late.into())
     }
 
     /// Whether it came to its end, neither cut off nor cancelled nor failed.
@@ -114,11 +104,13 @@ impl Turn {
 
     /// It and that one are one.
     pub(super) fn join(&mut self, other: &Self) {
+        let begun_at = self.begun_at().min(other.begun_at());
         self.holds = [self.prompts(), other.prompts()].concat().into();
         self.go_on(other);
         self.refused &= other.refused;
         self.user = self.user.followed_by(other.user);
         self.took_part = self.took_part.max(other.took_part);
+        self.late = u32::try_from(self.at.start() - begun_at).unwrap_or(u32::MAX);
         let is_of_nothing = other.outcome == Outcome::Nothing && self.outcome != Outcome::Nothing;
         self.outcome = if is_of_nothing { Outcome::CutOff } else { other.outcome };
         self.has_aside |= other.has_aside;

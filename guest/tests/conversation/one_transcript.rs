@@ -1,9 +1,9 @@
 //! An agent that keeps the words of several windows in one transcript, each where it was said.
 
-use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::storage::{Memory, Storage, StorageError};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Out, World, chunk, update};
+use crate::desk::{Desk, Faulty, Out, World, chunk, update};
 use crate::scenes::{CWD, answers, ask_load, ask_prompt, leave, load, said};
 
 #[test]
@@ -102,8 +102,38 @@ fn prompts_that_nobody_answers_are_there_once() {
     assert_eq!(said(&out.client), ["> go ongo ongo on"]);
 }
 
+#[test]
+fn a_turn_that_could_not_be_written_before_another_windows_is_there_once() {
+    let (store, world) = (Faulty::default(), World::unrecorded());
+    let loads = json!({"loadSession": true});
+    let mut first = Desk::ready(&store, &world, &loads);
+    first.new_session("s1", CWD);
+    first.turn("s1", "one", &["answer one"]);
+    let mut second = Desk::ready(&store, &world, &loads);
+    load(&mut second, "s1", &[("one", "answer one")]);
+    store.fail(0, usize::MAX, StorageError::Full);
+    second.turn("s1", "two", &["answer two"]);
+    assert!(store.mend());
+    world.now.set(world.now.get() + 100);
+    first.turn("s1", "three", &["answer three"]);
+    for _ in 0..30 {
+        second.wait(1000);
+    }
+    leave(first);
+    leave(second);
+    world.now.set(world.now.get() + 60_000);
+    let told = ["> one", "answer one", "> two", "answer two", "> three", "answer three"];
+    for time in ["first", "again"] {
+        let mut third = Desk::ready(&store, &world, &loads);
+        // As it was written.
+        let shown = ["> one", "answer one", "> three", "answer three", "> two", "answer two"];
+        assert_eq!(tells(&mut third, &told), shown, "{time}");
+        leave(third);
+    }
+}
+
 /// The agent tells this: prompts behind `> `, and answers.
-fn tells(desk: &mut Desk<'_>, words: &[&str]) -> Vec<String> {
+fn tells<S: Storage>(desk: &mut Desk<'_, S>, words: &[&str]) -> Vec<String> {
     let mut out = ask_load(desk, "load", "s1");
     let asked = out.request("session/load");
     for words in words {

@@ -1,15 +1,36 @@
 //! Prompts that several windows send without waiting for answers, to an agent that keeps all of them in one transcript and replays as
 //! one message those between which it says nothing.
 
+use std::ops::Range;
+
 use proptest::prelude::*;
 
 use crate::scene::{Ended, Said, Scene};
 
-/// What a window writes, each with the tag of the turn that it stands in, and what the agent tells of it.
+/// What windows write, and what the agent tells of it.
 #[derive(Debug, Default)]
 struct Talk {
-    written: Vec<(String, String)>,
+    written: Vec<Written>,
+    /// What a window could not write yet.
+    unwritten: Vec<Written>,
     told: Vec<Said>,
+    /// How much was done so far.
+    now: i64,
+}
+
+/// An entry, when it was made, and the tag of the turn that it stands in.
+#[derive(Debug)]
+struct Written {
+    time: i64,
+    tag: String,
+    entry: String,
+}
+
+/// A window that cannot write as long as these steps are gone.
+#[derive(Debug, Clone)]
+struct Late {
+    window: usize,
+    steps: Range<usize>,
 }
 
 /// A window, and what it has sent that the agent has not come to an end with.
@@ -23,7 +44,18 @@ struct Window {
 
 impl Talk {
     fn write(&mut self, tag: &str, entry: String) {
-        self.written.push((tag.to_owned(), entry));
+        let entry = self.entry(tag, entry);
+        self.written.push(entry);
+    }
+
+    fn write_later(&mut self, tag: &str, entry: String) {
+        let entry = self.entry(tag, entry);
+        self.unwritten.push(entry);
+    }
+
+    fn entry(&mut self, tag: &str, entry: String) -> Written {
+        self.now += 1;
+        Written { time: self.now, tag: tag.to_owned(), entry }
     }
 
     /// The user says something to the agent, which puts it together with what nobody has answered.
@@ -44,12 +76,18 @@ impl Talk {
     }
 
     /// Windows that send prompts, or whose prompts the agent goes on with, in this order; then it comes to an end with all of them. It
-    /// says nothing to those prompts that are `unanswered`.
-    fn go_on(&mut self, windows: usize, steps: &[(usize, bool)], unanswered: &[bool]) {
+    /// says nothing to those prompts that are `unanswered`. What the window that is late cannot write it writes behind its steps.
+    fn go_on(&mut self, windows: usize, steps: &[(usize, bool)], unanswered: &[bool], late: &Late) {
         let mut all: Vec<Window> = (0..windows).map(|_| Window::default()).collect();
         let mut sent = 0;
         let rest = (0..windows).flat_map(|window| [(window, false); 24]);
-        for (window, is_sent) in steps.iter().map(|(window, is_sent)| (window % windows, *is_sent)).chain(rest) {
+        let steps = steps.iter().map(|(window, is_sent)| (window % windows, *is_sent)).chain(rest);
+        for (step, (window, is_sent)) in steps.enumerate() {
+            if step >= late.steps.end {
+                self.written.append(&mut self.unwritten);
+            }
+            let write =
+                if window == late.window && late.steps.contains(&step) { Self::write_later } else { Self::write };
             let it = &mut all[window];
             if is_sent && sent < unanswered.len() {
                 sent += 1;
@@ -57,7 +95,7 @@ impl Talk {
                     it.tag = format!("{window} {sent}");
                 }
                 it.waiting.push(sent);
-                self.write(&it.tag, format!("pdo {sent}"));
+                write(self, &it.tag, format!("pdo {sent}"));
             } else if let Some(number) = it.waiting.first().copied() {
                 if !it.is_under_way {
                     it.is_under_way = true;
@@ -65,23 +103,25 @@ impl Talk {
                     continue;
                 }
                 if !unanswered[number - 1] {
-                    self.write(&it.tag, format!("adone {number}"));
+                    write(self, &it.tag, format!("adone {number}"));
                     self.told.last_mut().unwrap().agent.extend(["done ", &number.to_string()]);
                 }
                 it.is_under_way = false;
                 it.waiting.remove(0);
                 if it.waiting.is_empty() {
-                    self.write(&it.tag, "e".to_owned());
+                    write(self, &it.tag, "e".to_owned());
                 }
             }
         }
+        self.written.append(&mut self.unwritten);
     }
 
     fn scene(&self) -> Scene {
         let scene = Scene::new();
         scene.change(|session| session.give_to("agent", "x", 0));
-        let written: Vec<(&str, &str)> = self.written.iter().map(|(tag, entry)| (&**tag, &**entry)).collect();
-        scene.write(&written);
+        for Written { time, tag, entry } in &self.written {
+            scene.write_as_of(*time, tag, entry);
+        }
         scene.tell("agent", usize::MAX);
         scene
     }
@@ -95,13 +135,16 @@ proptest! {
         windows in 2_usize..4,
         steps in proptest::collection::vec((0_usize..6, any::<bool>()), 0..24),
         unanswered in proptest::collection::vec(any::<bool>(), 0..8),
+        late in (0_usize..3, 0_usize..24, 0_usize..24),
         moved_on in any::<bool>(),
         is_gone_on_with in any::<bool>(),
     ) {
         let outside = Said { user: "outside".to_owned(), agent: "answer".to_owned(), ended: Ended::Well };
         let mut talk = Talk::default();
         talk.turn(100);
-        talk.go_on(windows, &steps, &unanswered);
+        let (late_window, late_from, late_for) = late;
+        let late = Late { window: late_window, steps: late_from..late_from + late_for };
+        talk.go_on(windows, &steps, &unanswered, &late);
         talk.turn(200);
         let mut scene = talk.scene();
         let mut shown = scene.shown();

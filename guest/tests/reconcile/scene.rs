@@ -158,17 +158,22 @@ impl Scene {
     /// words of the agent's (`a`) or the turn's end (`e`).
     pub(crate) fn write(&self, entries: &[(&str, &str)]) {
         for (turn, entry) in entries {
-            let mut recorder = Recorder::new(ID);
-            recorder.set_turn((!turn.is_empty()).then(|| (*turn).to_owned()));
-            recorder.set_speaker(|| speaker("agent", "x"));
-            match entry.split_at(1) {
-                ("p", text) => recorder.push(Kind::Prompt, 1, &prompt(text, Some("x"))),
-                ("a", text) => push_chunks(&mut recorder, "agent_message_chunk", text),
-                _ => recorder.push(Kind::TurnEnd, 1, &json!({"stopReason": "end_turn"}).to_string()),
-            }
-            recorder.close_run();
-            recorder.flush(&self.store, &[], Durability::Relaxed).unwrap();
+            self.write_as_of(1, turn, entry);
         }
+    }
+
+    /// The same of one entry that was made at this time.
+    pub(crate) fn write_as_of(&self, time: i64, turn: &str, entry: &str) {
+        let mut recorder = Recorder::new(ID);
+        recorder.set_turn((!turn.is_empty()).then(|| turn.to_owned()));
+        recorder.set_speaker(|| speaker("agent", "x"));
+        match entry.split_at(1) {
+            ("p", text) => recorder.push(Kind::Prompt, time, &prompt(text, Some("x"))),
+            ("a", text) => push_chunks(&mut recorder, "agent_message_chunk", text),
+            _ => recorder.push(Kind::TurnEnd, time, &json!({"stopReason": "end_turn"}).to_string()),
+        }
+        recorder.close_run();
+        recorder.flush(&self.store, &[], Durability::Relaxed).unwrap();
     }
 
     /// Records a replay into a log of its own and returns that log's name. Where the agent says nothing, it does
