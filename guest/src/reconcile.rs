@@ -7,6 +7,7 @@
 mod align;
 mod anew;
 mod asides;
+mod attached;
 mod draft;
 mod event;
 mod few;

@@ -6,17 +6,19 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use super::attached::AttachedPrompts;
 use super::sum::Sum;
 use super::turn::{Half, MOST_JOINED, Turn};
 
 /// How many turns are gone back for the one that the replay has with what was said by itself.
 const LOOKED_BACK: usize = 200;
 
-/// Turns of which some, by their places, are what the agent said by itself.
+/// Turns of which some, by their places, are what the agent said by itself, and what of their prompts has something attached.
 #[derive(Debug)]
 pub(super) struct Apart {
     pub(super) turns: Vec<Turn>,
     pub(super) asides: Vec<usize>,
+    pub(super) attached: AttachedPrompts,
 }
 
 /// What is to be known of a replay because the agent said something by itself.
@@ -49,7 +51,8 @@ impl Apart {
         }
         let said = self.asides.iter().filter_map(|at| self.turns[*at].half()).collect();
         let mut asides = Asides { said, behind: Vec::new() };
-        let apart = Self { turns: self.turns.clone(), asides: self.asides.clone() };
+        let apart =
+            Self { turns: self.turns.clone(), asides: self.asides.clone(), attached: AttachedPrompts::default() };
         (Cow::Owned(apart.join(&[], &mut asides.behind)), asides)
     }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::asides::{Apart, Asides};
+use super::attached::AttachedPrompts;
 use super::event::{Event, text_of};
 use super::late::Ends;
 use super::pieces::Pieces;
@@ -63,6 +64,8 @@ pub struct Fold {
     begun: u32,
     open: Option<Open>,
     ends: Ends,
+    /// The prompts of a transcript with something attached.
+    attached: AttachedPrompts,
     wanted: Wanted,
 }
 
@@ -131,6 +134,7 @@ impl Fold {
             begun: 0,
             open: None,
             ends: Ends::default(),
+            attached: AttachedPrompts::default(),
             wanted,
         }
     }
@@ -152,6 +156,12 @@ impl Fold {
             end + 1
         });
         Self { joints: joints.collect(), ..self }
+    }
+
+    /// Of a replay that may tell these prompts with what was attached to them as text.
+    #[must_use]
+    pub(super) fn knowing(self, attached: &AttachedPrompts) -> Self {
+        Self { attached: attached.clone(), ..self }
     }
 
     /// Takes it apart into these.
@@ -201,6 +211,7 @@ impl Fold {
                 // Each prompt is a turn: not all that were not waited for need have reached the agent, and of what was asked
                 // without the layer, and not answered, it may tell something else later.
                 self.close(Behind::AnotherTurn);
+                self.attached.note(&blocks);
                 self.user(number, None, blocks.into_iter().filter_map(text_of));
                 if let Some(open) = &mut self.open {
                     (open.is_ours, open.took_part) = (true, took_part);
@@ -263,7 +274,7 @@ impl Fold {
                 turn.at = turn.at.with(gap);
             }
         }
-        Apart { turns, asides }
+        Apart { turns, asides, attached: self.attached }
     }
 
     /// What the hearer says now, between turns, is not said in the turn that a prompt has begun, nor in one that it told of
@@ -294,9 +305,14 @@ impl Fold {
 
     /// Something a user said.
     fn user<'a>(&mut self, number: u64, message: Option<&str>, texts: impl Iterator<Item = Cow<'a, str>>) {
+        let mut texts = texts.peekable();
+        // What is attached to a prompt is no other prompt.
+        let has_text = texts.peek().is_some();
+        let is_one_message =
+            |open: &Open| message.is_some() && open.message.as_deref() == message || !has_text || !open.has_words();
         let goes_on = self.open.as_ref().is_some_and(|open| {
             matches!(open.said, Said::User(_) | Said::UserAtLength(_))
-                && (self.grain != Grain::Prompts || message.is_some() && open.message.as_deref() == message)
+                && (self.grain != Grain::Prompts || is_one_message(open))
         });
         if !goes_on {
             self.close(Behind::AnotherTurn);
@@ -341,10 +357,12 @@ impl Fold {
 
     fn user_is_done(&mut self) {
         let Some(open) = &mut self.open else { return };
+        let mut told_as = None;
         let (user, pieces) = match std::mem::replace(&mut open.said, Said::User(String::new())) {
             Said::User(text) => {
                 let (mut writer, text) = (self.wanted.of_user(), (self.strip)(&text));
                 writer.push(&text);
+                told_as = self.attached.told_as(&text).filter(|_| !self.wanted.is_prompt(writer.sum()));
                 (writer, self.wanted.pieces_of(&text))
             }
             Said::UserAtLength(writer) => (writer, Vec::new()),
@@ -354,7 +372,7 @@ impl Fold {
             }
         };
         let held = if pieces.is_empty() { self.wanted.held_by_user(&user) } else { pieces };
-        let user = user.finish().sum();
+        let user = told_as.unwrap_or_else(|| user.finish().sum());
         let agent = self.wanted.of_agent(user);
         open.said = Said::Agent { user, agent, held };
     }
@@ -423,6 +441,11 @@ impl Open {
             ended: None,
             made: None,
         }
+    }
+
+    /// Whether the user has said something in words.
+    fn has_words(&self) -> bool {
+        !matches!(&self.said, Said::User(heard) if heard.is_empty())
     }
 
     /// Whether somebody has said something and this is no part of the same message.

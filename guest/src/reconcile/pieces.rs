@@ -26,6 +26,11 @@ impl FromIterator<Sum> for Pieces {
 }
 
 impl Pieces {
+    /// Whether this is one of the prompts.
+    pub(super) fn contains(&self, message: Sum) -> bool {
+        self.prompts.contains(&message)
+    }
+
     /// The fewest of the prompts that this message is, one behind the other. None where it is one of them by itself, or has
     /// anything else.
     pub(super) fn of(&self, message: &str) -> Vec<Sum> {

@@ -36,12 +36,13 @@ pub fn of_both<S: Storage>(
     let fold = || Fold::new(strip).heard_by(agent, session.agents.get(agent)).of_logs(logs());
     let apart = transcript(storage, session, own_end, fold())?;
     let (joined, asides) = apart.as_joined();
-    let mut theirs = replay(storage, replayed, Fold::beside(strip, &joined, &asides))?;
+    let attached = &apart.attached.clone();
+    let mut theirs = replay(storage, replayed, Fold::beside(strip, &joined, &asides).knowing(attached))?;
     let mut ours = apart.joined_as(&theirs);
     let grain = Grain::of(&theirs);
     if grain != Grain::Turns {
         ours = transcript(storage, session, own_end, fold().by(grain))?.joined();
-        theirs = replay(storage, replayed, Fold::beside(strip, &ours, &Asides::default()).by(grain))?;
+        theirs = replay(storage, replayed, Fold::beside(strip, &ours, &Asides::default()).knowing(attached).by(grain))?;
     }
     order_as_replayed(&mut ours, &theirs);
     Ok((ours, theirs))

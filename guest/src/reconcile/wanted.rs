@@ -117,6 +117,11 @@ impl Wanted {
         }
     }
 
+    /// Whether the user said just this to the agent.
+    pub(super) fn is_prompt(&self, message: Sum) -> bool {
+        matches!(self, Self::Beside(Beside { pieces, .. }) if pieces.contains(message))
+    }
+
     /// The prompts that the user's message was put together of.
     pub(super) fn pieces_of(&self, message: &str) -> Vec<Half> {
         let Self::Beside(Beside { pieces, .. }) = self else { return Vec::new() };

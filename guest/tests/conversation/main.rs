@@ -17,6 +17,7 @@ mod archive;
 mod as_sent;
 mod asked_for;
 mod at_once;
+mod attached;
 mod behind_answer;
 mod clocks;
 mod compared;

@@ -1,0 +1,177 @@
+//! Prompts with a file or an image in them. Many an agent tells these as text, in words of its own: a link, a mention, the file itself.
+//! A message that is such a prompt with something of that kind in the places of what was attached is that prompt.
+
+use std::collections::VecDeque;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::event::text_of;
+use super::sum::Sum;
+
+/// How many prompts are known, the last ones.
+const MOST: usize = 256;
+/// How many bytes of text such a prompt has at most.
+const LONGEST: usize = 16 * 1024;
+/// In how many bytes an image is told.
+const LONGEST_IMAGE: usize = 128;
+/// A name with less would be found anywhere.
+const SHORTEST_NAME: usize = 3;
+
+/// Prompts with something attached.
+#[derive(Debug, Clone, Default)]
+pub(super) struct AttachedPrompts(VecDeque<Prompt>);
+
+#[derive(Debug, Clone)]
+struct Prompt {
+    /// All of its text.
+    user: Sum,
+    /// The letters before what is attached, between that, and behind it.
+    letters: Vec<String>,
+    /// What a link or a file is told by: its address, its name.
+    names: Vec<String>,
+    has_image: bool,
+}
+
+#[derive(Deserialize)]
+struct Block {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    uri: Option<String>,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    resource: Option<Resource>,
+}
+
+#[derive(Deserialize)]
+struct Resource {
+    #[serde(default)]
+    uri: Option<String>,
+}
+
+impl AttachedPrompts {
+    /// Notes a prompt of these blocks, if something is attached to it, and it has text as well.
+    pub(super) fn note(&mut self, blocks: &[&RawValue]) {
+        let Some(prompt) = Prompt::of(blocks) else { return };
+        if self.0.len() == MOST {
+            self.0.pop_front();
+        }
+        self.0.push_back(prompt);
+    }
+
+    /// The text of the prompt that this message is, with what was attached to it told as text.
+    pub(super) fn told_as(&self, message: &str) -> Option<Sum> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let letters = letters(message);
+        self.0.iter().rev().find(|prompt| prompt.is_told_as(&letters)).map(|prompt| prompt.user)
+    }
+}
+
+impl Prompt {
+    fn of(blocks: &[&RawValue]) -> Option<Self> {
+        let mut prompt =
+            Self { user: Sum::default(), letters: vec![String::new()], names: Vec::new(), has_image: false };
+        let (mut text, mut is_text) = (String::new(), true);
+        for block in blocks {
+            if let Some(more) = text_of(block) {
+                if !std::mem::replace(&mut is_text, true) {
+                    prompt.letters.push(String::new());
+                }
+                prompt.letters.last_mut()?.push_str(&letters(&more));
+                text.push_str(&more);
+                continue;
+            }
+            is_text = false;
+            let Block { kind, uri, name, resource } = serde_json::from_str(block.get()).ok()?;
+            prompt.has_image |= matches!(kind.as_str(), "image" | "audio");
+            let names = [uri, name, resource.and_then(|resource| resource.uri)].into_iter().flatten();
+            prompt.names.extend(names.map(|name| letters(&name)).filter(|name| name.len() >= SHORTEST_NAME));
+        }
+        if !is_text {
+            prompt.letters.push(String::new());
+        }
+        prompt.user = Sum::of(&text);
+        (prompt.letters.len() > 1 && text.len() <= LONGEST && !prompt.user.is_empty()).then_some(prompt)
+    }
+
+    /// Whether these letters are its own, with something in the places of what is attached, or behind all.
+    fn is_told_as(&self, told: &str) -> bool {
+        let [first, between @ .., last] = self.letters.as_slice() else { return false };
+        let Some(mut rest) = told.strip_prefix(first.as_str()) else { return false };
+        for text in between {
+            let Some((attached, behind)) = rest.split_once(text.as_str()) else { return false };
+            if !self.may_be_told_as(attached) {
+                return false;
+            }
+            rest = behind;
+        }
+        // Some tell a link where it was, and the file that it links to at the end.
+        let its_end = rest.strip_suffix(last.as_str());
+        let its_place = rest.split_once(last.as_str()).filter(|_| !last.is_empty());
+        its_end.is_some_and(|attached| self.may_be_told_as(attached))
+            || its_place.is_some_and(|(before, behind)| self.may_be_told_as(before) && self.may_be_told_as(behind))
+    }
+
+    /// Whether something that is attached may be told in these letters.
+    fn may_be_told_as(&self, told: &str) -> bool {
+        let is_image = || self.has_image && told.len() <= LONGEST_IMAGE && told.starts_with(['[', '<', '!', '@']);
+        told.is_empty() || self.names.iter().any(|name| told.contains(name)) || is_image()
+    }
+}
+
+/// What of a text counts here.
+fn letters(text: &str) -> String {
+    let does_count = |letter: &char| !letter.is_whitespace() && !matches!(letter, '\\' | '\u{200b}' | '\u{feff}');
+    text.chars().filter(does_count).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn noted(blocks: &[Value]) -> AttachedPrompts {
+        let blocks: Vec<Box<RawValue>> =
+            blocks.iter().map(|block| serde_json::value::to_raw_value(block).unwrap()).collect();
+        let mut prompts = AttachedPrompts::default();
+        prompts.note(&blocks.iter().map(AsRef::as_ref).collect::<Vec<_>>());
+        prompts
+    }
+
+    #[test]
+    fn what_is_attached_may_be_told_as_text_in_its_place_and_nothing_else_may() {
+        let text = |text: &str| json!({"type": "text", "text": text});
+        let link = || json!({"type": "resource_link", "uri": "file:///work/a.rs", "name": "a.rs"});
+        let file = || json!({"type": "resource", "resource": {"uri": "file:///work/a.rs", "text": "fn main() {}"}});
+        let image = || json!({"type": "image", "data": "aGk=", "mimeType": "image/png"});
+        for (blocks, told, is_it) in [
+            (vec![text("look at "), link(), text(" now")], "look at [@a.rs](file:///work/a.rs) now", true),
+            (vec![text("look at "), link(), text(" now")], "look at @a.rs\nnow", true),
+            (vec![text("look at "), link(), text(" now")], "look at now", true),
+            (vec![text("look at "), link(), text(" now")], "look at it now", false),
+            (vec![text("look at "), link(), text(" now")], "look at [@a.rs](file:///work/a.rs) then", false),
+            (vec![text("look at "), link(), text(" now")], "please look at [@a.rs](file:///work/a.rs) now", false),
+            (
+                vec![text("look at "), file()],
+                "look at [@a.rs](file:///work/a.rs)\n<context>fn main() {}</context>",
+                true,
+            ),
+            (vec![text("look at "), file(), text(".")], "look at @/work/a.rs. file:///work/a.rs: fn main() {}", true),
+            (vec![link(), text(" what is "), link(), text("?")], "@a.rs what is @a.rs?", true),
+            (vec![link(), text(" what is "), link(), text("?")], "what is @a.rs?", true),
+            (vec![text("this "), image()], "this [Image #1]", true),
+            (vec![image(), image(), text(" and this")], "<image><image> and this", true),
+            (vec![text("this "), image()], "this and that", false),
+            (vec![link()], "[@a.rs](file:///work/a.rs)", false),
+            (vec![text("this")], "this", false),
+        ] {
+            let all: String = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+            assert_eq!(noted(&blocks).told_as(told), is_it.then(|| Sum::of(&all)), "{told}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Prompts with a file or an image in them, which agents tell in other ways than they were sent.
+
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World, chunk, update};
+use crate::scenes::{CWD, answers, ask_load, leave, load};
+
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn link() -> Value {
+    json!({"type": "resource_link", "uri": "file:///work/a.rs", "name": "a.rs"})
+}
+
+fn image() -> Value {
+    json!({"type": "image", "data": "aGk=", "mimeType": "image/png"})
+}
+
+fn user(block: &Value) -> Value {
+    json!({"sessionUpdate": "user_message_chunk", "content": block})
+}
+
+fn says(text: &str) -> Value {
+    chunk("agent_message_chunk", text)
+}
+
+fn call(id: &str) -> Value {
+    json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "Read", "status": "completed"})
+}
+
+fn asks(desk: &mut Desk<'_>, blocks: &[Value]) {
+    let params = json!({"sessionId": "s1", "prompt": blocks});
+    let mut out = desk.client(json!({"id": "turn", "method": "session/prompt", "params": params}));
+    while out.asked("session/prompt").is_none() {
+        out = desk.wait(100);
+    }
+}
+
+fn tells(desk: &mut Desk<'_>, told: &[Value]) {
+    for told in told {
+        desk.agent(update("s1", told.clone()));
+    }
+}
+
+/// What is shown of a conversation that the agent tells so, without white space: blocks of the user's, words and calls of the
+/// agent's; and what was set aside.
+fn shown(store: &Memory, world: &World, told: &[Value]) -> (Vec<Value>, Value) {
+    world.now.set(world.now.get() + 60_000);
+    let mut desk = Desk::ready(store, world, &json!({"loadSession": true}));
+    let mut out = Out::default();
+    let asked = ask_load(&mut desk, "load", "s1").request("session/load");
+    for told in told {
+        out.extend(desk.agent(update("s1", told.clone())));
+    }
+    out.extend(desk.reply(&asked, json!({})));
+    let set_aside = out.answer("load")["result"]["_meta"]["acp-sessions"]["setAside"].clone();
+    let kinds = ["user_message_chunk", "agent_message_chunk", "tool_call"];
+    let all = out.client.iter().map(|message| &message["params"]["update"]);
+    let all = all.filter(|update| kinds.iter().any(|kind| update["sessionUpdate"] == *kind));
+    let shown = all.map(|update| if update["content"].is_null() { &update["toolCallId"] } else { &update["content"] });
+    let shown = shown.cloned().collect();
+    leave(desk);
+    (shown, set_aside)
+}
+
+#[test]
+fn a_prompt_is_known_again_though_what_is_attached_is_told_as_text() {
+    let tabled = |prompt: &[Value], told: &str, answer: &[Value], stop: &str| {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        desk.new_session("s1", CWD);
+        desk.turn("s1", "Good morning", &["Good morning, what shall it be?"]);
+        asks(&mut desk, prompt);
+        tells(&mut desk, answer);
+        desk.agent(json!({"id": "turn", "result": {"stopReason": stop}}));
+        desk.turn("s1", "And then?", &["Then it is done."]);
+        leave(desk);
+        let (before, behind) = (
+            [chunk("user_message_chunk", "Good morning"), says("Good morning, what shall it be?")],
+            [chunk("user_message_chunk", "And then?"), says("Then it is done.")],
+        );
+        let replay = [&before[..], &[chunk("user_message_chunk", told)], answer, &behind].concat();
+        let content = |update: &Value| {
+            if update["content"].is_null() { update["toolCallId"].clone() } else { update["content"].clone() }
+        };
+        let answer = answer.iter().map(content);
+        let expected: Vec<Value> = before
+            .iter()
+            .map(content)
+            .chain(prompt.iter().cloned())
+            .chain(answer)
+            .chain(behind.iter().map(content))
+            .collect();
+        for time in ["first", "again"] {
+            assert_eq!(shown(&store, &world, &replay), (expected.clone(), Value::Null), "{told}, {stop}, {time}");
+        }
+    };
+    for (prompt, told) in [
+        (vec![text("Look at "), link(), text(" please")], "Look at [@a.rs](file:///work/a.rs) please"),
+        (vec![text("Look at "), link()], "Look at @a.rs"),
+        (vec![text("Like this: "), image()], "Like this: [Image #1]"),
+    ] {
+        tabled(&prompt, told, &[call("c1")], "cancelled");
+        tabled(&prompt, told, &[says("Ok.")], "end_turn");
+    }
+}
+
+#[test]
+fn turns_of_two_windows_stay_whole_though_what_is_attached_to_one_is_told_as_text() {
+    for (prompt, told) in [
+        ([text("Look at "), link()], "Look at [@a.rs](file:///work/a.rs)"),
+        ([text("Like this: "), image()], "Like this: [Image]"),
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let loads = json!({"loadSession": true});
+        let mut first = Desk::ready(&store, &world, &loads);
+        first.new_session("s1", CWD);
+        first.turn("s1", "one", &["answer one"]);
+        let mut second = Desk::ready(&store, &world, &loads);
+        load(&mut second, "s1", &[("one", "answer one")]);
+        asks(&mut first, &prompt);
+        tells(&mut first, &[says("first words, ")]);
+        first.wait(100);
+        asks(&mut second, &[text("meanwhile")]);
+        tells(&mut second, &[says("of the other")]);
+        second.wait(100);
+        tells(&mut first, &[says("last words")]);
+        first.wait(100);
+        first.agent(answers("turn"));
+        second.agent(answers("turn"));
+        leave(first);
+        leave(second);
+        let replay = [
+            chunk("user_message_chunk", "one"),
+            says("answer one"),
+            chunk("user_message_chunk", told),
+            says("first words, "),
+            chunk("user_message_chunk", "meanwhile"),
+            says("of the other"),
+            says("last words"),
+        ];
+        let expected: Vec<Value> = [text("one"), text("answer one"), prompt[0].clone(), prompt[1].clone()]
+            .into_iter()
+            .chain(["first words, ", "last words", "meanwhile", "of the other"].map(text))
+            .collect();
+        for time in ["first", "again"] {
+            assert_eq!(shown(&store, &world, &replay), (expected.clone(), Value::Null), "{told}, {time}");
+        }
+    }
+}
+
+#[test]
+fn what_is_attached_is_no_other_prompt_where_the_agent_has_said_nothing() {
+    for prompt in [vec![text("Fix it "), image()], vec![image(), text("Fix it")], vec![text("Fix it "), link(), link()]]
+    {
+        for answer in [vec![call("c1")], vec![]] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+            desk.new_session("s1", CWD);
+            asks(&mut desk, &prompt);
+            tells(&mut desk, &answer);
+            desk.agent(json!({"id": "turn", "result": {"stopReason": "cancelled"}}));
+            leave(desk);
+            let replay: Vec<Value> = prompt.iter().map(user).chain(answer.iter().cloned()).collect();
+            let expected: Vec<Value> =
+                prompt.iter().cloned().chain(answer.iter().map(|call| call["toolCallId"].clone())).collect();
+            for time in ["first", "again"] {
+                assert_eq!(shown(&store, &world, &replay), (expected.clone(), Value::Null), "{prompt:?}, {time}");
+            }
+        }
+    }
+}
