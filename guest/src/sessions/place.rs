@@ -52,6 +52,14 @@ mod tests {
     }
 
     #[test]
+    fn a_cursor_is_written_as_it_always_was() {
+        let session = Session::new("s1".into(), "/w".into(), 1);
+        for (part, cursor) in [(Part::Conversation, "5cbb55-r2-0-17"), (Part::SetAside, "7c36ea-r2-0-17")] {
+            assert_eq!(to_cursor(&session, part, &Position::at(17)), cursor);
+        }
+    }
+
+    #[test]
     fn cursors_of_earlier_versions_are_read_and_what_is_none_is_refused() {
         for (cursor, place) in [
             ("r1-5", Some((0, 5))),

@@ -228,3 +228,20 @@ impl Folders {
         (is_ours && keys::is_encoded(key.strip_prefix(keys::SESSIONS)?)).then_some(key)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_read_as_it_was_written_and_no_other_is() {
+        let of = |old: &str| Folders { old: old.into(), new: "/b".into() };
+        let cursor = "4f26008071a73a67/s/s1";
+        assert_eq!(of("/a").cursor("s/s1"), cursor);
+        assert_eq!(of("/a").key_of(cursor), Some("s/s1"));
+        assert_eq!(of("/c").key_of(cursor), None);
+        for other in ["", "s/s1", "/s/s1", "4f2600/s/s1", "4f26008071a73a67/s1", "4f26008071a73a67-s/s1"] {
+            assert_eq!(of("/a").key_of(other), None, "{other}");
+        }
+    }
+}

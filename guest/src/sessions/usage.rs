@@ -102,3 +102,19 @@ fn id_behind(cursor: &str) -> Option<&str> {
     let (_, encoded) = cursor.split_once('/')?;
     (cursor == to_cursor(encoded)).then_some(encoded)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_read_as_it_was_written_and_no_other_is() {
+        for (encoded, cursor) in [("s1", "8ae402/s1"), ("a%2Fb", "67d65f/a%2Fb"), ("", "16e196/")] {
+            assert_eq!(to_cursor(encoded), cursor);
+            assert_eq!(id_behind(cursor), Some(encoded));
+        }
+        for cursor in ["", "s1", "/s1", "8ae402/s2", "8ae402-s1", "000000/s1", "s1/s1"] {
+            assert_eq!(id_behind(cursor), None, "{cursor}");
+        }
+    }
+}
