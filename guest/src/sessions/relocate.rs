@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::cursor_mark::CursorMark;
 use super::fingerprint::Fingerprint;
 use super::folders;
 use crate::storage::{Bounds, Durability, Entry, Expectation, Result, Storage, StorageError, Write};
@@ -208,24 +209,23 @@ impl Folders {
         }
     }
 
-    /// A number that differs for different folders.
-    fn fingerprint(&self) -> String {
+    /// What the cursors of this move begin with.
+    fn mark(&self) -> CursorMark {
         let mut print = Fingerprint::default();
         print.text(&self.old);
         print.text(&self.new);
-        format!("{:016x}", print.finish())
+        CursorMark::long(&print, '/')
     }
 
     /// The cursor behind a record.
     fn cursor(&self, key: &str) -> String {
-        format!("{}/{key}", self.fingerprint())
+        self.mark().cursor(key)
     }
 
     /// The record that a cursor of this move's is behind.
     fn key_of<'c>(&self, cursor: &'c str) -> Option<&'c str> {
-        let (fingerprint, key) = cursor.split_once('/')?;
-        let is_ours = fingerprint == self.fingerprint();
-        (is_ours && keys::is_encoded(key.strip_prefix(keys::SESSIONS)?)).then_some(key)
+        let key = self.mark().place(cursor)?;
+        keys::is_encoded(key.strip_prefix(keys::SESSIONS)?).then_some(key)
     }
 }
 

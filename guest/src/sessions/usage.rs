@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
+use super::cursor_mark::CursorMark;
 use super::fingerprint::Fingerprint;
 use crate::storage::{Bounds, Storage, StorageError};
 use crate::store::{Day, Store, Title, Usage, keys};
@@ -91,16 +92,21 @@ pub fn usage<S: Storage>(store: &Store<S>, cursor: Option<&str>, limit: u32) -> 
 
 /// The cursor behind the session whose id is so encoded.
 fn to_cursor(encoded: &str) -> String {
-    let mut print = Fingerprint::default();
-    print.text("usage");
-    print.text(encoded);
-    format!("{}/{encoded}", print.digits())
+    mark(encoded).cursor(encoded)
 }
 
 /// The encoded id of the session that a cursor is behind.
 fn id_behind(cursor: &str) -> Option<&str> {
     let (_, encoded) = cursor.split_once('/')?;
-    (cursor == to_cursor(encoded)).then_some(encoded)
+    mark(encoded).place(cursor)
+}
+
+/// What the cursor behind the session begins with whose id is so encoded: damage of that is noticed too.
+fn mark(encoded: &str) -> CursorMark {
+    let mut print = Fingerprint::default();
+    print.text("usage");
+    print.text(encoded);
+    CursorMark::short(&print, '/')
 }
 
 #[cfg(test)]
