@@ -8,6 +8,7 @@ pub mod changes;
 pub mod checkup;
 pub mod create;
 pub mod cursor;
+mod cursor_mark;
 pub mod delete;
 pub mod discovered;
 pub mod filter;

@@ -4,11 +4,13 @@
 //! that is gone stands under the revision with which it left. Whoever follows knows up to which revision it has read, and
 //! what was being done in sessions by then, of which open marks tell and no revision.
 
+mod known;
 mod position;
 mod scope;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use known::{Known, MOST_OPEN};
 pub use position::Position;
 pub use scope::{NewRow, News, Scope};
 
@@ -20,9 +22,6 @@ use crate::store::{ActivityState, Departure, Session, Store, keys};
 /// Whoever is further behind reads the list anew: that costs a page, and to read on would cost the changes. Departures from
 /// before are not kept.
 pub const MOST_BEHIND: u64 = 65_536;
-/// Of so many open sessions it is known what was given of what is being done in them. In more of them that is given only
-/// with what else changes.
-const MOST_OPEN: usize = 32_768;
 /// Behind every revision there will be.
 const LAST: u64 = 9_999_999_999_999_998;
 /// Of how many changes a step is that shall hold nobody up.
@@ -73,12 +72,8 @@ pub struct Step {
 pub struct Follower {
     /// All that changed up to here has been given: where the look began that is under way, or the next one will.
     began: u64,
-    /// All that stands in the indexes up to here has been read.
-    reached: u64,
-    /// What was being done in sessions, as was given.
-    states: States,
-    /// Those of which a page has said another thing than was given: it is given again, to whoever has the page and whoever has not.
-    doubtful: BTreeSet<String>,
+    /// What is known of the list: a step that fails changes nothing of it.
+    known: Known,
     /// Where the open marks begin that the look reads. Where there are more than are read together, each look reads those
     /// that come next, and begins anew behind the last.
     marks: String,
@@ -105,7 +100,8 @@ impl Follower {
             since = StatesSince::read(store, now, words, &place)?;
             states.extend(since.all());
         }
-        Ok(Self { began: revision, reached: revision, states, ..Self::default() })
+        let known = Known { reached: revision, states, ..Known::default() };
+        Ok(Self { began: revision, known, ..Self::default() })
     }
 
     /// The revision at which the look began that is under way, or the next one will.
@@ -113,12 +109,9 @@ impl Follower {
         self.began
     }
 
-    /// A page says this of being done in sessions. Where that is not what was given, but is so again by the next look, whoever has
-    /// the page would never learn of it.
+    /// A page says this of being done in sessions.
     pub fn page_was_given(&mut self, said: SaidStates) {
-        let others = said.into_iter().filter(|(id, state)| self.states.get(id) != state.as_ref());
-        let others: Vec<String> = others.map(|(id, _)| id).filter(|id| self.has_room_for(id)).collect();
-        self.doubtful.extend(others);
+        self.known.page_was_given(said);
     }
 
     /// Looks whether anything has changed, or goes on with the look that is under way; gives some of what it finds, of at
@@ -127,7 +120,7 @@ impl Follower {
     /// A session that changes again meanwhile moves on in the index, past what has been read of it. So a look is over when
     /// nothing stands behind that, and all that is read until then is compared with where the look began.
     pub fn step<S: Storage>(&mut self, store: &Store<S>, now: i64, words: &AgentsWords, most: u32) -> Result<Step> {
-        let (reached, states, doubtful) = (self.reached, self.states.clone(), self.doubtful.clone());
+        let known = self.known.clone();
         let mut step = Step::default();
         let result = self.take_step(store, now, words, most, &mut step);
         if result.is_err() {
@@ -135,7 +128,7 @@ impl Follower {
             for changed in &step.changed {
                 self.given.remove(&changed.session.id);
             }
-            (self.reached, self.states, self.doubtful) = (reached, states, doubtful);
+            self.known = known;
         }
         result.map(|()| step)
     }
@@ -151,7 +144,7 @@ impl Follower {
         // What has this revision or an earlier one stands in the indexes that are read now.
         let states = StatesSince::read(store, now, words, &self.marks)?;
         let present = states.revision();
-        if present < self.reached || present - self.reached > MOST_BEHIND {
+        if present < self.known.reached || present - self.known.reached > MOST_BEHIND {
             *self = Self::begin(store, now, words)?;
             (step.is_over, step.is_to_be_read_anew) = (true, true);
             return Ok(());
@@ -160,7 +153,7 @@ impl Follower {
             self.given_before = std::mem::take(&mut self.given);
         }
         let mut is_at_end = true;
-        if present > self.reached {
+        if present > self.known.reached {
             let (changed, rest) = self.entries(store, keys::CHANGES, LAST, most)?;
             let (departed, more) = self.entries(store, keys::DEPARTURES, rest.unwrap_or(LAST), most)?;
             let rest = more.or(rest);
@@ -169,7 +162,7 @@ impl Follower {
             let until = rest.unwrap_or_else(|| present.max(last));
             is_at_end = self.read(store, &changed, until, &states, step)? && rest.is_none();
             for entry in departed {
-                let is_due = |revision: u64| revision > self.departed && (is_at_end || revision <= self.reached);
+                let is_due = |revision: u64| revision > self.departed && (is_at_end || revision <= self.known.reached);
                 let place = keys::departed_place(&entry.key).filter(|(revision, _)| is_due(*revision));
                 if let (Some((_, id)), Some(from)) = (place, Departure::parse(&entry.value)) {
                     let now = sessions(store, std::iter::once(&id))?.pop();
@@ -181,10 +174,10 @@ impl Follower {
             self.changed_states(store, &states, step)?;
             self.marks = states.until().unwrap_or_default().to_owned();
             if let Some(again) = self.again.take() {
-                self.departed = self.reached;
-                self.reached = again - 1;
+                self.departed = self.known.reached;
+                self.known.reached = again - 1;
             }
-            self.began = self.reached;
+            self.began = self.known.reached;
             self.is_looking = false;
             step.is_over = true;
         }
@@ -199,7 +192,7 @@ impl Follower {
         until: u64,
         most: u32,
     ) -> Result<(Vec<Entry>, Option<u64>)> {
-        let start = format!("{prefix}{:016}", self.reached + 1);
+        let start = format!("{prefix}{:016}", self.known.reached + 1);
         let end = format!("{prefix}{:016}", until + 1);
         let bounds = Bounds { limit: most, max_bytes: READ_AT_ONCE };
         let page = store.storage().scan(&start, &end, false, bounds)?;
@@ -237,11 +230,11 @@ impl Follower {
                 && !is_last
                 && let Some((revision, _)) = some.last()
             {
-                self.reached = *revision;
+                self.known.reached = *revision;
                 return Ok(false);
             }
         }
-        self.reached = until;
+        self.known.reached = until;
         Ok(true)
     }
 
@@ -249,35 +242,22 @@ impl Follower {
     /// marks this look reads and which it has not given yet.
     fn changed_states<S: Storage>(&mut self, store: &Store<S>, since: &StatesSince<'_>, step: &mut Step) -> Result<()> {
         let states = since.all();
-        let given = self.states.keys().chain(&self.doubtful).filter(|id| since.covers(id));
-        let known: BTreeSet<&String> = states.keys().chain(given).collect();
-        let is_given = |id: &String| self.given.contains_key(id) || !self.has_room_for(id);
-        let is_other = |id: &String| states.get(id) != self.states.get(id) || self.doubtful.contains(id);
-        let is_changed = |id: &&String| is_other(id) && !is_given(id);
-        let ids: Vec<String> = known.into_iter().filter(is_changed).cloned().collect();
+        let known = &self.known;
+        let given = known.states.keys().chain(&known.doubtful).filter(|id| since.covers(id));
+        let all: BTreeSet<&String> = states.keys().chain(given).collect();
+        let is_given = |id: &String| self.given.contains_key(id) || !known.has_room_for(id);
+        let is_changed = |id: &&String| known.is_other(id, states.get(*id).copied()) && !is_given(id);
+        let ids: Vec<String> = all.into_iter().filter(is_changed).cloned().collect();
         for some in ids.chunks(RECORDS_AT_ONCE) {
             for session in sessions(store, some.iter())? {
                 self.give(store, session, since, step)?;
             }
             // Of one that is not there nobody needs to be told.
             for id in some.iter().filter(|id| !self.given.contains_key(*id)).cloned().collect::<Vec<_>>() {
-                self.note_state(&id, states.get(&id).copied());
+                self.known.note_state(&id, states.get(&id).copied());
             }
         }
         Ok(())
-    }
-
-    fn note_state(&mut self, id: &str, state: Option<ActivityState>) {
-        self.doubtful.remove(id);
-        match state {
-            Some(state) if self.has_room_for(id) => self.states.insert(id.to_owned(), state),
-            _ => self.states.remove(id),
-        };
-    }
-
-    /// Whether it can be known what was given of what is being done in this session.
-    fn has_room_for(&self, id: &str) -> bool {
-        self.states.len() < MOST_OPEN || self.states.contains_key(id)
     }
 
     fn give<S: Storage>(
@@ -288,7 +268,7 @@ impl Follower {
         step: &mut Step,
     ) -> Result<()> {
         let state = states.at(store, &session.id, session.revision)?;
-        self.note_state(&session.id, state);
+        self.known.note_state(&session.id, state);
         self.given.insert(session.id.clone(), session.shown_revision());
         step.changed.push(Changed { session, state });
         Ok(())
@@ -296,12 +276,12 @@ impl Follower {
 
     /// What [`Self::read_from`] reads. What was given is not in it: it may be given again.
     pub fn to_text(&self) -> String {
-        let reached = self.again.map_or(self.reached, |again| again - 1);
+        let reached = self.again.map_or(self.known.reached, |again| again - 1);
         let mut text = format!("{}.{reached}", self.began);
         if !self.marks.is_empty() {
             text.extend([".", &keys::encode(&self.marks)]);
         }
-        for (id, state) in &self.states {
+        for (id, state) in &self.known.states {
             text.extend(["/", &keys::encode(id), "=", state.letter()]);
         }
         text
@@ -321,8 +301,7 @@ impl Follower {
         let is_looking = began < reached;
         (began <= reached && reached < LAST).then(|| Self {
             began,
-            reached,
-            states,
+            known: Known { reached, states, ..Known::default() },
             marks,
             is_looking,
             ..Self::default()

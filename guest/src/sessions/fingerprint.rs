@@ -32,11 +32,6 @@ impl Fingerprint {
         }
     }
 
-    /// A few digits of the number that they come to: enough that what is not meant is noticed.
-    pub(super) fn digits(&self) -> String {
-        format!("{:06x}", self.finish() >> 40)
-    }
-
     /// The number that they come to.
     pub(super) fn finish(&self) -> u64 {
         self.0.finish()

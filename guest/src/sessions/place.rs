@@ -1,26 +1,24 @@
 //! Places in a transcript as those carry them who read it. A cursor says whose it is: in another session, or in what was taken out of
 //! the conversation, the same place is another one.
 
+use super::cursor_mark::CursorMark;
 use super::fingerprint::Fingerprint;
 use crate::store::Session;
 use crate::transcript::{Part, Position};
 
 /// The cursor of a place in a part of a session's transcript.
 pub fn to_cursor(session: &Session, part: Part, place: &Position) -> String {
-    format!("{}-{}", mark(&session.id, part), place.to_cursor(session.layout))
+    mark(&session.id, part).cursor(&place.to_cursor(session.layout))
 }
 
 /// The layout and the place that a cursor means in a part of the transcript of this session; `None` for one of another's. Those
 /// of an earlier version do not say whose they are.
 pub fn from_cursor(cursor: &str, id: &str, part: Part) -> Option<(u64, Position)> {
-    Position::from_cursor(cursor).or_else(|| {
-        let (mark_given, place) = cursor.split_once('-')?;
-        if mark_given == mark(id, part) { Position::from_cursor(place) } else { None }
-    })
+    Position::from_cursor(cursor).or_else(|| Position::from_cursor(mark(id, part).place(cursor)?))
 }
 
 /// What the cursors of a part of a session's transcript begin with.
-fn mark(id: &str, part: Part) -> String {
+fn mark(id: &str, part: Part) -> CursorMark {
     let mut print = Fingerprint::default();
     print.text("transcript");
     print.text(id);
@@ -28,7 +26,7 @@ fn mark(id: &str, part: Part) -> String {
         Part::Conversation => 0,
         Part::SetAside => 1,
     });
-    print.digits()
+    CursorMark::short(&print, '-')
 }
 
 #[cfg(test)]
@@ -48,6 +46,14 @@ mod tests {
                 let read = from_cursor(&cursor, other, other_part);
                 assert_eq!(read, is_its.then(|| (3, Position::at(17))), "{cursor} {other} {other_part:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_cursor_is_written_as_it_always_was() {
+        let session = Session::new("s1".into(), "/w".into(), 1);
+        for (part, cursor) in [(Part::Conversation, "5cbb55-r2-0-17"), (Part::SetAside, "7c36ea-r2-0-17")] {
+            assert_eq!(to_cursor(&session, part, &Position::at(17)), cursor);
         }
     }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::cursor_mark::CursorMark;
 use super::fingerprint::Fingerprint;
 use super::folders;
 use crate::storage::{Bounds, Durability, Entry, Expectation, Result, Storage, StorageError, Write};
@@ -208,23 +209,39 @@ impl Folders {
         }
     }
 
-    /// A number that differs for different folders.
-    fn fingerprint(&self) -> String {
+    /// What the cursors of this move begin with.
+    fn mark(&self) -> CursorMark {
         let mut print = Fingerprint::default();
         print.text(&self.old);
         print.text(&self.new);
-        format!("{:016x}", print.finish())
+        CursorMark::long(&print, '/')
     }
 
     /// The cursor behind a record.
     fn cursor(&self, key: &str) -> String {
-        format!("{}/{key}", self.fingerprint())
+        self.mark().cursor(key)
     }
 
     /// The record that a cursor of this move's is behind.
     fn key_of<'c>(&self, cursor: &'c str) -> Option<&'c str> {
-        let (fingerprint, key) = cursor.split_once('/')?;
-        let is_ours = fingerprint == self.fingerprint();
-        (is_ours && keys::is_encoded(key.strip_prefix(keys::SESSIONS)?)).then_some(key)
+        let key = self.mark().place(cursor)?;
+        keys::is_encoded(key.strip_prefix(keys::SESSIONS)?).then_some(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_read_as_it_was_written_and_no_other_is() {
+        let of = |old: &str| Folders { old: old.into(), new: "/b".into() };
+        let cursor = "4f26008071a73a67/s/s1";
+        assert_eq!(of("/a").cursor("s/s1"), cursor);
+        assert_eq!(of("/a").key_of(cursor), Some("s/s1"));
+        assert_eq!(of("/c").key_of(cursor), None);
+        for other in ["", "s/s1", "/s/s1", "4f2600/s/s1", "4f26008071a73a67/s1", "4f26008071a73a67-s/s1"] {
+            assert_eq!(of("/a").key_of(other), None, "{other}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
+use super::cursor_mark::CursorMark;
 use super::fingerprint::Fingerprint;
 use crate::storage::{Bounds, Storage, StorageError};
 use crate::store::{Day, Store, Title, Usage, keys};
@@ -91,14 +92,35 @@ pub fn usage<S: Storage>(store: &Store<S>, cursor: Option<&str>, limit: u32) -> 
 
 /// The cursor behind the session whose id is so encoded.
 fn to_cursor(encoded: &str) -> String {
-    let mut print = Fingerprint::default();
-    print.text("usage");
-    print.text(encoded);
-    format!("{}/{encoded}", print.digits())
+    mark(encoded).cursor(encoded)
 }
 
 /// The encoded id of the session that a cursor is behind.
 fn id_behind(cursor: &str) -> Option<&str> {
     let (_, encoded) = cursor.split_once('/')?;
-    (cursor == to_cursor(encoded)).then_some(encoded)
+    mark(encoded).place(cursor)
+}
+
+/// What the cursor behind the session begins with whose id is so encoded: damage of that is noticed too.
+fn mark(encoded: &str) -> CursorMark {
+    let mut print = Fingerprint::default();
+    print.text("usage");
+    print.text(encoded);
+    CursorMark::short(&print, '/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_read_as_it_was_written_and_no_other_is() {
+        for (encoded, cursor) in [("s1", "8ae402/s1"), ("a%2Fb", "67d65f/a%2Fb"), ("", "16e196/")] {
+            assert_eq!(to_cursor(encoded), cursor);
+            assert_eq!(id_behind(cursor), Some(encoded));
+        }
+        for cursor in ["", "s1", "/s1", "8ae402/s2", "8ae402-s1", "000000/s1", "s1/s1"] {
+            assert_eq!(id_behind(cursor), None, "{cursor}");
+        }
+    }
 }

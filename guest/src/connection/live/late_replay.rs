@@ -10,6 +10,7 @@ use crate::connection::requests::is_soon_behind;
 use crate::environment::Environment;
 use crate::rpc;
 use crate::storage::{Result, Storage};
+use crate::transcript::own_words::Parted;
 use crate::transcript::{Repeats, Retold, UpdateKind, Whereabouts};
 
 /// How much waits for what comes next, in bytes.
@@ -20,7 +21,7 @@ const MOST_HELD: usize = 1024 * 1024;
 pub(super) struct LateReplay {
     stage: Stage,
     /// Takes the layer's own words out of what the agent tells as its user's.
-    pub(super) hush: Hush,
+    hush: Hush,
     /// What the agent has told of which it is not known yet whether it belongs to one: these lines.
     held: Vec<String>,
     /// Up to which entry of its own log the session was there as it was opened, if that is known: what has come since the agent
@@ -85,6 +86,18 @@ impl LateReplay {
     /// Whether something waits of which it is not known whether it belongs to one.
     pub(super) fn holds(&self) -> bool {
         !self.held.is_empty()
+    }
+
+    /// What may be shown of a message of the user's that is at its end when this comes, as an `update` member: it was held back
+    /// because it might have been the layer's own words.
+    pub(super) fn end_of_message(&mut self, next: &Update<'_>) -> Option<String> {
+        if self.hush.ends_with(next) { self.hush.finish() } else { None }
+    }
+
+    /// What may be shown of this text of the user's, which the agent tells next.
+    pub(super) fn without_own_words(&mut self, update: &Update<'_>, text: &str) -> String {
+        let Parted { before, behind } = self.hush.feed(update, text);
+        before + &behind.unwrap_or_default()
     }
 
     /// Whether this is what the agent had as it opened the session, whose transcript is that of this id. `is_echo`: it says as

@@ -22,15 +22,12 @@ impl LiveSession {
         if self.late_replay.is_over() || !self.may_tell_late() {
             return false;
         }
-        if self.late_replay.hush.ends_with(update)
-            && let Some(rest) = self.late_replay.hush.finish()
-        {
+        if let Some(rest) = self.late_replay.end_of_message(update) {
             self.tell_late(&with_update(update, &rest), cx);
         }
         let text = if update.kind == UpdateKind::UserChunk { update.text() } else { None };
         let Some(text) = text.filter(|text| !text.is_empty()) else { return self.is_known_late(update, cx) };
-        let shown = self.late_replay.hush.feed(update, &text);
-        let shown = shown.before + &shown.behind.unwrap_or_default();
+        let shown = self.late_replay.without_own_words(update, &text);
         if shown == text {
             return self.is_known_late(update, cx);
         }

@@ -219,7 +219,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             Effect::ToClientOf(request, lines) => self.send_client_of(&request, lines),
             Effect::Finish(request, result) => self.finish(&request, result),
             Effect::Release(lines) => self.handle_released(lines),
-            Effect::Held { of, rest } => self.say_held(&of, rest),
+            Effect::Held { of, rest } => self.deliver_held(&of, rest),
             Effect::Show(key) => {
                 if !self.connection.showing.contains(&key) {
                     self.connection.showing.push_back(key);

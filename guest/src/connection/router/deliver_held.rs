@@ -13,7 +13,7 @@ use crate::storage::Storage;
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// Says it in its order.
-    pub(super) fn say_held(&mut self, of: &Key, rest: Vec<Held>) {
+    pub(super) fn deliver_held(&mut self, of: &Key, rest: Vec<Held>) {
         for held in rest {
             if let Held::Question(id, _) = &held {
                 self.outputs.push_back(Kept::Held(self.connection.generation.mark(id)).with(None));
