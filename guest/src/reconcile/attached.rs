@@ -7,16 +7,46 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::event::text_of;
-use super::sum::Sum;
+use super::turn::Strip;
 
 /// How many prompts are known, the last ones.
 const MOST: usize = 256;
 /// How many bytes of text such a prompt has at most.
 const LONGEST: usize = 16 * 1024;
+/// Of how many pieces a message is looked at piece by piece.
+const MOST_PIECES: usize = 64;
 /// In how many bytes an image is told.
 const LONGEST_IMAGE: usize = 128;
 /// A name with less would be found anywhere.
 const SHORTEST_NAME: usize = 3;
+
+/// What a user is said to have said, in the pieces in which it was told.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    text: String,
+    /// Where they end, as long as there are not too many.
+    ends: Vec<usize>,
+}
+
+impl Told {
+    pub(super) fn push(&mut self, piece: &str) {
+        self.text.push_str(piece);
+        if self.ends.len() <= MOST_PIECES {
+            self.ends.push(self.text.len());
+        }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    fn pieces(&self) -> impl Iterator<Item = &str> {
+        let is_all = self.ends.len() <= MOST_PIECES;
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        let pieces = begins.zip(&self.ends).filter_map(|(begin, end)| self.text.get(begin..*end));
+        pieces.filter(move |_| is_all)
+    }
+}
 
 /// Prompts with something attached.
 #[derive(Debug, Clone, Default)]
@@ -24,8 +54,6 @@ pub(super) struct AttachedPrompts(VecDeque<Prompt>);
 
 #[derive(Debug, Clone)]
 struct Prompt {
-    /// All of its text.
-    user: Sum,
     /// The letters before what is attached, between that, and behind it.
     letters: Vec<String>,
     /// What a link or a file is told by: its address, its name.
@@ -61,28 +89,40 @@ impl AttachedPrompts {
         self.0.push_back(prompt);
     }
 
-    /// The text of the prompt that this message is, with what was attached to it told as text.
-    pub(super) fn told_as(&self, message: &str) -> Option<Sum> {
+    /// A message without what tells of something attached, if it is known to be what the user said then.
+    pub(super) fn as_sent(&self, told: &Told, strip: Strip, is_known: impl Fn(&str) -> bool) -> Option<String> {
         if self.0.is_empty() {
             return None;
         }
-        let letters = letters(message);
-        self.0.iter().rev().find(|prompt| prompt.is_told_as(&letters)).map(|prompt| prompt.user)
+        let whole = || Some(self.told_as(&letters(&strip(&told.text)))?.text());
+        let pieces = told.pieces().map(|piece| {
+            let letters = letters(&strip(piece));
+            if self.0.iter().any(|prompt| prompt.is_attached(&letters)) {
+                return String::new();
+            }
+            self.told_as(&letters).map_or_else(|| piece.to_owned(), Prompt::text)
+        });
+        let in_pieces = strip(&pieces.collect::<String>()).into_owned();
+        Some(in_pieces).filter(|text| is_known(text)).or_else(whole)
+    }
+
+    /// The prompt that these letters are, with what was attached to it told as text.
+    fn told_as(&self, letters: &str) -> Option<&Prompt> {
+        self.0.iter().rev().find(|prompt| prompt.is_told_as(letters))
     }
 }
 
 impl Prompt {
     fn of(blocks: &[&RawValue]) -> Option<Self> {
-        let mut prompt =
-            Self { user: Sum::default(), letters: vec![String::new()], names: Vec::new(), has_image: false };
-        let (mut text, mut is_text) = (String::new(), true);
+        let mut prompt = Self { letters: vec![String::new()], names: Vec::new(), has_image: false };
+        let (mut length, mut is_text) = (0, true);
         for block in blocks {
             if let Some(more) = text_of(block) {
                 if !std::mem::replace(&mut is_text, true) {
                     prompt.letters.push(String::new());
                 }
                 prompt.letters.last_mut()?.push_str(&letters(&more));
-                text.push_str(&more);
+                length += more.len();
                 continue;
             }
             is_text = false;
@@ -94,8 +134,13 @@ impl Prompt {
         if !is_text {
             prompt.letters.push(String::new());
         }
-        prompt.user = Sum::of(&text);
-        (prompt.letters.len() > 1 && text.len() <= LONGEST && !prompt.user.is_empty()).then_some(prompt)
+        let has_text = prompt.letters.iter().any(|letters| !letters.is_empty());
+        (prompt.letters.len() > 1 && length <= LONGEST && has_text).then_some(prompt)
+    }
+
+    /// What the user said in it.
+    fn text(&self) -> String {
+        self.letters.concat()
     }
 
     /// Whether these letters are its own, with something in the places of what is attached, or behind all.
@@ -116,10 +161,15 @@ impl Prompt {
             || its_place.is_some_and(|(before, behind)| self.may_be_told_as(before) && self.may_be_told_as(behind))
     }
 
-    /// Whether something that is attached may be told in these letters.
+    /// Whether something that is attached, or nothing, may be told in these letters.
     fn may_be_told_as(&self, told: &str) -> bool {
-        let is_image = || self.has_image && told.len() <= LONGEST_IMAGE && told.starts_with(['[', '<', '!', '@']);
-        told.is_empty() || self.names.iter().any(|name| told.contains(name)) || is_image()
+        told.is_empty() || self.names.iter().any(|name| told.contains(name)) || self.is_attached(told)
+    }
+
+    /// Whether these letters are nothing but something that is attached, as many agents mark it.
+    fn is_attached(&self, told: &str) -> bool {
+        let is_image = || self.has_image && told.len() <= LONGEST_IMAGE;
+        told.starts_with(['[', '<', '!', '@']) && (self.names.iter().any(|name| told.contains(name)) || is_image())
     }
 }
 
@@ -170,8 +220,8 @@ mod tests {
             (vec![link()], "[@a.rs](file:///work/a.rs)", false),
             (vec![text("this")], "this", false),
         ] {
-            let all: String = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
-            assert_eq!(noted(&blocks).told_as(told), is_it.then(|| Sum::of(&all)), "{told}");
+            let has_told = noted(&blocks).told_as(&letters(told)).is_some();
+            assert_eq!(has_told, is_it, "{told}");
         }
     }
 }

@@ -108,6 +108,30 @@ fn a_prompt_is_known_again_though_what_is_attached_is_told_as_text() {
 }
 
 #[test]
+fn a_prompt_that_was_cancelled_is_known_in_one_message_with_the_next() {
+    for (prompt, told) in [
+        (vec![text("Look at "), link(), text(" please")], &["Look at ", "[@a.rs](file:///work/a.rs)", " please"][..]),
+        (vec![text("Look at "), link(), text(" please")], &["Look at [@a.rs](file:///work/a.rs) please"]),
+        (vec![text("Like this: "), image(), image()], &["Like this: ", "[Image #1]", "[Image #2]"]),
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        desk.new_session("s1", CWD);
+        asks(&mut desk, &prompt);
+        desk.agent(json!({"id": "turn", "result": {"stopReason": "cancelled"}}));
+        desk.turn("s1", "No, do not", &["Then I shall not."]);
+        leave(desk);
+        let told_next = [chunk("user_message_chunk", "No, do not"), says("Then I shall not.")];
+        let replay: Vec<Value> = told.iter().map(|told| chunk("user_message_chunk", told)).chain(told_next).collect();
+        let expected: Vec<Value> =
+            prompt.iter().cloned().chain(["No, do not", "Then I shall not."].map(text)).collect();
+        for time in ["first", "again"] {
+            assert_eq!(shown(&store, &world, &replay), (expected.clone(), Value::Null), "{told:?}, {time}");
+        }
+    }
+}
+
+#[test]
 fn turns_of_two_windows_stay_whole_though_what_is_attached_to_one_is_told_as_text() {
     for (prompt, told) in [
         ([text("Look at "), link()], "Look at [@a.rs](file:///work/a.rs)"),
