@@ -1,7 +1,9 @@
 //! Titles: who gives them, who is told of them.
 
 use acp_sessions_guest::engine::Peer;
+use acp_sessions_guest::sessions::panel::{self, SessionError};
 use acp_sessions_guest::storage::{Memory, Storage};
+use acp_sessions_guest::store::Store;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, update};
@@ -62,6 +64,30 @@ fn a_title_that_cannot_be_set_is_told_to_nobody() {
     let out = set_title(&mut desk, " ");
     assert_eq!(out.answer("title")["error"]["code"], -32602);
     assert!(out.agent.is_empty());
+}
+
+#[test]
+fn a_title_that_the_user_sets_is_one_line_to_everybody() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = begun(&store, &world, &titles());
+    for (given, kept) in [
+        ("One\r\n\n two\u{0}three\t\u{2028}four\u{85}", "One two three four"),
+        ("two  spaces", "two  spaces"),
+        (&["a"; 250].join("\n\n"), &["a"; 250].join(" ")),
+    ] {
+        let out = set_title(&mut desk, given);
+        assert_eq!(out.answer("title")["result"]["title"], kept);
+        assert_eq!(out.request("session/set_title")["params"]["title"], kept);
+        assert_eq!(listed_title(&mut desk), kept);
+        let by_hand = panel::rename(&Store::new(&store), "s1", given);
+        assert_eq!(by_hand.ok().as_deref(), Some(kept));
+        assert_eq!(listed_title(&mut desk), kept);
+    }
+    for nothing in [" \n ", "\u{0}", "\t\u{2029}\u{7f}"] {
+        assert_eq!(set_title(&mut desk, nothing).answer("title")["error"]["code"], -32602, "{nothing:?}");
+        let by_hand = panel::rename(&Store::new(&store), "s1", nothing);
+        assert!(matches!(by_hand, Err(SessionError::Invalid(_))), "{nothing:?}");
+    }
 }
 
 #[test]
