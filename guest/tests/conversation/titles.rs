@@ -184,6 +184,8 @@ enum Made {
     /// It keeps it in its own way.
     ItsOwn,
     Error(i64),
+    /// It says nothing to it.
+    Nothing,
 }
 
 /// The agent, which calls the session something else, is read the list of on a new connection: it answers so whatever it is told
@@ -204,6 +206,7 @@ fn answer_title(desk: &mut Desk<'_>, asked: &Value, made: Made) {
     match made {
         Made::ItsOwn => desk.reply(asked, json!({"title": "mine"})),
         Made::Error(code) => desk.refuse(asked, code),
+        Made::Nothing => return,
     };
 }
 
@@ -228,6 +231,8 @@ fn an_agent_that_was_told_a_title_at_once_is_told_again_only_where_it_has_not_ta
         (Made::Error(-32602), [1, 0, 0]),
         // It does not know its user.
         (Made::Error(-32000), [1, 1, 1]),
+        // It may have been killed before it read it.
+        (Made::Nothing, [1, 1, 1]),
     ] {
         let (store, world) = (Memory::new(), World::unrecorded());
         let mut desk = begun(&store, &world, &titles());
@@ -239,16 +244,21 @@ fn an_agent_that_was_told_a_title_at_once_is_told_again_only_where_it_has_not_ta
 }
 
 #[test]
-fn an_agent_without_a_list_that_was_told_a_title_is_not_told_with_each_opening() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let mut desk = begun(&store, &world, &titles());
-    let asked = set_title(&mut desk, "Mine").request("session/set_title");
-    answer_title(&mut desk, &asked, Made::ItsOwn);
-    leave(desk);
-    let mut desk = Desk::ready(&store, &world, &titles());
-    let out = ask_load(&mut desk, "load", "s1");
-    let out = oblige(&mut desk, out, &[], "s2");
-    assert!(out.asked("session/set_title").is_none(), "{:?}", out.agent);
+fn an_agent_without_a_list_is_told_a_title_with_each_opening_until_it_has_answered() {
+    for (made, is_told) in [(Made::ItsOwn, false), (Made::Nothing, true)] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = begun(&store, &world, &titles());
+        let asked = set_title(&mut desk, "Mine").request("session/set_title");
+        answer_title(&mut desk, &asked, made);
+        leave(desk);
+        for _ in 0..2 {
+            let mut desk = Desk::ready(&store, &world, &titles());
+            let out = ask_load(&mut desk, "load", "s1");
+            let out = oblige(&mut desk, out, &[], "s2");
+            assert_eq!(out.asked("session/set_title").is_some(), is_told, "{made:?}: {:?}", out.agent);
+            leave(desk);
+        }
+    }
 }
 
 #[test]
