@@ -156,8 +156,8 @@ impl<'c, S: storage::Host + Send + 'static> Sessions<'c, S> {
         self.call(|instance| instance.read_permissions(id, after, limit))
     }
 
-    /// Gives a session a title that no agent replaces, of up to 500 characters; returns it as stored, without white space
-    /// around it.
+    /// Gives a session a title that no agent replaces, of up to 500 characters; returns it as stored, as one line: a space
+    /// stands for line ends and control characters.
     pub fn rename(&mut self, id: &str, title: &str) -> Answer<String> {
         self.call(|instance| instance.rename_session(id, title))
     }

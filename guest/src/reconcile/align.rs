@@ -53,6 +53,11 @@ impl<'a> Sides<'a> {
         self.log[at].said() == self.replay[other].said()
     }
 
+    /// Whether the agent took no part in this turn of the log: what it replays is rather another that is as good.
+    fn is_others(&self, at: usize) -> bool {
+        self.log[at].took_part == Some(false)
+    }
+
     /// How well they go together; 0: not at all.
     fn affinity(&self, at: usize, other: usize) -> u32 {
         let (log, replay) = (&self.log[at], &self.replay[other]);
@@ -115,17 +120,36 @@ pub fn align(log: &[Turn], replay: &[Turn]) -> Vec<(usize, usize)> {
     let sides = Sides::of(log, replay);
     let mut pairs = Vec::new();
     align_part(&sides, Part { log: 0..log.len(), replay: 0..replay.len() }, DEEPEST, &mut pairs);
+    if pairs.iter().any(|(at, _)| sides.is_others(*at)) {
+        move_down(&sides, &mut pairs);
+    }
     move_up(&sides, &mut pairs);
     pairs
 }
 
-/// Of turns that go with one of the replay equally well, the first is it: so the same replay is always aligned alike, also
-/// when what is new in it has become part of the log.
+/// Of turns that go with one of the replay equally well, the last is it that the agent took part in: where it tells less of a
+/// conversation in which the same was said over and over, what it took part in is what came last.
+fn move_down(sides: &Sides<'_>, pairs: &mut [(usize, usize)]) {
+    let mut end = sides.log.len();
+    for (at, other) in pairs.iter_mut().rev() {
+        let least = sides.affinity(*at, *other);
+        let mut behind = (*at + 1..end).rev();
+        let is_as_good = |behind: &usize| !sides.is_others(*behind) && sides.affinity(*behind, *other) >= least;
+        *at = behind.find(is_as_good).unwrap_or(*at);
+        end = *at;
+    }
+}
+
+/// Of turns that go with one of the replay equally well, the first is it, but for those that the agent took no part in where it
+/// took part in another: so the same replay is always aligned alike, also when what is new in it has become part of the log.
 fn move_up(sides: &Sides<'_>, pairs: &mut [(usize, usize)]) {
     let mut free = 0;
     for (at, other) in pairs {
         let least = sides.affinity(*at, *other);
-        *at = (free..*at).find(|before| sides.affinity(*before, *other) >= least).unwrap_or(*at);
+        let may_be_others = sides.is_others(*at);
+        let is_as_good =
+            |before: &usize| (may_be_others || !sides.is_others(*before)) && sides.affinity(*before, *other) >= least;
+        *at = (free..*at).find(is_as_good).unwrap_or(*at);
         free = *at + 1;
     }
 }

@@ -4,6 +4,7 @@
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use super::title;
 use crate::rpc::{self, Object};
 use crate::storage::{Result, Storage};
 use crate::store::{Decision, Session, Store, Title};
@@ -19,9 +20,7 @@ const MOST_META: usize = 1024 * 1024;
 /// An agent's title as it is kept: one line of at most [`LONGEST_TITLE`] characters; `None` where there is nothing in
 /// it, which counts as omitted.
 pub fn agents_title(title: &str) -> Option<String> {
-    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
-    let lines = title.split(breaks).map(str::trim).filter(|line| !line.is_empty());
-    let line = lines.collect::<Vec<_>>().join(" ");
+    let line = title::one_line(title);
     let cut = line.char_indices().nth(LONGEST_TITLE).map(|_| {
         // One character is the ellipsis.
         let head: String = line.chars().take(LONGEST_TITLE - 1).collect();

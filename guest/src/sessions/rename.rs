@@ -1,5 +1,6 @@
 //! Setting a title by hand (unstable: `session/set_title`).
 
+use super::title::one_line;
 use crate::storage::{self, Storage, StorageError};
 use crate::store::{Changed, Decision, Session, Store, Title};
 
@@ -20,9 +21,9 @@ pub enum RenameError {
     Storage(#[from] StorageError),
 }
 
-/// Sets the title, without white space around it, and returns the session as stored. The automatic title never replaces it.
+/// Sets the title, as one line, and returns the session as stored. The automatic title never replaces it.
 pub fn rename<S: Storage>(store: &Store<S>, id: &str, title: &str) -> Result<Session, RenameError> {
-    let title = title.trim();
+    let title = one_line(title);
     if title.is_empty() {
         return Err(RenameError::Invalid("must not be empty".to_owned()));
     }
@@ -31,7 +32,7 @@ pub fn rename<S: Storage>(store: &Store<S>, id: &str, title: &str) -> Result<Ses
     }
     let changed = store.change(id).durable().commit(|before, _, _| {
         let Some(mut session) = before.cloned() else { return Ok(Decision::Keep) };
-        session.title = Title::Set(title.to_owned());
+        session.title = Title::Set(title.clone());
         session.agents.values_mut().for_each(|known| known.told_title = false);
         Ok(Decision::put(session))
     })?;

@@ -1,4 +1,5 @@
-//! The automatic title: the first meaningful line of the first prompt, or else what is attached to it.
+//! What a title is, whoever gives it: one line. And the automatic title: the first meaningful line of the first prompt, or
+//! else what is attached to it.
 
 use serde_json::value::RawValue;
 
@@ -7,6 +8,15 @@ use crate::store::keys;
 
 /// The longest automatic title, in characters.
 pub const LONGEST: usize = 80;
+
+/// A title that somebody has given, as one line: a space stands for each run of control characters and line ends, with the
+/// white space around them, and nothing for those at its ends. White space within a line is as it was given. Empty where
+/// nothing is left.
+pub fn one_line(title: &str) -> String {
+    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    let lines = title.split(breaks).map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
+}
 
 /// A title for a conversation that begins with this prompt (the JSON of `prompt`); `None` if nothing in it can name it.
 pub fn from_prompt(prompt: &str) -> Option<String> {
@@ -78,7 +88,7 @@ fn attached(block: &Object<'_>) -> Option<String> {
         }
         _ => return None,
     };
-    names.into_iter().flatten().map(|name| one_line(&name)).find(|name| is_meaningful(name))
+    names.into_iter().flatten().map(|name| words(&name)).find(|name| is_meaningful(name))
 }
 
 /// What a block is that has no name.
@@ -90,15 +100,14 @@ fn medium(block: &Object<'_>) -> Option<String> {
     }
 }
 
-/// One line without control characters or runs of white space.
-fn one_line(text: &str) -> String {
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join(" ")
+/// One line without runs of white space: in what was not written as a title they are layout.
+fn words(text: &str) -> String {
+    one_line(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The same without markup at its beginning, or around the whole of it.
 fn clean(line: &str) -> String {
-    let line = one_line(line);
+    let line = words(line);
     let line = match line.strip_prefix("```").and_then(|line| line.strip_suffix("```")) {
         Some(code) => code,
         None => &line,

@@ -4,9 +4,10 @@ use acp_sessions_guest::engine::{Arrival, Content, Output, Peer};
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World};
+use crate::desk::{Desk, World, chunk, update};
 use crate::scenes::{
-    CWD, TOLD, account, ask_fork, ask_load, ask_prompt, leave, lines, listing, load, mark, oblige, row, said, told,
+    CWD, TOLD, Turns, account, ask_fork, ask_load, ask_prompt, leave, lines, listing, load, mark, oblige, row, said,
+    told,
 };
 
 const LONG_AGO: &str = "2025-01-01T00:00:00Z";
@@ -257,4 +258,54 @@ fn a_session_that_is_begun_anew_has_no_twin_though_the_agents_list_tells_of_it_b
 #[test]
 fn one_that_stands_in_for_another_agents_is_none_of_its_own_either() {
     is_listed_while_it_begins("b");
+}
+
+/// What was said before the agent lost its own session, in the one that it began then, and in that one by the next time.
+type Repeated = [Turns<'static>; 3];
+
+const CONTINUED: (&str, &str) = ("continue", "Done.");
+const ASKED: (&str, &str) = ("is that all?", "No.");
+
+const REPEATED: &[Repeated] = &[
+    [&[CONTINUED], &[CONTINUED], &[CONTINUED]],
+    [&[CONTINUED; 3], &[CONTINUED], &[CONTINUED]],
+    [&[CONTINUED], &[CONTINUED; 2], &[CONTINUED; 2]],
+    [&[CONTINUED, ASKED, CONTINUED], &[ASKED, CONTINUED], &[CONTINUED]],
+    [&[CONTINUED, ASKED], &[CONTINUED], &[ASKED, CONTINUED]],
+];
+
+#[test]
+fn what_was_said_over_and_over_is_told_once_to_an_agent_that_replays_its_own_part_of_it() {
+    for is_agents_own in [false, true] {
+        for [lost, first, then] in REPEATED {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut desk = Desk::ready(&store, &world, &loads());
+            if is_agents_own {
+                load(&mut desk, "s1", lost).answer("load");
+            } else {
+                desk.new_session("s1", CWD);
+                lost.iter().for_each(|(user, agent)| drop(desk.turn("s1", user, &[agent])));
+            }
+            leave(desk);
+            let mut desk = Desk::ready(&store, &world, &loads());
+            let asked = ask_load(&mut desk, "load", "s1").request("session/load");
+            let out = desk.refuse(&asked, -32603);
+            oblige(&mut desk, out, &[], "s2").answer("load");
+            let mut kept: Vec<(&str, &str)> = Vec::new();
+            for more in [first, then, then] {
+                for (at, (user, agent)) in more.iter().enumerate() {
+                    let out = ask_prompt(&mut desk, "prompt", "s1", user);
+                    let is_first = kept.is_empty() && at == 0;
+                    assert_eq!(account(&out).is_some(), is_first, "{is_agents_own} {lost:?} {first:?} {then:?}");
+                    desk.agent(update("s2", chunk("agent_message_chunk", agent)));
+                    desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"})).answer("prompt");
+                }
+                kept.extend(*more);
+                leave(desk);
+                desk = Desk::ready(&store, &world, &loads());
+                let out = load(&mut desk, "s1", &kept);
+                assert_eq!(said(&out.client), lines(&[lost, &kept]), "{is_agents_own}");
+            }
+        }
+    }
 }

@@ -1,7 +1,9 @@
 //! Titles: who gives them, who is told of them.
 
 use acp_sessions_guest::engine::Peer;
+use acp_sessions_guest::sessions::panel::{self, SessionError};
 use acp_sessions_guest::storage::{Memory, Storage};
+use acp_sessions_guest::store::Store;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, update};
@@ -62,6 +64,30 @@ fn a_title_that_cannot_be_set_is_told_to_nobody() {
     let out = set_title(&mut desk, " ");
     assert_eq!(out.answer("title")["error"]["code"], -32602);
     assert!(out.agent.is_empty());
+}
+
+#[test]
+fn a_title_that_the_user_sets_is_one_line_to_everybody() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = begun(&store, &world, &titles());
+    for (given, kept) in [
+        ("One\r\n\n two\u{0}three\t\u{2028}four\u{85}", "One two three four"),
+        ("two  spaces", "two  spaces"),
+        (&["a"; 250].join("\n\n"), &["a"; 250].join(" ")),
+    ] {
+        let out = set_title(&mut desk, given);
+        assert_eq!(out.answer("title")["result"]["title"], kept);
+        assert_eq!(out.request("session/set_title")["params"]["title"], kept);
+        assert_eq!(listed_title(&mut desk), kept);
+        let by_hand = panel::rename(&Store::new(&store), "s1", given);
+        assert_eq!(by_hand.ok().as_deref(), Some(kept));
+        assert_eq!(listed_title(&mut desk), kept);
+    }
+    for nothing in [" \n ", "\u{0}", "\t\u{2029}\u{7f}"] {
+        assert_eq!(set_title(&mut desk, nothing).answer("title")["error"]["code"], -32602, "{nothing:?}");
+        let by_hand = panel::rename(&Store::new(&store), "s1", nothing);
+        assert!(matches!(by_hand, Err(SessionError::Invalid(_))), "{nothing:?}");
+    }
 }
 
 #[test]
@@ -158,6 +184,8 @@ enum Made {
     /// It keeps it in its own way.
     ItsOwn,
     Error(i64),
+    /// It says nothing to it.
+    Nothing,
 }
 
 /// The agent, which calls the session something else, is read the list of on a new connection: it answers so whatever it is told
@@ -178,6 +206,7 @@ fn answer_title(desk: &mut Desk<'_>, asked: &Value, made: Made) {
     match made {
         Made::ItsOwn => desk.reply(asked, json!({"title": "mine"})),
         Made::Error(code) => desk.refuse(asked, code),
+        Made::Nothing => return,
     };
 }
 
@@ -202,6 +231,8 @@ fn an_agent_that_was_told_a_title_at_once_is_told_again_only_where_it_has_not_ta
         (Made::Error(-32602), [1, 0, 0]),
         // It does not know its user.
         (Made::Error(-32000), [1, 1, 1]),
+        // It may have been killed before it read it.
+        (Made::Nothing, [1, 1, 1]),
     ] {
         let (store, world) = (Memory::new(), World::unrecorded());
         let mut desk = begun(&store, &world, &titles());
@@ -213,16 +244,21 @@ fn an_agent_that_was_told_a_title_at_once_is_told_again_only_where_it_has_not_ta
 }
 
 #[test]
-fn an_agent_without_a_list_that_was_told_a_title_is_not_told_with_each_opening() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let mut desk = begun(&store, &world, &titles());
-    let asked = set_title(&mut desk, "Mine").request("session/set_title");
-    answer_title(&mut desk, &asked, Made::ItsOwn);
-    leave(desk);
-    let mut desk = Desk::ready(&store, &world, &titles());
-    let out = ask_load(&mut desk, "load", "s1");
-    let out = oblige(&mut desk, out, &[], "s2");
-    assert!(out.asked("session/set_title").is_none(), "{:?}", out.agent);
+fn an_agent_without_a_list_is_told_a_title_with_each_opening_until_it_has_answered() {
+    for (made, is_told) in [(Made::ItsOwn, false), (Made::Nothing, true)] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = begun(&store, &world, &titles());
+        let asked = set_title(&mut desk, "Mine").request("session/set_title");
+        answer_title(&mut desk, &asked, made);
+        leave(desk);
+        for _ in 0..2 {
+            let mut desk = Desk::ready(&store, &world, &titles());
+            let asked = ask_load(&mut desk, "load", "s1").request("session/load");
+            let out = desk.reply(&asked, json!({}));
+            assert_eq!(out.asked("session/set_title").is_some(), is_told, "{made:?}: {:?}", out.agent);
+            leave(desk);
+        }
+    }
 }
 
 #[test]
