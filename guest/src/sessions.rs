@@ -33,6 +33,7 @@ pub mod subagent;
 pub mod title;
 pub mod transcript;
 pub mod turn_usage;
+pub mod unheard;
 pub mod upgrade;
 pub mod usage;
 pub mod vanish;

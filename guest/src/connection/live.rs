@@ -41,6 +41,7 @@ mod target;
 mod told_in_vain;
 mod told_late;
 mod turn_end;
+mod unheard;
 mod update;
 mod usage;
 mod write;
@@ -442,11 +443,10 @@ impl LiveSession {
         self.waiting.push_back(waiting);
     }
 
-    /// Takes a waiting request back; says whether it waited here.
-    pub(super) fn withdraw(&mut self, request: &ClientRequest) -> bool {
-        let before = self.waiting.len();
-        self.waiting.retain(|waiting| waiting.request.as_ref() != Some(request));
-        self.waiting.len() < before
+    /// Takes a waiting request back, if it waits here.
+    pub(super) fn withdraw(&mut self, request: &ClientRequest) -> Option<Waiting> {
+        let at = self.waiting.iter().position(|waiting| waiting.request.as_ref() == Some(request))?;
+        self.waiting.remove(at)
     }
 
     /// Whether its agent may have more than the history by now: it was not looked at for a while, or not at all.

@@ -19,7 +19,8 @@ use crate::rpc::Object;
 pub enum Kind {
     /// The params of a `session/update` without their `sessionId`.
     Update,
-    /// A turn begins: `{"prompt":[ContentBlock…],"messageId":"…","with":[agent, its id of the session]}`.
+    /// A turn begins: `{"prompt":[ContentBlock…],"messageId":"…","with":[agent, its id of the session]}`. The id is empty where
+    /// the turn ended before the agent had it.
     Prompt,
     /// A turn ends: `{"stopReason":"…"}` or `{"error":{…}}`; both where the agent failed at one that was cancelled. With
     /// what was used in it, if the agent has said so: `"used":{…},"context":{"used":N,"size":N}`.

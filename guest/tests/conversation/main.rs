@@ -93,6 +93,7 @@ mod titles;
 mod two_agents;
 mod unanswered;
 mod unasked;
+mod unheard;
 mod usage;
 mod usage_of_forks;
 mod usage_told_again;

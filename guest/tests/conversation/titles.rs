@@ -7,7 +7,7 @@ use acp_sessions_guest::store::Store;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, update};
-use crate::scenes::{CWD, ask_load, ask_resume, leave, listing, load, oblige, row, updates};
+use crate::scenes::{CWD, ask_load, ask_prompt, ask_resume, leave, listing, load, oblige, row, updates};
 
 const LONG_AGO: &str = "2025-01-01T00:00:00Z";
 
@@ -34,6 +34,32 @@ fn begun<'a>(store: &'a Memory, world: &'a World, capabilities: &Value) -> Desk<
     desk.new_session("s1", CWD);
     desk.turn("s1", "Hi", &["Ho"]);
     desk
+}
+
+#[test]
+fn a_session_is_called_as_the_first_prompt_in_it_whichever_ends_first() {
+    for is_refused in [true, false] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session("s1", CWD);
+        let first = ask_prompt(&mut desk, "first", "s1", "The first thing").request("session/prompt");
+        let second = ask_prompt(&mut desk, "second", "s1", "Something else").request("session/prompt");
+        let ended = json!({"stopReason": "end_turn"});
+        let mut out = if is_refused { desk.refuse(&second, -32600) } else { desk.reply(&second, ended.clone()) };
+        out.extend(desk.reply(&first, ended));
+        assert_eq!(updates(&out, "session_info_update"), [&info(&"The first thing".into())], "{is_refused}");
+        assert_eq!(listed_title(&mut desk), "The first thing", "{is_refused}");
+    }
+}
+
+#[test]
+fn a_session_whose_only_prompt_was_refused_is_called_as_that() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    let asked = ask_prompt(&mut desk, "only", "s1", "The only thing").request("session/prompt");
+    desk.refuse(&asked, -32600);
+    assert_eq!(listed_title(&mut desk), "The only thing");
 }
 
 #[test]

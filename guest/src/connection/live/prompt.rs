@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use super::{LiveSession, Phase};
-use crate::connection::answer::CANCELLED;
+use crate::connection::answer::{CANCELLED, not_stored};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
-use crate::connection::effect::{Effect, Waiting};
+use crate::connection::effect::Effect;
 use crate::connection::handled::Handled;
 use crate::connection::params::Params;
 use crate::connection::requests::{TurnMemo, Unstored};
@@ -34,6 +34,19 @@ fn fault(prompt: &str) -> &'static str {
     }
 }
 
+/// The content blocks of a prompt with these params, as JSON.
+pub(super) fn blocks_of(params: &Params<'_>) -> Result<String, RpcError> {
+    let prompt = params.array("prompt")?.to_owned();
+    match rpc::count_objects(&prompt) {
+        None => Err(RpcError::invalid_params("prompt", fault(&prompt))),
+        Some(blocks) if blocks > MOST_BLOCKS => {
+            let message = format!("must not have more than {MOST_BLOCKS} content blocks");
+            Err(RpcError::invalid_params("prompt", message))
+        }
+        Some(_) => Ok(prompt),
+    }
+}
+
 impl LiveSession {
     /// A prompt: recorded, and passed on, behind what the agent has not heard.
     pub(in crate::connection) fn prompt<S: Storage, E: Environment>(
@@ -43,15 +56,7 @@ impl LiveSession {
         params: &Params<'_>,
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Handled, RpcError> {
-        let prompt = params.array("prompt")?.to_owned();
-        match rpc::count_objects(&prompt) {
-            None => return Err(RpcError::invalid_params("prompt", fault(&prompt))),
-            Some(blocks) if blocks > MOST_BLOCKS => {
-                let message = format!("must not have more than {MOST_BLOCKS} content blocks");
-                return Err(RpcError::invalid_params("prompt", message));
-            }
-            Some(_) => {}
-        }
+        let prompt = blocks_of(params)?;
         // What was said elsewhere comes before it, for the client as for the agent.
         if self.comes_into_step(cx) {
             return Ok(Handled::Wait(self.key.clone()));
@@ -214,16 +219,17 @@ impl LiveSession {
         }
     }
 
-    /// The client has cancelled: its turns end so, and prompts that still wait do without the agent ever seeing them.
+    /// The client has cancelled: its turns end so, and prompts that still wait do without the agent having them.
     pub(in crate::connection) fn cancel<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         for turn in self.turns_mut().into_iter().flatten() {
             turn.cancelled = true;
         }
-        let (prompts, others): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.waiting).into_iter().partition(Waiting::is_prompt);
-        self.waiting = others.into();
-        for request in prompts.into_iter().filter_map(|prompt| prompt.request) {
-            cx.finish(&request, Ok(CANCELLED.to_owned()));
+        for prompt in self.take_waiting_prompts() {
+            let not_kept = self.keep_unheard(&prompt, CANCELLED, cx);
+            if let Some(request) = &prompt.request {
+                let result = not_kept.map_or_else(|| CANCELLED.to_owned(), |reason| not_stored(CANCELLED, &reason));
+                cx.finish(request, Ok(result));
+            }
         }
     }
 }

@@ -155,9 +155,15 @@ impl LiveSession {
             self.recorder.set_turn(next);
         }
         self.activity.touched = Some(now);
-        if turn.title.is_some() {
-            self.activity.title.clone_from(&turn.title);
-        }
+        self.activity.title = self.title_of_first(turn.title.clone(), turn.order);
+    }
+
+    /// What the session is to be called, should it need a title, now that a prompt of this title and order has ended: as the
+    /// first that was said in it, which may not have ended yet.
+    pub(super) fn title_of_first(&mut self, title: Option<String>, order: u32) -> Option<String> {
+        let unwritten = self.activity.title.clone();
+        let mut earlier = self.turns_mut().into_iter().flatten().filter(|turn| turn.order < order);
+        unwritten.or_else(|| earlier.find_map(|turn| turn.title.clone())).or(title)
     }
 
     /// Records that a turn has ended though the agent has not said so.

@@ -1,6 +1,6 @@
 //! `session/cancel` and `$/cancel_request`.
 
-use crate::connection::answer::cancelled;
+use crate::connection::answer::{CANCELLED, cancelled};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::handled::Handled;
 use crate::connection::key::Key;
@@ -42,8 +42,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
             // An agent that was started again knows nothing of what the one before was asked.
             return if self.connection.stage.is_again() { Handled::Done } else { self.pass_to_agent(line, params) };
         }
-        if self.connection.stage.withdraw(&request)
-            || self.connection.discovery.withdraw(&request)
+        if let Some(waiting) = self.connection.stage.withdraw(&request) {
+            self.end_held(&waiting, CANCELLED, &cancelled());
+            return Handled::Done;
+        }
+        if self.connection.discovery.withdraw(&request)
             || self.connection.awaiting_worktrees.withdraw(&request)
             || self.connection.relayed.withdraw(&request)
         {
@@ -52,8 +55,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         for key in self.session_keys() {
             let withdrawn = self.with(&key, |session, cx| {
-                if session.withdraw(&request) {
-                    cx.finish(&request, Err(cancelled()));
+                if let Some(waiting) = session.withdraw(&request) {
+                    session.end_waiting(&waiting, CANCELLED, &cancelled(), cx);
                     return true;
                 }
                 session.cancel_opening(&request, cx)

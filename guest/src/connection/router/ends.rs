@@ -1,7 +1,12 @@
 //! The end of either side.
 
+use std::collections::VecDeque;
+
+use serde_json::json;
+
 use crate::connection::answer::{agent_gone, not_stored, not_stored_error};
 use crate::connection::client_request::ClientRequest;
+use crate::connection::effect::Waiting;
 use crate::connection::handled::Handled;
 use crate::connection::key::Key;
 use crate::connection::live::LiveSession;
@@ -17,6 +22,15 @@ use super::relayed::Relayed;
 use super::relayed_lists::RelayedLists;
 use super::stage::Stage;
 
+/// Why turns end with either side.
+const CLIENT_ENDED: &str = "the client has ended";
+const AGENT_ENDED: &str = "the agent has ended";
+
+/// The end of a turn for this reason.
+fn because(why: &str) -> String {
+    json!({ "error": { "message": why } }).to_string()
+}
+
 /// Why nothing is stored of a turn that ends in no session.
 const DELETED: &str = "the session was deleted; nothing that was said in it is kept";
 
@@ -24,9 +38,13 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// The client is gone: what it has open is written and marked as closed.
     pub(crate) fn client_closed(&mut self) {
         let error = RpcError::new(Code::RequestCancelled, "Request cancelled: the client has ended");
+        for prompt in self.connection.stage.take_held().into_iter().filter(Waiting::is_prompt) {
+            self.end_held(&prompt, &because(CLIENT_ENDED), &error);
+        }
         for key in self.session_keys() {
             self.with(&key, |session, cx| {
-                session.disconnect("the client has ended", &error, cx);
+                session.end_waiting_prompts(&because(CLIENT_ENDED), &error, cx);
+                session.disconnect(CLIENT_ENDED, &error, cx);
                 session.leave(cx);
             });
         }
@@ -43,14 +61,21 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.connection.agent_gone = true;
         let error = agent_gone();
         // What is no request is still answered, or passed on to nobody.
-        let held = self.connection.stage.take_held();
+        let (prompts, held): (VecDeque<_>, VecDeque<_>) =
+            self.connection.stage.take_held().into_iter().partition(Waiting::is_prompt);
+        for prompt in prompts {
+            self.end_held(&prompt, &because(AGENT_ENDED), &error);
+        }
         if self.connection.stage.is_again() {
             self.connection.stage = Stage::ready();
         }
         self.handle_released(held);
         self.end_turns_waited_for();
         for key in self.session_keys() {
-            self.with(&key, |session, cx| session.disconnect("the agent has ended", &error, cx));
+            self.with(&key, |session, cx| {
+                session.end_waiting_prompts(&because(AGENT_ENDED), &error, cx);
+                session.disconnect(AGENT_ENDED, &error, cx);
+            });
         }
         self.connection.requests.outgoing.clear();
         self.connection.requests.stale.clear();
@@ -65,6 +90,16 @@ impl<S: Storage, E: Environment> Router<S, E> {
         // What was being made gets no name any more: what waited for one was about sessions that are known.
         self.release_early();
         self.note_last_folders();
+    }
+
+    /// A request that waited for the connection to get on fails; a prompt is a turn of its session, if that is open, which has
+    /// ended so (JSON).
+    pub(super) fn end_held(&mut self, held: &Waiting, end: &str, error: &RpcError) {
+        let key = held.session().map(Key::Session);
+        let ended = key.and_then(|key| self.with(&key, |session, cx| session.end_waiting(held, end, error, cx)));
+        if let (None, Some(request)) = (ended, &held.request) {
+            self.finish(request, Err(error.clone()));
+        }
     }
 
     /// Whoever waits for a session to close is answered behind what that has cancelled, in whichever session.

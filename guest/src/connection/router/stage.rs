@@ -120,12 +120,11 @@ impl Stage {
         }
     }
 
-    /// Takes a waiting request back; says whether it waited here.
-    pub(super) fn withdraw(&mut self, request: &ClientRequest) -> bool {
-        let Some(held) = self.held_mut() else { return false };
-        let before = held.len();
-        held.retain(|waiting| waiting.request.as_ref() != Some(request));
-        held.len() < before
+    /// Takes a waiting request back, if it waits here.
+    pub(super) fn withdraw(&mut self, request: &ClientRequest) -> Option<Waiting> {
+        let held = self.held_mut()?;
+        let at = held.iter().position(|waiting| waiting.request.as_ref() == Some(request))?;
+        held.remove(at)
     }
 
     /// The sessions that requests are to close which wait.
