@@ -9,7 +9,7 @@ use crate::rpc::{Object, RpcError};
 use crate::storage::Storage;
 use crate::store::{Session, Store};
 use crate::time;
-use crate::transcript::{Entry, Kind, Part, Position, Progress};
+use crate::transcript::{Ended, Entry, Kind, Part, Position, Progress};
 
 /// How many more bytes are read for the answers to what was asked on a page, and of what is not its part.
 const LOOKED_FOR_ANSWER: usize = 4 * BYTES;
@@ -259,10 +259,13 @@ impl Asked {
         });
     }
 
-    /// What belongs to this turn may be answered later all the same, where it is known by its request.
+    /// What belongs to this turn may be answered later all the same, where it is known by its request, unless the turn was
+    /// cancelled or has failed: its agent waits for nothing then.
     fn end_turn(&mut self, entry: &Entry<'_>) {
+        let is_cut_off = matches!(Ended::of(entry), Some(Ended::Cancelled | Ended::Failed | Ended::Refused));
+        let is_over = |question: &Question| is_cut_off && question.turn.is_some() || question.request.is_none();
         let of_turn = self.questions.iter_mut().filter(|question| question.turn.as_deref() == entry.turn);
-        for question in of_turn.filter(|question| question.request.is_none()) {
+        for question in of_turn.filter(|question| is_over(question)) {
             question.waits = false;
         }
     }

@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, envelope, update};
 use crate::follower::state;
-use crate::scenes::{CWD, answers, ask_fork, ask_load, ask_prompt, leave, listing, load, mark, oblige, row, said};
+use crate::scenes::{
+    CWD, LONG, answers, ask_fork, ask_load, ask_prompt, leave, listing, load, mark, oblige, row, said,
+};
 
 /// A connection of a client that calls itself so.
 fn called<'a>(store: &'a Memory, world: &'a World, client: Option<&str>) -> Desk<'a> {
@@ -410,6 +412,37 @@ fn nobody_is_waited_for_behind_a_turn_that_was_cancelled() {
     desk.agent(json!({"id": "turn", "result": {"stopReason": "cancelled"}}));
     assert_eq!(state(&mut desk, "s1"), "idle");
     assert_eq!(kept(&store, &world, "s1", 10), ["c1 - -"]);
+}
+
+#[test]
+fn nobody_has_answered_what_a_turn_ended_over_that_was_cut_off_however_late_its_client_answers() {
+    let failed = json!({"id": "turn", "error": {"code": -32603, "message": "Out of order"}});
+    let cancelled = json!({"id": "turn", "result": {"stopReason": "cancelled"}});
+    for (is_cancelled, end) in [(true, &cancelled), (true, &failed), (false, &cancelled), (false, &failed)] {
+        for is_in_next_turn in [true, false] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut desk = called(&store, &world, Some("zed"));
+            desk.new_session("s1", CWD);
+            // No turn's end ends what was asked before it.
+            asks(&mut desk, "p0", "c0");
+            ask_prompt(&mut desk, "turn", "s1", "Go");
+            asks(&mut desk, "p1", "c1");
+            if is_cancelled {
+                desk.client(json!({"method": "session/cancel", "params": {"sessionId": "s1"}}));
+            }
+            desk.agent(end.clone());
+            if is_in_next_turn {
+                ask_prompt(&mut desk, "next", "s1", "And now?");
+            }
+            desk.client(chooses("p1", "y"));
+            desk.client(chooses("p0", "n"));
+            desk.wait(LONG);
+            for limit in [1, 10] {
+                let kept = kept(&store, &world, "s1", limit);
+                assert_eq!(kept, ["c0 zed reject_once", "c1 - -"], "{end}, cancelled: {is_cancelled}");
+            }
+        }
+    }
 }
 
 #[test]
