@@ -228,6 +228,42 @@ fn of_two_questions_about_one_tool_call_each_has_its_own_answer() {
 }
 
 #[test]
+fn what_is_asked_for_by_the_id_of_a_tool_call_alone_is_called_as_the_agent_has_called_it_before() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = called(&store, &world, None);
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    let ask = |desk: &mut Desk<'_>, request: &str, call: Value| {
+        let params = json!({"sessionId": "s1", "toolCall": call, "options": []});
+        desk.agent(json!({"id": request, "method": "session/request_permission", "params": params}));
+    };
+    let told = |name: &str, call: &str, title: &str| {
+        update("s1", json!({"sessionUpdate": name, "toolCallId": call, "title": title}))
+    };
+    desk.agent(told("tool_call", "c1", "Run"));
+    desk.agent(told("tool_call", "c2", "Write"));
+    ask(&mut desk, "p1", json!({"toolCallId": "c1"}));
+    desk.agent(told("tool_call_update", "c1", "Run tests"));
+    ask(&mut desk, "p2", json!({"toolCallId": "c1", "title": null}));
+    ask(&mut desk, "p3", json!({"toolCallId": "c2", "title": "Write all"}));
+    ask(&mut desk, "p4", json!({"toolCallId": "c3"}));
+    ask(&mut desk, "p5", json!({"toolCallId": "c2"}));
+    desk.agent(answers("turn"));
+    for limit in [1, 2, 10] {
+        let (mut titles, mut after) = (Vec::new(), None);
+        loop {
+            let page = page(&store, &world, "s1", after, limit)["ok"].clone();
+            titles.extend(page["permissions"].as_array().unwrap().iter().map(|asked| asked["title"].clone()));
+            after = page["next-cursor"].as_str().map(str::to_owned);
+            if after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(json!(titles), json!(["Run", "Run tests", "Write all", null, "Write"]), "{limit}");
+    }
+}
+
+#[test]
 fn forks_remember_and_the_next_window_may_be_another_client() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = called(&store, &world, Some("zed"));
