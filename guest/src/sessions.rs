@@ -4,6 +4,7 @@
 pub mod adopt;
 pub mod agreed;
 pub mod archive;
+mod call_titles;
 pub mod changes;
 pub mod checkup;
 pub mod create;

@@ -195,7 +195,7 @@ enum Phase {
     },
     /// Its turns end, then the agent lets go.
     Closing(Closing),
-    /// Somebody else has deleted it: nothing is recorded any more, but its turns still get their answers.
+    /// Somebody else has deleted it: nothing is recorded any more, but its turns are shown to their ends and get their answers.
     Deleted { turns: Vec<Turn> },
     /// It is over; the router forgets it.
     Gone,

@@ -24,6 +24,7 @@ pub fn followed<S: Storage>(store: &Store<S>, id: &str, agent: &str, agent_id: &
         let known = session.agents.get_mut(agent).filter(|known| known.id == agent_id && known.archived != archived);
         let Some(known) = known else { return Ok(Decision::Keep) };
         known.archived = archived;
+        known.archived_as_told = archived;
         Ok(Decision::put(session))
     })?;
     Ok(())

@@ -3,13 +3,14 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::call_titles::CallTitles;
 use super::place;
 use super::transcript::{ASIDE, BATCH_BYTES, BYTES, TranscriptError, open, still_there};
 use crate::rpc::{Object, RpcError};
 use crate::storage::Storage;
 use crate::store::{Session, Store};
 use crate::time;
-use crate::transcript::{Entry, Kind, Part, Position, Progress};
+use crate::transcript::{Ended, Entry, Kind, Part, Position, Progress};
 
 /// How many more bytes are read for the answers to what was asked on a page, and of what is not its part.
 const LOOKED_FOR_ANSWER: usize = 4 * BYTES;
@@ -60,7 +61,7 @@ pub struct Permission {
     pub asked_at: String,
     /// The tool call that it was asked for.
     pub tool_call_id: Option<String>,
-    /// What that is called.
+    /// What that is called, as the question says or, where it does not, as was said before.
     pub title: Option<String>,
     /// The `toolCall` of the request, as JSON.
     pub tool_call: Option<String>,
@@ -112,7 +113,8 @@ fn of_part<S: Storage>(
 ) -> Result<(PermissionPage, Session), TranscriptError> {
     let (session, mut replay) = open(store, id, part, after)?;
     let limit = (limit as usize).max(1);
-    let mut page = Asked::default();
+    let titles = CallTitles::before(store.storage(), &session, part, replay.position())?;
+    let mut page = Asked { titles, ..Asked::default() };
     let mut bytes = 0;
     let mut behind = replay.position().clone();
     // Where the next page begins, once it is known, and how much was read up to there.
@@ -128,7 +130,7 @@ fn of_part<S: Storage>(
                     Kind::PermissionAsked if next.is_none() => page.ask(&entry),
                     Kind::PermissionAnswered => page.answer(&entry),
                     Kind::TurnEnd => page.end_turn(&entry),
-                    _ => {}
+                    _ => page.titles.note(&entry),
                 }
             }
             behind = position;
@@ -155,6 +157,7 @@ fn of_part<S: Storage>(
 #[derive(Debug, Default)]
 struct Asked {
     questions: Vec<Question>,
+    titles: CallTitles,
     /// How many of them are the page's, where others are read for what their answers are.
     of_page: Option<usize>,
 }
@@ -180,10 +183,12 @@ impl Asked {
         let named = asked.get_object("toolCall");
         let options: Vec<&RawValue> =
             asked.get("options").and_then(|options| serde_json::from_str(options).ok()).unwrap_or_default();
+        let id = named.get_string("toolCallId");
+        let title_before = || id.as_deref().and_then(|id| self.titles.of(id)).map(str::to_owned);
         let permission = Permission {
             asked_at: time::format(entry.time),
-            tool_call_id: named.get_string("toolCallId"),
-            title: named.get_text("title"),
+            title: named.get_text("title").or_else(title_before),
+            tool_call_id: id,
             tool_call: call.map(str::to_owned),
             options: options.iter().filter_map(|option| serde_json::from_str(option.get()).ok()).collect(),
             answer: None,
@@ -259,10 +264,13 @@ impl Asked {
         });
     }
 
-    /// What belongs to this turn may be answered later all the same, where it is known by its request.
+    /// What belongs to this turn may be answered later all the same, where it is known by its request, unless the turn was
+    /// cancelled or has failed: its agent waits for nothing then.
     fn end_turn(&mut self, entry: &Entry<'_>) {
+        let is_cut_off = matches!(Ended::of(entry), Some(Ended::Cancelled | Ended::Failed | Ended::Refused));
+        let is_over = |question: &Question| is_cut_off && question.turn.is_some() || question.request.is_none();
         let of_turn = self.questions.iter_mut().filter(|question| question.turn.as_deref() == entry.turn);
-        for question in of_turn.filter(|question| question.request.is_none()) {
+        for question in of_turn.filter(|question| is_over(question)) {
             question.waits = false;
         }
     }

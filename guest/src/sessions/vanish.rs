@@ -1,10 +1,11 @@
 //! Sessions that their agent has no more. One whose history is here stays; of one that only the agent had nothing is
-//! left to keep. It leaves no tombstone: should the agent have it again, so has the list. One that its user has named
-//! stays: the name is nowhere else, and another program of the agent's may still have the session.
+//! left to keep. It leaves no tombstone: should the agent have it again, so has the list. One that its user has named, put
+//! away or brought back, or has had follow a folder, stays: that is nowhere else, and another program of the agent's may
+//! still have the session.
 
 use super::open_marks;
 use crate::storage::{Bounds, Result, Storage, Write};
-use crate::store::{Decision, Origin, Session, Store, Title, keys};
+use crate::store::{Decision, Known, Origin, Session, Store, Title, keys};
 
 /// How many of an agent's sessions are looked at in one call.
 const LOOKED: Bounds = Bounds { limit: 64, max_bytes: 64 * 1024 };
@@ -106,12 +107,17 @@ fn had_before<S: Storage>(store: &Store<S>, session: &Session, agent: &str, agen
 
 /// Whether nobody but this agent knows anything of the session.
 fn is_only_listed<S: Storage>(store: &Store<S>, session: &Session, agent: &str) -> Result<bool> {
-    let is_theirs = session.agents.len() == 1 && session.agents.contains_key(agent);
+    let Some(known) = session.agents.get(agent).filter(|_| session.agents.len() == 1) else { return Ok(false) };
     let is_empty = session.segments.is_empty() && session.aside.is_empty() && session.prompts == 0;
-    let is_named = matches!(session.title, Title::Set(_));
     Ok(session.origin == Origin::Agent
-        && is_theirs
         && is_empty
-        && !is_named
+        && !is_as_its_user_wants(session, known)
         && store.storage().log_end(&session.id)? == 0)
+}
+
+/// Whether its user has made something of it that the agent's list does not say.
+fn is_as_its_user_wants(session: &Session, known: &Known) -> bool {
+    let is_named = matches!(session.title, Title::Set(_));
+    let is_put_away_here = session.archived != known.archived || known.archived_as_told;
+    is_named || is_put_away_here || known.moved
 }

@@ -47,6 +47,12 @@ pub struct Known {
     /// Whether it has put the session away, as its own list said last or as it was told to since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
+    /// It has put the session away since it was told to, which its own list has not said yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub archived_as_told: bool,
+    /// The session has followed a folder that was moved here, of which its own list may know nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub moved: bool,
     /// What its own list may still say of the session's further directories, though they are others here by now.
     #[serde(default, alias = "moved_from", skip_serializing_if = "Overtaken::is_nothing")]
     pub overtaken: Overtaken,
@@ -81,6 +87,8 @@ impl Known {
             listed: None,
             untimed: false,
             archived: false,
+            archived_as_told: false,
+            moved: false,
             overtaken: Overtaken::default(),
             told_title: false,
         }

@@ -286,6 +286,11 @@ impl Session {
         }
     }
 
+    /// It has followed a folder that was moved here, of which the agents' lists know nothing.
+    pub fn has_moved(&mut self) {
+        self.agents.values_mut().for_each(|known| known.moved = true);
+    }
+
     /// Its further directories are these since folders were moved, of which the agents' lists know nothing.
     pub fn move_directories(&mut self, directories: Vec<String>) {
         let before = std::mem::replace(&mut self.directories, directories);

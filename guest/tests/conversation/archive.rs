@@ -241,3 +241,34 @@ fn an_agent_that_was_away_is_told_both_what_was_put_away_and_what_its_user_calls
     assert_eq!(out.request("session/archive")["params"], json!({"sessionId": "o1"}));
     assert_eq!(out.request("session/set_title")["params"], json!({"sessionId": "o1", "title": "Mine"}));
 }
+
+#[test]
+fn what_its_user_has_put_away_or_brought_back_is_not_forgotten_because_the_agents_list_lacks_it() {
+    for (capabilities, follows) in [(lists(), false), (archives(), false), (archives(), true)] {
+        for archived in [true, false] {
+            let what = format!("archived: {archived}, the agent follows: {follows}");
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let both = [put_away("o1", !archived), put_away("o2", archived)];
+            let (mut desk, _) = connect(&store, &world, &capabilities, &both);
+            let out = archive(&mut desk, "o1", archived);
+            if follows {
+                let method = if archived { "session/archive" } else { "session/unarchive" };
+                desk.reply(&out.request(method), json!({}));
+            }
+            leave(desk);
+            let (mut desk, _) = connect(&store, &world, &capabilities, &[]);
+            // What its user has brought back as the agent has is as it was before anybody put it away.
+            let kept = if follows && !archived { vec![] } else { vec!["o1".to_owned()] };
+            assert_eq!(shelves(&mut desk).concat(), kept, "{what}");
+            leave(desk);
+            // Its list does not say whether it is put away.
+            let (mut desk, _) = connect(&store, &world, &capabilities, &[row("o1", "Title", LONG_AGO)]);
+            assert_eq!(is_archived(&mut desk, "o1"), archived, "{what}");
+            leave(desk);
+            // Once it has said so itself, nothing is here that it does not say.
+            drop(connect(&store, &world, &capabilities, &[put_away("o1", archived)]));
+            let (mut desk, _) = connect(&store, &world, &capabilities, &[]);
+            assert!(shelves(&mut desk).concat().is_empty(), "{what}");
+        }
+    }
+}

@@ -322,3 +322,18 @@ fn a_client_that_opens_a_session_elsewhere_of_a_store_that_cannot_be_written_has
         }
     }
 }
+
+#[test]
+fn a_session_that_only_its_agent_has_stays_where_it_was_moved_though_the_agents_list_lacks_it_for_a_while() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let list = json!({"sessionCapabilities": {"list": {}}});
+    let mut rows = ["o1", "o2"].map(|id| row(id, "Title", "2025-01-01T00:00:00Z"));
+    rows[1]["cwd"] = json!("/elsewhere");
+    leave(listing(&store, &world, "a", &list, &rows));
+    assert_eq!(moved(&store, &world, 100, false).len(), 1);
+    let mut desk = listing(&store, &world, "a", &list, &[]);
+    assert_eq!((desk.listed(), place(&mut desk, "o1")), (vec!["o1".to_owned()], MOVED.to_owned()));
+    leave(desk);
+    let mut desk = listing(&store, &world, "a", &list, &rows);
+    assert_eq!((desk.listed().len(), place(&mut desk, "o1")), (2, MOVED.to_owned()));
+}

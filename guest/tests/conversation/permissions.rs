@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, envelope, update};
 use crate::follower::state;
-use crate::scenes::{CWD, answers, ask_fork, ask_load, ask_prompt, leave, listing, load, mark, oblige, row, said};
+use crate::scenes::{
+    CWD, LONG, answers, ask_fork, ask_load, ask_prompt, leave, listing, load, mark, oblige, row, said,
+};
 
 /// A connection of a client that calls itself so.
 fn called<'a>(store: &'a Memory, world: &'a World, client: Option<&str>) -> Desk<'a> {
@@ -226,6 +228,42 @@ fn of_two_questions_about_one_tool_call_each_has_its_own_answer() {
 }
 
 #[test]
+fn what_is_asked_for_by_the_id_of_a_tool_call_alone_is_called_as_the_agent_has_called_it_before() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = called(&store, &world, None);
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    let ask = |desk: &mut Desk<'_>, request: &str, call: Value| {
+        let params = json!({"sessionId": "s1", "toolCall": call, "options": []});
+        desk.agent(json!({"id": request, "method": "session/request_permission", "params": params}));
+    };
+    let told = |name: &str, call: &str, title: &str| {
+        update("s1", json!({"sessionUpdate": name, "toolCallId": call, "title": title}))
+    };
+    desk.agent(told("tool_call", "c1", "Run"));
+    desk.agent(told("tool_call", "c2", "Write"));
+    ask(&mut desk, "p1", json!({"toolCallId": "c1"}));
+    desk.agent(told("tool_call_update", "c1", "Run tests"));
+    ask(&mut desk, "p2", json!({"toolCallId": "c1", "title": null}));
+    ask(&mut desk, "p3", json!({"toolCallId": "c2", "title": "Write all"}));
+    ask(&mut desk, "p4", json!({"toolCallId": "c3"}));
+    ask(&mut desk, "p5", json!({"toolCallId": "c2"}));
+    desk.agent(answers("turn"));
+    for limit in [1, 2, 10] {
+        let (mut titles, mut after) = (Vec::new(), None);
+        loop {
+            let page = page(&store, &world, "s1", after, limit)["ok"].clone();
+            titles.extend(page["permissions"].as_array().unwrap().iter().map(|asked| asked["title"].clone()));
+            after = page["next-cursor"].as_str().map(str::to_owned);
+            if after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(json!(titles), json!(["Run", "Run tests", "Write all", null, "Write"]), "{limit}");
+    }
+}
+
+#[test]
 fn forks_remember_and_the_next_window_may_be_another_client() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = called(&store, &world, Some("zed"));
@@ -410,6 +448,37 @@ fn nobody_is_waited_for_behind_a_turn_that_was_cancelled() {
     desk.agent(json!({"id": "turn", "result": {"stopReason": "cancelled"}}));
     assert_eq!(state(&mut desk, "s1"), "idle");
     assert_eq!(kept(&store, &world, "s1", 10), ["c1 - -"]);
+}
+
+#[test]
+fn nobody_has_answered_what_a_turn_ended_over_that_was_cut_off_however_late_its_client_answers() {
+    let failed = json!({"id": "turn", "error": {"code": -32603, "message": "Out of order"}});
+    let cancelled = json!({"id": "turn", "result": {"stopReason": "cancelled"}});
+    for (is_cancelled, end) in [(true, &cancelled), (true, &failed), (false, &cancelled), (false, &failed)] {
+        for is_in_next_turn in [true, false] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut desk = called(&store, &world, Some("zed"));
+            desk.new_session("s1", CWD);
+            // No turn's end ends what was asked before it.
+            asks(&mut desk, "p0", "c0");
+            ask_prompt(&mut desk, "turn", "s1", "Go");
+            asks(&mut desk, "p1", "c1");
+            if is_cancelled {
+                desk.client(json!({"method": "session/cancel", "params": {"sessionId": "s1"}}));
+            }
+            desk.agent(end.clone());
+            if is_in_next_turn {
+                ask_prompt(&mut desk, "next", "s1", "And now?");
+            }
+            desk.client(chooses("p1", "y"));
+            desk.client(chooses("p0", "n"));
+            desk.wait(LONG);
+            for limit in [1, 10] {
+                let kept = kept(&store, &world, "s1", limit);
+                assert_eq!(kept, ["c0 zed reject_once", "c1 - -"], "{end}, cancelled: {is_cancelled}");
+            }
+        }
+    }
 }
 
 #[test]

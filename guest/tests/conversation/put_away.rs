@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, ask_load, ask_prompt, oblige, told};
+use crate::scenes::{CWD, LONG, answers, ask_load, ask_prompt, oblige, told};
 
 fn ask(desk: &mut Desk<'_>, method: &str, session: &str) -> Out {
     desk.client(json!({"id": "away", "method": method, "params": {"sessionId": session}}))
@@ -155,5 +155,104 @@ fn a_prompt_to_a_session_that_was_deleted_elsewhere_says_that_nothing_is_kept_th
         assert!(message.starts_with("Out of order") && message.contains("deleted elsewhere"), "{message}");
         told["message"] = refusal["message"].clone();
         assert_eq!(told, refusal, "what the agent says else stays");
+    }
+}
+
+/// What the client is told of a session.
+fn updates(out: &Out) -> Vec<&Value> {
+    out.client.iter().map(|message| &message["params"]["update"]).collect()
+}
+
+fn delete_elsewhere(store: &Memory, world: &World) {
+    let mut other = Desk::ready(store, world, &json!({}));
+    assert_eq!(other.ask("session/delete", json!({"sessionId": "s1"}))["result"], json!({}));
+}
+
+/// What an agent says at work.
+fn says_at_work() -> [Value; 6] {
+    [
+        chunk("agent_message_chunk", "One"),
+        json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Look", "status": "pending"}),
+        json!({"sessionUpdate": "current_mode_update", "currentModeId": "code"}),
+        chunk("agent_message_chunk", "Two"),
+        json!({"sessionUpdate": "plan", "entries": []}),
+        json!({"sessionUpdate": "session_info_update", "title": "Looked"}),
+    ]
+}
+
+#[test]
+fn what_the_agent_says_in_a_turn_is_shown_to_its_end_though_the_session_was_deleted_elsewhere() {
+    for is_under_way in [true, false] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session("s1", CWD);
+        desk.turn("s1", "Hi", &["Ho"]);
+        if !is_under_way {
+            delete_elsewhere(&store, &world);
+        }
+        ask_prompt(&mut desk, "prompt", "s1", "Go on").request("session/prompt");
+        if is_under_way {
+            delete_elsewhere(&store, &world);
+        }
+        for said in says_at_work() {
+            let out = desk.agent(update("s1", said.clone()));
+            assert_eq!(updates(&out), [&said], "under way: {is_under_way}");
+            // By now it is noticed.
+            assert!(desk.wait(LONG).client.is_empty());
+        }
+        let out = desk.agent(answers("prompt"));
+        assert_eq!(kept(out.answer("prompt"))["stored"], false);
+        assert!(desk.agent(update("s1", chunk("agent_message_chunk", "Late"))).client.is_empty());
+        desk.wait(LONG);
+        let (_, entries, texts) = store.counts();
+        assert_eq!((entries, texts), (0, 0), "nothing of it is kept");
+    }
+}
+
+#[test]
+fn what_a_sub_agent_says_is_shown_though_the_session_was_deleted_elsewhere() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    let announced = |child: &str| json!({"sessionUpdate": "subagent_update", "sessionId": child, "title": "Child"});
+    ask_prompt(&mut desk, "prompt", "s1", "Go");
+    desk.agent(update("s1", announced("early")));
+    desk.agent(update("early", chunk("agent_message_chunk", "Hi")));
+    desk.wait(LONG);
+    delete_elsewhere(&store, &world);
+    for said in says_at_work() {
+        assert_eq!(updates(&desk.agent(update("early", said.clone()))), [&said]);
+        desk.wait(LONG);
+    }
+    desk.agent(update("s1", chunk("agent_message_chunk", "Half")));
+    desk.wait(LONG);
+    // One that is started now is shown, and not kept.
+    assert_eq!(updates(&desk.agent(update("s1", announced("late")))), [&announced("late")]);
+    for said in says_at_work() {
+        assert_eq!(updates(&desk.agent(update("late", said.clone()))), [&said]);
+    }
+    desk.agent(answers("prompt"));
+    // Who has not deleted it looks once a minute what is to be removed.
+    desk.wait(60_000);
+    let all = json!({"archived": "include", "_meta": {"acp-sessions": {"subagents": true}}});
+    assert_eq!(desk.ask("session/list", all)["result"]["sessions"], json!([]));
+    let (_, entries, texts) = store.counts();
+    assert_eq!((entries, texts), (0, 0), "nothing of it is kept");
+}
+
+#[test]
+fn what_the_agent_says_behind_the_answer_to_what_put_its_session_away_is_not_shown() {
+    for method in AWAY {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session("s1", CWD);
+        ask_prompt(&mut desk, "prompt", "s1", "Go");
+        assert!(ask(&mut desk, method, "s1").is_open("away"));
+        let last = chunk("agent_message_chunk", "last words");
+        assert_eq!(updates(&desk.agent(update("s1", last.clone()))), [&last], "{method}");
+        assert!(!desk.agent(answers("prompt")).is_open("away"), "{method}");
+        for said in says_at_work().into_iter().filter(|said| said["sessionUpdate"] != "session_info_update") {
+            assert!(desk.agent(update("s1", said)).client.is_empty(), "{method}");
+        }
     }
 }

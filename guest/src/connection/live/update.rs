@@ -41,6 +41,9 @@ impl LiveSession {
         match &self.phase {
             Phase::Opening(_) => self.update_while_opening(update, cx),
             Phase::Open { .. } | Phase::Closing(_) => self.update_while_open(update, cx),
+            // The turn under way is shown to its end: what is recorded of it meanwhile is forgotten where it would be written. A
+            // sub-agent's session has no turn of its own.
+            Phase::Deleted { turns } if !turns.is_empty() || self.parent.is_some() => self.record_and_show(update, cx),
             Phase::Deleted { .. } | Phase::Gone => Handled::Done,
         }
     }
@@ -158,7 +161,9 @@ impl LiveSession {
                 self.calls.feed(update.update);
                 self.recorder.push(Kind::Update, cx.now(), &update.kept(None));
                 self.has_said(cx);
+                // One that a deleted session's agent starts on its behalf is not kept either.
                 if update.kind == UpdateKind::Subagent
+                    && !self.is_deleted_elsewhere()
                     && let Some(parent) = self.key.id()
                 {
                     let (parent, update) = (parent.to_owned(), update.update.to_owned());

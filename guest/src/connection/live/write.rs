@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::state_to_write::StateToWrite;
-use super::{AgentsCopy, Busy, Failing, LiveSession, Phase};
+use super::{Activity, AgentsCopy, Busy, Failing, LiveSession, Phase};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::told::Heard;
@@ -13,7 +13,7 @@ use crate::rpc::RpcError;
 use crate::sessions::delete;
 use crate::sessions::open_marks::{self, Written};
 use crate::storage::{Durability, Expectation, Storage, StorageError, Write};
-use crate::store::{ActivityState, Between, Changed, Decision, Session, Store, Title, keys};
+use crate::store::{ActivityState, Between, Changed, Decision, Session, State, Store, Title, keys};
 use crate::transcript::{Flushed, LaidOut, LogEnd, Piece};
 
 impl LiveSession {
@@ -56,7 +56,7 @@ impl LiveSession {
             // Nothing is stored of a session before it is open: one that does not open after all leaves nothing behind.
             Phase::Opening(_) | Phase::Gone => return Ok(()),
             Phase::Deleted { .. } => {
-                self.recorder.discard();
+                self.forget_unwritten();
                 return Ok(());
             }
         }
@@ -241,6 +241,14 @@ impl LiveSession {
         }
     }
 
+    /// Nothing of it is kept any more.
+    fn forget_unwritten(&mut self) {
+        self.recorder.discard();
+        self.state_dirty = false;
+        self.state_changes = State::default();
+        self.activity = Activity::default();
+    }
+
     /// Somebody else has deleted it.
     pub(in crate::connection) fn deleted<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         self.recorder.discard();
@@ -308,7 +316,7 @@ impl Beside {
     }
 }
 
-impl super::Activity {
+impl Activity {
     /// What the record is to say of it; the session's own log ends at `end`.
     fn note(&self, session: &mut Session, by: &By<'_>, end: LogEnd, now: i64) {
         if let Some(at) = self.touched {

@@ -104,6 +104,7 @@ pub(super) fn refresh(session: &Session, agent: &str, row: &Row, is_open: bool, 
     }
     let mut put_away = None;
     if let (Some(archived), Some(known)) = (row.archived.filter(|_| is_current), fresh.agents.get_mut(agent)) {
+        known.archived_as_told = false;
         if known.archived != archived {
             known.archived = archived;
             fresh.archived = archived;
