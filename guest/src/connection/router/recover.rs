@@ -250,7 +250,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         session.forget_missing_without_turn();
         session.questions_without_turn(true);
         if self.connection.requests.is_worth_waiting(session.agent_id()) {
-            session.await_what_is_told(self.now());
+            session.await_what_is_told(self.running());
         }
         self.insert(session);
         self.with(&Key::Session(id.to_owned()), |session, cx| {
