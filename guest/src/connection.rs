@@ -24,6 +24,7 @@ mod put_away;
 mod requests;
 mod restore;
 mod router;
+mod running;
 mod showing;
 mod step;
 mod sums;

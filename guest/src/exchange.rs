@@ -14,11 +14,13 @@ pub enum Peer {
 pub enum Content {
     /// One line without its line end.
     Line(String),
-    /// A line over the host's limit, which it did not keep: the first few kilobytes.
+    /// A line over the host's limit, which it did not keep: the first few kilobytes and, behind a line feed, the last
+    /// kilobyte of the rest.
     TooLong(String),
-    /// A line that is not UTF-8, with U+FFFD in the place of whatever is none.
+    /// A line that is not UTF-8, with U+FFFD in the place of whatever is none; of one that would be over the limit so, what
+    /// there is of one that is too long.
     NotText(String),
-    /// A line at which instances were lost again and again: the first few kilobytes.
+    /// A line at which instances were lost again and again: what there is of one that is too long.
     NotBearable(String),
 }
 

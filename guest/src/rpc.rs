@@ -15,6 +15,7 @@ mod number;
 mod object;
 mod same;
 mod strict;
+mod tail;
 mod text;
 
 pub use array::elements;

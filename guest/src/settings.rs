@@ -22,7 +22,7 @@ pub struct Settings {
     /// `flush-ms`: how long recorded updates may wait for their batch, 1 to 200. Default 100.
     pub flush_ms: u32,
     /// `agent-timeout-ms`: how long the agent may be silent while it is asked to open or close a session, or for a
-    /// page of its own list. Default 120000.
+    /// page of its own list, while the program is running. Default 120000.
     pub agent_timeout_ms: u32,
     /// `list`: whose sessions `session/list` shows where a request does not say: `own`, those of the agent behind it, or
     /// `all` in the store. Default own.

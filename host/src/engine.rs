@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use crate::component::connection::{Arrival, ConnectError, Content, Memo, Output, Peer, Setting, Step};
 use crate::component::{Component, Instance, storage};
 use crate::store::Upkeep;
-use crate::transport::lines::HEAD;
+use crate::transport::lines::without_middle;
 use unanswered::{Refusal, refusals};
 
 /// An instance that is lost this often without anything new having arrived is not started again.
@@ -76,14 +76,14 @@ pub struct Room {
     pub waiting: usize,
 }
 
-/// The beginning of a line.
+/// The beginning of a line and its end.
 fn shortened(Arrival { peer, content }: Arrival) -> Arrival {
-    let (Content::Line(mut text)
-    | Content::NotText(mut text)
-    | Content::TooLong(mut text)
-    | Content::NotBearable(mut text)) = content;
-    text.truncate(text.floor_char_boundary(HEAD));
-    text.shrink_to_fit();
+    let text = match content {
+        Content::Line(text) => without_middle(text.as_bytes()),
+        // What is over the limit is shortened already, which a line feed tells.
+        Content::NotText(text) if !text.contains('\n') => without_middle(text.as_bytes()),
+        Content::NotText(text) | Content::TooLong(text) | Content::NotBearable(text) => text,
+    };
     Arrival { peer, content: Content::NotBearable(text) }
 }
 

@@ -1,11 +1,10 @@
 import { newInstance } from "./instance.js";
 import { bytes, compare } from "./order.js";
 import { refusals } from "./refusals.js";
+import { ends, joined } from "./shortened.js";
 
 /** An instance that is lost this often without anything new having arrived is not started again. */
 const MOST_LOSSES = 3;
-/** How much of a line at which instances are lost the next one is told, in UTF-16 units. */
-const HEAD = 4096;
 /** Room for whatever comes. */
 const ANY_ROOM = 0xffffffff;
 /** What an instance may say that nobody has read, and have kept, in bytes: more is as good as a trap. */
@@ -278,8 +277,8 @@ export class Connection {
   }
 
   /**
-   * What the next instance is told of lines that one was lost with as it was told of them: their beginnings, which tell whose
-   * request fails. Of beginnings nothing: who asked is answered here.
+   * What the next instance is told of lines that one was lost with as it was told of them: their beginnings and ends, which
+   * tell whose request fails. Of those nothing: who asked is answered here.
    */
   #shorten() {
     if (this.#unfinished.every(({ content }) => content.tag === "not-bearable")) {
@@ -288,11 +287,11 @@ export class Connection {
       this.#refused.push(...this.#asked.splice(0));
       return;
     }
-    // Of a beginning it cannot be told what was asked.
+    // Of these it cannot be told what was asked.
     this.#asked = refusals(this.#unfinished);
     this.#unfinished = this.#unfinished.map(({ peer, content }) => ({
       peer,
-      content: { tag: "not-bearable", val: content.val.slice(0, HEAD) },
+      content: { tag: "not-bearable", val: shortened(content.val) },
     }));
   }
 
@@ -330,4 +329,9 @@ function typed(make, run) {
     }
   }
   return Object.fromEntries(TYPED.map((name) => [name, (...args) => run(call(name, args))]));
+}
+
+/** The beginning of a line and its end. What is over the limit is shortened already, which a line feed tells. */
+function shortened(text) {
+  return text.includes("\n") ? text : joined(ends(text));
 }

@@ -1,7 +1,6 @@
 import { bytes } from "./order.js";
+import { HEAD, TAIL, ends, joined } from "./shortened.js";
 
-/** Of a line that is too long, this much is kept, in bytes, to say which it was. */
-const HEAD = 4096;
 const [LINE_FEED, CARRIAGE_RETURN] = [10, 13];
 
 /** Cuts a stream of bytes into lines, without ever holding more than the longest one allowed. As `host/src/transport/lines.rs`. */
@@ -11,6 +10,8 @@ export class Lines {
   #parts = [];
   #held = 0;
   #isTooLong = false;
+  /** The end of what is passed over then, as far as it has come. */
+  #tail = new Uint8Array();
 
   /** For a stream whose lines may have up to `limit` bytes. */
   constructor(limit) {
@@ -32,16 +33,25 @@ export class Lines {
 
   /** What there is of the current line is all of it: the line, where there is one. */
   finish() {
-    const line = joined(this.#parts, this.#held);
-    const isOver = this.#isTooLong || (line.length > this.#limit && line.at(-1) !== CARRIAGE_RETURN);
-    [this.#parts, this.#held, this.#isTooLong] = [[], 0, false];
-    return isOver ? [{ tag: "too-long", val: head(line) }] : whole(line, this.#limit);
+    const [line, tail, isTooLong] = [concatenated(this.#parts), this.#tail, this.#isTooLong];
+    [this.#parts, this.#held, this.#isTooLong, this.#tail] = [[], 0, false, new Uint8Array()];
+    if (isTooLong) return [{ tag: "too-long", val: shortened([line, tail]) }];
+    const isOver = line.length > this.#limit && line.at(-1) !== CARRIAGE_RETURN;
+    return isOver ? [{ tag: "too-long", val: shortened(ends(line)) }] : whole(line, this.#limit);
   }
 
   #extend(part) {
     // A carriage return before the line end does not count, and may be the last byte so far.
-    if (!this.#isTooLong && this.#held + part.length > this.#limit + 1) this.#isTooLong = true;
-    if (this.#isTooLong) part = part.subarray(0, Math.max(0, HEAD - this.#held));
+    if (!this.#isTooLong && this.#held + part.length > this.#limit + 1) {
+      this.#isTooLong = true;
+      const [head, tail] = ends(concatenated(this.#parts));
+      [this.#parts, this.#held, this.#tail] = [[head], head.length, tail];
+    }
+    if (this.#isTooLong) {
+      const missing = HEAD - this.#held;
+      this.#tail = concatenated([this.#tail, part.subarray(missing)]).slice(-TAIL);
+      part = part.subarray(0, missing);
+    }
     if (part.length === 0) return;
     this.#parts.push(part);
     this.#held += part.length;
@@ -52,12 +62,12 @@ export class Lines {
 export function lineOf(message, limit) {
   const text = JSON.stringify(message);
   if (text === undefined) throw new TypeError("what came is no message");
-  return bytes(text) > limit ? { tag: "too-long", val: text.slice(0, HEAD) } : { tag: "line", val: text };
+  return bytes(text) > limit ? { tag: "too-long", val: joined(ends(text)) } : { tag: "line", val: text };
 }
 
-function joined(parts, length) {
+function concatenated(parts) {
   if (parts.length === 1) return parts[0];
-  const line = new Uint8Array(length);
+  const line = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let at = 0;
   for (const part of parts) {
     line.set(part, at);
@@ -74,12 +84,13 @@ function whole(line, limit) {
     val = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(line);
   } catch {
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(line);
-    return [{ tag: "not-text", val: bytes(text) <= limit ? text : head(line) }];
+    return [{ tag: "not-text", val: bytes(text) <= limit ? text : shortened(ends(line)) }];
   }
   return /^[ \t\f\r]*$/.test(val) ? [] : [{ tag: "line", val }];
 }
 
-/** The beginning of a line, up to the last whole character. */
-function head(line) {
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(line.subarray(0, HEAD), { stream: true });
+/** The beginning of a line, up to the last whole character, and its end. */
+function shortened([head, tail]) {
+  const decoder = () => new TextDecoder("utf-8", { ignoreBOM: true });
+  return joined([decoder().decode(head, { stream: true }), decoder().decode(tail)]);
 }

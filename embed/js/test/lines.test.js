@@ -47,16 +47,37 @@ test("a line may be as long as the limit", () => {
   assert.deepEqual(cut(4, "abcde\nok\nabcde\r\nabcd\rx\nabcde"), all);
 });
 
-test("of a longer line only the head is kept, up to a whole character", () => {
+test("of a longer line only the head, up to a whole character, and the end are kept", () => {
   const long = (text) => new Lines(8000).push(new TextEncoder().encode(text));
-  assert.deepEqual(long(`${"x".repeat(20_000)}\nnext\n`), [tooLong("x".repeat(4096)), line("next")]);
-  assert.deepEqual(long(`x${"€".repeat(5000)}\n`), [tooLong(`x${"€".repeat(4095 / 3)}`)]);
+  const [head, tail] = ["x".repeat(4096), `${"x".repeat(1023)}y`];
+  assert.deepEqual(long(`${"x".repeat(20_000)}y\nnext\n`), [tooLong(`${head}\n${tail}`), line("next")]);
+  assert.deepEqual(long(`x${"€".repeat(5000)}x\n`), [tooLong(`x${"€".repeat(4095 / 3)}\n${"€".repeat(341)}x`)]);
+});
+
+test("the end is what stands behind the head", () => {
+  for (const [behind, limit] of [
+    [0, 100],
+    [1, 100],
+    [1023, 4096],
+    [1024, 5],
+    [1025, 4103],
+    [9000, 7096],
+  ]) {
+    const rest = "0123456789".repeat(900).slice(0, behind);
+    const expected = "h".repeat(4096) + (behind === 0 ? "" : `\n${rest.slice(-1024)}`);
+    const stream = new TextEncoder().encode(`${"h".repeat(4096)}${rest}\nnext\n`);
+    for (const size of [1, 7, 1000, 4097, 5000, 20_000]) {
+      const [lines, complete] = [new Lines(limit), []];
+      for (let at = 0; at < stream.length; at += size) complete.push(...lines.push(stream.subarray(at, at + size)));
+      assert.deepEqual(complete, [tooLong(expected), line("next")], `${behind} ${limit} ${size}`);
+    }
+  }
 });
 
 test("bytes that are not text are said to be so", () => {
   assert.deepEqual(cut(100, latin("\xff\xfe\nok\n")), [notText("\ufffd\ufffd"), line("ok")]);
   const found = new Lines(10_000).push(Uint8Array.from({ length: 10_001 }, (_, at) => (at < 10_000 ? 0xff : 10)));
-  assert.deepEqual(found, [notText("\ufffd".repeat(4096))]);
+  assert.deepEqual(found, [notText(`${"\ufffd".repeat(4096)}\n${"\ufffd".repeat(1024)}`)]);
 });
 
 test("a message is the line that it is written as", () => {

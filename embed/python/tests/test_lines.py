@@ -4,7 +4,8 @@ import unittest
 from typing import Optional
 
 from acp_sessions import Arrival
-from acp_sessions.aio.lines import HEAD, Lines
+from acp_sessions.aio.lines import Lines
+from acp_sessions.shortened import HEAD, TAIL
 
 
 class CutLines(unittest.TestCase):
@@ -24,13 +25,25 @@ class CutLines(unittest.TestCase):
         self.assertEqual([arrival.line for arrival in arrivals], ['{"a": 1}', '{"b"\r: 2}', '{"c": 3}'])
         self.assertEqual({(arrival.peer, arrival.kind) for arrival in arrivals}, {("client", "line")})
 
-    def test_of_a_line_over_the_limit_the_head_is_left(self) -> None:
+    def test_of_a_line_over_the_limit_the_head_and_the_end_are_left(self) -> None:
         arrivals = self.cut(b"12345\r\n123456\nab\n12345\r6\n12345\n", limit=5)
         kinds = [(arrival.kind, arrival.line) for arrival in arrivals]
         expected = [("line", "12345"), ("too-long", "123456"), ("line", "ab"), ("too-long", "12345\r6"), ("line", "12345")]
         self.assertEqual(kinds, expected)
-        [arrival] = Lines("agent", 5).push(b"x" * (HEAD - 1) + "\u00fc".encode() + b"x" * HEAD + b"\n")
-        self.assertEqual((arrival.kind, arrival.line), ("too-long", "x" * (HEAD - 1)))
+        [arrival] = Lines("agent", 5).push(b"x" * (HEAD - 1) + "\u00fc".encode() + b"x" * HEAD + b"y\n")
+        expected_line = "x" * (HEAD - 1) + "\n" + "x" * (TAIL - 1) + "y"
+        self.assertEqual((arrival.kind, arrival.line), ("too-long", expected_line))
+
+    def test_the_end_is_what_stands_behind_the_head(self) -> None:
+        for behind, limit in [(0, 100), (1, 100), (TAIL - 1, HEAD), (TAIL, 5), (TAIL + 1, HEAD + 7), (9000, HEAD + 3000)]:
+            rest = ("0123456789" * 900)[:behind]
+            expected = "h" * HEAD + (f"\n{rest[-TAIL:]}" if rest else "")
+            stream = f"{'h' * HEAD}{rest}\nnext\n".encode()
+            for size in (1, 7, 1000, 4097, 5000, 20_000):
+                lines = Lines("agent", limit)
+                pieces = [lines.push(stream[at : at + size]) for at in range(0, len(stream), size)]
+                arrivals = [arrival for piece in pieces for arrival in piece]
+                self.assertEqual([arrival.line for arrival in arrivals], [expected, "next"], (behind, limit, size))
 
     def test_what_is_no_text_is_told_as_well_as_it_can_be_read(self) -> None:
         [arrival] = self.cut(b'{"a": "\xff"}\n')

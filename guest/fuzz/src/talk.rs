@@ -112,12 +112,13 @@ impl<'a> Talk<'a> {
             _ => {
                 self.has_said_anything = true;
                 let peer = bytes.of(&[Peer::Client, Peer::Agent]);
-                let text = bytes.text().replace('\n', " ");
+                // What lacks its middle has a line feed there.
+                let text = bytes.text();
                 let content = match bytes.next() % 4 {
                     0 => Content::TooLong(text),
                     1 => Content::NotText(text),
                     2 => Content::NotBearable(text),
-                    _ => Content::Line(text),
+                    _ => Content::Line(text.replace('\n', " ")),
                 };
                 self.arrive(Arrival { peer, content });
             }

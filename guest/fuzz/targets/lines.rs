@@ -7,7 +7,7 @@ use acp_sessions_fuzz::bytes::Bytes;
 use libfuzzer_sys::fuzz_target;
 
 use component::connection::Content;
-use lines::{HEAD, Lines};
+use lines::{HEAD, Lines, TAIL};
 
 /// Where the host has what a line may be: here as it is there, since the host itself is no part of this.
 mod component {
@@ -45,8 +45,8 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(read, expected);
     for content in &read {
         let (Content::Line(text) | Content::TooLong(text) | Content::NotText(text)) = content;
-        // Each byte that is no text may become three.
-        assert!(text.len() <= limit.max(3 * HEAD));
+        // Each byte that is no text may become three, and a line feed parts what is left of a line.
+        assert!(text.len() <= limit.max(3 * (HEAD + TAIL) + 1));
     }
 });
 
@@ -61,10 +61,10 @@ fn lengthened(stream: &[u8], times: usize) -> Vec<u8> {
 /// What is between two line ends, by the rule itself.
 fn content(line: &[u8], limit: usize) -> Option<Content> {
     let text = line.strip_suffix(b"\r").unwrap_or(line);
-    let beginning = &line[..line.len().min(HEAD)];
     if text.len() > limit {
+        let (beginning, end) = ends(line);
         let whole = beginning.utf8_chunks().next().map(|chunk| chunk.valid().to_owned());
-        return Some(Content::TooLong(whole.unwrap_or_default()));
+        return Some(Content::TooLong(whole.unwrap_or_default() + &end));
     }
     if text.trim_ascii().is_empty() {
         return None;
@@ -74,9 +74,16 @@ fn content(line: &[u8], limit: usize) -> Option<Content> {
         Err(_) => {
             let lossy = String::from_utf8_lossy(text);
             let is_short = lossy.len() <= limit;
-            let beginning = &text[..text.len().min(HEAD)];
-            let kept = if is_short { lossy } else { String::from_utf8_lossy(beginning) };
-            Content::NotText(kept.into_owned())
+            let (beginning, end) = ends(text);
+            let kept = if is_short { lossy.into_owned() } else { String::from_utf8_lossy(beginning).into_owned() + &end };
+            Content::NotText(kept)
         }
     })
+}
+
+/// The beginning of a line, and what stands at its end behind that, with the line feed that goes before it.
+fn ends(line: &[u8]) -> (&[u8], String) {
+    let middle = line.len().min(HEAD)..line.len().saturating_sub(TAIL).max(line.len().min(HEAD));
+    let end = String::from_utf8_lossy(&line[middle.end..]);
+    (&line[..middle.start], if end.is_empty() { String::new() } else { format!("\n{end}") })
 }

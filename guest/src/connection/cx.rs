@@ -13,6 +13,7 @@ use super::key::Key;
 use super::load::Load;
 use super::profile::AgentProfile;
 use super::requests::{Outgoing, OwnId, OwnIds, Requests, Telling};
+use super::running::{Running, RunningAt};
 use super::sums::Sums;
 use crate::environment::Environment;
 use crate::rpc::{self, RpcError};
@@ -30,6 +31,8 @@ pub(super) struct Cx<'a, S, E> {
     pub(super) agent: &'a AgentProfile,
     /// What the client has asked for.
     pub(super) asked: AskedFor,
+    /// How long the program has been running.
+    pub(super) running: Running,
     /// Names the connection in open marks and turns.
     pub(super) connection: &'a str,
     /// The store that the client has, as it has told: it is a layer in front of this one.
@@ -64,6 +67,11 @@ impl<S: Storage, E: Environment> Cx<'_, S, E> {
     /// Milliseconds since 1970.
     pub(super) fn now(&self) -> i64 {
         self.environment.now().clamp(0, crate::time::LAST)
+    }
+
+    /// Now, in the time during which the program was running: what an agent's silence is measured by.
+    pub(super) fn running(&self) -> RunningAt {
+        self.running.at(self.now())
     }
 
     /// Whether the agent's own list tells what it has now.

@@ -1,4 +1,7 @@
-//! What can be told of a line that cannot be read as a whole: one of which only the beginning is known, or that is no JSON.
+//! What can be told of a line that cannot be read as a whole: one of which only the beginning is known, and perhaps the end,
+//! or that is no JSON.
+
+use super::tail;
 
 /// The members of the outermost object that say what a line is, as far as they stand there.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -9,6 +12,8 @@ pub(super) struct Head<'a> {
     pub(super) asks: bool,
     /// It has members that only answers have.
     pub(super) answers: bool,
+    /// That object ends, and what comes behind it is something else.
+    is_over: bool,
 }
 
 impl<'a> Head<'a> {
@@ -19,6 +24,30 @@ impl<'a> Head<'a> {
             head.look_through(line);
         }
         head
+    }
+
+    /// The same where the end of the line is known as well, and what is between is not.
+    pub(super) fn read_with_end(line: &'a str, end: &'a str) -> Self {
+        let mut head = Head::read(line);
+        if !line.trim_start().starts_with('{') || head.is_over {
+            return head;
+        }
+        for (name, value) in tail::members(end) {
+            match name {
+                "id" if head.id.is_none() => head.id = Some(value),
+                _ => head.note(name),
+            }
+        }
+        head
+    }
+
+    /// What a member of this name says of the line.
+    fn note(&mut self, name: &str) {
+        match name {
+            "method" | "params" => self.asks = true,
+            "result" | "error" => self.answers = true,
+            _ => {}
+        }
     }
 
     /// Gives up where something does not stand there whole.
@@ -37,14 +66,13 @@ impl<'a> Head<'a> {
                 }
                 b':' if depth == 1 => match key.take() {
                     Some("id") if self.id.is_none() => self.id = Some(value(line, at + 1)?),
-                    Some("method" | "params") => self.asks = true,
-                    Some("result" | "error") => self.answers = true,
-                    _ => {}
+                    Some(name) => self.note(name),
+                    None => {}
                 },
                 b'{' | b'[' => depth += 1,
                 b'}' | b']' => {
                     depth = depth.checked_sub(1)?;
-                    // What comes behind the object is something else.
+                    self.is_over = depth == 0;
                     (depth > 0).then_some(())?;
                 }
                 b',' => key = None,
@@ -98,7 +126,24 @@ mod tests {
             ("{", None, false, false),
             ("", None, false, false),
         ] {
-            assert_eq!(Head::read(line), Head { id, asks, answers }, "{line}");
+            let head = Head::read(line);
+            assert_eq!((head.id, head.asks, head.answers), (id, asks, answers), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_the_beginning_does_not_tell_the_end_may() {
+        for (line, end, id, asks, answers) in [
+            (r#"{"jsonrpc":"2.0","method":"x","params":{"a":"xx"#, r#"x"},"id":7}"#, Some("7"), true, false),
+            (r#"{"_meta":{"a":"xx"#, r#"x"},"result":{"id":1},"id":"a"}"#, Some("\"a\""), false, true),
+            (r#"{"id":1,"method":"x","params":{"a":"xx"#, r#"x"},"id":7}"#, Some("1"), true, false),
+            (r#"{"method":"x","params":{"a":"xx"#, r#"x","id":7}}"#, None, true, false),
+            (r#"{"method":"x"}{"a":"xx"#, r#"x","id":7}"#, None, true, false),
+            (r#"[{"method":"x","params":"xx"#, r#"x","id":7}"#, None, false, false),
+            ("xx", r#"x","id":7}"#, None, false, false),
+        ] {
+            let head = Head::read_with_end(line, end);
+            assert_eq!((head.id, head.asks, head.answers), (id, asks, answers), "{line} {end}");
         }
     }
 }

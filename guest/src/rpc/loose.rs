@@ -66,6 +66,9 @@ pub enum What {
     Nameless,
 }
 
+/// What stands in the place of a line's middle where that was not kept: no line has it within.
+const WITHOUT_MIDDLE: char = '\n';
+
 impl Meant {
     /// Reads a line that is no message as it stands.
     pub fn read(line: &str) -> Self {
@@ -91,6 +94,9 @@ impl Meant {
     /// Reads a line that is not UTF-8 and has U+FFFD for what is none. What it tells is taken so. What it asks would be
     /// done as it was not meant, and what it answers be believed; so that fails.
     pub fn read_not_text(text: &str) -> Self {
+        if text.contains(WITHOUT_MIDDLE) {
+            return Self::Bad(Bad::read_shortened(text, Malformed::NotText));
+        }
         let meant = if Message::parse(text).is_ok() { Self::Message(text.to_owned()) } else { Self::read(text) };
         let what = match &meant {
             Self::Message(line) => match Message::parse(line) {
@@ -107,9 +113,18 @@ impl Meant {
 }
 
 impl Bad {
-    /// What can be told of a line of which this is the beginning, or all there is.
+    /// What can be told of a line of which this is all there is.
     pub fn read(line: &str, why: Malformed) -> Self {
-        let head = Head::read(line);
+        Self::told(&Head::read(line), why)
+    }
+
+    /// What can be told of a line of which this is the beginning and, behind a line feed, the end where that was kept.
+    pub fn read_shortened(line: &str, why: Malformed) -> Self {
+        let (beginning, end) = line.split_once(WITHOUT_MIDDLE).unwrap_or((line, ""));
+        Self::told(&Head::read_with_end(beginning, end), why)
+    }
+
+    fn told(head: &Head<'_>, why: Malformed) -> Self {
         let what = match head.id.and_then(Id::parse_loosely) {
             Some(id) if head.asks && !head.answers => What::Request(id),
             Some(id) if head.answers && !head.asks => What::Answer(id),

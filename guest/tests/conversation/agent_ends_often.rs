@@ -79,7 +79,7 @@ fn nobody_waits_for_ever_for_one_that_is_silent() {
     let asked = desk.restart().request("initialize");
     desk.wait(200_000);
     assert!(ask_prompt(&mut desk, "one", "s1", "One").client.is_empty());
-    assert!(desk.wait(119_000).is_open("one"), "it has waited for less than the time");
+    assert!(desk.wait_awake(119_000).is_open("one"), "it has waited for less than the time");
     assert_eq!(desk.wait(2000).answer("one")["error"]["code"], -32603);
     assert!(!desk.engine.has_held());
     let out = desk.reply(&asked, introduces());

@@ -142,7 +142,7 @@ fn an_agent_that_does_not_answer_is_not_waited_for_and_counts_when_it_does() {
         let (store, world) = (Memory::new(), World::unrecorded());
         let (mut desk, asked) = set(&store, &world, &closes(), &setting);
         assert!(put_away(&mut desk, "session/close").is_open("away"));
-        desk.wait(600_000).answer("away");
+        desk.wait_awake(600_000).answer("away");
         desk.reply(&asked, json!({})).answer("set");
         leave(desk);
         assert_eq!(put_back(&store, &world), [(setting.0.to_owned(), setting.1.clone())]);
@@ -155,7 +155,7 @@ fn what_is_agreed_to_late_counts_though_the_load_that_was_begun_meanwhile_fails(
     let setting = &settings()[0];
     let (mut desk, asked) = set(&store, &world, &loads(), setting);
     put_away(&mut desk, "session/close");
-    desk.wait(600_000).answer("away");
+    desk.wait_awake(600_000).answer("away");
     let load = ask_load(&mut desk, "load", "s1").request("session/load");
     desk.reply(&asked, json!({})).answer("set");
     let out = desk.refuse(&load, -32000);

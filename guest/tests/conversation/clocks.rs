@@ -5,10 +5,14 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
-use crate::scenes::{CWD, TOLD, ask_load, ask_prompt, lines, listing, load, oblige, row, said, set, told};
+use crate::scenes::{
+    CWD, TOLD, ask_fork, ask_load, ask_prompt, ask_resume, lines, listing, load, oblige, replay, row, said, set, told,
+};
 
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
+/// For how long a computer may be asleep; an agent may be silent for two minutes.
+const ASLEEP: [i64; 2] = [130_000, 8 * HOUR];
 
 fn status(desk: &mut Desk<'_>, id: &str) -> Value {
     desk.ask("session/status", json!({"sessionId": id}))["result"]["status"].clone()
@@ -156,4 +160,123 @@ fn retention_removes_what_was_idle_for_too_long() {
     let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
     let out = ask_load(&mut desk, "load", &id);
     assert_eq!(oblige(&mut desk, out, TOLD, "never").answer("load")["error"]["code"], -32002);
+}
+
+#[test]
+fn an_agent_that_was_asleep_with_the_computer_while_it_opens_a_session_is_not_given_up_for_that() {
+    let loads = json!({"loadSession": true});
+    for (request, method, capabilities) in [
+        ("load", "session/load", loads.clone()),
+        ("load", "session/resume", json!({"sessionCapabilities": {"resume": {}}})),
+        ("load", "session/new", json!({})),
+        ("resume", "session/resume", json!({"sessionCapabilities": {"resume": {}}})),
+        ("fork", "session/fork", json!({"sessionCapabilities": {"fork": {}}})),
+    ] {
+        for asleep in ASLEEP {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let id = told(&store, &world, &capabilities);
+            let mut desk = Desk::ready(&store, &world, &capabilities);
+            let asked = match request {
+                "load" => ask_load(&mut desk, request, &id),
+                "resume" => ask_resume(&mut desk, request, &id),
+                _ => ask_fork(&mut desk, &id),
+            };
+            desk.wait(1000);
+            let mut out = desk.wait(asleep);
+            out.extend(desk.wait_awake(100_000));
+            assert!(out.is_open(request), "{request} by {method}, {asleep}: {:?}", out.client);
+            out.agent.extend(asked.agent);
+            let out = oblige(&mut desk, out, TOLD, "fresh");
+            assert!(out.answer(request)["error"].is_null(), "{request} by {method}, {asleep}: {:?}", out.client);
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_is_silent_once_the_computer_is_awake_again_is_given_up() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let capabilities = json!({"loadSession": true});
+    let id = told(&store, &world, &capabilities);
+    let mut desk = Desk::ready(&store, &world, &capabilities);
+    ask_load(&mut desk, "load", &id);
+    for _ in 0..3 {
+        assert!(desk.wait(HOUR).is_open("load"));
+        assert!(desk.wait_awake(20_000).is_open("load"));
+    }
+    assert_eq!(desk.wait_awake(60_000).answer("load")["error"]["code"], -32603);
+}
+
+#[test]
+fn an_agent_that_was_asleep_with_the_computer_while_it_closes_a_session_is_not_given_up_for_that() {
+    for asleep in ASLEEP {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"close": {}}}));
+        let id = desk.new_session("s1", CWD);
+        ask_prompt(&mut desk, "prompt", &id, "Go");
+        desk.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": id}}));
+        desk.wait(1000);
+        let out = desk.wait(asleep);
+        assert!(out.is_open("prompt") && out.is_open("close"), "{asleep}: {:?}", out.client);
+        let out = desk.agent(json!({"id": "prompt", "result": {"stopReason": "end_turn"}}));
+        assert_eq!(out.answer("prompt")["result"]["stopReason"], "end_turn");
+        desk.wait(1000);
+        assert!(desk.wait(asleep).is_open("close"), "{asleep}");
+        let answer = json!({"_meta": {"of": "the agent"}});
+        let out = desk.reply(&out.request("session/close"), answer.clone());
+        assert_eq!(out.answer("close")["result"], answer);
+    }
+}
+
+#[test]
+fn what_waits_for_an_agent_that_was_started_again_waits_on_when_the_computer_was_asleep() {
+    for asleep in ASLEEP {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session("s1", CWD);
+        let asked = desk.restart().request("initialize");
+        ask_prompt(&mut desk, "prompt", "s1", "Go");
+        desk.wait(1000);
+        assert!(desk.wait(asleep).is_open("prompt"), "{asleep}");
+        let info = json!({"name": "a", "version": "1"});
+        let result = json!({"protocolVersion": 1, "agentInfo": info, "agentCapabilities": {}});
+        let out = desk.reply(&asked, result);
+        let out = oblige(&mut desk, out, &[], "fresh");
+        assert_eq!(out.answer("prompt")["result"]["stopReason"], "end_turn");
+    }
+}
+
+#[test]
+fn a_page_of_the_agents_list_is_not_given_up_because_the_computer_was_asleep() {
+    for asleep in ASLEEP {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::open(&store, &world, &[]);
+        let asked = desk.greet(Some("a"), &json!({"sessionCapabilities": {"list": {}}})).request("session/list");
+        desk.wait(1000);
+        let out = desk.wait(asleep);
+        assert!(out.agent.is_empty(), "{asleep}: {:?}", out.agent);
+        desk.reply(&asked, json!({"sessions": [row("o1", "Own", "2025-01-01T00:00:00Z")]}));
+        desk.wait(0);
+        assert_eq!(desk.listed(), ["o1"]);
+    }
+}
+
+#[test]
+fn a_history_that_is_told_to_nobody_is_waited_for_though_the_computer_was_asleep() {
+    for asleep in ASLEEP {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        let out = ask_resume(&mut desk, "resume", "o1");
+        oblige(&mut desk, out, TOLD, "never").answer("resume");
+        let asked = ask_load(&mut desk, "load", "o1").request("session/load");
+        // The instance is lost.
+        let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+        desk.pull();
+        ask_prompt(&mut desk, "prompt", "o1", "Third question");
+        desk.wait(1000);
+        assert!(desk.wait(asleep).asked("session/prompt").is_none(), "{asleep}");
+        let mut out = replay(&mut desk, "o1", TOLD);
+        out.extend(desk.reply(&asked, json!({})));
+        out.request("session/prompt");
+        assert_eq!(said(&out.client), [""; 0], "{asleep}");
+    }
 }

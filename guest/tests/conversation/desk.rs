@@ -19,6 +19,8 @@ use serde_json::{Value, json};
 const ROOM: u32 = u32::MAX;
 /// How often a host pulls, and nothing comes, while there is still more to do.
 const MOST_IN_VAIN: usize = 100;
+/// For how many milliseconds the engine takes it that the program was running, though it was not told meanwhile.
+const AWAKE: i64 = 5000;
 
 /// A clock that moves when it is told to, random numbers that are not, and what is recorded of it all.
 #[derive(Debug)]
@@ -337,11 +339,23 @@ impl<'a, S: Storage> Desk<'a, S> {
         self.agent(json!({"id": request["id"], "error": {"code": code, "message": "the agent refuses"}}))
     }
 
-    /// So many milliseconds pass, and the engine is told.
+    /// So many milliseconds pass, and the engine is told. Of more than a few seconds it takes it that the computer was asleep.
     pub(crate) fn wait(&mut self, milliseconds: i64) -> Out {
         self.world.now.set(self.world.now.get() + milliseconds);
         self.engine.idle();
         self.pull()
+    }
+
+    /// So many milliseconds pass while the program is running: the engine is told again and again.
+    pub(crate) fn wait_awake(&mut self, milliseconds: i64) -> Out {
+        let mut out = Out::default();
+        let mut left = milliseconds;
+        while left > 0 {
+            let step = left.min(AWAKE);
+            out.extend(self.wait(step));
+            left -= step;
+        }
+        out
     }
 
     pub(crate) fn line(&mut self, peer: Peer, line: &str) -> Out {

@@ -87,6 +87,61 @@ fn an_id_inside_a_nested_object_is_not_taken_for_the_lines() {
     assert_eq!(out.answer("prompt")["result"]["stopReason"], "end_turn");
 }
 
+/// The beginning and the end of a line, as a host tells them that has not kept what is between.
+fn shortened(peer: Peer, content: fn(String) -> Content, beginning: &str, end: &str) -> [Arrival; 1] {
+    [Arrival { peer, content: content(format!("{beginning}\n{end}")) }]
+}
+
+#[test]
+fn whoever_waits_is_answered_though_the_id_stands_at_the_end_of_a_line_that_cannot_be_taken() {
+    let asks = r#"{"jsonrpc":"2.0","method":"_x/y","params":{"data":"xx"#;
+    let answers = r#"{"jsonrpc":"2.0","result":{"data":"xx"#;
+    for content in [Content::TooLong, Content::NotBearable, Content::NotText] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.engine.receive(shortened(Peer::Client, content, asks, r#"xx","id":5},"id":7}"#));
+        assert!(desk.pull().answer(7)["error"].is_object(), "the client's request");
+
+        desk.client(json!({"id": 7, "method": "_x/y", "params": {}}));
+        desk.engine.receive(shortened(Peer::Agent, content, answers, r#"xx"} , "id" : 7 , "jsonrpc":"2.0" } "#));
+        let out = desk.pull();
+        let error = &out.answer(7)["error"];
+        assert!(error["message"].as_str().unwrap().contains("the agent's answer"), "{error}");
+
+        desk.engine.receive(shortened(Peer::Agent, content, asks, r#"xx"},"id":"of the agent"}"#));
+        let told = desk.pull().agent;
+        assert_eq!((told.len(), &told[0]["id"]), (1, &json!("of the agent")));
+        assert!(told[0]["error"].is_object(), "the agent's request: {told:?}");
+
+        desk.agent(json!({"id": "asked", "method": "_x/y", "params": {}}));
+        desk.engine.receive(shortened(Peer::Client, content, answers, r#"xx"},"id":"asked"}"#));
+        let told = desk.pull().agent;
+        assert_eq!((told.len(), &told[0]["id"]), (1, &json!("asked")));
+        assert!(told[0]["error"].is_object(), "the client's answer: {told:?}");
+    }
+}
+
+#[test]
+fn an_id_at_the_end_of_a_line_that_may_be_another_objects_is_not_taken_for_the_lines() {
+    for (beginning, end) in [
+        (r#"{"jsonrpc":"2.0","result":{"data":"xx"#, r#"xx","id":"prompt"}}"#),
+        (r#"{"jsonrpc":"2.0","result":{"data":"xx"#, r#"xx,\"id\":\"prompt\"}"}"#),
+        (r#"{"jsonrpc":"2.0","result":{"data":[{"x":"xx"#, r#"xx","id":"prompt"}]}}"#),
+        (r#"[{"jsonrpc":"2.0","result":{"data":"xx"#, r#"xx","id":"prompt"}]"#),
+        (r#"{"jsonrpc":"2.0","id":"other","result":{"data":"xx"#, r#"xx"},"id":"prompt"}"#),
+        (r#"{"jsonrpc":"2.0","result":{}}{"data":"xx"#, r#"xx","id":"prompt"}"#),
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session("s1", CWD);
+        ask_prompt(&mut desk, "prompt", "s1", "Go");
+        desk.engine.receive(shortened(Peer::Agent, Content::TooLong, beginning, end));
+        assert!(desk.pull().is_open("prompt"), "{end}");
+        let out = desk.agent(json!({"id": "prompt", "result": {"stopReason": "end_turn"}}));
+        assert_eq!(out.answer("prompt")["result"]["stopReason"], "end_turn", "{end}");
+    }
+}
+
 #[test]
 fn an_id_in_use_is_refused_and_the_request_that_uses_it_goes_on() {
     let (store, world) = (Memory::new(), World::default());

@@ -119,6 +119,20 @@ fn an_update_that_cannot_be_taken_is_missing_in_its_session_alone() {
 }
 
 #[test]
+fn an_update_that_names_its_session_at_its_end_is_missing_in_it_all_the_same() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = asked(&store, &world);
+    let beginning =
+        r#"{"jsonrpc":"2.0","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"text":"xx"#;
+    let end = r#"xx","type":"text"}},"sessionId":"s1"},"method":"session/update"}"#;
+    let content = Content::TooLong(format!("{beginning}\n{end}"));
+    desk.engine.receive(vec![Arrival { peer: Peer::Agent, content }]);
+    desk.pull();
+    let out = desk.agent(answers("turn"));
+    assert_eq!((&stored(out.answer("turn"))["stored"], kinds(&store)), (&json!(false), "pge".to_owned()));
+}
+
+#[test]
 fn a_request_at_which_instances_are_lost_fails_and_so_does_one_whose_answer_they_are_lost_at() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = asked(&store, &world);

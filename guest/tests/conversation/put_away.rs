@@ -68,7 +68,7 @@ fn the_prompt_is_answered_first_though_the_agent_ends_or_is_silent() {
             if !is_silent {
                 desk.engine.peer_closed(Peer::Agent);
             }
-            let out = desk.wait(200_000);
+            let out = desk.wait_awake(200_000);
             assert_eq!(answered(&out), ["prompt", "away"], "{method} silent: {is_silent}");
             assert_eq!(out.answer("prompt")["result"]["stopReason"], "cancelled");
             assert!(out.answer("away")["error"].is_null());

@@ -138,7 +138,7 @@ fn whoever_waits_for_a_sub_agents_session_is_answered_though_its_parent_closes()
         }
         let parent = out.agent.iter().find(|asked| asked["params"]["sessionId"] == "s1").cloned().unwrap();
         out.extend(desk.reply(&parent, json!({})));
-        out.extend(desk.wait(200_000));
+        out.extend(desk.wait_awake(200_000));
         assert!(out.answer("parent")["error"].is_null());
         assert!(out.answer("child")["error"].is_null(), "{wants}: {:?}", out.client);
     }
@@ -305,7 +305,7 @@ fn the_prompts_of_sub_agents_are_answered_first_though_the_agent_ends_or_is_sile
                 }
                 // As long as for a turn and for the close of the session itself, and no longer.
                 for _ in 0..2 {
-                    out.extend(desk.wait(120_000));
+                    out.extend(desk.wait_awake(120_000));
                     out.extend(desk.wait(1000));
                 }
                 let order = answered(&out);

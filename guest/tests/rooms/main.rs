@@ -33,6 +33,7 @@ const ROOMS: &[&str] = &[
 const IN_CONNECTION: &[&str] = &[
     "client_request",
     "load",
+    "running",
     "generation",
     "key",
     "step",

@@ -20,7 +20,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Lines of up to `limit` bytes; of a longer one only the head is kept.
+    /// Lines of up to `limit` bytes; of a longer one only the head and the end are kept.
     pub fn new(stream: impl Into<OwnedFd>, limit: usize) -> Self {
         Self { stream: stream.into().into(), lines: Lines::new(limit), chunk: vec![0; CHUNK], has_ended: false }
     }

@@ -2,8 +2,10 @@
 
 use crate::component::connection::Content;
 
-/// Of a line that is too long, this much is kept, to say which it was.
+/// Of a line that is too long, this much is kept of its beginning, to say which it was.
 pub const HEAD: usize = 4096;
+/// And this much of its end, for an id that stands there.
+pub const TAIL: usize = 1024;
 
 /// Collects the lines of one stream.
 #[derive(Debug)]
@@ -14,12 +16,14 @@ pub struct Lines {
     partial: Vec<u8>,
     /// The current line is over the limit: the rest of it is passed over.
     too_long: bool,
+    /// The end of that rest, as far as it has come.
+    tail: Vec<u8>,
 }
 
 impl Lines {
     /// For a stream whose lines may have up to `limit` bytes.
     pub fn new(limit: usize) -> Self {
-        Self { limit, partial: Vec::new(), too_long: false }
+        Self { limit, partial: Vec::new(), too_long: false, tail: Vec::new() }
     }
 
     /// Takes the next bytes of the stream and adds the lines that they complete.
@@ -48,19 +52,30 @@ impl Lines {
             self.partial.extend_from_slice(bytes);
             return;
         }
-        let missing = HEAD.saturating_sub(self.partial.len()).min(bytes.len());
-        self.partial.extend_from_slice(&bytes[..missing]);
         if !self.too_long {
             self.too_long = true;
+            self.tail.extend_from_slice(split(&self.partial).1);
             self.partial.truncate(HEAD);
             self.partial.shrink_to_fit();
         }
+        let (head, rest) = bytes.split_at((HEAD - self.partial.len()).min(bytes.len()));
+        self.partial.extend_from_slice(head);
+        let rest = &rest[rest.len().saturating_sub(TAIL)..];
+        let over = (self.tail.len() + rest.len()).saturating_sub(TAIL);
+        self.tail.drain(..over);
+        self.tail.extend_from_slice(rest);
     }
 
     fn take(&mut self) -> Option<Content> {
-        let line = std::mem::take(&mut self.partial);
-        let over = line.len() > self.limit && line.last() != Some(&b'\r');
-        if std::mem::take(&mut self.too_long) || over { Some(head(line)) } else { whole(line, self.limit) }
+        let (line, tail) = (std::mem::take(&mut self.partial), std::mem::take(&mut self.tail));
+        if std::mem::take(&mut self.too_long) {
+            return Some(too_long(&line, &tail));
+        }
+        if line.len() > self.limit && line.last() != Some(&b'\r') {
+            let (head, tail) = split(&line);
+            return Some(too_long(head, tail));
+        }
+        whole(line, self.limit)
     }
 }
 
@@ -78,25 +93,31 @@ fn whole(mut line: Vec<u8>, limit: usize) -> Option<Content> {
 /// A line that is not UTF-8, as well as it can be read; where that is over the limit, as much as of one that is too long.
 fn not_text(line: &[u8], limit: usize) -> Content {
     let text = String::from_utf8_lossy(line);
-    Content::NotText(if text.len() <= limit {
-        text.into_owned()
-    } else {
-        String::from_utf8_lossy(&line[..line.len().min(HEAD)]).into_owned()
-    })
+    Content::NotText(if text.len() <= limit { text.into_owned() } else { without_middle(line) })
 }
 
-/// The beginning of a line over the limit, up to the last whole character.
-fn head(mut line: Vec<u8>) -> Content {
-    line.truncate(HEAD);
-    match String::from_utf8(line) {
-        Ok(head) => Content::TooLong(head),
-        Err(error) => {
-            let valid = error.utf8_error().valid_up_to();
-            let mut line = error.into_bytes();
-            line.truncate(valid);
-            Content::TooLong(String::from_utf8(line).unwrap_or_default())
-        }
-    }
+/// The beginning of a line and its end, as well as they can be read; all of it where it is no longer than what is kept of one
+/// that is too long.
+pub fn without_middle(line: &[u8]) -> String {
+    let (head, tail) = split(line);
+    joined(&String::from_utf8_lossy(head), tail)
+}
+
+/// What is kept of a line at its beginning, and at its end behind that.
+fn split(line: &[u8]) -> (&[u8], &[u8]) {
+    let (head, rest) = line.split_at(line.len().min(HEAD));
+    (head, &rest[rest.len().saturating_sub(TAIL)..])
+}
+
+/// A line over the limit: its beginning up to the last whole character, and its end.
+fn too_long(head: &[u8], tail: &[u8]) -> Content {
+    let text = head.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    Content::TooLong(joined(text, tail))
+}
+
+/// What lacks its middle has a line feed there, which no line has.
+fn joined(head: &str, tail: &[u8]) -> String {
+    if tail.is_empty() { head.to_owned() } else { format!("{head}\n{}", String::from_utf8_lossy(tail)) }
 }
 
 #[cfg(test)]
@@ -157,24 +178,49 @@ mod tests {
         );
     }
 
+    /// A line of which only the beginning and the end are there.
+    fn shortened(head: &str, tail: &str) -> Content {
+        Content::TooLong(format!("{head}\n{tail}"))
+    }
+
     #[test]
-    fn of_a_longer_line_only_the_head_is_kept() {
+    fn of_a_longer_line_only_the_head_and_the_end_are_kept() {
         let mut lines = Lines::new(10_000);
         let mut complete = Vec::new();
         for _ in 0..1000 {
             lines.push(&[b'x'; 1000], &mut complete);
-            assert!(lines.partial.capacity() <= 32_768);
+            assert!(lines.partial.capacity() <= 32_768 && lines.tail.capacity() <= 4096);
         }
-        lines.push(b"\nnext\n", &mut complete);
-        assert_eq!(complete, [Content::TooLong("x".repeat(HEAD)), line("next")]);
+        lines.push(b"y\nnext\n", &mut complete);
+        assert_eq!(complete, [shortened(&"x".repeat(HEAD), &format!("{}y", "x".repeat(TAIL - 1))), line("next")]);
+    }
+
+    #[test]
+    fn the_end_is_what_stands_behind_the_head() {
+        for (behind, limit) in
+            [(0, 100), (1, 100), (TAIL - 1, HEAD), (TAIL, 5), (TAIL + 1, HEAD + 7), (9000, HEAD + 3000)]
+        {
+            let text = format!("{}{}", "h".repeat(HEAD), "0123456789".repeat(900).get(..behind).unwrap_or_default());
+            let (head, rest) = text.split_at(HEAD);
+            let tail = &rest[rest.len().saturating_sub(TAIL)..];
+            let expected = if tail.is_empty() { Content::TooLong(head.to_owned()) } else { shortened(head, tail) };
+            for size in [1, 7, 1000, 4097, 5000, 20_000] {
+                let (mut lines, mut complete) = (Lines::new(limit), Vec::new());
+                for chunk in format!("{text}\nnext\n").as_bytes().chunks(size) {
+                    lines.push(chunk, &mut complete);
+                }
+                assert_eq!(complete, [expected.clone(), line("next")], "{behind} {limit} {size}");
+            }
+        }
     }
 
     #[test]
     fn a_head_ends_at_a_whole_character() {
-        let stream = format!("x{}\n", "€".repeat(5000));
+        let stream = format!("x{}x\n", "€".repeat(5000));
         let mut complete = Vec::new();
         Lines::new(8000).push(stream.as_bytes(), &mut complete);
-        assert_eq!(complete, [Content::TooLong(format!("x{}", "€".repeat((HEAD - 1) / 3)))]);
+        let head = format!("x{}", "€".repeat((HEAD - 1) / 3));
+        assert_eq!(complete, [shortened(&head, &format!("{}x", "€".repeat(TAIL / 3)))]);
     }
 
     #[test]
@@ -185,9 +231,10 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_would_be_too_long_as_text_keeps_its_head() {
+    fn a_line_that_would_be_too_long_as_text_keeps_its_head_and_its_end() {
         let mut complete = Vec::new();
         Lines::new(10_000).push(&[&[0xff; 10_000][..], b"\n"].concat(), &mut complete);
-        assert_eq!(complete, [Content::NotText("\u{fffd}".repeat(HEAD))]);
+        let (head, tail) = ("\u{fffd}".repeat(HEAD), "\u{fffd}".repeat(TAIL));
+        assert_eq!(complete, [Content::NotText(format!("{head}\n{tail}"))]);
     }
 }

@@ -16,12 +16,11 @@ from .instance import CONNECTION, Failed, Instance, Limits, Lost
 from .load import Loaded, load, usual_cache
 from .refusals import refusals
 from .sessions import Sessions
+from .shortened import without_middle
 from .storage import Storage
 
 # An instance that is lost this often without anything new having arrived is not started again.
 MOST_LOSSES = 3
-# How much of a line at which instances are lost the next one is told, in characters.
-HEAD = 4096
 # Room for whatever comes.
 ANY_ROOM = 0xFFFFFFFF
 MIB = 1 << 20
@@ -200,8 +199,8 @@ class Engine:
 
     def _shorten(self) -> None:
         """
-        What the next instance is told of lines that one was lost with as it was told of them: their beginnings, which tell whose
-        request fails. Of beginnings nothing: who asked is answered here.
+        What the next instance is told of lines that one was lost with as it was told of them: their beginnings and ends, which tell
+        whose request fails. Of those nothing: who asked is answered here.
         """
         if all(arrival.kind == "not-bearable" for arrival in self._unfinished):
             if self._unfinished:
@@ -209,9 +208,9 @@ class Engine:
             self._refused += self._asked
             self._unfinished, self._asked = [], []
             return
-        # Of a beginning it cannot be told what was asked.
+        # Of these it cannot be told what was asked.
         self._asked = refusals(self._unfinished)
-        self._unfinished = [Arrival(of.peer, of.line[:HEAD], "not-bearable") for of in self._unfinished]
+        self._unfinished = [Arrival(of.peer, _shortened(of.line), "not-bearable") for of in self._unfinished]
 
     def _take_up(self, instance: Instance) -> None:
         self._connect(instance, self._unfinished)
@@ -230,3 +229,8 @@ class Engine:
 
 def _arrivals(arrivals: Sequence[Arrival]) -> list[Any]:
     return [record(peer=of.peer, content=Variant(of.kind, of.line)) for of in arrivals]
+
+
+def _shortened(line: str) -> str:
+    """The beginning of a line and its end. What is over the limit is shortened already, which a line feed tells."""
+    return line if "\n" in line else without_middle(line.encode("utf-8", "surrogatepass"))

@@ -1,6 +1,7 @@
 //! What keeps a session that is open from what is asked next.
 
 use crate::connection::client_request::ClientRequest;
+use crate::connection::running::RunningAt;
 use crate::connection::showing::Showing;
 
 /// Why what is asked next waits.
@@ -14,7 +15,7 @@ pub(super) enum Busy {
     /// what it says in a turn.
     ToldInVain {
         /// When the agent last gave a sign of life.
-        alive: i64,
+        alive: RunningAt,
     },
 }
 

@@ -171,8 +171,15 @@ impl LiveSession {
         if !turns.is_empty() {
             self.cancel_at_agent(cx);
         }
-        self.phase =
-            Phase::Closing(Closing { turns, requests, behind, deleted, asked: None, answer: None, alive: cx.now() });
+        self.phase = Phase::Closing(Closing {
+            turns,
+            requests,
+            behind,
+            deleted,
+            asked: None,
+            answer: None,
+            alive: cx.running(),
+        });
         self.take_back_questions(cx);
         self.advance_closing(cx);
     }
@@ -202,7 +209,7 @@ impl LiveSession {
         let rest = asked_for.map(|away| away.rest.clone()).unwrap_or_default();
         let params = rest.naming(&self.agent_id);
         closing.asked = Some(cx.ask(Outgoing::Close { of: key }, "session/close", params));
-        closing.alive = cx.now();
+        closing.alive = cx.running();
     }
 
     /// The agent has let go, or cannot.
@@ -245,16 +252,12 @@ impl LiveSession {
 
     /// Ends the wait for an agent that does not let go.
     pub(in crate::connection) fn closing_overdue<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let now = cx.now();
-        let Phase::Closing(closing) = &mut self.phase else { return };
-        if now < closing.alive {
-            closing.alive = now;
-        }
+        let Phase::Closing(closing) = &self.phase else { return };
         // Those are not waited for without end either.
         if !closing.behind.is_empty() {
             return;
         }
-        if now - closing.alive < i64::from(cx.settings.agent_timeout_ms) {
+        if closing.alive.until(cx.running()) < i64::from(cx.settings.agent_timeout_ms) {
             return;
         }
         self.cancel_closing(cx);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::connection::key::Key;
 use crate::connection::put_away::{PutAway, Then};
 use crate::connection::requests::OwnId;
+use crate::connection::running::RunningAt;
 use crate::connection::turn::Turn;
 
 /// A session on its way to being closed.
@@ -21,7 +22,7 @@ pub(super) struct Closing {
     /// What the agent has answered to that.
     pub(super) answer: Option<String>,
     /// When the agent last gave a sign of life.
-    pub(super) alive: i64,
+    pub(super) alive: RunningAt,
 }
 
 impl Closing {

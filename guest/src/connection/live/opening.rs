@@ -31,6 +31,7 @@ use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::requests::OwnId;
 use crate::connection::restore::{NotPutBack, Restored};
+use crate::connection::running::RunningAt;
 use crate::connection::showing::Showing;
 use crate::connection::step::Step;
 use crate::environment::Environment;
@@ -72,7 +73,7 @@ pub(super) struct Opening {
     /// The store's revision when the agent was asked to make a session for it, if that could be read.
     made_behind: Option<u64>,
     /// When the agent last gave a sign of life.
-    alive: i64,
+    alive: RunningAt,
     /// Why an earlier step did not do.
     pub(super) reason: Option<RpcError>,
     /// The state that is to be put back.

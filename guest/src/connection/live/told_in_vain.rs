@@ -3,12 +3,13 @@
 use super::{Busy, LiveSession, Phase};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
+use crate::connection::running::RunningAt;
 use crate::environment::Environment;
 use crate::storage::Storage;
 
 impl LiveSession {
     /// An instance was lost that had the agent tell the history. In the midst of a turn there is nothing to wait for.
-    pub(in crate::connection) fn await_what_is_told(&mut self, now: i64) {
+    pub(in crate::connection) fn await_what_is_told(&mut self, now: RunningAt) {
         match &mut self.phase {
             Phase::Open { turns, busy } if turns.is_empty() => *busy = Some(Busy::ToldInVain { alive: now }),
             _ => {}
@@ -24,11 +25,8 @@ impl LiveSession {
 
     /// Gives up on an agent that has been silent for too long.
     pub(in crate::connection) fn telling_overdue<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let now = cx.now();
-        let Phase::Open { busy: Some(Busy::ToldInVain { alive }), .. } = &mut self.phase else { return };
-        // Where the clock was set back, the silence begins anew.
-        *alive = now.min(*alive);
-        if now - *alive >= i64::from(cx.settings.agent_timeout_ms) {
+        let Phase::Open { busy: Some(Busy::ToldInVain { alive }), .. } = &self.phase else { return };
+        if alive.until(cx.running()) >= i64::from(cx.settings.agent_timeout_ms) {
             cx.push(Effect::GiveUp(self.agent_id.to_string()));
             self.go_on_untold(cx);
         }

@@ -22,7 +22,7 @@ impl LiveSession {
         update: &Update<'_>,
         cx: &mut Cx<'_, S, E>,
     ) -> Handled {
-        self.alive(cx.now());
+        self.alive(cx.running());
         let title_told = self.title_told.take().filter(|title| self.is_open() && tells_only(update, title));
         if update.kind.is_history() && (self.is_told_in_vain(update, cx) || self.is_told_late(update, cx)) {
             return Handled::Done;

@@ -49,8 +49,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         match (peer, content) {
             (Peer::Client, Content::Line(line)) => self.client_line(line),
             (Peer::Agent, Content::Line(line)) => self.agent_line(line),
-            (peer, Content::TooLong(head)) => self.only_the_beginning(peer, &head, Malformed::TooLong),
-            (peer, Content::NotBearable(head)) => self.only_the_beginning(peer, &head, Malformed::NotBearable),
+            (peer, Content::TooLong(ends)) => self.without_middle(peer, &ends, Malformed::TooLong),
+            (peer, Content::NotBearable(ends)) => self.without_middle(peer, &ends, Malformed::NotBearable),
             (peer, Content::NotText(text)) => self.line_not_text(peer, &text),
         }
     }

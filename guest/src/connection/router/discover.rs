@@ -16,6 +16,7 @@ use std::ops::Range;
 use super::waiting_lists::{WaitingList, WaitingLists};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::list_meta::ListMeta;
+use crate::connection::running::RunningAt;
 use crate::sessions::discovered::ForkOf;
 use forks::WaitingForks;
 use seen::Seen;
@@ -65,7 +66,7 @@ pub(super) struct Discovery {
     /// When it was begun that it was read to its end, before it was begun again.
     was_read: Option<i64>,
     /// When its last page was asked for.
-    asked_at: i64,
+    asked_at: RunningAt,
     /// Since when the first list has waited for it, or had.
     waited_since: Option<i64>,
     /// When it was begun, and how long it took to read it to its end.

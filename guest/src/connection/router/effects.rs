@@ -10,6 +10,7 @@ use crate::connection::live::LiveSession;
 use crate::connection::requests::{Outgoing, Stale};
 use crate::connection::router::Router;
 use crate::connection::router::kept::{Kept, KeptSession};
+use crate::connection::running::RunningAt;
 use crate::environment::Environment;
 use crate::exchange::Output;
 use crate::rpc::{self, RpcError};
@@ -40,6 +41,11 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.environment.now().clamp(0, crate::time::LAST)
     }
 
+    /// Now, in the time during which the program was running.
+    pub(super) fn running(&self) -> RunningAt {
+        self.connection.times.running.at(self.now())
+    }
+
     /// What a session is given of its surroundings.
     pub(super) fn cx(&mut self) -> Cx<'_, S, E> {
         let connection = &mut self.connection;
@@ -49,6 +55,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             settings: &self.settings,
             agent: &connection.agent,
             asked: connection.asked,
+            running: connection.times.running,
             connection: &connection.name,
             clients_store: connection.clients_store.as_deref(),
             arrivals: connection.arrivals,

@@ -22,20 +22,20 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.take_meant(peer, Meant::read(line));
     }
 
-    /// A line that cannot be taken for this reason, and of which only the beginning is there.
-    pub(super) fn only_the_beginning(&mut self, peer: Peer, head: &str, why: Malformed) {
+    /// A line that cannot be taken for this reason, and of which only the beginning is there, and perhaps the end.
+    pub(super) fn without_middle(&mut self, peer: Peer, ends: &str, why: Malformed) {
         if peer == Peer::Agent {
-            self.note_lost_update(head);
+            self.note_lost_update(ends);
         }
-        self.take_meant(peer, Meant::Bad(Bad::read(head, why)));
+        self.take_meant(peer, Meant::Bad(Bad::read_shortened(ends, why)));
     }
 
-    /// An update of which only the beginning is there is missing in the history of its session.
-    fn note_lost_update(&mut self, head: &str) {
-        if !head.contains("\"session/update\"") {
+    /// An update that is not there whole is missing in the history of its session.
+    fn note_lost_update(&mut self, ends: &str) {
+        if !ends.contains("\"session/update\"") {
             return;
         }
-        let is_named = |agent_id: &&Arc<str>| head.contains(&json!(&***agent_id).to_string());
+        let is_named = |agent_id: &&Arc<str>| ends.contains(&json!(&***agent_id).to_string());
         let sessions: Vec<Key> =
             self.connection.by_agent.iter().filter(|(id, _)| is_named(id)).map(|(_, key)| key.clone()).collect();
         for key in sessions {

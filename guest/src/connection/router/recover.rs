@@ -136,8 +136,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let arrival = self.enter(arrival);
         let line = match arrival.content {
             Content::Line(line) => line,
-            Content::TooLong(head) => return self.only_the_beginning(arrival.peer, &head, Malformed::TooLong),
-            Content::NotBearable(head) => return self.only_the_beginning(arrival.peer, &head, Malformed::NotBearable),
+            Content::TooLong(ends) => return self.without_middle(arrival.peer, &ends, Malformed::TooLong),
+            Content::NotBearable(ends) => return self.without_middle(arrival.peer, &ends, Malformed::NotBearable),
             Content::NotText(text) => return self.line_not_text(arrival.peer, &text),
         };
         let Ok(message) = Message::parse(&line) else {
@@ -250,7 +250,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         session.forget_missing_without_turn();
         session.questions_without_turn(true);
         if self.connection.requests.is_worth_waiting(session.agent_id()) {
-            session.await_what_is_told(self.now());
+            session.await_what_is_told(self.running());
         }
         self.insert(session);
         self.with(&Key::Session(id.to_owned()), |session, cx| {

@@ -128,7 +128,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Has an agent that was started again initialized as the one before it.
     fn introduce(&mut self) {
         let params = self.connection.introduction.clone();
-        let since = self.now();
+        let since = self.running();
         match &mut self.connection.stage {
             Stage::New | Stage::Ready { .. } => {}
             // The client still waits for it: it is the new agent's to answer.
@@ -185,13 +185,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// Ends the wait of those who have waited for long enough for an agent that was started again.
-    pub(super) fn introduction_overdue(&mut self, now: i64) {
+    pub(super) fn introduction_overdue(&mut self) {
+        let running = self.running();
         let has_held = self.connection.stage.has_held();
         let Stage::Again { asked: Some(asked), .. } = &mut self.connection.stage else { return };
-        if !has_held || now < asked.since {
-            asked.since = now;
+        if !has_held {
+            asked.since = running;
         }
-        if now - asked.since < i64::from(self.settings.agent_timeout_ms) {
+        if asked.since.until(running) < i64::from(self.settings.agent_timeout_ms) {
             return;
         }
         let message =
@@ -220,7 +221,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         self.connection.generation = Generation(generation);
         let asked = match introduction {
             Introduced::Agreed => return,
-            Introduced::Asked(id) => Id::parse(&id).map(|id| Introduction { id, since: self.now() }),
+            Introduced::Asked(id) => Id::parse(&id).map(|id| Introduction { id, since: self.running() }),
             Introduced::Refused => None,
         };
         self.connection.stage = Stage::Again { asked, held: VecDeque::new() };

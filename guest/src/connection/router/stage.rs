@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::connection::client_request::ClientRequest;
 use crate::connection::effect::Waiting;
+use crate::connection::running::RunningAt;
 use crate::rpc::Id;
 
 /// How far the connection is.
@@ -36,7 +37,7 @@ pub(super) struct Introduction {
     /// As the agent knows it.
     pub(super) id: Id,
     /// Since when somebody waits for it.
-    pub(super) since: i64,
+    pub(super) since: RunningAt,
 }
 
 impl Stage {

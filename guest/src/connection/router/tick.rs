@@ -35,9 +35,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 session.closing_overdue(cx);
             });
         }
-        self.introduction_overdue(now);
+        self.introduction_overdue();
         self.lists_overdue(now);
-        self.page_overdue(now);
+        self.page_overdue();
         let worktrees = self.ask_for_worktrees(now);
         self.beat();
         self.sweep(now);
@@ -62,6 +62,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let times = &mut self.connection.times;
         let back = times.seen - now;
         times.seen = now;
+        times.running.look(now);
         if -back > ASLEEP {
             times.sweep = times.sweep.max(now + SWEEP_FIRST);
         }
@@ -91,14 +92,16 @@ impl<S: Storage, E: Environment> Router<S, E> {
 
     /// The same while lines keep coming, and what has grown large at once.
     pub(crate) fn flush_full(&mut self) {
-        if self.write_due(self.now()) {
+        let now = self.now();
+        self.connection.times.running.look(now);
+        if self.write_due(now) {
             // It may be long since anybody has said that time has passed: the clock has stepped, the computer was asleep, or
             // lines keep coming. Others would take what is under way here for cut off.
             if !self.is_saving_put_off() {
                 self.beat();
             }
-            self.keep_in_step(self.now());
-            self.tell_changes(self.now());
+            self.keep_in_step(now);
+            self.tell_changes(now);
             return;
         }
         let full = self.connection.sessions.iter().filter(|(_, session)| session.is_full());

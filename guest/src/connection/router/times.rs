@@ -1,5 +1,7 @@
 //! When what time brings was done last, and is to be done next.
 
+use crate::connection::running::Running;
+
 /// When retention first looks, in milliseconds.
 pub(super) const SWEEP_FIRST: i64 = 10_000;
 
@@ -13,6 +15,8 @@ pub(super) struct Times {
     pub(super) sweep_after: Option<String>,
     /// The time when it was last looked at: a clock that goes back makes everything due.
     pub(super) seen: i64,
+    /// How long the program has been running: an agent that is asleep with it is not silent.
+    pub(super) running: Running,
     /// When it is to be looked next whether anything is to be removed.
     pub(super) removal: i64,
     pub(super) upgrade: Upgrade,
@@ -38,6 +42,7 @@ impl Times {
             sweep: now + SWEEP_FIRST,
             sweep_after: None,
             seen: now,
+            running: Running::new(now),
             removal: now,
             upgrade: Upgrade::Unknown,
             windows: now,

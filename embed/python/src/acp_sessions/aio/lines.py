@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Optional
 
 from ..exchange import Arrival, Peer
-
-# Of a line that is too long, this much is kept, to say which it was.
-HEAD = 4096
+from ..shortened import HEAD, TAIL, ends, joined, without_middle
 
 _BLANK = b" \t\n\f\r"
 
@@ -20,6 +18,8 @@ class Lines:
         # What has come of the current line; only its head once it is over the limit.
         self._partial = bytearray()
         self._is_too_long = False
+        # The end of what is passed over then, as far as it has come.
+        self._tail = b""
 
     def push(self, data: bytes) -> list[Arrival]:
         """The lines that the next bytes complete."""
@@ -41,15 +41,21 @@ class Lines:
         if not self._is_too_long and len(self._partial) + len(data) <= self._limit + 1:
             self._partial += data
             return
-        self._is_too_long = True
-        self._partial = bytearray((self._partial + data[:HEAD])[:HEAD])
+        if not self._is_too_long:
+            self._is_too_long = True
+            head, self._tail = ends(bytes(self._partial))
+            self._partial = bytearray(head)
+        missing = HEAD - len(self._partial)
+        self._partial += data[:missing]
+        self._tail = (self._tail + data[missing:][-TAIL:])[-TAIL:]
 
     def _take(self) -> Optional[Arrival]:
-        line, is_too_long = bytes(self._partial), self._is_too_long
-        self._partial, self._is_too_long = bytearray(), False
+        line, tail, is_too_long = bytes(self._partial), self._tail, self._is_too_long
+        self._partial, self._tail, self._is_too_long = bytearray(), b"", False
         if is_too_long or (len(line) > self._limit and not line.endswith(b"\r")):
+            head, tail = (line, tail) if is_too_long else ends(line)
             # Up to the last whole character.
-            return Arrival(self._peer, line[:HEAD].decode("utf-8", "ignore"), "too-long")
+            return Arrival(self._peer, joined(head.decode("utf-8", "ignore"), tail), "too-long")
         line = line.removesuffix(b"\r")
         if not line.strip(_BLANK):
             return None
@@ -61,4 +67,4 @@ class Lines:
     def _as_text(self, line: bytes) -> str:
         """As well as it can be read; where that is over the limit, as much as of a line that is too long."""
         text = line.decode("utf-8", "replace")
-        return text if len(text.encode()) <= self._limit else line[:HEAD].decode("utf-8", "replace")
+        return text if len(text.encode()) <= self._limit else without_middle(line)

@@ -4,6 +4,7 @@ use super::{Before, OpenRequest, Opening, Target};
 use crate::connection::cx::Cx;
 use crate::connection::key::Key;
 use crate::connection::live::{Busy, LiveSession, Phase};
+use crate::connection::running::RunningAt;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::storage::Storage;
@@ -66,7 +67,7 @@ impl LiveSession {
     }
 
     /// The agent has shown that it is at work on this session.
-    pub(in crate::connection) fn alive(&mut self, now: i64) {
+    pub(in crate::connection) fn alive(&mut self, now: RunningAt) {
         match &mut self.phase {
             Phase::Opening(opening) => opening.alive = now,
             Phase::Open { busy: Some(Busy::ToldInVain { alive }), .. } => *alive = now,

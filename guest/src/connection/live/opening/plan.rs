@@ -129,7 +129,7 @@ impl Opening {
             plan,
             current: None,
             made_behind: None,
-            alive: cx.now(),
+            alive: cx.running(),
             reason,
             put_back: state.clone(),
             state_of_parent: super::StateOfParent::of(&target, cx),

@@ -78,7 +78,7 @@ impl LiveSession {
         let agent_id = opening.asks_as.clone().filter(|_| !step.makes());
         let id = cx.ask(Outgoing::Step { of: key, step, agent_id }, step.method(), params);
         opening.current = Some((id, step));
-        opening.alive = cx.now();
+        opening.alive = cx.running();
     }
 
     /// The agent does not tell the history of a session that it has open: the client is shown what is in the log.
@@ -187,7 +187,7 @@ impl LiveSession {
         let made_behind = stands_in.and_then(|opening| opening.made_behind);
         let twin = made_behind.and_then(|behind| self.twin_since(behind, cx));
         let Some(opening) = self.opening_mut() else { return };
-        opening.alive = cx.now();
+        opening.alive = cx.running();
         let answer = opening.attached.as_ref().map(|attached| attached.answer.clone()).unwrap_or_default();
         let (requests, not_put_back) = restore_requests(&opening.put_back, &answer, &agent_id);
         if let Some(attached) = &mut opening.attached {
@@ -250,7 +250,7 @@ impl LiveSession {
     ) {
         let Some(opening) = self.opening_mut() else { return };
         let Some(restored) = opening.restoring.remove(&id) else { return };
-        opening.alive = cx.now();
+        opening.alive = cx.running();
         match outcome {
             Outcome::Error(_) => {
                 if let Some(attached) = &mut opening.attached {
@@ -320,12 +320,12 @@ impl LiveSession {
 
     /// Compares what the agent has told with the history once others have had the time to write.
     pub(in crate::connection) fn others_have_written<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let (now, flush_ms) = (cx.now(), cx.settings.flush_ms);
+        let (now, running, flush_ms) = (cx.now(), cx.running(), cx.settings.flush_ms);
         let Some(opening) = self.opening_mut().filter(|opening| opening.others.have_had_time(now, flush_ms)) else {
             return;
         };
         opening.others = Others::HaveWritten;
-        opening.alive = now;
+        opening.alive = running;
         match self.take_over(cx) {
             Ok(()) => self.advance(cx),
             Err(error) => self.fail(error, cx),
@@ -334,16 +334,12 @@ impl LiveSession {
 
     /// Gives up on an agent that has been silent for too long.
     pub(in crate::connection) fn opening_overdue<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let now = cx.now();
+        let running = cx.running();
         let limit = i64::from(cx.settings.agent_timeout_ms);
         let agent_id = self.agent_id.to_string();
         let Some(opening) = self.opening_mut() else { return };
-        if now < opening.alive {
-            // The clock was set back; the silence begins anew.
-            opening.alive = now;
-        }
         let limit = if opening.awaits_earlier { limit.min(LONGEST_WAIT_FOR_EARLIER) } else { limit };
-        if now - opening.alive < limit {
+        if opening.alive.until(running) < limit {
             return;
         }
         if let Some((_, step)) = &opening.current {

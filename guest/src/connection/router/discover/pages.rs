@@ -27,7 +27,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let params = asked.params(cursor, *archived);
         let subscribes = cursor.is_none() && self.subscribes_to_agent();
         let method = if subscribes { "session/list/subscribe" } else { "session/list" };
-        self.connection.discovery.asked_at = self.now();
+        self.connection.discovery.asked_at = self.running();
         self.run(|cx| cx.ask(Outgoing::List, method, params));
     }
 
@@ -64,10 +64,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// Gives up a page that the agent does not give: nothing is to wait for it for ever.
-    pub(in crate::connection::router) fn page_overdue(&mut self, now: i64) {
-        let Discovery { phase, asked_at, .. } = &mut self.connection.discovery;
-        *asked_at = now.min(*asked_at);
-        if *phase != Phase::Reading || now - *asked_at < i64::from(self.settings.agent_timeout_ms) {
+    pub(in crate::connection::router) fn page_overdue(&mut self) {
+        let Discovery { phase, asked_at, .. } = &self.connection.discovery;
+        if *phase != Phase::Reading || asked_at.until(self.running()) < i64::from(self.settings.agent_timeout_ms) {
             return;
         }
         let asked = self.connection.requests.outgoing.iter().filter(|(_, asked)| **asked == Outgoing::List);
