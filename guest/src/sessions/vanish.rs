@@ -106,7 +106,7 @@ fn had_before<S: Storage>(store: &Store<S>, session: &Session, agent: &str, agen
 
 /// Whether nobody but this agent knows anything of the session.
 fn is_only_listed<S: Storage>(store: &Store<S>, session: &Session, agent: &str) -> Result<bool> {
-    let is_theirs = session.agents.len() == 1 && session.agents.contains_key(agent);
+    let is_theirs = session.is_known_to_none_but(agent);
     let is_empty = session.segments.is_empty() && session.aside.is_empty() && session.prompts == 0;
     let is_named = matches!(session.title, Title::Set(_));
     Ok(session.origin == Origin::Agent
