@@ -58,27 +58,24 @@ impl<S: Storage, E: Environment> Intake<'_, '_, S, E> {
     /// it as it is then; `None` where another of its ids is some other session's here.
     pub(super) fn share(&mut self, id: &str, name: &str, agent_id: &str) -> Result<Option<Session>> {
         let Some(mut session) = self.draft.session(id).cloned() else { return Ok(None) };
-        match session.agents.get_mut(self.agent) {
+        if let Some(known) = session.agents.get_mut(self.agent) {
             // It has begun one of its own in this one's place.
-            Some(known) => {
-                known.forget(agent_id.to_owned());
-                self.give(&[agent_id], id);
+            known.forget(agent_id.to_owned());
+            self.give(&[agent_id], id);
+        } else {
+            session.know_by_another_name(self.agent, name);
+            let Some(known) = session.agents.get_mut(self.agent) else { return Ok(None) };
+            let others = self.unowned(known.ids().filter(|other| *other != agent_id))?;
+            if known.id != agent_id && !others.contains(&known.id) {
+                return Ok(None);
             }
-            None => {
-                session.know_by_another_name(self.agent, name);
-                let Some(known) = session.agents.get_mut(self.agent) else { return Ok(None) };
-                let others = self.unowned(known.ids().filter(|other| *other != agent_id))?;
-                if known.id != agent_id && !others.contains(&known.id) {
-                    return Ok(None);
-                }
-                known.former.retain(|former| former == agent_id || others.contains(former));
-                let ids: Vec<String> = known.ids().map(str::to_owned).collect();
-                for known_as in &ids {
-                    let [was, is] = [name, self.agent].map(|agent| speaker(agent, known_as));
-                    self.renamed.push(Renamed { id: id.to_owned(), was, is });
-                }
-                self.give(&ids.iter().map(String::as_str).collect::<Vec<_>>(), id);
+            known.former.retain(|former| former == agent_id || others.contains(former));
+            let ids: Vec<String> = known.ids().map(str::to_owned).collect();
+            for known_as in &ids {
+                let [was, is] = [name, self.agent].map(|agent| speaker(agent, known_as));
+                self.renamed.push(Renamed { id: id.to_owned(), was, is });
             }
+            self.give(&ids.iter().map(String::as_str).collect::<Vec<_>>(), id);
         }
         self.draft.put(session.clone());
         Ok(Some(session))
