@@ -72,6 +72,7 @@ mod span;
 mod state;
 mod tail;
 mod title;
+mod unmistakable;
 mod unreadable;
 mod usage;
 
@@ -104,6 +105,7 @@ pub use span::Span;
 pub use state::{State, USAGE};
 pub use tail::LONG_TAIL;
 pub use title::Title;
+pub use unmistakable::is_unmistakable;
 pub use usage::{Day, Tokens, Usage, Used};
 
 use crate::storage::{Bounds, Durability, Expectation, Result, Storage, StorageError, Write};

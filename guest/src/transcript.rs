@@ -32,7 +32,7 @@ pub use digest::{Hearer, digest, digest_for, is_any_said};
 pub use echo::Echo;
 pub use elsewhere::{By, Elsewhere, Growing, Own, Shown};
 pub use ended::Ended;
-pub use entry::{Entry, Kind, UpdateKind, WINDOW, in_window, lost_entry, speaker, through};
+pub use entry::{Entry, Kind, UpdateKind, WINDOW, in_window, lost_entry, speaker, speakers, through};
 pub use laid_out::LaidOut;
 pub use open_calls::OpenCalls;
 pub use position::Position;

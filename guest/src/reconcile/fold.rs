@@ -14,7 +14,7 @@ use super::text::Writer;
 use super::turn::{Half, Outcome, Strip, Turn};
 use super::wanted::Wanted;
 use crate::store::Known;
-use crate::transcript::{Ended, Entry, speaker};
+use crate::transcript::{Ended, Entry, speakers};
 
 /// How much of a user's message is looked through for the layer's own words, which stand in front.
 const LOOKED_THROUGH: usize = 256 * 1024;
@@ -142,8 +142,7 @@ impl Fold {
     /// Tells what this agent took part in from what others did.
     #[must_use]
     pub fn heard_by(self, agent: &str, known: Option<&Known>) -> Self {
-        let taken = known.into_iter().flat_map(Known::taken);
-        let speaks_as = taken.map(|id| speaker(agent, id)).collect();
+        let speaks_as = known.map(|known| speakers(agent, known)).unwrap_or_default();
         Self { hearer: known.map(|known| (agent.to_owned(), known.clone())), speaks_as, ..self }
     }
 
@@ -206,7 +205,7 @@ impl Fold {
         match Event::parse(text) {
             Event::Prompt { blocks, with } => {
                 let took_part = with.map(|(agent, id)| {
-                    self.hearer.as_ref().is_some_and(|(name, known)| *name == agent && known.has_taken(&id))
+                    self.hearer.as_ref().is_some_and(|(own, known)| known.has_taken(own, (&agent, &id)))
                 });
                 // Each prompt is a turn: not all that were not waited for need have reached the agent, and of what was asked
                 // without the layer, and not answered, it may tell something else later.

@@ -7,8 +7,11 @@ mod fork_of;
 mod found;
 mod here;
 mod intake;
+mod other_names;
+mod owner;
 mod parents;
 mod refresh;
+mod renamed;
 mod row;
 
 pub use fork_of::ForkOf;

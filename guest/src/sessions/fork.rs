@@ -136,6 +136,7 @@ fn forked<S: Storage>(
         let since = if fork.lineage.is_empty() { beginning } else { parents.map_or(0, |known| known.since) };
         if let Some(known) = session.agents.get_mut(agent) {
             known.lineage.clone_from(&fork.lineage);
+            known.names = parents.map(|parents| parents.names.clone()).unwrap_or_default();
             known.since = since;
         }
     }

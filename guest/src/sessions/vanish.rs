@@ -107,17 +107,18 @@ fn had_before<S: Storage>(store: &Store<S>, session: &Session, agent: &str, agen
 
 /// Whether nobody but this agent knows anything of the session.
 fn is_only_listed<S: Storage>(store: &Store<S>, session: &Session, agent: &str) -> Result<bool> {
-    let Some(known) = session.agents.get(agent).filter(|_| session.agents.len() == 1) else { return Ok(false) };
+    let is_theirs = session.is_known_to_none_but(agent);
     let is_empty = session.segments.is_empty() && session.aside.is_empty() && session.prompts == 0;
     Ok(session.origin == Origin::Agent
+        && is_theirs
         && is_empty
-        && !is_as_its_user_wants(session, known)
+        && !is_as_its_user_wants(session)
         && store.storage().log_end(&session.id)? == 0)
 }
 
 /// Whether its user has made something of it that the agent's list does not say.
-fn is_as_its_user_wants(session: &Session, known: &Known) -> bool {
+fn is_as_its_user_wants(session: &Session) -> bool {
     let is_named = matches!(session.title, Title::Set(_));
-    let is_put_away_here = session.archived != known.archived || known.archived_as_told;
-    is_named || is_put_away_here || known.moved
+    let is_put_away_here = |known: &Known| session.archived != known.archived || known.archived_as_told;
+    is_named || session.agents.values().any(|known| is_put_away_here(known) || known.moved)
 }

@@ -90,6 +90,11 @@ impl<'a, S: Storage> Draft<'a, S> {
         &self.store.storage
     }
 
+    /// The agents that sessions of the store are, or were, known to, before any is changed.
+    pub fn agents(&self) -> Result<Roster> {
+        Roster::parse(self.roster.as_deref())
+    }
+
     /// Reads those of these sessions that it has not read yet.
     pub fn read(&mut self, ids: &[&str]) -> Result<()> {
         let ids: Vec<&str> = ids.iter().copied().filter(|id| !self.sessions.contains_key(*id)).collect();
@@ -120,6 +125,11 @@ impl<'a, S: Storage> Draft<'a, S> {
     pub fn is_free(&self, id: &str) -> bool {
         let is_free = |known: &Drafted| known.record.is_none() && known.tombstone.is_none() && known.after().is_none();
         self.sessions.get(id).is_none_or(is_free)
+    }
+
+    /// Whether a session of this id was deleted, as far as has been read.
+    pub fn is_deleted(&self, id: &str) -> bool {
+        self.sessions.get(id).is_some_and(|known| known.tombstone.is_some())
     }
 
     /// A session shall be so. One that has not been read is expected not to be there.

@@ -19,6 +19,9 @@ pub struct Known {
     /// Ids of sessions of its own that this one was forked from, whose conversation it remembers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lineage: Vec<String>,
+    /// Other names under which it has the same session: it was renamed, or keeps its sessions where another agent does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
     /// How many entries of the transcript there were when its session began. It was told of them at most, and took no part.
     #[serde(default, skip_serializing_if = "is_none_yet")]
     pub since: u64,
@@ -78,6 +81,7 @@ impl Known {
             id,
             former: Vec::new(),
             lineage: Vec::new(),
+            names: Vec::new(),
             since: 0,
             heard,
             last_turn: None,
@@ -137,9 +141,15 @@ impl Known {
         self.listed.is_some() && !self.untimed && !self.is_explained() && self.listed != self.listed_before
     }
 
-    /// Whether a prompt went to its session, or to one that it remembers; `id` is the agent's.
-    pub fn has_taken(&self, id: &str) -> bool {
-        self.taken().any(|taken| taken == id)
+    /// Whether a prompt went to its session, or to one that it remembers: what was prompted is the session that an agent of this
+    /// name knows by this id. `own` is the name of the agent that knows this.
+    pub fn has_taken(&self, own: &str, (agent, id): (&str, &str)) -> bool {
+        self.called(own).any(|name| name == agent) && self.taken().any(|taken| taken == id)
+    }
+
+    /// The names that its agent has, of which `own` is one.
+    pub fn called<'k>(&'k self, own: &'k str) -> impl Iterator<Item = &'k str> {
+        std::iter::once(own).chain(self.names.iter().map(String::as_str))
     }
 
     /// The ids of its session, and of those whose conversation that one remembers.

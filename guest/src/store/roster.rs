@@ -36,6 +36,11 @@ impl Roster {
         self.names.len() > before
     }
 
+    /// All of them but this one.
+    pub fn others<'r>(&'r self, agent: &'r str) -> impl Iterator<Item = &'r str> {
+        self.names.iter().map(String::as_str).filter(move |name| *name != agent)
+    }
+
     /// Whose sets of rows there are: that of sessions no agent knows, and one for each agent.
     pub fn row_sets(&self) -> impl Iterator<Item = Option<&str>> {
         std::iter::once(None).chain(self.names.iter().map(|name| Some(name.as_str())))

@@ -179,6 +179,12 @@ impl Session {
         self.agents.get(agent).filter(|known| known.id == id).map_or(0, |known| known.heard)
     }
 
+    /// The same, or what it has heard there under another of its names, where that is more.
+    pub fn heard_under_any_name(&self, agent: &str, id: &str) -> u64 {
+        let names = self.agents.get(agent).into_iter().flat_map(|known| known.called(agent));
+        names.map(|name| self.heard_by(name, id)).max().unwrap_or_default()
+    }
+
     /// Notes that an agent knows it by this id and has heard this many entries of its transcript; it is with that agent
     /// from now on.
     pub fn give_to(&mut self, agent: &str, id: &str, heard: u64) {
@@ -199,6 +205,24 @@ impl Session {
             None => Known::new(id.to_owned(), heard),
         };
         self.agents.insert(agent.to_owned(), known);
+    }
+
+    /// Notes that an agent that it is known to as `other` is known by this name, too: what that one knows this one knows.
+    pub fn know_by_another_name(&mut self, agent: &str, other: &str) {
+        let Some(mut known) = self.agents.get(other).cloned() else { return };
+        known.names.push(other.to_owned());
+        for name in &known.names {
+            if let Some(theirs) = self.agents.get_mut(name) {
+                theirs.names.push(agent.to_owned());
+            }
+        }
+        self.agents.insert(agent.to_owned(), known);
+    }
+
+    /// Whether no other agent knows it than this one, by whatever name.
+    pub fn is_known_to_none_but(&self, agent: &str) -> bool {
+        let Some(known) = self.agents.get(agent) else { return false };
+        self.agents.keys().all(|name| known.called(agent).any(|called| called == name))
     }
 
     /// As [`Self::give_to`] where another of the agent's sessions may have taken the place of this one since the agent was

@@ -124,12 +124,21 @@ pub struct Day {
 struct Count {
     /// Whose it is; see [`crate::transcript::speaker`].
     of: String,
+    /// Whose it is as well: the same agent's under another name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    also: Vec<String>,
     /// What was said last, in whichever window.
     told: Costs,
     /// What it is known to have cost, where that is more: other windows were told other sums, or processes that each count
     /// for themselves.
     #[serde(default, skip_serializing_if = "Costs::is_empty")]
     known: Costs,
+}
+
+impl Count {
+    fn is_of(&self, of: &str) -> bool {
+        self.of == of || self.also.iter().any(|also| also == of)
+    }
 }
 
 /// All that is known of what a session has used.
@@ -166,13 +175,13 @@ impl Usage {
 
     /// What one of the agents' sessions was last said to have cost.
     pub fn told(&self, of: &str) -> Option<&Costs> {
-        self.counts.iter().find(|count| count.of == of).map(|count| &count.told)
+        self.counts.iter().find(|count| count.is_of(of)).map(|count| &count.told)
     }
 
     /// What one of the agents' sessions is known to have cost, all in all: with what it began with, if it is a fork. That is
     /// never less than it was said to have cost.
     pub fn known(&self, of: &str) -> Costs {
-        let Some(count) = self.counts.iter().find(|count| count.of == of) else { return Costs::default() };
+        let Some(count) = self.counts.iter().find(|count| count.is_of(of)) else { return Costs::default() };
         let mut known = count.told.clone();
         count.known.iter().for_each(|cost| known.raise(cost));
         known
@@ -181,11 +190,23 @@ impl Usage {
     /// One of the agents' sessions is said to have cost this since it began, and known to have cost that.
     pub fn note_told(&mut self, of: &str, told: Costs, known: &Costs) {
         let known = known.beyond(&told);
-        self.counts.retain(|count| count.of != of);
+        let before = self.counts.iter().position(|count| count.is_of(of)).map(|at| self.counts.remove(at));
+        let (of, also) = before.map_or_else(|| (of.to_owned(), Vec::new()), |before| (before.of, before.also));
         if self.counts.len() >= MOST_COUNTS {
             self.counts.remove(0);
         }
-        self.counts.push(Count { of: of.to_owned(), told, known });
+        self.counts.push(Count { of, also, told, known });
+    }
+
+    /// One of the agents' sessions is another one's under another name: what was said of that one was said of this one. Says
+    /// whether anything was.
+    pub fn note_same(&mut self, of: &str, also: &str) -> bool {
+        if self.told(also).is_some() {
+            return false;
+        }
+        let Some(count) = self.counts.iter_mut().find(|count| count.is_of(of)) else { return false };
+        count.also.push(also.to_owned());
+        true
     }
 
     /// This was used on that day, with that agent.
@@ -303,6 +324,21 @@ mod tests {
             let read = Usage::parse(&text).unwrap();
             assert_eq!((read.told("x"), &read.known("x")), (Some(told), &two));
         }
+    }
+
+    #[test]
+    fn what_was_said_of_a_session_under_one_name_was_said_of_it_under_the_other() {
+        let [one, two] = [1, 2].map(|amount| costs(&format!("{{\"amount\":{amount},\"currency\":\"USD\"}}")));
+        let mut usage = Usage::default();
+        assert!(!usage.note_same("before", "since"), "nothing was said");
+        usage.note_told("before", one.clone(), &one);
+        usage.note_told("other", one.clone(), &one);
+        assert!(usage.note_same("before", "since"));
+        assert!(!usage.note_same("before", "other") && !usage.note_same("before", "since"));
+        usage.note_told("since", two.clone(), &two);
+        let usage = Usage::parse(&usage.to_text()).unwrap();
+        assert_eq!(usage.told("before"), Some(&two));
+        assert_eq!((usage.told("since"), usage.told("other")), (Some(&two), Some(&one)));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use siphasher::sip::SipHasher13;
 
 use crate::checksum;
 use crate::rpc::Object;
+use crate::store::Known;
 
 /// What an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +102,11 @@ pub fn speaker(agent: &str, agent_id: &str) -> String {
     hasher.write_u8(0xff);
     hasher.write(agent_id.as_bytes());
     format!("{:016x}", hasher.finish())
+}
+
+/// By what all of an agent's sessions are known whose conversation it tells, under each of its names.
+pub fn speakers(agent: &str, known: &Known) -> Vec<String> {
+    known.taken().flat_map(|id| known.called(agent).map(move |name| speaker(name, id))).collect()
 }
 
 /// The same where the window is known that it is said in: a session of an agent's may be open in several of its programs.

@@ -76,6 +76,7 @@ mod read_only;
 mod reconciling;
 mod recovery;
 mod rehydration;
+mod renamed;
 mod reused_ids;
 mod reused_while_open;
 mod said_like_a_replay;

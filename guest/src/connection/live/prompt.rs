@@ -206,7 +206,9 @@ impl LiveSession {
         let ids: Vec<String> = [self.agent_id.to_string()].into_iter().chain(lineage.iter().cloned()).collect();
         // A layer is in step with its own windows.
         let window = (!cx.agent.is_layer).then(|| self.window(cx));
-        let hearer = Hearer { agent: &cx.agent.name, ids: &ids, window: window.as_deref() };
+        let own = cx.agent.name.as_str();
+        let names: Vec<&str> = known.map_or_else(|| vec![own], |known| known.called(own).collect());
+        let hearer = Hearer { names: &names, ids: &ids, window: window.as_deref() };
         match from {
             Untold::Entry(behind) => digest_for(storage, session, session.length_before(behind), Some(hearer)),
             // What it refused since it has not heard either.

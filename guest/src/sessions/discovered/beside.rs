@@ -75,7 +75,11 @@ impl<S: Storage, E: Environment> Intake<'_, '_, S, E> {
             .collect();
         let sessions = told.iter().map(|(id, ..)| id.as_str());
         let relatives = joined.iter().flat_map(|joined| [joined.fork.as_str(), joined.parent.as_str()]);
-        let mut counted = Counted::read(self.draft.storage(), sessions.chain(relatives))?;
+        let renamed = self.renamed.iter().map(|renamed| renamed.id.as_str());
+        let mut counted = Counted::read(self.draft.storage(), sessions.chain(relatives).chain(renamed))?;
+        for renamed in &self.renamed {
+            counted.go_on(renamed);
+        }
         for Joined { fork, parent, of } in joined {
             let [speaks, parent_speaks] = [&of.agent_id, &of.parent].map(|agent_id| speaker(self.agent, agent_id));
             let in_list = |agent_id: &str| listed.get(agent_id).copied();

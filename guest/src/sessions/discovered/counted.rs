@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::parents::Parents;
+use super::renamed::Renamed;
 use crate::storage::{Expectation, Result, Storage, Write};
 use crate::store::{Cost, Draft, Usage, Used, keys};
 
@@ -35,6 +36,13 @@ impl Counted {
         let usage = self.0.get(id).map(|count| &count.usage);
         let told = usage.and_then(|usage| usage.told(of)).cloned().unwrap_or_default();
         Parents { told, known: usage.map(|usage| usage.known(of)).unwrap_or_default(), listed: listed.cloned() }
+    }
+
+    /// What one of the agent's sessions was said to have cost under another name counts under this one.
+    pub(super) fn go_on(&mut self, renamed: &Renamed) {
+        if let Some(count) = self.0.get_mut(&renamed.id) {
+            count.is_changed |= count.usage.note_same(&renamed.was, &renamed.is);
+        }
     }
 
     /// The session was forked from one that has cost this: its count begins at that, or at as much of it as this one is listed

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::fork_of::ForkOf;
 use super::found::Found;
 use super::here::Here;
+use super::owner::Owner;
 use super::refresh::refresh;
+use super::renamed::Renamed;
 use super::row::Row;
 use crate::environment::Environment;
 use crate::sessions::{create, info};
@@ -15,40 +17,39 @@ use crate::store::{Draft, Origin, Session, Title, keys};
 /// So many bytes of metadata are enough for one commit.
 const ENOUGH: usize = 1024 * 1024;
 
-/// Whose an id of the agent's is.
-#[derive(Debug, Clone)]
-enum Owner {
-    /// A session of ours.
-    Session(String),
-    /// One that was deleted here.
-    Deleted,
-    Nobody,
-}
-
 /// The sessions as they are being changed, and whose the agent's ids are: an agent may list one twice.
 pub(super) struct Intake<'d, 'a, S, E> {
     pub(super) draft: &'d mut Draft<'a, S>,
     environment: &'d E,
     pub(super) agent: &'d str,
     pub(super) now: i64,
-    owners: BTreeMap<String, Owner>,
+    pub(super) owners: BTreeMap<String, Owner>,
+    /// Those that were found under another name.
+    pub(super) renamed: Vec<Renamed>,
 }
 
 impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
     pub(super) fn new(draft: &'d mut Draft<'a, S>, environment: &'d E, agent: &'d str, now: i64) -> Self {
-        Self { draft, environment, agent, now, owners: BTreeMap::new() }
+        Self { draft, environment, agent, now, owners: BTreeMap::new(), renamed: Vec::new() }
     }
 
     /// Takes rows in until it is enough for a commit; returns what those were, at least one of them, and which of them are
     /// forks of a session that is not known.
     pub(super) fn take_in(mut self, rows: &[Row], here: impl Fn(&str) -> Here) -> Result<(Vec<Found>, Vec<ForkOf>)> {
         self.read(rows.iter().map(|row| row.agent_id.as_str()))?;
+        self.look_under_other_names(rows)?;
         let (mut found, mut size) = (Vec::new(), 0);
         for row in rows {
             if size > ENOUGH {
                 break;
             }
             let here = here(&row.agent_id);
+            if let Some(Owner::UnderOtherName { id, name }) = self.owners.get(&row.agent_id).cloned() {
+                match self.share(&id, &name, &row.agent_id)? {
+                    Some(session) => size += weight(&session),
+                    None => drop(self.owners.insert(row.agent_id.clone(), Owner::Nobody)),
+                }
+            }
             found.push(match self.owners.get(&row.agent_id) {
                 Some(Owner::Session(id)) => {
                     let id = id.clone();
@@ -56,8 +57,8 @@ impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
                 }
                 Some(Owner::Deleted) => Found::Deleted,
                 // The list may be older than the agent's letting go of it.
-                Some(Owner::Nobody) | None if here == Here::InVain => Found::InVain,
-                Some(Owner::Nobody) | None => match &row.cwd {
+                _ if here == Here::InVain => Found::InVain,
+                Some(Owner::Nobody | Owner::UnderOtherName { .. }) | None => match &row.cwd {
                     Some(cwd) => self.begin(row, cwd, &mut size),
                     None => Found::Nowhere,
                 },
@@ -80,7 +81,7 @@ impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
     pub(super) fn owner(&self, agent_id: &str) -> Option<&str> {
         match self.owners.get(agent_id)? {
             Owner::Session(id) => Some(id),
-            Owner::Deleted | Owner::Nobody => None,
+            Owner::UnderOtherName { .. } | Owner::Deleted | Owner::Nobody => None,
         }
     }
 
@@ -104,14 +105,14 @@ impl<'d, 'a, S: Storage, E: Environment> Intake<'d, 'a, S, E> {
             .filter_map(|(agent_id, owner)| match owner {
                 Owner::Session(id) => Some(id.as_str()),
                 Owner::Nobody => Some(agent_id.as_str()),
-                Owner::Deleted => None,
+                Owner::UnderOtherName { .. } | Owner::Deleted => None,
             })
             .collect();
         self.draft.read(&ids.into_iter().collect::<Vec<_>>())
     }
 
     /// Where it stands whose an id of the agent's is.
-    fn owner_keys(&self, agent_id: &str) -> [String; 2] {
+    pub(super) fn owner_keys(&self, agent_id: &str) -> [String; 2] {
         [keys::agent_session(self.agent, agent_id), keys::agent_tombstone(self.agent, agent_id)]
     }
 

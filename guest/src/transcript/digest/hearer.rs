@@ -6,8 +6,8 @@ use crate::transcript::entry::{Entry, speaker};
 /// knows nothing of what is said in this one.
 #[derive(Debug, Clone, Copy)]
 pub struct Hearer<'a> {
-    /// The agent's name.
-    pub agent: &'a str,
+    /// The agent's name, and others that it goes by.
+    pub names: &'a [&'a str],
     /// The agent's ids for its session and, if it is a fork that the agent has made, for those that it was forked from.
     pub ids: &'a [String],
     /// What the tags of the window's turns begin with; none where it has heard what was said in any window.
@@ -18,7 +18,7 @@ impl Hearer<'_> {
     /// Whether the turn that this prompt is of went to it.
     pub(super) fn took_part(&self, prompt: &Entry<'_>) -> bool {
         prompt.turn.is_some_and(|tag| self.is_its_window(tag))
-            && prompt.with().is_some_and(|(agent, id)| agent == self.agent && self.ids.contains(&id))
+            && prompt.with().is_some_and(|(agent, id)| self.names.contains(&agent.as_str()) && self.ids.contains(&id))
     }
 
     /// Whether the turn of this tag was had in its window.
@@ -26,9 +26,13 @@ impl Hearer<'_> {
         self.window.is_none_or(|window| tag.starts_with(window))
     }
 
+    fn speaks_as(&self, said_by: &str) -> bool {
+        self.names.iter().any(|name| self.ids.iter().any(|id| speaker(name, id) == said_by))
+    }
+
     /// Whether it has said this by itself, between turns.
     pub(super) fn has_said(&self, entry: &Entry<'_>) -> bool {
         self.window.is_none_or(|window| entry.may_be_of(window))
-            && entry.speaker.is_some_and(|said_by| self.ids.iter().any(|id| speaker(self.agent, id) == said_by))
+            && entry.speaker.is_some_and(|said_by| self.speaks_as(said_by))
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use super::said::{Print, Said};
 use crate::storage::{Result, Storage};
 use crate::store::{Known, Session};
-use crate::transcript::entry::{Entry, Kind, speaker};
+use crate::transcript::entry::{Entry, Kind, speakers};
 use crate::transcript::replay::{Replay, Start};
 
 /// How much is read of the transcript at a time, in bytes.
@@ -16,8 +16,10 @@ const READ: u32 = 64 * 1024;
 pub(super) struct Exchanges {
     replay: Replay,
     agent: String,
-    /// The ids of the agent's own sessions whose conversation it tells.
-    taken: Vec<String>,
+    /// What that knows of the session: which of its own sessions' conversation it tells.
+    known: Option<Known>,
+    /// As who it has spoken in those.
+    speaks_as: Vec<String>,
     /// What is read belongs to a turn of another agent, which this one does not tell.
     is_others: bool,
     /// What was read and belongs to the exchanges that come next.
@@ -28,7 +30,8 @@ pub(super) struct Exchanges {
 impl Exchanges {
     /// Up to the entry `end` of the session's own log, or to where that ends.
     pub(super) fn of<S: Storage>(storage: &S, session: &Session, agent: &str, end: Option<u32>) -> Result<Self> {
-        let taken = session.agents.get(agent).into_iter().flat_map(Known::taken).map(str::to_owned);
+        let known = session.agents.get(agent).cloned();
+        let speaks_as = known.as_ref().map(|known| speakers(agent, known)).unwrap_or_default();
         let replay = match end {
             Some(end) => Replay::up_to(session, end),
             None => Replay::open(storage, session, Start::Beginning)?,
@@ -36,7 +39,8 @@ impl Exchanges {
         Ok(Self {
             replay,
             agent: agent.to_owned(),
-            taken: taken.collect(),
+            known,
+            speaks_as,
             is_others: false,
             ahead: VecDeque::new(),
             is_read: false,
@@ -79,10 +83,12 @@ impl Exchanges {
     /// Whether another agent took part in this entry, which follows what was read, and this one did not.
     fn is_of_others(&mut self, entry: &Entry<'_>) -> bool {
         if let Some(said_by) = entry.speaker {
-            return self.taken.iter().all(|id| speaker(&self.agent, id) != said_by);
+            return self.speaks_as.iter().all(|own| own != said_by);
         }
         if entry.kind == Kind::Prompt {
-            self.is_others = entry.with().is_some_and(|(agent, id)| agent != self.agent || !self.taken.contains(&id));
+            let has_taken =
+                |with: (&str, &str)| self.known.as_ref().is_some_and(|known| known.has_taken(&self.agent, with));
+            self.is_others = entry.with().is_some_and(|(agent, id)| !has_taken((&agent, &id)));
         }
         self.is_others
     }

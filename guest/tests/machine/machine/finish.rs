@@ -39,9 +39,11 @@ impl Machine<'_> {
             if quiet > 2 && (!waits || quiet > 5) {
                 return;
             }
-            // An agent that does not answer is given up after a while.
+            // An agent that does not answer is given up after a while, in which the computer is not asleep.
             if quiet > 2 {
-                self.tick(line, 31_000);
+                for _ in 0..7 {
+                    self.tick(line, 4_500);
+                }
             } else {
                 // The other one need not be idle: what it holds back it writes.
                 self.tick(1 - line, 1100);

@@ -101,7 +101,7 @@ impl Opening {
             _ => None,
         };
         let reason = reason_to_begin(session, known, &target, &agent.name);
-        let heard = known.map_or(0, |known| known.heard);
+        let heard = known.map_or(0, |known| session.heard_under_any_name(&agent.name, &known.id));
         let is_told_in_vain = asks_as.as_deref().is_some_and(|id| cx.requests.is_told_in_vain(id));
         // An agent that tells it all the same need not be told it again.
         let comparing = match (believed, source) {
