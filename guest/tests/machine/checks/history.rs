@@ -146,9 +146,8 @@ fn turn_by_turn(
         if let (Some(first), Some(last)) = (dated.clone().min(), dated.max())
             && turn.given_up.is_none()
         {
-            // What never reached the agent and is not there joins no others (187709).
-            let is_there =
-                |turn: &Turn| turn.given.is_some() || turn.marks.iter().any(|mark| places.contains_key(mark));
+            // What never reached the agent joins no others: it is not there (187709), or by itself, as it waited (6223).
+            let is_there = |other: &Turn| turn.given.is_some() && other.given.is_some();
             let (began, ended) = talk.span(turn, cut, is_there);
             let span = spans.entry((turn.line, began, ended)).or_insert((first, last));
             *span = (span.0.min(first), span.1.max(last));
