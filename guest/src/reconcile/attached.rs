@@ -17,6 +17,8 @@ const LONGEST: usize = 16 * 1024;
 const MOST_PIECES: usize = 64;
 /// In how many bytes an image is told.
 const LONGEST_IMAGE: usize = 128;
+/// In how many places it is looked for the text behind the last of what is attached.
+const MOST_PLACES: usize = 16;
 /// A name with less would be found anywhere.
 const SHORTEST_NAME: usize = 3;
 
@@ -129,7 +131,10 @@ impl Prompt {
             let Block { kind, uri, name, resource } = serde_json::from_str(block.get()).ok()?;
             prompt.has_image |= matches!(kind.as_str(), "image" | "audio");
             let names = [uri, name, resource.and_then(|resource| resource.uri)].into_iter().flatten();
-            prompt.names.extend(names.map(|name| letters(&name)).filter(|name| name.len() >= SHORTEST_NAME));
+            for name in names.map(|name| letters(&name)) {
+                let file = name.rsplit('/').next().unwrap_or_default().to_owned();
+                prompt.names.extend([name, file].into_iter().filter(|name| name.len() >= SHORTEST_NAME));
+            }
         }
         if !is_text {
             prompt.letters.push(String::new());
@@ -156,9 +161,10 @@ impl Prompt {
         }
         // Some tell a link where it was, and the file that it links to at the end.
         let its_end = rest.strip_suffix(last.as_str());
-        let its_place = rest.split_once(last.as_str()).filter(|_| !last.is_empty());
-        its_end.is_some_and(|attached| self.may_be_told_as(attached))
-            || its_place.is_some_and(|(before, behind)| self.may_be_told_as(before) && self.may_be_told_as(behind))
+        let mut its_places = rest.match_indices(last.as_str()).take(MOST_PLACES).filter(|_| !last.is_empty());
+        let is_told_around =
+            |at: usize| self.may_be_told_as(&rest[..at]) && self.may_be_told_as(&rest[at + last.len()..]);
+        its_end.is_some_and(|attached| self.may_be_told_as(attached)) || its_places.any(|(at, _)| is_told_around(at))
     }
 
     /// Whether something that is attached, or nothing, may be told in these letters.
