@@ -13,40 +13,28 @@ use super::turn::Strip;
 const MOST: usize = 256;
 /// How many bytes of text such a prompt has at most.
 const LONGEST: usize = 16 * 1024;
-/// Of how many pieces a message is looked at piece by piece.
-const MOST_PIECES: usize = 64;
 /// In how many bytes an image is told.
 const LONGEST_IMAGE: usize = 128;
+/// How many marks of a message may tell of something attached.
+const MOST_MARKS: usize = 32;
 /// In how many places it is looked for the text behind the last of what is attached.
 const MOST_PLACES: usize = 16;
 /// A name with less would be found anywhere.
 const SHORTEST_NAME: usize = 3;
 
-/// What a user is said to have said, in the pieces in which it was told.
+/// What a user is said to have said.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     text: String,
-    /// Where they end, as long as there are not too many.
-    ends: Vec<usize>,
 }
 
 impl Told {
     pub(super) fn push(&mut self, piece: &str) {
         self.text.push_str(piece);
-        if self.ends.len() <= MOST_PIECES {
-            self.ends.push(self.text.len());
-        }
     }
 
     pub(super) fn text(&self) -> &str {
         &self.text
-    }
-
-    fn pieces(&self) -> impl Iterator<Item = &str> {
-        let is_all = self.ends.len() <= MOST_PIECES;
-        let begins = std::iter::once(0).chain(self.ends.iter().copied());
-        let pieces = begins.zip(&self.ends).filter_map(|(begin, end)| self.text.get(begin..*end));
-        pieces.filter(move |_| is_all)
     }
 }
 
@@ -96,16 +84,25 @@ impl AttachedPrompts {
         if self.0.is_empty() {
             return None;
         }
-        let whole = || Some(self.told_as(&letters(&strip(&told.text)))?.text());
-        let pieces = told.pieces().map(|piece| {
-            let letters = letters(&strip(piece));
-            if self.0.iter().any(|prompt| prompt.is_attached(&letters)) {
-                return String::new();
+        let letters = letters(&strip(&told.text));
+        let whole = || Some(self.told_as(&letters)?.text());
+        Some(self.without_attached(&letters)).filter(|text| is_known(text)).or_else(whole)
+    }
+
+    /// These letters without what tells of something attached.
+    fn without_attached(&self, letters: &str) -> String {
+        let (mut text, mut rest) = (String::new(), letters);
+        for _ in 0..MOST_MARKS {
+            let Some(at) = rest.find(['@', '<', '[', '!']) else { break };
+            let (before, marked) = rest.split_at(at);
+            text.push_str(before);
+            let length = self.0.iter().rev().find_map(|prompt| prompt.marked(marked));
+            if length.is_none() {
+                text.push_str(&marked[..1]);
             }
-            self.told_as(&letters).map_or_else(|| piece.to_owned(), Prompt::text)
-        });
-        let in_pieces = strip(&pieces.collect::<String>()).into_owned();
-        Some(in_pieces).filter(|text| is_known(text)).or_else(whole)
+            rest = &marked[length.unwrap_or(1)..];
+        }
+        text + rest
     }
 
     /// The prompt that these letters are, with what was attached to it told as text.
@@ -132,8 +129,9 @@ impl Prompt {
             prompt.has_image |= matches!(kind.as_str(), "image" | "audio");
             let names = [uri, name, resource.and_then(|resource| resource.uri)].into_iter().flatten();
             for name in names.map(|name| letters(&name)) {
+                let path = name.strip_prefix("file://").unwrap_or_default().to_owned();
                 let file = name.rsplit('/').next().unwrap_or_default().to_owned();
-                prompt.names.extend([name, file].into_iter().filter(|name| name.len() >= SHORTEST_NAME));
+                prompt.names.extend([name, path, file].into_iter().filter(|name| name.len() >= SHORTEST_NAME));
             }
         }
         if !is_text {
@@ -169,13 +167,39 @@ impl Prompt {
 
     /// Whether something that is attached, or nothing, may be told in these letters.
     fn may_be_told_as(&self, told: &str) -> bool {
-        told.is_empty() || self.names.iter().any(|name| told.contains(name)) || self.is_attached(told)
+        told.is_empty() || self.is_attached(told)
     }
 
-    /// Whether these letters are nothing but something that is attached, as many agents mark it.
+    /// Whether these letters are nothing but things that are attached, as agents mark them.
     fn is_attached(&self, told: &str) -> bool {
-        let is_image = || self.has_image && told.len() <= LONGEST_IMAGE;
-        told.starts_with(['[', '<', '!', '@']) && (self.names.iter().any(|name| told.contains(name)) || is_image())
+        let mut rest = told;
+        while let Some(length) = self.marked(rest) {
+            rest = &rest[length..];
+        }
+        rest.is_empty() && !told.is_empty()
+    }
+
+    /// How many bytes these letters begin with that tell of something attached: a mention, a link, something in brackets.
+    fn marked(&self, told: &str) -> Option<usize> {
+        let has_name = |length: usize| self.names.iter().any(|name| told[..length].contains(name));
+        let is_image = |length: usize| self.has_image && length <= LONGEST_IMAGE;
+        if let Some(mention) = told.strip_prefix('@') {
+            let name = self.names.iter().filter(|name| mention.starts_with(name.as_str())).map(String::len).max()?;
+            return Some(1 + name);
+        }
+        if told.starts_with('<') {
+            let (tag, element) = (told.find('>')? + 1, told.rfind('>')? + 1);
+            return if is_image(tag) { Some(tag) } else { Some(element).filter(|element| has_name(*element)) };
+        }
+        if !told.starts_with('[') && !told.starts_with("![") {
+            return None;
+        }
+        let label = told.find(']')? + 1;
+        let length = match told[label..].strip_prefix('(') {
+            Some(address) => label + 1 + address.find(')')? + 1,
+            None => label,
+        };
+        (is_image(length) || has_name(length)).then_some(length)
     }
 }
 
@@ -214,10 +238,17 @@ mod tests {
             (vec![text("look at "), link(), text(" now")], "please look at [@a.rs](file:///work/a.rs) now", false),
             (
                 vec![text("look at "), file()],
-                "look at [@a.rs](file:///work/a.rs)\n<context>fn main() {}</context>",
+                "look at [@a.rs](file:///work/a.rs)\n<context ref=\"file:///work/a.rs\">fn main() {}</context>",
                 true,
             ),
-            (vec![text("look at "), file(), text(".")], "look at @/work/a.rs. file:///work/a.rs: fn main() {}", true),
+            (
+                vec![text("look at "), file(), text(".")],
+                "look at @/work/a.rs. <context ref=\"file:///work/a.rs\">fn main() {}</context>",
+                true,
+            ),
+            (vec![text("look at "), link()], "look at [@a.rs](file:///work/a.rs) and do it", false),
+            (vec![text("this "), image()], "this [Image] and that", false),
+            (vec![text("this "), image()], "this ![image](https://a/b.png)", true),
             (vec![link(), text(" what is "), link(), text("?")], "@a.rs what is @a.rs?", true),
             (vec![link(), text(" what is "), link(), text("?")], "what is @a.rs?", true),
             (vec![text("this "), image()], "this [Image #1]", true),
