@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::event::text_of;
-use super::turn::Strip;
 
 /// How many prompts are known, the last ones.
 const MOST: usize = 256;
@@ -21,22 +20,6 @@ const MOST_MARKS: usize = 32;
 const MOST_PLACES: usize = 16;
 /// A name with less would be found anywhere.
 const SHORTEST_NAME: usize = 3;
-
-/// What a user is said to have said.
-#[derive(Debug, Default)]
-pub(super) struct Told {
-    text: String,
-}
-
-impl Told {
-    pub(super) fn push(&mut self, piece: &str) {
-        self.text.push_str(piece);
-    }
-
-    pub(super) fn text(&self) -> &str {
-        &self.text
-    }
-}
 
 /// Prompts with something attached.
 #[derive(Debug, Clone, Default)]
@@ -80,11 +63,11 @@ impl AttachedPrompts {
     }
 
     /// A message without what tells of something attached, if it is known to be what the user said then.
-    pub(super) fn as_sent(&self, told: &Told, strip: Strip, is_known: impl Fn(&str) -> bool) -> Option<String> {
+    pub(super) fn as_sent(&self, message: &str, is_known: impl Fn(&str) -> bool) -> Option<String> {
         if self.0.is_empty() {
             return None;
         }
-        let letters = letters(&strip(&told.text));
+        let letters = letters(message);
         let whole = || Some(self.told_as(&letters)?.text());
         Some(self.without_attached(&letters)).filter(|text| is_known(text)).or_else(whole)
     }

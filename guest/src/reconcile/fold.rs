@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::asides::{Apart, Asides};
-use super::attached::{AttachedPrompts, Told};
+use super::attached::AttachedPrompts;
 use super::event::{Event, text_of};
 use super::late::Ends;
 use super::pieces::Pieces;
@@ -98,7 +98,7 @@ enum Behind {
 #[derive(Debug)]
 enum Said {
     /// The user is speaking; the layer's own words are still to be taken out of this.
-    User(Told),
+    User(String),
     /// The user is speaking at length.
     UserAtLength(Writer),
     /// The user is done.
@@ -356,13 +356,13 @@ impl Fold {
 
     fn user_is_done(&mut self) {
         let Some(open) = &mut self.open else { return };
-        let (user, pieces) = match std::mem::replace(&mut open.said, Said::User(Told::default())) {
-            Said::User(told) => {
-                let text = (self.strip)(told.text());
+        let (user, pieces) = match std::mem::replace(&mut open.said, Said::User(String::new())) {
+            Said::User(heard) => {
+                let text = (self.strip)(&heard);
                 let is_known = |text: &str| self.wanted.is_prompt(Sum::of(text));
                 let is_said = |text: &str| is_known(text) || !self.wanted.pieces_of(text).is_empty();
                 let as_sent = Some(&self.attached).filter(|_| !is_known(&text));
-                let as_sent = as_sent.and_then(|attached| attached.as_sent(&told, self.strip, is_said));
+                let as_sent = as_sent.and_then(|attached| attached.as_sent(&text, is_said));
                 let text = as_sent.map_or(text, Cow::Owned);
                 let mut writer = self.wanted.of_user();
                 writer.push(&text);
@@ -439,7 +439,7 @@ impl Open {
             tag: None,
             is_ours: false,
             took_part: None,
-            said: Said::User(Told::default()),
+            said: Said::User(String::new()),
             message: None,
             ended: None,
             made: None,
@@ -448,7 +448,7 @@ impl Open {
 
     /// Whether the user has said something in words.
     fn has_words(&self) -> bool {
-        !matches!(&self.said, Said::User(told) if told.text().is_empty())
+        !matches!(&self.said, Said::User(heard) if heard.is_empty())
     }
 
     /// Whether somebody has said something and this is no part of the same message.
@@ -463,11 +463,11 @@ impl Open {
 impl Said {
     fn hear(&mut self, text: &str, strip: Strip) {
         match self {
-            Self::User(told) => {
-                told.push(text);
-                if told.text().len() > LOOKED_THROUGH {
+            Self::User(heard) => {
+                heard.push_str(text);
+                if heard.len() > LOOKED_THROUGH {
                     let mut writer = Writer::default();
-                    writer.push(&strip(told.text()));
+                    writer.push(&strip(heard));
                     *self = Self::UserAtLength(writer);
                 }
             }
