@@ -280,7 +280,8 @@ fn where_it_cannot_be_attached_the_prompt_fails_and_the_next_one_tries_again() {
     desk.reply(&out.request("authenticate"), json!({}));
     goes_on(&mut desk, "s1", "Two");
     let mut all = lines(&[TOLD]);
-    all.push("> Two".to_owned());
+    // What the user has said is kept, as where the agent itself refuses a prompt.
+    all.push("> OneTwo".to_owned());
     assert_eq!(kept(&store, &world), all);
 }
 

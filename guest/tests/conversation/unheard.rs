@@ -148,6 +148,39 @@ fn one_that_waits_for_an_agent_to_be_initialized_once_more_can_be_taken_back() {
 }
 
 #[test]
+fn one_whose_session_is_not_put_back_is_kept_and_told_later() {
+    for capabilities in kinds() {
+        for why in ["the agent ends again", "it wants a login", "it refuses to be initialized"] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut desk = revived(&store, &world, &capabilities);
+            let profile = json!({"protocolVersion": 1, "agentCapabilities": capabilities});
+            let out = match why {
+                "it refuses to be initialized" => {
+                    let asked = desk.restart().request("initialize");
+                    ask_prompt(&mut desk, "one", "s1", "One");
+                    desk.refuse(&asked, -32000)
+                }
+                _ => {
+                    let out = ask_prompt(&mut desk, "one", "s1", "One");
+                    let asked = out.agent[0].clone();
+                    if why == "it wants a login" { desk.refuse(&asked, -32000) } else { desk.revive(&capabilities) }
+                }
+            };
+            assert!(out.answer("one")["error"]["code"].is_i64(), "{why}");
+            assert_eq!(kept(&store, &world), and_then("One"), "{capabilities}, {why}");
+            let out = ask_prompt(&mut desk, "two", "s1", "Two");
+            let out = match out.asked("initialize").cloned() {
+                Some(asked) => desk.reply(&asked, profile),
+                None => out,
+            };
+            let out = oblige(&mut desk, out, TOLD, "fresh");
+            let told = account(&out).unwrap_or_default();
+            assert!(told.contains("User: One"), "{capabilities}, {why}: {told}");
+        }
+    }
+}
+
+#[test]
 fn its_session_is_called_as_it_if_it_is_the_first() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let capabilities = json!({"sessionCapabilities": {"resume": {}}});

@@ -201,8 +201,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     fn fail_held(&mut self, error: &RpcError) {
-        for request in self.connection.stage.take_held().into_iter().filter_map(|waiting| waiting.request) {
-            self.finish(&request, Err(error.clone()));
+        let end = format!("{{\"error\":{}}}", error.to_json());
+        for held in self.connection.stage.take_held() {
+            self.end_held(&held, &end, error);
         }
     }
 

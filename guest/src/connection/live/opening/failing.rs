@@ -87,8 +87,9 @@ impl LiveSession {
             None if opening.before == Before::OpenForNobody => {}
             // Whoever waited for the history cannot have it.
             None => {
-                for request in self.waiting.drain(..).filter_map(|waiting| waiting.request) {
-                    cx.finish(&request, Err(error.clone()));
+                let end = format!("{{\"error\":{}}}", error.to_json());
+                for waiting in std::mem::take(&mut self.waiting) {
+                    self.end_waiting(&waiting, &end, &error, cx);
                 }
             }
         }
