@@ -3,6 +3,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "what is printed may be text of others: `printable`")]
 
 mod agent;
+mod agent_name;
 mod completions;
 mod delete;
 mod doctor;

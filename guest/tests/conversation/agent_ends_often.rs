@@ -54,7 +54,11 @@ fn while_a_session_is_attached_what_waits_for_that_fails() {
     let out = oblige(&mut desk, out, &[], "fresh");
     assert_eq!(out.answer("three")["result"]["stopReason"], "end_turn");
     let told = said(&load(&mut desk, "s1", &[]).client);
-    assert_eq!(told, ["> Hello", "Hi", "> onetwothree"], "what the user has said is kept, as where the agent fails itself");
+    assert_eq!(
+        told,
+        ["> Hello", "Hi", "> onetwothree"],
+        "what the user has said is kept, as where the agent fails itself"
+    );
 }
 
 #[test]

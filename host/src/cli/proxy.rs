@@ -1,12 +1,10 @@
 //! `acp-sessions proxy`
 
-use std::borrow::Cow;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
-use std::path::Path;
 
 use super::options::{AgentOf, ConnectionOptions};
-use super::{Outcome, serve};
+use super::{Outcome, agent_name, serve};
 use crate::downstream::{Chained, Command, SpawnError};
 use crate::runner::{Restart, Started};
 
@@ -38,22 +36,6 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         let (agent, side) = Command::spawn(&command, &rest)?;
         Ok((Box::new(agent), side))
     };
-    serve::serve(&arguments.options, &name(program), AgentOf::Program, || Ok((start()?, Some(Restart::by(start)))))
-}
-
-/// The file name of a program.
-fn name(program: &OsStr) -> Cow<'_, str> {
-    Path::new(program).file_name().unwrap_or(program).to_string_lossy()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_agent_is_called_by_its_file() {
-        for (program, called) in [("my-agent", "my-agent"), ("/usr/bin/my-agent", "my-agent"), ("./a b.sh", "a b.sh")] {
-            assert_eq!(name(OsStr::new(program)), called);
-        }
-    }
+    let name = agent_name::of_command(program, &arguments.command[1..]);
+    serve::serve(&arguments.options, &name, AgentOf::Program, || Ok((start()?, Some(Restart::by(start)))))
 }
