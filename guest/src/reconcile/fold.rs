@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::asides::{Apart, Asides};
 use super::attached::AttachedPrompts;
@@ -18,6 +19,7 @@ use crate::transcript::{Ended, Entry, speakers};
 
 /// How much of a user's message is looked through for the layer's own words, which stand in front.
 const LOOKED_THROUGH: usize = 256 * 1024;
+
 /// What a conversation is taken apart into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Grain {
@@ -65,7 +67,7 @@ pub struct Fold {
     open: Option<Open>,
     ends: Ends,
     /// The prompts of a transcript with something attached.
-    attached: AttachedPrompts,
+    attached: Arc<AttachedPrompts>,
     wanted: Wanted,
 }
 
@@ -134,7 +136,7 @@ impl Fold {
             begun: 0,
             open: None,
             ends: Ends::default(),
-            attached: AttachedPrompts::default(),
+            attached: Arc::default(),
             wanted,
         }
     }
@@ -159,8 +161,8 @@ impl Fold {
 
     /// Of a replay that may tell these prompts with what was attached to them as text.
     #[must_use]
-    pub(super) fn knowing(self, attached: &AttachedPrompts) -> Self {
-        Self { attached: attached.clone(), ..self }
+    pub(super) fn knowing(self, attached: &Arc<AttachedPrompts>) -> Self {
+        Self { attached: Arc::clone(attached), ..self }
     }
 
     /// Takes it apart into these.
@@ -210,7 +212,7 @@ impl Fold {
                 // Each prompt is a turn: not all that were not waited for need have reached the agent, and of what was asked
                 // without the layer, and not answered, it may tell something else later.
                 self.close(Behind::AnotherTurn);
-                self.attached.note(&blocks);
+                Arc::make_mut(&mut self.attached).note(&blocks);
                 self.user(number, None, blocks.into_iter().filter_map(text_of));
                 if let Some(open) = &mut self.open {
                     (open.is_ours, open.took_part) = (true, took_part);

@@ -1,6 +1,7 @@
 //! A transcript, and a replay of it, as turns.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::asides::{Apart, Asides};
 use super::fold::{Fold, Grain};
@@ -36,7 +37,7 @@ pub fn of_both<S: Storage>(
     let fold = || Fold::new(strip).heard_by(agent, session.agents.get(agent)).of_logs(logs());
     let apart = transcript(storage, session, own_end, fold())?;
     let (joined, asides) = apart.as_joined();
-    let attached = &apart.attached.clone();
+    let attached = &Arc::clone(&apart.attached);
     let mut theirs = replay(storage, replayed, Fold::beside(strip, &joined, &asides).knowing(attached))?;
     let mut ours = apart.joined_as(&theirs);
     let grain = Grain::of(&theirs);
