@@ -186,7 +186,8 @@ impl Prompt {
     }
 }
 
-/// What of a text counts here.
+/// What of a text counts here. That is less than what counts of what was said: some agents mark a space in a name, or what is
+/// Markdown in a text, with a backslash, so none of those counts.
 fn letters(text: &str) -> String {
     let does_count = |letter: &char| !letter.is_whitespace() && !matches!(letter, '\\' | '\u{200b}' | '\u{feff}');
     text.chars().filter(does_count).collect()
