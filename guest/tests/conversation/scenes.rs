@@ -288,14 +288,53 @@ pub(crate) fn updates<'o>(out: &'o Out, kind: &str) -> Vec<&'o Value> {
     updates.filter(|update| update["sessionUpdate"] == kind).collect()
 }
 
+/// What an agent asks its user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// Whether it may do something.
+    Permission,
+    /// To fill in a form.
+    Form,
+}
+
+impl Question {
+    pub(crate) const KINDS: [Self; 2] = [Self::Permission, Self::Form];
+
+    /// The agent asks it in a session, by a request of this id.
+    pub(crate) fn ask<S: Storage>(self, desk: &mut Desk<'_, S>, request: &str, session: &str) -> Out {
+        let (method, params) = match self {
+            Self::Permission => {
+                let options = json!([{"optionId": "y", "name": "Yes", "kind": "allow_once"}]);
+                let call = json!({"toolCallId": "c"});
+                ("session/request_permission", json!({"sessionId": session, "toolCall": call, "options": options}))
+            }
+            Self::Form => {
+                let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+                let message = "Your name?";
+                let params =
+                    json!({"sessionId": session, "mode": "form", "message": message, "requestedSchema": schema});
+                ("elicitation/create", params)
+            }
+        };
+        desk.agent(json!({"id": request, "method": method, "params": params}))
+    }
+
+    /// The user says yes to it, or fills it in.
+    pub(crate) fn answer<S: Storage>(self, desk: &mut Desk<'_, S>, request: &str) -> Out {
+        let result = match self {
+            Self::Permission => json!({"outcome": {"outcome": "selected", "optionId": "y"}}),
+            Self::Form => json!({"action": "accept", "content": {"name": "x"}}),
+        };
+        desk.client(json!({"id": request, "result": result}))
+    }
+}
+
 /// The agent asks the user of `s1`.
 pub(crate) fn ask_permission<S: Storage>(desk: &mut Desk<'_, S>) {
-    let options = json!([{"optionId": "y", "name": "Yes", "kind": "allow_once"}]);
-    let params = json!({"sessionId": "s1", "toolCall": {"toolCallId": "c"}, "options": options});
-    desk.agent(json!({"id": "may", "method": "session/request_permission", "params": params}));
+    Question::Permission.ask(desk, "may", "s1");
 }
 
 /// The user says yes to what [`ask_permission`] asks.
 pub(crate) fn permit<S: Storage>(desk: &mut Desk<'_, S>) {
-    desk.client(json!({"id": "may", "result": {"outcome": {"outcome": "selected", "optionId": "y"}}}));
+    Question::Permission.answer(desk, "may");
 }
