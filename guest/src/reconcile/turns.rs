@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::asides::{Apart, Asides};
-use super::fold::{Fold, Grain};
+use super::fold::Fold;
+use super::grain::Grain;
 use super::replayed::Replayed;
 use super::sum::Sum;
 use super::turn::{Strip, Turn};
@@ -23,8 +24,8 @@ pub(super) fn of_parts<S: Storage>(storage: &S, parts: &[Segment], mut fold: Fol
     Ok(fold.finish(length))
 }
 
-/// The turns of a transcript and those of a replay of this agent's, as they can be compared. Where the agent replays only what it said itself, or only what the user said, its messages stand alone, and so they do then in
-/// the transcript.
+/// The turns of a transcript and those of a replay of this agent's, as they can be compared. Where the agent replays only
+/// what it said itself, or only what the user said, its messages stand alone, and so they do then in the transcript.
 pub fn of_both<S: Storage>(
     storage: &S,
     session: &Session,
