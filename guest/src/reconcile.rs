@@ -1,8 +1,8 @@
 //! A session that its agent keeps as well has two truths: our log, and what the agent replays on `session/load`.
 //!
-//! The replay is recorded apart, in memory or in a log of its own, the *staging log* ([`Replayed`]). Both are folded into turns ([`turns`]), the turns are
-//! matched ([`align()`]), and what of the replay is new, and where it belongs, is the [`Plan`], which
-//! [`crate::sessions::adopt`] carries out. Nothing in here writes.
+//! The replay is recorded apart, in memory or in a log of its own, the *staging log* ([`Replayed`]). Both are folded into
+//! turns ([`turns`]), the turns are matched ([`align()`]), and what of the replay is new, and where it belongs, is the
+//! [`Plan`], which [`crate::sessions::adopt`] carries out. Nothing in here writes.
 
 mod align;
 mod anew;
@@ -12,10 +12,12 @@ mod draft;
 mod event;
 mod few;
 mod fold;
+mod grain;
 mod joint;
 mod judge;
 mod late;
 mod mingled;
+mod open_turn;
 mod pieces;
 mod places;
 mod plan;
@@ -32,7 +34,8 @@ mod wanted;
 pub use align::align;
 pub use anew::said_anew;
 pub use asides::Asides;
-pub use fold::{Fold, Grain};
+pub use fold::Fold;
+pub use grain::Grain;
 pub use judge::{Evidence, judge, plan};
 pub use places::Places;
 pub use plan::{Disputed, Heard, Piece, Plan};

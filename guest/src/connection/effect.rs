@@ -22,6 +22,19 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
+    /// Takes a request back from those that wait, if it is one of them.
+    pub(super) fn take(all: &mut VecDeque<Self>, request: &ClientRequest) -> Option<Self> {
+        let at = all.iter().position(|waiting| waiting.request.as_ref() == Some(request))?;
+        all.remove(at)
+    }
+
+    /// Takes the prompts from those that wait.
+    pub(super) fn take_prompts(all: &mut VecDeque<Self>) -> VecDeque<Self> {
+        let (prompts, others) = std::mem::take(all).into_iter().partition(Self::is_prompt);
+        *all = others;
+        prompts
+    }
+
     /// Whether it is a prompt, which a cancelled session ends before the agent sees it.
     pub(super) fn is_prompt(&self) -> bool {
         self.method == Some(Method::Prompt)

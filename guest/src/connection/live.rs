@@ -3,6 +3,7 @@
 //! Its phase holds what only that phase has, and whoever waits for the end of a phase waits in the session itself, so
 //! that no phase can end and forget them.
 
+mod activity;
 mod agents_copy;
 mod awaited;
 mod busy;
@@ -63,12 +64,13 @@ use super::cx::Cx;
 use super::effect::{Effect, Waiting};
 use super::key::Key;
 use super::load::Share;
-use super::told::{Heard, Untold};
+use super::told::Untold;
 use super::turn::Turn;
 use crate::environment::Environment;
 use crate::storage::Storage;
 use crate::store::{Session, State};
 use crate::transcript::{LaidOut, OpenCalls, Recorder, Retold, Whereabouts, own_words};
+use activity::Activity;
 use agents_copy::AgentsCopy;
 use awaited::Awaited;
 use busy::Busy;
@@ -233,27 +235,6 @@ impl Said {
     fn missing_if(is_missing: bool) -> Self {
         if is_missing { Self::Missing } else { Self::Whole }
     }
-}
-
-/// What has happened since the record was last written.
-#[derive(Debug, Default)]
-struct Activity {
-    prompts: u64,
-    /// When the last of the turns that have succeeded began and ended, which may be long before that is written.
-    last_turn: Option<(i64, i64)>,
-    touched: Option<i64>,
-    /// When the last prompt came.
-    prompted: Option<i64>,
-    /// When the last turn ended, and the model that it had, where that is known.
-    turn_ended: Option<(i64, Option<String>)>,
-    /// A title made of the last prompt, should the session need one.
-    title: Option<String>,
-    /// How much of the log the agent had heard when it last answered well.
-    heard: Option<Heard>,
-    /// A prompt has succeeded.
-    succeeded: bool,
-    /// The agent has refused a prompt because it has no such session: where that stands in the session's own log.
-    refused: Option<u32>,
 }
 
 impl LiveSession {
@@ -445,8 +426,7 @@ impl LiveSession {
 
     /// Takes a waiting request back, if it waits here.
     pub(super) fn withdraw(&mut self, request: &ClientRequest) -> Option<Waiting> {
-        let at = self.waiting.iter().position(|waiting| waiting.request.as_ref() == Some(request))?;
-        self.waiting.remove(at)
+        Waiting::take(&mut self.waiting, request)
     }
 
     /// Whether its agent may have more than the history by now: it was not looked at for a while, or not at all.

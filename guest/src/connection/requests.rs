@@ -1,71 +1,22 @@
 //! Requests under way, in two directions that are two types: what a client asks and waits for, and what the engine asks
 //! the agent on its own account. An id of the one can never be taken for one of the other.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod of_agent;
+mod own_ids;
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+pub(super) use of_agent::{AskedOfUser, Matter, OfAgent};
+pub(super) use own_ids::{OwnId, OwnIds, Owner};
 
 use super::client_request::ClientRequest;
 use super::key::Key;
 use super::load::Share;
 use super::step::Step;
 use super::told::Untold;
-use crate::rpc::{Id, Object};
-
-/// A request of the engine's to the agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct OwnId(u64);
-
-/// Hands out the ids of the engine's own requests. They bear a number that no other instance and no other layer before or
-/// behind this one uses, so that nobody's late answers are mistaken for answers to them.
-#[derive(Debug)]
-pub(super) struct OwnIds {
-    instance: u64,
-    last: u64,
-}
-
-const PREFIX: &str = "acp-sessions:";
-
-impl OwnIds {
-    pub(super) fn new(instance: u64) -> Self {
-        Self { instance, last: 0 }
-    }
-
-    pub(super) fn next(&mut self) -> OwnId {
-        self.last += 1;
-        OwnId(self.last)
-    }
-
-    /// The id as it goes over the wire.
-    pub(super) fn wire(&self, id: OwnId) -> Id {
-        Id::text(&format!("{PREFIX}{:016x}:{}", self.instance, id.0))
-    }
-
-    /// Whose id this is.
-    pub(super) fn read(&self, id: &Id) -> Owner {
-        let Some(rest) = id.as_text().and_then(|text| text.strip_prefix(PREFIX).map(str::to_owned)) else {
-            return Owner::Client;
-        };
-        let Some((instance, number)) = rest.split_once(':') else { return Owner::Client };
-        let is_instance = instance.len() == 16 && instance.bytes().all(|byte| byte.is_ascii_hexdigit());
-        match number.parse() {
-            Ok(number) if is_instance && instance == format!("{:016x}", self.instance) => Owner::Engine(OwnId(number)),
-            Ok(_) if is_instance => Owner::OtherEngine,
-            _ => Owner::Client,
-        }
-    }
-}
-
-/// Who asked what an answer is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
-    /// A client.
-    Client,
-    /// This engine.
-    Engine(OwnId),
-    /// An instance that was lost, or another layer whose requests pass through this one.
-    OtherEngine,
-}
+use crate::rpc::Id;
 
 /// How long after its answer to opening a session an agent may begin to tell what it has of it, in milliseconds.
 const SOON_BEHIND_ANSWER: i64 = 10_000;
@@ -295,125 +246,4 @@ pub(super) struct Requests {
     pub(super) of_agent: OfAgent,
     /// When the agent has answered a request that nobody waited for any more, to open a session that it knows by this id.
     answered_in_vain: BTreeMap<String, i64>,
-}
-
-/// Requests of the agent's to the client that are open, by the ids that the client knows them by.
-#[derive(Debug, Default)]
-pub(super) struct OfAgent {
-    open: BTreeMap<Id, Option<AskedOfUser>>,
-    /// Those that were answered for the client, which may still answer them.
-    taken_back: BTreeSet<Id>,
-}
-
-/// That the agent has asked its user something.
-#[derive(Debug, Clone)]
-pub(super) struct AskedOfUser {
-    /// In this session.
-    pub(super) session: Key,
-    /// This.
-    pub(super) matter: Matter,
-}
-
-/// What an agent asks its user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Matter {
-    /// Permission, which is history.
-    Permission {
-        /// For this tool call; none for one that does not say or has a very long id.
-        tool_call: Option<String>,
-    },
-    /// To fill in a form or to go somewhere (`elicitation/create`), of which nothing is kept.
-    Elicitation,
-}
-
-impl Matter {
-    /// Reads the params of a request for permission.
-    pub(super) fn permission(params: &Object<'_>) -> Self {
-        let call = params.get_object("toolCall");
-        Self::Permission { tool_call: call.get_string("toolCallId").filter(|id| id.len() <= LONGEST_OF_AGENT) }
-    }
-}
-
-/// How many of them are remembered, and how long their ids may be: of the rest the answers pass as they stand.
-const MOST_OF_AGENT: usize = 4096;
-const LONGEST_OF_AGENT: usize = 256;
-
-impl OfAgent {
-    /// The agent asks for something; `of_user`: of its user in a session. Returns whether it is remembered.
-    pub(super) fn insert(&mut self, id: Id, of_user: Option<AskedOfUser>) -> bool {
-        let is_remembered = self.open.len() < MOST_OF_AGENT && id.as_json().len() <= LONGEST_OF_AGENT;
-        if is_remembered {
-            self.open.insert(id, of_user);
-        }
-        is_remembered
-    }
-
-    /// The client has answered; what its user was asked, if anything was.
-    pub(super) fn remove(&mut self, id: &Id) -> Option<AskedOfUser> {
-        self.open.remove(id).flatten()
-    }
-
-    pub(super) fn contains(&self, id: &Id) -> bool {
-        self.open.contains_key(id) || self.taken_back.contains(id)
-    }
-
-    /// What it asks its user by this request.
-    pub(super) fn of_user(&self, id: &Id) -> Option<&AskedOfUser> {
-        self.open.get(id)?.as_ref()
-    }
-
-    /// What it asks for permission for in a session, with the tool calls that it is for.
-    pub(super) fn permissions_of(&self, key: &Key) -> Vec<(Id, Option<String>)> {
-        let asked = self.open.iter().filter_map(|(id, of)| Some((id, of.as_ref().filter(|of| of.session == *key)?)));
-        let permission = |(id, of): (&Id, &AskedOfUser)| match &of.matter {
-            Matter::Permission { tool_call } => Some((id.clone(), tool_call.clone())),
-            Matter::Elicitation => None,
-        };
-        asked.filter_map(permission).collect()
-    }
-
-    /// It is answered for the client. Returns whether that is remembered.
-    pub(super) fn take_back(&mut self, id: Id) -> bool {
-        self.open.remove(&id);
-        self.taken_back.len() < MOST_OF_AGENT && self.taken_back.insert(id)
-    }
-
-    /// The client has answered as well, or the agent asks something else by this id; whether it was answered for the client.
-    pub(super) fn forget_taken_back(&mut self, id: &Id) -> bool {
-        self.taken_back.remove(id)
-    }
-
-    /// The agent has ended: what it has asked is nothing any more. First what is open, then what was answered for the client.
-    pub(super) fn take_all(&mut self) -> (impl Iterator<Item = Id> + use<>, BTreeSet<Id>) {
-        let all = std::mem::take(self);
-        (all.open.into_keys(), all.taken_back)
-    }
-
-    /// A session is over: nobody notes any more what its user answers.
-    pub(super) fn forget_session(&mut self, key: &Key) {
-        let is_its = |of: &&mut Option<AskedOfUser>| of.as_ref().is_some_and(|asked| asked.session == *key);
-        self.open.values_mut().filter(is_its).for_each(|of| *of = None);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_of_clients_and_of_other_layers_are_not_taken_for_own_ones() {
-        let mut ids = OwnIds::new(7);
-        let own = ids.next();
-        let text = |text: &str| Id::text(text);
-        for (id, owner) in [
-            (ids.wire(own), Owner::Engine(own)),
-            (OwnIds::new(8).wire(own), Owner::OtherEngine),
-            (text("acp-sessions:1"), Owner::Client),
-            (text("acp-sessions:x:1"), Owner::Client),
-            (Id::parse("1").unwrap(), Owner::Client),
-            (Id::null(), Owner::Client),
-        ] {
-            assert_eq!(ids.read(&id), owner, "{id:?}");
-        }
-    }
 }

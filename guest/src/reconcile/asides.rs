@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::attached::AttachedPrompts;
 use super::sum::Sum;
@@ -18,7 +19,7 @@ const LOOKED_BACK: usize = 200;
 pub(super) struct Apart {
     pub(super) turns: Vec<Turn>,
     pub(super) asides: Vec<usize>,
-    pub(super) attached: AttachedPrompts,
+    pub(super) attached: Arc<AttachedPrompts>,
 }
 
 /// What is to be known of a replay because the agent said something by itself.
@@ -51,8 +52,7 @@ impl Apart {
         }
         let said = self.asides.iter().filter_map(|at| self.turns[*at].half()).collect();
         let mut asides = Asides { said, behind: Vec::new() };
-        let apart =
-            Self { turns: self.turns.clone(), asides: self.asides.clone(), attached: AttachedPrompts::default() };
+        let apart = Self { turns: self.turns.clone(), asides: self.asides.clone(), attached: Arc::default() };
         (Cow::Owned(apart.join(&[], &mut asides.behind)), asides)
     }
 

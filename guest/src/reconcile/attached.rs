@@ -1,5 +1,6 @@
-//! Prompts with a file or an image in them. Many an agent tells these as text, in words of its own: a link, a mention, the file itself.
-//! A message that is such a prompt with something of that kind in the places of what was attached is that prompt.
+//! Prompts with a file or an image in them. Many an agent tells these as text, in words of its own: a link, a mention, the
+//! file itself. A message that is such a prompt with something of that kind in the places of what was attached is that
+//! prompt.
 
 use std::collections::VecDeque;
 
@@ -12,8 +13,8 @@ use super::event::text_of;
 const MOST: usize = 256;
 /// How many bytes of text such a prompt has at most.
 const LONGEST: usize = 16 * 1024;
-/// In how many bytes an image is told.
-const LONGEST_IMAGE: usize = 128;
+/// In how many bytes an image or a sound is told at most.
+const LONGEST_MEDIUM: usize = 128;
 /// How many marks of a message may tell of something attached.
 const MOST_MARKS: usize = 32;
 /// In how many places it is looked for the text behind the last of what is attached.
@@ -25,15 +26,18 @@ const SHORTEST_NAME: usize = 3;
 #[derive(Debug, Clone, Default)]
 pub(super) struct AttachedPrompts(VecDeque<Prompt>);
 
+/// One of them.
 #[derive(Debug, Clone)]
 struct Prompt {
     /// The letters before what is attached, between that, and behind it.
     letters: Vec<String>,
     /// What a link or a file is told by: its address, its name.
     names: Vec<String>,
-    has_image: bool,
+    /// An image or a sound is among what is attached: it is told by no name.
+    has_medium: bool,
 }
 
+/// A content block that is no text, as far as it says what is attached.
 #[derive(Deserialize)]
 struct Block {
     #[serde(rename = "type")]
@@ -46,6 +50,7 @@ struct Block {
     resource: Option<Resource>,
 }
 
+/// A file that is attached with its text.
 #[derive(Deserialize)]
 struct Resource {
     #[serde(default)]
@@ -96,7 +101,7 @@ impl AttachedPrompts {
 
 impl Prompt {
     fn of(blocks: &[&RawValue]) -> Option<Self> {
-        let mut prompt = Self { letters: vec![String::new()], names: Vec::new(), has_image: false };
+        let mut prompt = Self { letters: vec![String::new()], names: Vec::new(), has_medium: false };
         let (mut length, mut is_text) = (0, true);
         for block in blocks {
             if let Some(more) = text_of(block) {
@@ -109,7 +114,7 @@ impl Prompt {
             }
             is_text = false;
             let Block { kind, uri, name, resource } = serde_json::from_str(block.get()).ok()?;
-            prompt.has_image |= matches!(kind.as_str(), "image" | "audio");
+            prompt.has_medium |= matches!(kind.as_str(), "image" | "audio");
             let names = [uri, name, resource.and_then(|resource| resource.uri)].into_iter().flatten();
             for name in names.map(|name| letters(&name)) {
                 let path = name.strip_prefix("file://").unwrap_or_default().to_owned();
@@ -165,14 +170,14 @@ impl Prompt {
     /// How many bytes these letters begin with that tell of something attached: a mention, a link, something in brackets.
     fn marked(&self, told: &str) -> Option<usize> {
         let has_name = |length: usize| self.names.iter().any(|name| told[..length].contains(name));
-        let is_image = |length: usize| self.has_image && length <= LONGEST_IMAGE;
+        let is_medium = |length: usize| self.has_medium && length <= LONGEST_MEDIUM;
         if let Some(mention) = told.strip_prefix('@') {
             let name = self.names.iter().filter(|name| mention.starts_with(name.as_str())).map(String::len).max()?;
             return Some(1 + name);
         }
         if told.starts_with('<') {
             let (tag, element) = (told.find('>')? + 1, told.rfind('>')? + 1);
-            return if is_image(tag) { Some(tag) } else { Some(element).filter(|element| has_name(*element)) };
+            return if is_medium(tag) { Some(tag) } else { Some(element).filter(|element| has_name(*element)) };
         }
         if !told.starts_with('[') && !told.starts_with("![") {
             return None;
@@ -182,11 +187,12 @@ impl Prompt {
             Some(address) => label + 1 + address.find(')')? + 1,
             None => label,
         };
-        (is_image(length) || has_name(length)).then_some(length)
+        (is_medium(length) || has_name(length)).then_some(length)
     }
 }
 
-/// What of a text counts here.
+/// What of a text counts here. That is less than what counts of what was said: some agents mark a space in a name, or what is
+/// Markdown in a text, with a backslash, so none of those counts.
 fn letters(text: &str) -> String {
     let does_count = |letter: &char| !letter.is_whitespace() && !matches!(letter, '\\' | '\u{200b}' | '\u{feff}');
     text.chars().filter(does_count).collect()

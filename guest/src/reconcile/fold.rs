@@ -2,47 +2,21 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::asides::{Apart, Asides};
 use super::attached::AttachedPrompts;
 use super::event::{Event, text_of};
+use super::grain::Grain;
 use super::late::Ends;
+use super::open_turn::{Open, Said};
 use super::pieces::Pieces;
-use super::places::{Gathered, gaps};
+use super::places::gaps;
 use super::sum::Sum;
-use super::text::Writer;
-use super::turn::{Half, Outcome, Strip, Turn};
+use super::turn::{Outcome, Strip, Turn};
 use super::wanted::Wanted;
 use crate::store::Known;
 use crate::transcript::{Ended, Entry, speakers};
-
-/// How much of a user's message is looked through for the layer's own words, which stand in front.
-const LOOKED_THROUGH: usize = 256 * 1024;
-/// What a conversation is taken apart into.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Grain {
-    /// What a user said and what came of it.
-    #[default]
-    Turns,
-    /// What a user said, and each of the agent's messages with what it did before.
-    Answers,
-    /// As [`Grain::Turns`], and each message of the user is one.
-    Prompts,
-}
-
-impl Grain {
-    /// For a replay of these turns: without what the user said, or without what the agent said, its messages follow each
-    /// other with nothing between them.
-    pub fn of(replay: &[Turn]) -> Self {
-        let has_user = replay.iter().any(|turn| !turn.user.is_empty());
-        let has_agent = replay.iter().any(|turn| !turn.agent.sum().is_empty());
-        match (has_user, has_agent) {
-            (false, true) => Self::Answers,
-            (true, false) => Self::Prompts,
-            _ => Self::Turns,
-        }
-    }
-}
 
 /// Folds entries into turns.
 #[derive(Debug)]
@@ -65,25 +39,8 @@ pub struct Fold {
     open: Option<Open>,
     ends: Ends,
     /// The prompts of a transcript with something attached.
-    attached: AttachedPrompts,
+    attached: Arc<AttachedPrompts>,
     wanted: Wanted,
-}
-
-/// The turn under way.
-#[derive(Debug)]
-struct Open {
-    places: Gathered,
-    tag: Option<String>,
-    /// It went through the layer, so its end is in the log if it had one.
-    is_ours: bool,
-    took_part: Option<bool>,
-    said: Said,
-    /// The message that its last entry is a part of; long ones have several.
-    message: Option<String>,
-    /// How it ended, if it did.
-    ended: Option<Ended>,
-    /// When its first and its last entry were made, in milliseconds since 1970, as far as they can be read.
-    made: Option<(i64, i64)>,
 }
 
 /// What comes behind what is closed.
@@ -93,16 +50,6 @@ enum Behind {
     AnotherTurn,
     /// More of the same turn, which is taken apart.
     MoreOfIt,
-}
-
-#[derive(Debug)]
-enum Said {
-    /// The user is speaking; the layer's own words are still to be taken out of this.
-    User(String),
-    /// The user is speaking at length.
-    UserAtLength(Writer),
-    /// The user is done.
-    Agent { user: Sum, agent: Writer, held: Vec<Half> },
 }
 
 impl Fold {
@@ -134,7 +81,7 @@ impl Fold {
             begun: 0,
             open: None,
             ends: Ends::default(),
-            attached: AttachedPrompts::default(),
+            attached: Arc::default(),
             wanted,
         }
     }
@@ -159,8 +106,8 @@ impl Fold {
 
     /// Of a replay that may tell these prompts with what was attached to them as text.
     #[must_use]
-    pub(super) fn knowing(self, attached: &AttachedPrompts) -> Self {
-        Self { attached: attached.clone(), ..self }
+    pub(super) fn knowing(self, attached: &Arc<AttachedPrompts>) -> Self {
+        Self { attached: Arc::clone(attached), ..self }
     }
 
     /// Takes it apart into these.
@@ -210,7 +157,7 @@ impl Fold {
                 // Each prompt is a turn: not all that were not waited for need have reached the agent, and of what was asked
                 // without the layer, and not answered, it may tell something else later.
                 self.close(Behind::AnotherTurn);
-                self.attached.note(&blocks);
+                Arc::make_mut(&mut self.attached).note(&blocks);
                 self.user(number, None, blocks.into_iter().filter_map(text_of));
                 if let Some(open) = &mut self.open {
                     (open.is_ours, open.took_part) = (true, took_part);
@@ -358,12 +305,7 @@ impl Fold {
         let Some(open) = &mut self.open else { return };
         let (user, pieces) = match std::mem::replace(&mut open.said, Said::User(String::new())) {
             Said::User(heard) => {
-                let text = (self.strip)(&heard);
-                let is_known = |text: &str| self.wanted.is_prompt(Sum::of(text));
-                let is_said = |text: &str| is_known(text) || !self.wanted.pieces_of(text).is_empty();
-                let as_sent = Some(&self.attached).filter(|_| !is_known(&text));
-                let as_sent = as_sent.and_then(|attached| attached.as_sent(&text, is_said));
-                let text = as_sent.map_or(text, Cow::Owned);
+                let text = as_sent((self.strip)(&heard), &self.attached, &self.wanted);
                 let mut writer = self.wanted.of_user();
                 writer.push(&text);
                 (writer, self.wanted.pieces_of(&text))
@@ -431,48 +373,12 @@ impl Fold {
     }
 }
 
-impl Open {
-    fn at(number: u64) -> Self {
-        let places = Gathered::one(number);
-        Self {
-            places,
-            tag: None,
-            is_ours: false,
-            took_part: None,
-            said: Said::User(String::new()),
-            message: None,
-            ended: None,
-            made: None,
-        }
+/// What the user has said, without what tells of something that was attached to a prompt.
+fn as_sent<'t>(text: Cow<'t, str>, attached: &AttachedPrompts, wanted: &Wanted) -> Cow<'t, str> {
+    let is_prompt = |text: &str| wanted.is_prompt(Sum::of(text));
+    if is_prompt(&text) {
+        return text;
     }
-
-    /// Whether the user has said something in words.
-    fn has_words(&self) -> bool {
-        !matches!(&self.said, Said::User(heard) if heard.is_empty())
-    }
-
-    /// Whether somebody has said something and this is no part of the same message.
-    fn is_behind_message(&self, message: Option<&str>) -> bool {
-        match &self.said {
-            Said::User(_) | Said::UserAtLength(_) => true,
-            Said::Agent { agent, .. } => !agent.is_empty() && (message.is_none() || self.message.as_deref() != message),
-        }
-    }
-}
-
-impl Said {
-    fn hear(&mut self, text: &str, strip: Strip) {
-        match self {
-            Self::User(heard) => {
-                heard.push_str(text);
-                if heard.len() > LOOKED_THROUGH {
-                    let mut writer = Writer::default();
-                    writer.push(&strip(heard));
-                    *self = Self::UserAtLength(writer);
-                }
-            }
-            Self::UserAtLength(writer) => writer.push(text),
-            Self::Agent { .. } => {}
-        }
-    }
+    let is_said = |text: &str| is_prompt(text) || !wanted.pieces_of(text).is_empty();
+    attached.as_sent(&text, is_said).map_or(text, Cow::Owned)
 }

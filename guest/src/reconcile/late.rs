@@ -1,11 +1,11 @@
-//! Turns that were written late: a window that cannot write to the store for a while keeps what is said in it, and writes it behind
-//! what other windows wrote meanwhile.
+//! Turns that were written late: a window that cannot write to the store for a while keeps what is said in it, and writes it
+//! behind what other windows wrote meanwhile.
 
 use std::collections::VecDeque;
 
 use super::places::Places;
 
-/// How many turns before one are looked at.
+/// How many turns before one are looked at, the last ones.
 const MOST: usize = 64;
 
 /// When the last turns of prompts that were sent through the layer came to their end.
@@ -21,8 +21,8 @@ struct End {
 }
 
 impl Ends {
-    /// How many entries a turn at these places, which was begun at this time, stands behind the place that it would have, had it been
-    /// written at once: that is before the end of what ended later.
+    /// How many entries a turn at these places, which was begun at this time, stands behind the place that it would have, had
+    /// it been written at once: that is before the end of what ended later.
     pub(super) fn late(&self, places: &Places, began: i64) -> u32 {
         let ended_later = self.0.iter().filter(|end| end.time > began && end.at < places.start());
         let first = ended_later.map(|end| end.at).min();

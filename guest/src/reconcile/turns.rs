@@ -1,9 +1,11 @@
 //! A transcript, and a replay of it, as turns.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::asides::{Apart, Asides};
-use super::fold::{Fold, Grain};
+use super::fold::Fold;
+use super::grain::Grain;
 use super::replayed::Replayed;
 use super::sum::Sum;
 use super::turn::{Strip, Turn};
@@ -22,8 +24,8 @@ pub(super) fn of_parts<S: Storage>(storage: &S, parts: &[Segment], mut fold: Fol
     Ok(fold.finish(length))
 }
 
-/// The turns of a transcript and those of a replay of this agent's, as they can be compared. Where the agent replays only what it said itself, or only what the user said, its messages stand alone, and so they do then in
-/// the transcript.
+/// The turns of a transcript and those of a replay of this agent's, as they can be compared. Where the agent replays only
+/// what it said itself, or only what the user said, its messages stand alone, and so they do then in the transcript.
 pub fn of_both<S: Storage>(
     storage: &S,
     session: &Session,
@@ -36,7 +38,7 @@ pub fn of_both<S: Storage>(
     let fold = || Fold::new(strip).heard_by(agent, session.agents.get(agent)).of_logs(logs());
     let apart = transcript(storage, session, own_end, fold())?;
     let (joined, asides) = apart.as_joined();
-    let attached = &apart.attached.clone();
+    let attached = &Arc::clone(&apart.attached);
     let mut theirs = replay(storage, replayed, Fold::beside(strip, &joined, &asides).knowing(attached))?;
     let mut ours = apart.joined_as(&theirs);
     let grain = Grain::of(&theirs);

@@ -1,29 +1,30 @@
 //! What somebody does to sessions who has no connection: a panel of an editor, a program. The `sessions` interface of
 //! `wit/world.wit` in the types of this crate; limits and the form of times are told there.
 
-use serde::{Deserialize, Serialize, Serializer};
+mod error;
+mod session;
+
+use serde::{Deserialize, Serialize};
 use serde_json::json;
+
+pub use error::SessionError;
+pub use session::Session;
 
 use super::archive;
 use super::changes::{News, Position, Scope, Step};
-use super::checkup::CheckupError;
 use super::filter::{Found, Request, Worktrees};
-use super::list::{self, ListError};
+use super::list;
 use super::permissions::{self, PermissionPage};
-use super::relocate::{self, Relocate, RelocateError, Relocations};
+use super::relocate::{self, Relocate, Relocations};
 use super::rename::{self, RenameError};
-use super::retention::{self, Prune, PruneError};
+use super::retention::{self, Prune};
 use super::states;
-use super::transcript::{self, TranscriptError, TranscriptPage};
+use super::transcript::{self, TranscriptPage};
 use super::turn_usage::{self, TurnUsagePage};
-use super::usage::{self, UsageError, UsagePage};
-use crate::rpc::{self, Object};
-use crate::storage::{Storage, StorageError};
-use crate::store::{ActivityState, Cost, Store, directory, whole_row};
+use super::usage::{self, UsagePage};
+use crate::storage::Storage;
+use crate::store::{Store, directory, whole_row};
 use crate::time;
-
-/// The layer's own part of a row's `_meta`.
-const OWN: &str = "acp-sessions";
 
 /// What a list does with archived sessions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,48 +73,6 @@ pub struct ListCriteria {
     pub include_worktrees: bool,
 }
 
-/// A session, as a list shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct Session {
-    /// The id its clients know it by.
-    pub id: String,
-    /// Its directory.
-    pub cwd: String,
-    /// Its title, if it has one.
-    pub title: Option<String>,
-    /// When it was created.
-    pub created_at: String,
-    /// Its last activity; none where the agent took it back.
-    pub updated_at: Option<String>,
-    /// When its user last prompted it.
-    pub last_prompt_at: Option<String>,
-    /// When its last turn ended.
-    pub last_turn_ended_at: Option<String>,
-    /// The model of its last turn.
-    pub model: Option<String>,
-    /// The session that it was forked from.
-    pub forked_from: Option<String>,
-    /// What is being done in it, if anybody knows.
-    #[serde(serialize_with = "state_name")]
-    pub state: Option<ActivityState>,
-    /// What it has cost.
-    #[serde(serialize_with = "cost_members")]
-    pub cost: Option<Cost>,
-    /// Whether it is put away.
-    pub archived: bool,
-    /// The agent it is with.
-    pub agent: Option<String>,
-    /// Its metadata, a JSON object.
-    pub meta: Option<String>,
-    /// Where a search matched.
-    pub matched_in: Option<String>,
-    /// A piece of the text there.
-    pub snippet: Option<String>,
-    /// How many entries were taken out of the conversation.
-    pub set_aside: u32,
-}
-
 /// A page of sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -138,103 +97,6 @@ pub struct Changes {
     pub more: bool,
     /// The list is to be read anew.
     pub read_again: bool,
-}
-
-/// By the name that the WIT has.
-#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "it is what serde asks with")]
-fn state_name<S: Serializer>(state: &Option<ActivityState>, to: S) -> Result<S::Ok, S::Error> {
-    state.map(|state| state.name().replace('_', "-")).serialize(to)
-}
-
-/// With the amount as text, exactly.
-#[expect(clippy::ref_option, reason = "it is what serde asks with")]
-fn cost_members<S: Serializer>(cost: &Option<Cost>, to: S) -> Result<S::Ok, S::Error> {
-    let members = |cost: &Cost| json!({ "amount": cost.amount.to_string(), "currency": cost.currency });
-    cost.as_ref().map(members).serialize(to)
-}
-
-/// Why something was not done.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
-#[serde(rename_all = "kebab-case")]
-pub enum SessionError {
-    /// What was wrong with the arguments.
-    #[error("{0}")]
-    Invalid(String),
-    /// There is no session of this id (any more).
-    #[error("no session has the id {0}")]
-    NotFound(String),
-    /// The storage failed.
-    #[error("{0}")]
-    Storage(String),
-    /// The host is still finding out what the answer depends on.
-    #[error("{0}")]
-    NotYet(String),
-}
-
-impl SessionError {
-    fn invalid(what: &impl ToString) -> Self {
-        Self::Invalid(what.to_string())
-    }
-
-    /// Why there is no transcript of the session of this id.
-    fn of_transcript(id: &str, error: TranscriptError) -> Self {
-        match error {
-            TranscriptError::NotFound => Self::NotFound(id.to_owned()),
-            TranscriptError::Place => Self::invalid(&error),
-            TranscriptError::Storage(error) => error.into(),
-        }
-    }
-}
-
-impl From<StorageError> for SessionError {
-    fn from(error: StorageError) -> Self {
-        Self::Storage(error.to_string())
-    }
-}
-
-impl From<ListError> for SessionError {
-    fn from(error: ListError) -> Self {
-        match error {
-            ListError::Invalid { .. } => Self::invalid(&error),
-            ListError::Storage(error) => error.into(),
-        }
-    }
-}
-
-impl From<PruneError> for SessionError {
-    fn from(error: PruneError) -> Self {
-        match error {
-            PruneError::Cursor => Self::invalid(&error),
-            PruneError::Storage(error) => error.into(),
-        }
-    }
-}
-
-impl From<UsageError> for SessionError {
-    fn from(error: UsageError) -> Self {
-        match error {
-            UsageError::Cursor => Self::invalid(&error),
-            UsageError::Storage(error) => error.into(),
-        }
-    }
-}
-
-impl From<RelocateError> for SessionError {
-    fn from(error: RelocateError) -> Self {
-        match error {
-            RelocateError::Storage(error) => error.into(),
-            error => Self::invalid(&error),
-        }
-    }
-}
-
-impl From<CheckupError> for SessionError {
-    fn from(error: CheckupError) -> Self {
-        match error {
-            CheckupError::Cursor => Self::invalid(&error),
-            CheckupError::Storage(error) => error.into(),
-        }
-    }
 }
 
 /// The last prompted first, or active where no prompt is known of; at most `limit` sessions, from 1 to 1000.
@@ -412,52 +274,5 @@ impl From<list::Page> for Page {
     fn from(page: list::Page) -> Self {
         let sessions = page.rows.iter().map(|row| Session::of_row(row)).collect();
         Self { sessions, next_cursor: page.next_cursor }
-    }
-}
-
-impl Session {
-    /// Of a list row, member by member. What others have put there keeps all of its digits only as it stands.
-    fn of_row(row: &str) -> Self {
-        let row = Object::parse_or_empty(row);
-        let meta = row.get_object("_meta");
-        let own = meta.get_object(OWN);
-        let found = own.get_object("match");
-        let mut others = meta.clone();
-        others.remove(OWN);
-        Self {
-            id: row.get_string("sessionId").unwrap_or_default(),
-            cwd: row.get_string("cwd").unwrap_or_default(),
-            title: row.get_string("title"),
-            created_at: own.get_string("createdAt").unwrap_or_default(),
-            updated_at: row.get_string("updatedAt"),
-            last_prompt_at: row.get_string("lastPromptAt"),
-            last_turn_ended_at: row.get_string("lastTurnEndedAt"),
-            model: row.get_string("model"),
-            forked_from: row.get_string("forkedFrom"),
-            state: row.get_string("state").and_then(|state| ActivityState::of_name(&state)),
-            cost: row.get("cost").and_then(|cost| serde_json::from_str(cost).ok()),
-            archived: row.get("archived") == Some("true"),
-            agent: own.get_string("agent"),
-            meta: others.iter().next().is_some().then(|| others.to_json()),
-            matched_in: found.get_string("in"),
-            snippet: found.get_string("snippet"),
-            set_aside: own
-                .get("setAside")
-                .and_then(rpc::whole_number)
-                .map_or(0, |count| u32::try_from(count).unwrap_or(u32::MAX)),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_others_have_put_into_a_row_keeps_all_of_its_digits() {
-        let row = r#"{"sessionId":"s","cwd":"/x","_meta":{"n":[0.10000000000000000001,18446744073709551617],"acp-sessions":{}}}"#;
-        let session = Session::of_row(row);
-        assert_eq!(session.meta.as_deref(), Some(r#"{"n":[0.10000000000000000001,18446744073709551617]}"#));
-        assert_eq!(Session::of_row(r#"{"_meta":{"acp-sessions":{}}}"#).meta, None);
     }
 }

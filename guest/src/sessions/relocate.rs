@@ -190,7 +190,7 @@ impl Folders {
         if places != session.directories {
             moved.move_directories(places);
         }
-        moved.has_moved();
+        moved.note_moved();
         let relocation = Relocation {
             id: session.id.clone(),
             title: session.title.text().map(str::to_owned),

@@ -311,7 +311,7 @@ impl Session {
     }
 
     /// It has followed a folder that was moved here, of which the agents' lists know nothing.
-    pub fn has_moved(&mut self) {
+    pub fn note_moved(&mut self) {
         self.agents.values_mut().for_each(|known| known.moved = true);
     }
 

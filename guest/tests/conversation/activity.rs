@@ -4,9 +4,11 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, update};
-use crate::follower::{SOON, hinted, loads, members, notified, one, rows_of, state, subscribe, told, window};
+use crate::follower::{
+    SOON, followed_turn, hinted, loads, members, notified, one, rows_of, state, subscribe, told, window,
+};
 use crate::scenes::{
-    CWD, LONG, answers, ask_load, ask_permission, ask_prompt, leave, listing, load, oblige, permit, row,
+    CWD, LONG, Question, answers, ask_load, ask_permission, ask_prompt, leave, listing, load, oblige, permit, row,
 };
 
 /// A window in whose turn the agent waits for a permission.
@@ -42,47 +44,48 @@ fn rows_say_what_is_being_done_in_sessions_in_whichever_window() {
 
 #[test]
 fn a_session_waits_for_the_user_while_a_sub_agent_of_its_does_or_one_of_theirs() {
-    for (is_lost, ends) in [(false, "answered"), (true, "answered"), (false, "closed"), (false, "left")] {
-        let (store, world) = (Memory::new(), World::unrecorded());
-        let mut first = window(&store, &world);
-        first.new_session("s1", CWD);
-        let mut second = window(&store, &world);
-        let (subscription, _) = subscribe(&mut second, json!({}));
-        ask_prompt(&mut first, "turn", "s1", "Go");
-        for (parent, child) in [("s1", "c1"), ("c1", "d1")] {
-            first
-                .agent(update(parent, json!({"sessionUpdate": "subagent_update", "sessionId": child, "title": child})));
+    let all = Question::KINDS.into_iter().flat_map(|question| [(question, "c1"), (question, "d1")]);
+    for (question, asks) in all {
+        for (is_lost, ends) in [(false, "answered"), (true, "answered"), (false, "closed"), (false, "left")] {
+            waits_for_a_sub_agent(question, asks, is_lost, ends);
         }
-        second.wait(SOON);
-        let options = json!([{"optionId": "y", "name": "Yes", "kind": "allow_once"}]);
-        let params = json!({"sessionId": "d1", "toolCall": {"toolCallId": "c"}, "options": options});
-        first.agent(json!({"id": "may", "method": "session/request_permission", "params": params}));
-        assert_eq!(members(&told(&second.wait(SOON), &subscription).0, "state"), one("s1", "requires_action"));
-        if is_lost {
-            first = Desk::carry_on(&store, &world, &[], first.memos, Vec::new());
-            assert_eq!(state(&mut first, "s1"), "requires_action");
-        }
-        match ends {
-            "answered" => {
-                permit(&mut first);
-                first.wait(LONG);
-                assert_eq!(state(&mut second, "s1"), "running");
-                first.agent(answers("turn"));
-            }
-            "closed" => {
-                let out =
-                    first.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": "s1"}}));
-                first.agent(answers("turn"));
-                oblige(&mut first, out, &[], "never");
-            }
-            _ => {}
-        }
-        if ends != "answered" {
-            leave(first);
-        }
-        let is_open = ends == "answered";
-        assert_eq!(state(&mut second, "s1"), if is_open { json!("idle") } else { Value::Null }, "{ends}");
     }
+}
+
+/// This sub-agent, or sub-agent's sub-agent, asks its user something, while an instance is lost or not, and that ends so.
+fn waits_for_a_sub_agent(question: Question, asks: &str, is_lost: bool, ends: &str) {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let (mut first, mut second, subscription) = followed_turn(&store, &world);
+    for (parent, child) in [("s1", "c1"), ("c1", "d1")] {
+        first.agent(update(parent, json!({"sessionUpdate": "subagent_update", "sessionId": child, "title": child})));
+    }
+    second.wait(SOON);
+    question.ask(&mut first, "may", asks);
+    assert_eq!(state(&mut second, "s1"), "requires_action", "lists say so at once");
+    assert_eq!(members(&told(&second.wait(SOON), &subscription).0, "state"), one("s1", "requires_action"));
+    if is_lost {
+        first = Desk::carry_on(&store, &world, &[], first.memos, Vec::new());
+        assert_eq!(state(&mut first, "s1"), "requires_action");
+    }
+    match ends {
+        "answered" => {
+            question.answer(&mut first, "may");
+            first.wait(LONG);
+            assert_eq!(state(&mut second, "s1"), "running");
+            first.agent(answers("turn"));
+        }
+        "closed" => {
+            let out = first.client(json!({"id": "close", "method": "session/close", "params": {"sessionId": "s1"}}));
+            first.agent(answers("turn"));
+            oblige(&mut first, out, &[], "never");
+        }
+        _ => {}
+    }
+    if ends != "answered" {
+        leave(first);
+    }
+    let expected = if ends == "answered" { json!("idle") } else { Value::Null };
+    assert_eq!(state(&mut second, "s1"), expected, "{question:?} of {asks}, {is_lost}, {ends}");
 }
 
 #[test]

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, TOLD, account, ask_fork, ask_load, ask_prompt, ask_resume, lines, listing, load, mark, oblige, replay, row,
-    said, told, updates,
+    CWD, TOLD, account, ask_fork, ask_load, ask_prompt, ask_resume, begun, lines, listing, load, mark, oblige, replay,
+    revived, row, said, told, updates,
 };
 
 fn resumes() -> Value {
@@ -15,17 +15,6 @@ fn resumes() -> Value {
 
 fn loads() -> Value {
     json!({"loadSession": true})
-}
-
-/// A session `s1` of two turns with an agent that was then started again.
-fn revived<'a>(store: &'a Memory, world: &'a World, capabilities: &Value) -> Desk<'a> {
-    let mut desk = Desk::ready(store, world, capabilities);
-    desk.new_session("s1", CWD);
-    for (user, agent) in TOLD {
-        desk.turn("s1", user, &[agent]);
-    }
-    desk.revive(capabilities);
-    desk
 }
 
 /// A prompt to such a session, and all that follows from it.
@@ -121,11 +110,7 @@ fn what_the_agent_has_kept_of_the_turn_that_was_cut_off_is_there_once() {
         [&[][..], &[("Third question", "")], &[("Third question", "Third")], &[("Third question", "Third answer")]]
     {
         let (store, world) = (Memory::new(), World::default());
-        let mut desk = Desk::ready(&store, &world, &loads());
-        desk.new_session("s1", CWD);
-        for (user, agent) in TOLD {
-            desk.turn("s1", user, &[agent]);
-        }
+        let mut desk = begun(&store, &world, &loads(), TOLD);
         ask_prompt(&mut desk, "third", "s1", "Third question");
         desk.agent(update("s1", chunk("agent_message_chunk", "Third")));
         desk.revive(&loads());
@@ -150,9 +135,7 @@ fn what_the_agent_has_kept_of_the_turn_that_was_cut_off_is_there_once() {
 #[test]
 fn what_the_store_has_not_taken_yet_is_not_doubled_by_what_the_agent_replays() {
     let (store, world) = (Faulty::default(), World::default());
-    let mut desk = Desk::ready(&store, &world, &loads());
-    desk.new_session("s1", CWD);
-    desk.turn("s1", "Hello", &["Hi"]);
+    let mut desk = begun(&store, &world, &loads(), &[("Hello", "Hi")]);
     store.fail(0, 50, StorageError::Full);
     ask_prompt(&mut desk, "turn", "s1", "Go");
     desk.agent(update("s1", chunk("agent_message_chunk", "Half")));

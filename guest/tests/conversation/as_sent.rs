@@ -6,7 +6,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World};
-use crate::scenes::{CWD, TOLD, account, answers, ask_load, ask_prompt, ask_resume, leave, oblige, told};
+use crate::scenes::{CWD, TOLD, account, answers, ask_load, ask_prompt, ask_resume, converse, leave, oblige, told};
 
 /// What a peer says, after which nothing is said that cannot be read.
 fn line(desk: &mut Desk<'_>, peer: Peer, rest: &str) -> (Vec<String>, Vec<String>) {
@@ -51,9 +51,7 @@ fn a_load_shows_as_much_as_is_asked_for_whatever_is_said_beside() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let mut desk = Desk::ready(&store, &world, &json!({}));
     let id = desk.new_session("s1", CWD);
-    for (user, agent) in TOLD {
-        desk.turn(&id, user, &[agent]);
-    }
+    converse(&mut desk, &id, TOLD);
     let mut load = |meta: &str| {
         let params = format!("{{\"sessionId\":\"{id}\",\"cwd\":\"{CWD}\",\"mcpServers\":[],\"_meta\":{meta}}}");
         ask(&mut desk, "session/load", &params)

@@ -3,8 +3,8 @@
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, answers, ask_load, leave, load};
+use crate::desk::{Desk, World, chunk, update};
+use crate::scenes::{CWD, Turns, answers, both_open, leave, load_told, prompt_until_sent};
 
 fn text(text: &str) -> Value {
     json!({"type": "text", "text": text})
@@ -30,14 +30,6 @@ fn call(id: &str) -> Value {
     json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "Read", "status": "completed"})
 }
 
-fn asks(desk: &mut Desk<'_>, blocks: &[Value]) {
-    let params = json!({"sessionId": "s1", "prompt": blocks});
-    let mut out = desk.client(json!({"id": "turn", "method": "session/prompt", "params": params}));
-    while out.asked("session/prompt").is_none() {
-        out = desk.wait(100);
-    }
-}
-
 fn tells(desk: &mut Desk<'_>, told: &[Value]) {
     for told in told {
         desk.agent(update("s1", told.clone()));
@@ -49,12 +41,7 @@ fn tells(desk: &mut Desk<'_>, told: &[Value]) {
 fn shown(store: &Memory, world: &World, told: &[Value]) -> (Vec<Value>, Value) {
     world.now.set(world.now.get() + 60_000);
     let mut desk = Desk::ready(store, world, &json!({"loadSession": true}));
-    let mut out = Out::default();
-    let asked = ask_load(&mut desk, "load", "s1").request("session/load");
-    for told in told {
-        out.extend(desk.agent(update("s1", told.clone())));
-    }
-    out.extend(desk.reply(&asked, json!({})));
+    let out = load_told(&mut desk, told);
     let set_aside = out.answer("load")["result"]["_meta"]["acp-sessions"]["setAside"].clone();
     let kinds = ["user_message_chunk", "agent_message_chunk", "tool_call"];
     let all = out.client.iter().map(|message| &message["params"]["update"]);
@@ -72,7 +59,7 @@ fn a_prompt_is_known_again_though_what_is_attached_is_told_as_text() {
         let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
         desk.new_session("s1", CWD);
         desk.turn("s1", "Good morning", &["Good morning, what shall it be?"]);
-        asks(&mut desk, prompt);
+        prompt_until_sent(&mut desk, "turn", prompt);
         tells(&mut desk, answer);
         desk.agent(json!({"id": "turn", "result": {"stopReason": stop}}));
         desk.turn("s1", "And then?", &["Then it is done."]);
@@ -117,7 +104,7 @@ fn a_prompt_that_was_cancelled_is_known_in_one_message_with_the_next() {
         let (store, world) = (Memory::new(), World::unrecorded());
         let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
         desk.new_session("s1", CWD);
-        asks(&mut desk, &prompt);
+        prompt_until_sent(&mut desk, "turn", &prompt);
         desk.agent(json!({"id": "turn", "result": {"stopReason": "cancelled"}}));
         desk.turn("s1", "No, do not", &["Then I shall not."]);
         leave(desk);
@@ -138,16 +125,12 @@ fn turns_of_two_windows_stay_whole_though_what_is_attached_to_one_is_told_as_tex
         ([text("Like this: "), image()], "Like this: [Image]"),
     ] {
         let (store, world) = (Memory::new(), World::unrecorded());
-        let loads = json!({"loadSession": true});
-        let mut first = Desk::ready(&store, &world, &loads);
-        first.new_session("s1", CWD);
-        first.turn("s1", "one", &["answer one"]);
-        let mut second = Desk::ready(&store, &world, &loads);
-        load(&mut second, "s1", &[("one", "answer one")]);
-        asks(&mut first, &prompt);
+        let before: Turns<'_> = &[("one", "answer one")];
+        let (mut first, mut second) = both_open(&store, &world, &json!({"loadSession": true}), before);
+        prompt_until_sent(&mut first, "turn", &prompt);
         tells(&mut first, &[says("first words, ")]);
         first.wait(100);
-        asks(&mut second, &[text("meanwhile")]);
+        prompt_until_sent(&mut second, "turn", &[text("meanwhile")]);
         tells(&mut second, &[says("of the other")]);
         second.wait(100);
         tells(&mut first, &[says("last words")]);
@@ -183,7 +166,7 @@ fn what_is_attached_is_no_other_prompt_where_the_agent_has_said_nothing() {
             let (store, world) = (Memory::new(), World::unrecorded());
             let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
             desk.new_session("s1", CWD);
-            asks(&mut desk, &prompt);
+            prompt_until_sent(&mut desk, "turn", &prompt);
             tells(&mut desk, &answer);
             desk.agent(json!({"id": "turn", "result": {"stopReason": "cancelled"}}));
             leave(desk);

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, text_of, update};
 use crate::scenes::{
-    CWD, TOLD, answers, ask_load, ask_permission, ask_prompt, ask_resume, leave, lines, load, met, oblige, permit,
-    replay, said, says, updates,
+    CWD, TOLD, answers, ask_load, ask_permission, ask_prompt, ask_resume, converse, leave, lines, load, met, oblige,
+    permit, replay, said, says, updates,
 };
 
 const AGENT: &str = "agent_message_chunk";
@@ -27,9 +27,7 @@ fn set(store: &Memory, world: &World, capabilities: &Value) {
     let mut desk = Desk::ready(store, world, capabilities);
     desk.new_session("s1", CWD);
     desk.agent(update("s1", json!({"sessionUpdate": "current_mode_update", "currentModeId": "code"})));
-    for (user, agent) in TOLD {
-        desk.turn("s1", user, &[agent]);
-    }
+    converse(&mut desk, "s1", TOLD);
     leave(desk);
 }
 

@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::StorageError;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World};
-use crate::scenes::{A_WRITE, CWD, Turns, ask_load, ask_prompt, leave, lines, load, oblige, replay, said};
+use crate::scenes::{A_WRITE, Turns, ask_load, ask_prompt, begun, both_open, leave, lines, load, oblige, replay, said};
 use crate::side_by_side::shown;
 
 const FIRST: Turns<'static> = &[("Old question", "Old answer"), ("Older question", "Older answer")];
@@ -156,12 +156,8 @@ fn a_load_that_is_asked_for_again_can_be_cancelled_too() {
 fn what_is_new_is_taken_over_also_where_something_else_is_disputed_that_another_window_may_go_on_with() {
     let (store, world) = (Faulty::default(), World::unrecorded());
     let loads = json!({"loadSession": true});
-    let mut first = Desk::ready(&store, &world, &loads);
-    first.new_session("s1", CWD);
     let here = [FIRST[0], FIRST[1], ("Third question", "Third answer")];
-    for (user, agent) in here {
-        first.turn("s1", user, &[agent]);
-    }
+    let mut first = begun(&store, &world, &loads, &here);
     let told = [FIRST[0], OUTSIDE[0], FIRST[1], ("Third question", "Another one altogether")];
     let known = [FIRST[0], OUTSIDE[0], FIRST[1], here[2]];
     for time in ["once", "again"] {
@@ -207,11 +203,7 @@ fn a_history_that_only_its_agent_has_is_not_taken_over_mixed_with_that_for_a_can
 fn of_what_comes_in_the_place_of_a_turn_that_was_cut_off_other_windows_are_shown_whole_turns_that_are_new() {
     let (store, world) = (Faulty::default(), World::unrecorded());
     let loads = json!({"loadSession": true});
-    let mut killed = Desk::ready(&store, &world, &loads);
-    killed.new_session("s1", CWD);
-    killed.turn("s1", FIRST[0].0, &[FIRST[0].1]);
-    let mut watching = Desk::ready(&store, &world, &loads);
-    load(&mut watching, "s1", &FIRST[..1]).answer("load");
+    let (mut killed, mut watching) = both_open(&store, &world, &loads, &FIRST[..1]);
     ask_prompt(&mut killed, "cut", "s1", FIRST[1].0).request("session/prompt");
     killed.wait(A_WRITE);
     drop(killed);

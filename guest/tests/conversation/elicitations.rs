@@ -4,21 +4,9 @@ use acp_sessions_corpus::Call;
 use acp_sessions_guest::storage::{Bounds, Memory, Storage};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Out, World, update};
-use crate::follower::{SOON, loads, members, one, state, subscribe, told, window};
-use crate::scenes::{CWD, LONG, answers, ask_permission, ask_prompt, leave, permit};
-
-/// The agent has its user fill in a form, in a session.
-fn elicits(desk: &mut Desk<'_>, request: &str, session: &str) -> Out {
-    let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
-    let params = json!({"sessionId": session, "mode": "form", "message": "Your name?", "requestedSchema": schema});
-    desk.agent(json!({"id": request, "method": "elicitation/create", "params": params}))
-}
-
-/// The user fills it in.
-fn accepts(desk: &mut Desk<'_>, request: &str) -> Out {
-    desk.client(json!({"id": request, "result": {"action": "accept", "content": {"name": "x"}}}))
-}
+use crate::desk::{Desk, Out, World};
+use crate::follower::{SOON, followed_turn, loads, members, one, state, told, window};
+use crate::scenes::{CWD, LONG, Question, answers, ask_permission, ask_prompt, leave, permit};
 
 fn takes_back(desk: &mut Desk<'_>, request: &str) -> Out {
     desk.agent(json!({"method": "$/cancel_request", "params": {"requestId": request}}))
@@ -37,30 +25,24 @@ const MANY: usize = 100;
 
 #[test]
 fn however_much_is_asked_at_once_the_user_is_waited_for_until_the_last_of_it_is_answered() {
-    for (is_permission, is_lost) in [(false, false), (true, false), (false, true), (true, true)] {
+    for (question, is_lost) in Question::KINDS.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
         let (store, world) = (Memory::new(), World::unrecorded());
         let mut desk = window(&store, &world);
         desk.new_session("s1", CWD);
-        let form = |nth: usize| format!("form {nth}");
+        let request = |nth: usize| format!("question {nth}");
         for nth in 0..MANY {
-            if is_permission {
-                let options = json!([{"optionId": "y", "name": "Yes", "kind": "allow_once"}]);
-                let params = json!({"sessionId": "s1", "toolCall": {"toolCallId": "c"}, "options": options});
-                desk.agent(json!({"id": form(nth), "method": "session/request_permission", "params": params}));
-            } else {
-                elicits(&mut desk, &form(nth), "s1");
-            }
+            question.ask(&mut desk, &request(nth), "s1");
         }
         for nth in 0..MANY {
-            assert_eq!(state(&mut desk, "s1"), "requires_action", "{nth} {is_permission}");
+            assert_eq!(state(&mut desk, "s1"), "requires_action", "{nth} {question:?}");
             if is_lost && nth == MANY / 2 {
                 desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
-                assert_eq!(state(&mut desk, "s1"), "requires_action", "{nth} {is_permission}");
+                assert_eq!(state(&mut desk, "s1"), "requires_action", "{nth} {question:?}");
             }
-            accepts(&mut desk, &form(nth));
+            question.answer(&mut desk, &request(nth));
             desk.wait(LONG);
         }
-        assert_eq!(state(&mut desk, "s1"), "idle", "{is_permission}");
+        assert_eq!(state(&mut desk, "s1"), "idle", "{question:?}");
     }
 }
 
@@ -69,14 +51,10 @@ fn whoever_is_to_fill_something_in_is_waited_for_in_the_turn() {
     for ends in ["accepted", "refused", "taken back", "cancelled", "failed", "another prompt", "agent lost", "left"] {
         for is_lost in [false, true] {
             let (store, world) = (Memory::new(), World::unrecorded());
-            let mut first = window(&store, &world);
-            first.new_session("s1", CWD);
-            let mut second = window(&store, &world);
-            let (subscription, _) = subscribe(&mut second, json!({}));
-            ask_prompt(&mut first, "turn", "s1", "Go");
+            let (mut first, mut second, subscription) = followed_turn(&store, &world);
             second.wait(SOON);
             let before = entries(&store, &world);
-            assert_eq!(elicits(&mut first, "form", "s1").client.len(), 1);
+            assert_eq!(Question::Form.ask(&mut first, "form", "s1").client.len(), 1);
             assert_eq!(members(&told(&second.wait(SOON), &subscription).0, "state"), one("s1", "requires_action"));
             assert_eq!(state(&mut first, "s1"), "requires_action");
             if is_lost {
@@ -85,7 +63,7 @@ fn whoever_is_to_fill_something_in_is_waited_for_in_the_turn() {
             }
             let expected = match ends {
                 "accepted" => {
-                    assert_eq!(accepts(&mut first, "form").agent.len(), 1);
+                    assert_eq!(Question::Form.answer(&mut first, "form").agent.len(), 1);
                     json!("running")
                 }
                 "refused" => {
@@ -141,7 +119,7 @@ fn whoever_is_to_fill_something_in_between_turns_is_waited_for_through_them() {
         desk.turn("s1", "Hi", &["Ho"]);
         let mut second = window(&store, &world);
         let before = entries(&store, &world);
-        elicits(&mut desk, "form", "s1");
+        Question::Form.ask(&mut desk, "form", "s1");
         assert_eq!(state(&mut second, "s1"), "requires_action", "{ends}");
         assert_eq!(entries(&store, &world), before);
         desk.turn("s1", "Go", &["On"]);
@@ -149,7 +127,7 @@ fn whoever_is_to_fill_something_in_between_turns_is_waited_for_through_them() {
         let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
         assert_eq!(state(&mut desk, "s1"), "requires_action", "{ends}");
         match ends {
-            "accepted" => drop(accepts(&mut desk, "form")),
+            "accepted" => drop(Question::Form.answer(&mut desk, "form")),
             "taken back" => drop(takes_back(&mut desk, "form")),
             _ => drop(desk.revive(&loads())),
         }
@@ -165,11 +143,11 @@ fn each_of_several_questions_is_waited_for() {
     let mut desk = window(&store, &world);
     desk.new_session("s1", CWD);
     ask_prompt(&mut desk, "turn", "s1", "Go");
-    elicits(&mut desk, "form", "s1");
+    Question::Form.ask(&mut desk, "form", "s1");
     ask_permission(&mut desk);
-    elicits(&mut desk, "other", "s1");
+    Question::Form.ask(&mut desk, "other", "s1");
     let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
-    accepts(&mut desk, "form");
+    Question::Form.answer(&mut desk, "form");
     desk.wait(LONG);
     assert_eq!(state(&mut desk, "s1"), "requires_action");
     permit(&mut desk);
@@ -192,24 +170,9 @@ fn what_names_no_session_that_is_open_is_nobodys() {
         json!({"requestId": "turn", "mode": "url", "message": "Log in", "elicitationId": "e", "url": "http://x"});
     let out = desk.agent(json!({"id": "url", "method": "elicitation/create", "params": params}));
     assert_eq!(out.client[0]["params"], params);
-    assert_eq!(elicits(&mut desk, "form", "s9").client.len(), 1);
+    assert_eq!(Question::Form.ask(&mut desk, "form", "s9").client.len(), 1);
     assert_eq!(state(&mut desk, "s1"), "running");
     for request in ["url", "form"] {
-        assert_eq!(accepts(&mut desk, request).agent.len(), 1);
+        assert_eq!(Question::Form.answer(&mut desk, request).agent.len(), 1);
     }
-}
-
-#[test]
-fn a_session_waits_for_what_a_sub_agent_has_its_user_fill_in() {
-    let (store, world) = (Memory::new(), World::unrecorded());
-    let mut desk = window(&store, &world);
-    desk.new_session("s1", CWD);
-    let mut second = window(&store, &world);
-    ask_prompt(&mut desk, "turn", "s1", "Go");
-    desk.agent(update("s1", json!({"sessionUpdate": "subagent_update", "sessionId": "c1", "title": "c1"})));
-    elicits(&mut desk, "form", "c1");
-    assert_eq!(state(&mut second, "s1"), "requires_action");
-    accepts(&mut desk, "form");
-    desk.wait(LONG);
-    assert_eq!(state(&mut second, "s1"), "running");
 }

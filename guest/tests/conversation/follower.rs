@@ -4,7 +4,7 @@ use acp_sessions_guest::storage::{Memory, Storage};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World};
-use crate::scenes::met;
+use crate::scenes::{CWD, ask_prompt, met};
 
 /// A change in one window is told in another within this time, in milliseconds.
 pub(crate) const SOON: i64 = 1000;
@@ -15,6 +15,16 @@ pub(crate) fn loads() -> Value {
 
 pub(crate) fn window<'a, S: Storage>(store: &'a S, world: &'a World) -> Desk<'a, S> {
     Desk::ready(store, world, &loads())
+}
+
+/// A window at a turn in `s1`, and another that follows the list by this subscription.
+pub(crate) fn followed_turn<'a>(store: &'a Memory, world: &'a World) -> (Desk<'a>, Desk<'a>, String) {
+    let mut first = window(store, world);
+    first.new_session("s1", CWD);
+    let mut second = window(store, world);
+    let (subscription, _) = subscribe(&mut second, json!({}));
+    ask_prompt(&mut first, "turn", "s1", "Go");
+    (first, second, subscription)
 }
 
 /// A window of a client that wants hints.

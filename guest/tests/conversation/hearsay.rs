@@ -6,7 +6,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, envelope, update};
-use crate::scenes::{CWD, account, ask_prompt, ask_resume, leave, load, oblige, said, says, updates};
+use crate::scenes::{account, ask_prompt, ask_resume, begun, leave, load, oblige, said, says, updates};
 use crate::side_by_side::{SOON, ends, other, sends_without_room, shown, two_windows};
 
 #[test]
@@ -143,9 +143,7 @@ fn what_comes_to_words_between_turns_behind_a_load_is_shown() {
 fn what_another_program_of_one_agent_says_between_turns_is_shown_and_told_like_its_turns() {
     let (store, world) = (Memory::new(), World::default());
     let capabilities = json!({"sessionCapabilities": {"resume": {}}});
-    let mut first = Desk::ready(&store, &world, &capabilities);
-    first.new_session("s1", CWD);
-    first.turn("s1", "Hi", &["Ho"]);
+    let mut first = begun(&store, &world, &capabilities, &[("Hi", "Ho")]);
     // The same session of the agent's is open in both of its programs.
     let mut second = Desk::ready(&store, &world, &capabilities);
     let out = ask_resume(&mut second, "resume", "s1");

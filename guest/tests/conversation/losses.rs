@@ -5,7 +5,9 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, TOLD, account, ask_load, ask_prompt, leave, lines, load, mark, oblige, replay, said, told};
+use crate::scenes::{
+    CWD, TOLD, account, ask_load, ask_prompt, converse, leave, lines, load, mark, oblige, replay, said, told,
+};
 
 fn arrival(peer: Peer, content: Content) -> Arrival {
     Arrival { peer, content }
@@ -100,9 +102,7 @@ fn a_close_or_delete_that_was_lost_is_answered_and_can_be_done_again() {
         let capabilities = json!({"sessionCapabilities": {"resume": {}, "close": {}}});
         let mut desk = Desk::ready(&store, &world, &capabilities);
         let id = desk.new_session("s1", CWD);
-        for (user, agent) in TOLD {
-            desk.turn(&id, user, &[agent]);
-        }
+        converse(&mut desk, &id, TOLD);
         let params = json!({"sessionId": id});
         let out = desk.client(json!({"id": "first", "method": method, "params": params}));
         let asked = out.request("session/close");

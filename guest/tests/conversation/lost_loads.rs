@@ -5,7 +5,9 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, TOLD, ask_fork, ask_load, ask_prompt, ask_resume, lines, load, oblige, replay, said, set};
+use crate::scenes::{
+    CWD, TOLD, ask_fork, ask_load, ask_prompt, ask_resume, converse, lines, load, oblige, replay, said, set,
+};
 
 const LIMIT: [(&str, &str); 1] = [("agent-timeout-ms", "1000")];
 
@@ -122,9 +124,7 @@ fn what_an_agent_replays_on_a_fork_or_for_a_session_that_were_lost_is_nobodys() 
         let (store, world) = (Memory::new(), World::default());
         let mut desk = set(&store, &world, &capabilities, &LIMIT);
         let id = desk.new_session("s1", CWD);
-        for (user, agent) in TOLD {
-            desk.turn(&id, user, &[agent]);
-        }
+        converse(&mut desk, &id, TOLD);
         if method == "session/load" {
             desk.ask("session/close", json!({"sessionId": id}));
         }

@@ -3,27 +3,23 @@
 use acp_sessions_guest::storage::{Memory, Storage, StorageError};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Faulty, Out, World, chunk, update};
-use crate::scenes::{CWD, answers, ask_load, ask_prompt, leave, load, said};
+use crate::desk::{Desk, Faulty, World, chunk, update};
+use crate::scenes::{CWD, answers, begun, both_open, leave, load_told, prompt_until_sent, said};
+
+/// The user asks this, which the agent puts into its transcript as it is sent it.
+fn asks(desk: &mut Desk<'_>, text: &str, transcript: &mut Vec<Value>) {
+    let out = prompt_until_sent(desk, "turn", &[json!({"type": "text", "text": text})]);
+    let prompt = out.request("session/prompt")["params"]["prompt"].clone();
+    let blocks = prompt.as_array().unwrap().iter();
+    transcript.extend(blocks.map(|block| json!({"sessionUpdate": "user_message_chunk", "content": block})));
+}
 
 #[test]
 fn a_prompt_that_was_sent_before_is_there_once_behind_turns_at_the_same_time() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let loads = json!({"loadSession": true});
-    let mut first = Desk::ready(&store, &world, &loads);
-    first.new_session("s1", CWD);
-    let mut second = Desk::ready(&store, &world, &loads);
-    load(&mut second, "s1", &[]);
+    let (mut first, mut second) = both_open(&store, &world, &loads, &[]);
     let mut transcript: Vec<Value> = Vec::new();
-    let asks = |desk: &mut Desk<'_>, text: &str, transcript: &mut Vec<Value>| {
-        let mut out = ask_prompt(desk, "turn", "s1", text);
-        while out.asked("session/prompt").is_none() {
-            out = desk.wait(100);
-        }
-        let prompt = out.request("session/prompt")["params"]["prompt"].clone();
-        let blocks = prompt.as_array().unwrap().iter();
-        transcript.extend(blocks.map(|block| json!({"sessionUpdate": "user_message_chunk", "content": block})));
-    };
     let says = |desk: &mut Desk<'_>, told: Value, transcript: &mut Vec<Value>| {
         transcript.push(told.clone());
         desk.agent(update("s1", told));
@@ -49,12 +45,7 @@ fn a_prompt_that_was_sent_before_is_there_once_behind_turns_at_the_same_time() {
     leave(second);
     world.now.set(world.now.get() + 60_000);
     let mut third = Desk::ready(&store, &world, &loads);
-    let asked = ask_load(&mut third, "load", "s1").request("session/load");
-    let mut out = Out::default();
-    for told in transcript {
-        out.extend(third.agent(update("s1", told)));
-    }
-    out.extend(third.reply(&asked, json!({})));
+    let out = load_told(&mut third, &transcript);
     // Tool calls are no words.
     assert_eq!(said(&out.client), ["> ok", "e2 ", "> do w1 69", "e1 ", "> do w1 1ok"]);
     let answer = out.answer("load")["result"]["_meta"]["acp-sessions"].clone();
@@ -65,26 +56,12 @@ fn a_prompt_that_was_sent_before_is_there_once_behind_turns_at_the_same_time() {
 fn prompts_that_nobody_answers_are_there_once() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let loads = json!({"loadSession": true});
-    let mut first = Desk::ready(&store, &world, &loads);
-    first.new_session("s1", CWD);
+    let mut first = begun(&store, &world, &loads, &[]);
     let mut transcript: Vec<Value> = Vec::new();
-    let asks = |desk: &mut Desk<'_>, text: &str, transcript: &mut Vec<Value>| {
-        let mut out = ask_prompt(desk, "turn", "s1", text);
-        while out.asked("session/prompt").is_none() {
-            out = desk.wait(100);
-        }
-        let prompt = out.request("session/prompt")["params"]["prompt"].clone();
-        let blocks = prompt.as_array().unwrap().iter();
-        transcript.extend(blocks.map(|block| json!({"sessionUpdate": "user_message_chunk", "content": block})));
-    };
     asks(&mut first, "go on", &mut transcript);
     first.agent(answers("turn"));
     let mut second = Desk::ready(&store, &world, &loads);
-    let asked = ask_load(&mut second, "load", "s1").request("session/load");
-    for told in &transcript {
-        second.agent(update("s1", told.clone()));
-    }
-    second.reply(&asked, json!({})).answer("load");
+    load_told(&mut second, &transcript);
     asks(&mut second, "go on", &mut transcript);
     asks(&mut first, "go on", &mut transcript);
     first.agent(answers("turn"));
@@ -93,12 +70,7 @@ fn prompts_that_nobody_answers_are_there_once() {
     leave(second);
     world.now.set(world.now.get() + 60_000);
     let mut third = Desk::ready(&store, &world, &loads);
-    let asked = ask_load(&mut third, "load", "s1").request("session/load");
-    let mut out = Out::default();
-    for told in transcript {
-        out.extend(third.agent(update("s1", told)));
-    }
-    out.extend(third.reply(&asked, json!({})));
+    let out = load_told(&mut third, &transcript);
     assert_eq!(said(&out.client), ["> go ongo ongo on"]);
 }
 
@@ -106,11 +78,7 @@ fn prompts_that_nobody_answers_are_there_once() {
 fn a_turn_that_could_not_be_written_before_another_windows_is_there_once() {
     let (store, world) = (Faulty::default(), World::unrecorded());
     let loads = json!({"loadSession": true});
-    let mut first = Desk::ready(&store, &world, &loads);
-    first.new_session("s1", CWD);
-    first.turn("s1", "one", &["answer one"]);
-    let mut second = Desk::ready(&store, &world, &loads);
-    load(&mut second, "s1", &[("one", "answer one")]);
+    let (mut first, mut second) = both_open(&store, &world, &loads, &[("one", "answer one")]);
     store.fail(0, usize::MAX, StorageError::Full);
     second.turn("s1", "two", &["answer two"]);
     assert!(store.mend());
@@ -134,19 +102,11 @@ fn a_turn_that_could_not_be_written_before_another_windows_is_there_once() {
 
 /// The agent tells this: prompts behind `> `, and answers.
 fn tells<S: Storage>(desk: &mut Desk<'_, S>, words: &[&str]) -> Vec<String> {
-    let mut out = ask_load(desk, "load", "s1");
-    let asked = out.request("session/load");
-    for words in words {
-        let told = words
-            .strip_prefix("> ")
-            .map_or_else(|| chunk("agent_message_chunk", words), |prompt| chunk("user_message_chunk", prompt));
-        out.extend(desk.agent(update("s1", told)));
-    }
-    out.extend(desk.reply(&asked, json!({})));
-    while !out.client.iter().any(|told| told["id"] == "load") {
-        out.extend(desk.wait(100));
-    }
-    said(&out.client)
+    let told = words.iter().map(|words| match words.strip_prefix("> ") {
+        Some(prompt) => chunk("user_message_chunk", prompt),
+        None => chunk("agent_message_chunk", words),
+    });
+    said(&load_told(desk, &told.collect::<Vec<_>>()).client)
 }
 
 #[test]
@@ -166,9 +126,7 @@ fn turns_from_outside_are_shown_while_a_window_is_open_though_what_was_said_befo
     ] {
         let (store, world) = (Memory::new(), World::unrecorded());
         let loads = json!({"loadSession": true});
-        let mut first = Desk::ready(&store, &world, &loads);
-        first.new_session("s1", CWD);
-        first.turn("s1", "one", &["answer one"]);
+        let mut first = begun(&store, &world, &loads, &[("one", "answer one")]);
         first.turn("s1", "two", second_answer);
         world.now.set(world.now.get() + 60_000);
         first.wait(100);
@@ -274,10 +232,7 @@ fn prompts_that_windows_do_not_wait_for_stay_where_they_are_in_whichever_order_t
             let desk = &mut windows[*window];
             match step.split_once(' ') {
                 Some((">", prompt)) => {
-                    let mut out = ask_prompt(desk, prompt, "s1", prompt);
-                    while out.asked("session/prompt").is_none() {
-                        out = desk.wait(100);
-                    }
+                    prompt_until_sent(desk, prompt, &[json!({"type": "text", "text": prompt})]);
                 }
                 Some(("=", prompt)) => drop(desk.agent(answers(prompt))),
                 _ => drop(desk.agent(update("s1", chunk("agent_message_chunk", step)))),

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, World, chunk, update};
 use crate::scenes::{
-    CWD, LONG, TOLD, Turns, account, answers, ask_load, ask_prompt, leave, lines, load, oblige, replay, said, says,
+    CWD, LONG, TOLD, Turns, account, answers, ask_load, ask_prompt, begun, leave, lines, load, oblige, replay, said,
+    says,
 };
 
 /// For longer than a connection is believed to be there that does not say so.
@@ -18,11 +19,7 @@ fn loads() -> Value {
 
 /// A window on a session `s1` of two turns that is in the midst of a third one.
 fn at_work<'a, S: Storage>(store: &'a S, world: &'a World) -> Desk<'a, S> {
-    let mut desk = Desk::ready(store, world, &loads());
-    desk.new_session("s1", CWD);
-    for (user, agent) in TOLD {
-        desk.turn("s1", user, &[agent]);
-    }
+    let mut desk = begun(store, world, &loads(), TOLD);
     ask_prompt(&mut desk, "third", "s1", "Third question");
     desk.agent(says("Third"));
     desk.wait(LONG);

@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, LONG, answers, ask_load, ask_prompt, oblige, told};
+use crate::scenes::{CWD, LONG, answers, ask_load, ask_prompt, begun, oblige, told};
 
 fn ask(desk: &mut Desk<'_>, method: &str, session: &str) -> Out {
     desk.client(json!({"id": "away", "method": method, "params": {"sessionId": session}}))
@@ -104,9 +104,7 @@ fn a_prompt_to_a_session_that_was_deleted_elsewhere_says_that_nothing_is_kept() 
     for is_noticed in [true, false] {
         for is_under_way in [true, false] {
             let (store, world) = (Memory::new(), World::default());
-            let mut first = Desk::ready(&store, &world, &json!({}));
-            first.new_session("s1", CWD);
-            first.turn("s1", "Hi", &["Ho"]);
+            let mut first = begun(&store, &world, &json!({}), &[("Hi", "Ho")]);
             let mut second = Desk::ready(&store, &world, &json!({}));
             if is_under_way {
                 ask_prompt(&mut first, "prompt", "s1", "Still there?");
@@ -144,9 +142,7 @@ fn a_prompt_to_a_session_that_was_deleted_elsewhere_says_that_nothing_is_kept_th
     ];
     for refusal in refusals {
         let (store, world) = (Memory::new(), World::unrecorded());
-        let mut first = Desk::ready(&store, &world, &json!({}));
-        first.new_session("s1", CWD);
-        first.turn("s1", "Hi", &["Ho"]);
+        let mut first = begun(&store, &world, &json!({}), &[("Hi", "Ho")]);
         Desk::ready(&store, &world, &json!({})).ask("session/delete", json!({"sessionId": "s1"}));
         ask_prompt(&mut first, "prompt", "s1", "Still there?").request("session/prompt");
         let out = first.agent(json!({"id": "prompt", "error": refusal}));
@@ -184,9 +180,7 @@ fn says_at_work() -> [Value; 6] {
 fn what_the_agent_says_in_a_turn_is_shown_to_its_end_though_the_session_was_deleted_elsewhere() {
     for is_under_way in [true, false] {
         let (store, world) = (Memory::new(), World::unrecorded());
-        let mut desk = Desk::ready(&store, &world, &json!({}));
-        desk.new_session("s1", CWD);
-        desk.turn("s1", "Hi", &["Ho"]);
+        let mut desk = begun(&store, &world, &json!({}), &[("Hi", "Ho")]);
         if !is_under_way {
             delete_elsewhere(&store, &world);
         }

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
 use crate::scenes::{
-    CWD, TOLD, Turns, account, ask_load, ask_prompt, ask_resume, leave, lines, listing, load, mark, oblige, replay,
-    row, said, told,
+    CWD, TOLD, Turns, account, ask_load, ask_prompt, ask_resume, begun, converse, leave, lines, listing, load, mark,
+    oblige, replay, row, said, told,
 };
 
 const OLD: Turns<'static> = &[("Old question", "Old answer")];
@@ -525,9 +525,7 @@ fn what_was_said_outside_between_two_turns_of_an_open_window_is_shown_by_the_nex
         let (store, world) = (Memory::new(), World::unrecorded());
         let mut desk = listing(&store, &world, "a", &capabilities, &[]);
         desk.new_session("s1", CWD);
-        for (user, agent) in TOLD {
-            desk.turn("s1", user, &[agent]);
-        }
+        converse(&mut desk, "s1", TOLD);
         // Nobody reads the list in between, and the one time that it tells then is that of the last turn.
         world.now.set(world.now.get() + 30_000);
         turn_of_two_seconds(&mut desk, NEW[0].0, NEW[0].1);
@@ -544,11 +542,7 @@ fn what_was_said_outside_between_two_turns_of_an_open_window_is_shown_by_the_nex
 fn a_load_in_a_window_that_has_the_session_open_compares_where_something_may_have_been_said_outside_since() {
     for capabilities in both_ways() {
         let (store, world) = (Memory::new(), World::unrecorded());
-        let mut desk = Desk::ready(&store, &world, &capabilities);
-        desk.new_session("s1", CWD);
-        for (user, agent) in TOLD {
-            desk.turn("s1", user, &[agent]);
-        }
+        let mut desk = begun(&store, &world, &capabilities, TOLD);
         let out = ask_load(&mut desk, "load", "s1");
         assert!(out.asked("session/load").is_none(), "it was said a moment ago");
         assert_eq!(said(&out.client), lines(&[TOLD]));

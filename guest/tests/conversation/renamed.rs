@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, LONG, TOLD, Turns, account, ask_load, ask_prompt, leave, lines, listing, load, oblige, row, said, updates,
+    CWD, LONG, TOLD, Turns, account, ask_load, ask_prompt, converse, leave, lines, listing, load, oblige, row, said,
+    updates,
 };
 use crate::usage;
 
@@ -26,9 +27,7 @@ fn loads() -> Value {
 fn named<'a>(store: &'a Memory, world: &'a World, agent_id: &str) -> String {
     let mut desk = listing(store, world, BEFORE, &loads(), &[]);
     let id = desk.new_session(agent_id, CWD);
-    for (user, agent) in TOLD {
-        desk.turn(&id, user, &[agent]);
-    }
+    converse(&mut desk, &id, TOLD);
     desk.ask("session/set_title", json!({"sessionId": id, "title": "Mine"}));
     leave(desk);
     id

@@ -65,6 +65,31 @@ pub(crate) fn ask_prompt<S: Storage>(desk: &mut Desk<'_, S>, request: &str, sess
     desk.client(json!({"id": request, "method": "session/prompt", "params": params}))
 }
 
+/// A prompt of these blocks, and what goes out once it goes to the agent: what another window is about to write is waited for.
+pub(crate) fn prompt_until_sent<S: Storage>(desk: &mut Desk<'_, S>, request: &str, blocks: &[Value]) -> Out {
+    let params = json!({"sessionId": "s1", "prompt": blocks});
+    let mut out = desk.client(json!({"id": request, "method": "session/prompt", "params": params}));
+    while out.asked("session/prompt").is_none() {
+        out = desk.wait(100);
+    }
+    out
+}
+
+/// A load of `s1` by an agent that tells these updates, up to its answer.
+pub(crate) fn load_told<S: Storage>(desk: &mut Desk<'_, S>, updates: &[Value]) -> Out {
+    let mut out = ask_load(desk, "load", "s1");
+    let asked = out.request("session/load");
+    for told in updates {
+        out.extend(desk.agent(update("s1", told.clone())));
+    }
+    out.extend(desk.reply(&asked, json!({})));
+    // With another window on the session it is waited for what that is about to write.
+    while out.is_open("load") {
+        out.extend(desk.wait(100));
+    }
+    out
+}
+
 /// Longer than anything waits to be written, in milliseconds.
 pub(crate) const LONG: i64 = 500;
 
@@ -157,13 +182,51 @@ pub(crate) fn load<S: Storage>(desk: &mut Desk<'_, S>, session: &str, turns: Tur
     oblige(desk, out, turns, "fresh")
 }
 
+/// These turns are had in a session.
+pub(crate) fn converse<S: Storage>(desk: &mut Desk<'_, S>, session: &str, turns: Turns<'_>) {
+    for (user, agent) in turns {
+        desk.turn(session, user, &[agent]);
+    }
+}
+
+/// A session `s1` with the agent `a` in which these turns were had, open.
+pub(crate) fn begun<'a, S: Storage>(
+    store: &'a S,
+    world: &'a World,
+    capabilities: &Value,
+    turns: Turns<'_>,
+) -> Desk<'a, S> {
+    let mut desk = Desk::ready(store, world, capabilities);
+    desk.new_session("s1", CWD);
+    converse(&mut desk, "s1", turns);
+    desk
+}
+
+/// Two windows of one agent's that have `s1` open, in which these turns were had in the first one before.
+pub(crate) fn both_open<'a, S: Storage>(
+    store: &'a S,
+    world: &'a World,
+    capabilities: &Value,
+    turns: Turns<'_>,
+) -> (Desk<'a, S>, Desk<'a, S>) {
+    let first = begun(store, world, capabilities, turns);
+    let mut second = Desk::ready(store, world, capabilities);
+    load(&mut second, "s1", turns).answer("load");
+    (first, second)
+}
+
+/// A session `s1` of two turns with an agent that was then started again.
+pub(crate) fn revived<'a, S: Storage>(store: &'a S, world: &'a World, capabilities: &Value) -> Desk<'a, S> {
+    let mut desk = begun(store, world, capabilities, TOLD);
+    desk.revive(capabilities);
+    desk
+}
+
 /// A session of two turns, made with the agent `a`, of which nothing is open any more.
 pub(crate) fn told<S: Storage>(store: &S, world: &World, capabilities: &Value) -> String {
     let mut desk = Desk::ready(store, world, capabilities);
     let id = desk.new_session("s1", CWD);
-    for (user, agent) in TOLD {
-        desk.turn(&id, user, &[agent]);
-    }
+    converse(&mut desk, &id, TOLD);
     leave(desk);
     id
 }
@@ -225,14 +288,53 @@ pub(crate) fn updates<'o>(out: &'o Out, kind: &str) -> Vec<&'o Value> {
     updates.filter(|update| update["sessionUpdate"] == kind).collect()
 }
 
+/// What an agent asks its user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// Whether it may do something.
+    Permission,
+    /// To fill in a form.
+    Form,
+}
+
+impl Question {
+    pub(crate) const KINDS: [Self; 2] = [Self::Permission, Self::Form];
+
+    /// The agent asks it in a session, by a request of this id.
+    pub(crate) fn ask<S: Storage>(self, desk: &mut Desk<'_, S>, request: &str, session: &str) -> Out {
+        let (method, params) = match self {
+            Self::Permission => {
+                let options = json!([{"optionId": "y", "name": "Yes", "kind": "allow_once"}]);
+                let call = json!({"toolCallId": "c"});
+                ("session/request_permission", json!({"sessionId": session, "toolCall": call, "options": options}))
+            }
+            Self::Form => {
+                let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+                let message = "Your name?";
+                let params =
+                    json!({"sessionId": session, "mode": "form", "message": message, "requestedSchema": schema});
+                ("elicitation/create", params)
+            }
+        };
+        desk.agent(json!({"id": request, "method": method, "params": params}))
+    }
+
+    /// The user says yes to it, or fills it in.
+    pub(crate) fn answer<S: Storage>(self, desk: &mut Desk<'_, S>, request: &str) -> Out {
+        let result = match self {
+            Self::Permission => json!({"outcome": {"outcome": "selected", "optionId": "y"}}),
+            Self::Form => json!({"action": "accept", "content": {"name": "x"}}),
+        };
+        desk.client(json!({"id": request, "result": result}))
+    }
+}
+
 /// The agent asks the user of `s1`.
 pub(crate) fn ask_permission<S: Storage>(desk: &mut Desk<'_, S>) {
-    let options = json!([{"optionId": "y", "name": "Yes", "kind": "allow_once"}]);
-    let params = json!({"sessionId": "s1", "toolCall": {"toolCallId": "c"}, "options": options});
-    desk.agent(json!({"id": "may", "method": "session/request_permission", "params": params}));
+    Question::Permission.ask(desk, "may", "s1");
 }
 
 /// The user says yes to what [`ask_permission`] asks.
 pub(crate) fn permit<S: Storage>(desk: &mut Desk<'_, S>) {
-    desk.client(json!({"id": "may", "result": {"outcome": {"outcome": "selected", "optionId": "y"}}}));
+    Question::Permission.answer(desk, "may");
 }

@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Storage;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, envelope};
-use crate::scenes::{CWD, ask_load, oblige, said};
+use crate::scenes::{ask_load, begun, oblige, said};
 
 /// How long it may take until what is said elsewhere is shown, in milliseconds.
 pub(crate) const SOON: i64 = 1000;
@@ -26,9 +26,7 @@ pub(crate) fn with_agent<'a, S: Storage>(store: &'a S, world: &'a World, agent: 
 
 /// Two windows that have `s1` open, in which one turn was had.
 pub(crate) fn two_windows<'a, S: Storage>(store: &'a S, world: &'a World) -> (Desk<'a, S>, Desk<'a, S>) {
-    let mut first = Desk::ready(store, world, &json!({"sessionCapabilities": {"resume": {}}}));
-    first.new_session("s1", CWD);
-    first.turn("s1", "Hi", &["Ho"]);
+    let first = begun(store, world, &json!({"sessionCapabilities": {"resume": {}}}), &[("Hi", "Ho")]);
     (first, other(store, world))
 }
 

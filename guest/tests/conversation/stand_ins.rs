@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
 use crate::scenes::{
-    CWD, TOLD, Turns, account, ask_fork, ask_load, ask_prompt, leave, lines, listing, load, mark, oblige, row, said,
-    told,
+    CWD, TOLD, Turns, account, ask_fork, ask_load, ask_prompt, begun, leave, lines, listing, load, mark, oblige, row,
+    said, told,
 };
 
 const LONG_AGO: &str = "2025-01-01T00:00:00Z";
@@ -231,9 +231,7 @@ fn a_session_that_stands_in_is_none_of_its_own_though_the_agents_list_is_read_be
 fn a_session_that_is_begun_anew_has_no_twin_though_the_agents_list_tells_of_it_before_it_is_answered() {
     for is_listed_before in [false, true] {
         let (store, world) = (Memory::new(), World::default());
-        let mut desk = Desk::ready(&store, &world, &json!({}));
-        desk.new_session("s1", CWD);
-        desk.turn("s1", "Hi", &["Ho"]);
+        let desk = begun(&store, &world, &json!({}), &[("Hi", "Ho")]);
         leave(desk);
         if is_listed_before {
             leave(listing(&store, &world, "a", &json!({}), &[row("s2", "Two", LONG_AGO)]));

@@ -7,7 +7,7 @@ use acp_sessions_guest::store::Store;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, update};
-use crate::scenes::{CWD, ask_load, ask_prompt, ask_resume, leave, listing, load, oblige, row, updates};
+use crate::scenes::{CWD, ask_load, ask_prompt, ask_resume, begun, leave, listing, load, oblige, row, updates};
 
 const LONG_AGO: &str = "2025-01-01T00:00:00Z";
 
@@ -29,11 +29,8 @@ fn listed_title(desk: &mut Desk<'_>) -> Value {
 }
 
 /// A session of one turn, open.
-fn begun<'a>(store: &'a Memory, world: &'a World, capabilities: &Value) -> Desk<'a> {
-    let mut desk = Desk::ready(store, world, capabilities);
-    desk.new_session("s1", CWD);
-    desk.turn("s1", "Hi", &["Ho"]);
-    desk
+fn of_one_turn<'a>(store: &'a Memory, world: &'a World, capabilities: &Value) -> Desk<'a> {
+    begun(store, world, capabilities, &[("Hi", "Ho")])
 }
 
 #[test]
@@ -66,7 +63,7 @@ fn a_session_whose_only_prompt_was_refused_is_called_as_that() {
 fn a_title_that_the_user_sets_is_told_to_an_agent_that_has_titles() {
     for (capabilities, is_told) in [(titles(), true), (json!({"loadSession": true}), false)] {
         let (store, world) = (Memory::new(), World::default());
-        let mut desk = begun(&store, &world, &capabilities);
+        let mut desk = of_one_turn(&store, &world, &capabilities);
         for is_open in [true, false] {
             let out = set_title(&mut desk, "  Mine ");
             assert_eq!(out.answer("title")["result"], json!({"title": "Mine"}));
@@ -86,7 +83,7 @@ fn a_title_that_the_user_sets_is_told_to_an_agent_that_has_titles() {
 #[test]
 fn a_title_that_cannot_be_set_is_told_to_nobody() {
     let (store, world) = (Memory::new(), World::default());
-    let mut desk = begun(&store, &world, &titles());
+    let mut desk = of_one_turn(&store, &world, &titles());
     let out = set_title(&mut desk, " ");
     assert_eq!(out.answer("title")["error"]["code"], -32602);
     assert!(out.agent.is_empty());
@@ -95,7 +92,7 @@ fn a_title_that_cannot_be_set_is_told_to_nobody() {
 #[test]
 fn a_title_that_the_user_sets_is_one_line_to_everybody() {
     let (store, world) = (Memory::new(), World::unrecorded());
-    let mut desk = begun(&store, &world, &titles());
+    let mut desk = of_one_turn(&store, &world, &titles());
     for (given, kept) in [
         ("One\r\n\n two\u{0}three\t\u{2028}four\u{85}", "One two three four"),
         ("two  spaces", "two  spaces"),
@@ -131,7 +128,7 @@ fn a_title_that_was_set_is_no_error_though_the_store_cannot_be_read_any_more() {
 #[test]
 fn an_agent_that_begins_the_session_afresh_is_told_its_users_title() {
     let (store, world) = (Memory::new(), World::default());
-    set_title(&mut begun(&store, &world, &json!({})), "Mine");
+    set_title(&mut of_one_turn(&store, &world, &json!({})), "Mine");
     let capabilities = json!({"sessionCapabilities": {"title": {}}});
     let mut desk = Desk::ready(&store, &world, &capabilities);
     let out = ask_load(&mut desk, "load", "s1");
@@ -170,7 +167,7 @@ fn what_an_agent_calls_a_session_while_that_is_opened_for_the_first_time_is_kept
 fn an_agent_without_a_list_is_told_its_users_title_as_it_opens_the_session() {
     let (store, world) = (Memory::new(), World::default());
     let capabilities = json!({"loadSession": true, "sessionCapabilities": {"title": {}, "resume": {}}});
-    leave(begun(&store, &world, &capabilities));
+    leave(of_one_turn(&store, &world, &capabilities));
     // It was not there when its user said so.
     let mut desk = Desk::open(&store, &world, &[]);
     desk.greet(Some("b"), &json!({}));
@@ -184,7 +181,7 @@ fn an_agent_without_a_list_is_told_its_users_title_as_it_opens_the_session() {
 #[test]
 fn an_agent_whose_list_has_another_title_is_told_the_users_once_a_connection() {
     let (store, world) = (Memory::new(), World::default());
-    set_title(&mut begun(&store, &world, &json!({})), "What the user calls it");
+    set_title(&mut of_one_turn(&store, &world, &json!({})), "What the user calls it");
     for (theirs, is_told) in [
         ("Theirs", true),
         ("What the user calls it", false),
@@ -240,7 +237,7 @@ fn answer_title(desk: &mut Desk<'_>, asked: &Value, made: Made) {
 fn a_title_that_an_agent_keeps_in_its_own_way_is_told_to_it_once_whatever_its_list_says() {
     for made in [Made::ItsOwn, Made::Error(-32602)] {
         let (store, world) = (Memory::new(), World::unrecorded());
-        begun(&store, &world, &json!({}));
+        of_one_turn(&store, &world, &json!({}));
         for title in ["Mine, Which Is Long", "Another One"] {
             // It takes no titles when its user says so.
             set_title(&mut Desk::ready(&store, &world, &json!({})), title);
@@ -261,7 +258,7 @@ fn an_agent_that_was_told_a_title_at_once_is_told_again_only_where_it_has_not_ta
         (Made::Nothing, [1, 1, 1]),
     ] {
         let (store, world) = (Memory::new(), World::unrecorded());
-        let mut desk = begun(&store, &world, &titles());
+        let mut desk = of_one_turn(&store, &world, &titles());
         let asked = set_title(&mut desk, "Mine, Which Is Long").request("session/set_title");
         answer_title(&mut desk, &asked, made);
         let told = [(); 3].map(|()| told_by_list(&store, &world, made));
@@ -273,7 +270,7 @@ fn an_agent_that_was_told_a_title_at_once_is_told_again_only_where_it_has_not_ta
 fn an_agent_without_a_list_is_told_a_title_with_each_opening_until_it_has_answered() {
     for (made, is_told) in [(Made::ItsOwn, false), (Made::Nothing, true)] {
         let (store, world) = (Memory::new(), World::unrecorded());
-        let mut desk = begun(&store, &world, &titles());
+        let mut desk = of_one_turn(&store, &world, &titles());
         let asked = set_title(&mut desk, "Mine").request("session/set_title");
         answer_title(&mut desk, &asked, made);
         leave(desk);
@@ -291,7 +288,7 @@ fn an_agent_without_a_list_is_told_a_title_with_each_opening_until_it_has_answer
 fn a_title_of_the_users_stays_and_clients_are_shown_no_other() {
     let (store, world) = (Memory::new(), World::default());
     world.now.set(90 * 86_400_000);
-    let mut desk = begun(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
+    let mut desk = of_one_turn(&store, &world, &json!({"sessionCapabilities": {"resume": {}}}));
     set_title(&mut desk, "Mine");
     let dated = json!({"sessionUpdate": "session_info_update", "title": "Theirs", "updatedAt": "2026-01-01T00:00:00Z"});
     for is_open in [true, false] {
@@ -314,7 +311,7 @@ fn a_title_of_the_users_stays_and_clients_are_shown_no_other() {
 #[test]
 fn load_and_resume_tell_the_client_the_title() {
     let (store, world) = (Memory::new(), World::default());
-    begun(&store, &world, &titles()).engine.peer_closed(Peer::Client);
+    of_one_turn(&store, &world, &titles()).engine.peer_closed(Peer::Client);
     let mut desk = Desk::ready(&store, &world, &titles());
     for is_live in [false, true] {
         let out = load(&mut desk, "s1", &[("Hi", "Ho")]);

@@ -6,22 +6,13 @@ use acp_sessions_guest::storage::{Memory, Storage, StorageError};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, chunk, update};
-use crate::scenes::{CWD, TOLD, account, answers, ask_load, ask_prompt, lines, load, oblige, said, told, updates};
+use crate::scenes::{
+    CWD, TOLD, account, answers, ask_load, ask_prompt, lines, load, oblige, revived, said, told, updates,
+};
 
 /// Agents that open a session in each of the ways there are.
 fn kinds() -> [Value; 3] {
     [json!({"sessionCapabilities": {"resume": {}}}), json!({"loadSession": true}), json!({})]
-}
-
-/// A session `s1` of two turns with an agent that was then started again.
-fn revived<'a, S: Storage>(store: &'a S, world: &'a World, capabilities: &Value) -> Desk<'a, S> {
-    let mut desk = Desk::ready(store, world, capabilities);
-    desk.new_session("s1", CWD);
-    for (user, agent) in TOLD {
-        desk.turn("s1", user, &[agent]);
-    }
-    desk.revive(capabilities);
-    desk
 }
 
 /// The client takes the prompt `one` back: by its session, or by its id.

@@ -5,7 +5,9 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, TOLD, ask_load, ask_prompt, ask_resume, lines, load, mark, oblige, replay, said, set, told};
+use crate::scenes::{
+    CWD, TOLD, ask_load, ask_prompt, ask_resume, converse, lines, load, mark, oblige, replay, said, set, told,
+};
 
 fn resumes() -> Value {
     json!({"sessionCapabilities": {"resume": {}, "close": {}}})
@@ -21,9 +23,7 @@ fn a_load_behind_a_close_waits_for_it_and_opens_anew() {
         let (store, world) = (Memory::new(), World::default());
         let mut desk = Desk::ready(&store, &world, &resumes());
         let id = desk.new_session("s1", CWD);
-        for (user, agent) in TOLD {
-            desk.turn(&id, user, &[agent]);
-        }
+        converse(&mut desk, &id, TOLD);
         let close = desk
             .client(json!({"id": "close", "method": "session/close", "params": {"sessionId": id}}))
             .request("session/close");

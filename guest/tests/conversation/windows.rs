@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World, chunk, update};
 use crate::scenes::{
-    A_WRITE, CWD, TOLD, Turns, account, ask_load, ask_prompt, ask_resume, leave, lines, listing, load, mark, oblige,
-    replay, row, said, told,
+    A_WRITE, CWD, TOLD, Turns, account, ask_load, ask_prompt, ask_resume, begun, both_open, leave, lines, listing,
+    load, mark, oblige, replay, row, said, told,
 };
 
 fn resumes() -> Value {
@@ -16,12 +16,7 @@ fn resumes() -> Value {
 
 /// Two windows that have `s1` open, in which one turn was had.
 fn two_windows<'a>(store: &'a Memory, world: &'a World) -> (Desk<'a>, Desk<'a>) {
-    let mut first = Desk::ready(store, world, &resumes());
-    first.new_session("s1", CWD);
-    first.turn("s1", "Hi", &["Ho"]);
-    let mut second = Desk::ready(store, world, &resumes());
-    load(&mut second, "s1", &[]).answer("load");
-    (first, second)
+    both_open(store, world, &resumes(), &[("Hi", "Ho")])
 }
 
 #[test]
@@ -129,9 +124,7 @@ fn a_window_that_comes_back_sees_what_another_said_meanwhile() {
 #[test]
 fn a_session_deleted_in_another_window_is_recorded_no_more() {
     let (store, world) = (Memory::new(), World::default());
-    let mut first = Desk::ready(&store, &world, &resumes());
-    first.new_session("s1", CWD);
-    first.turn("s1", "Hi", &["Ho"]);
+    let mut first = begun(&store, &world, &resumes(), &[("Hi", "Ho")]);
     let mut second = Desk::ready(&store, &world, &resumes());
     assert_eq!(second.ask("session/delete", json!({"sessionId": "s1"}))["result"], json!({}));
     ask_prompt(&mut first, "prompt", "s1", "Still there?");
@@ -419,20 +412,10 @@ fn loads() -> Value {
 /// Turns that were had without the layer.
 const OUTSIDE: Turns<'static> = &[("Outside question", "Outside answer")];
 
-/// A window on `s1`, in which two turns were had.
-fn open<'a>(store: &'a Memory, world: &'a World, capabilities: &Value) -> Desk<'a> {
-    let mut desk = Desk::ready(store, world, capabilities);
-    desk.new_session("s1", CWD);
-    for (user, agent) in TOLD {
-        desk.turn("s1", user, &[agent]);
-    }
-    desk
-}
-
 #[test]
 fn what_was_said_outside_is_shown_though_another_window_has_the_session_open() {
     let (store, world) = (Memory::new(), World::unrecorded());
-    let mut first = open(&store, &world, &loads());
+    let mut first = begun(&store, &world, &loads(), TOLD);
     let has = [TOLD, OUTSIDE].concat();
     let mut second = Desk::ready(&store, &world, &loads());
     let out = load(&mut second, "s1", &has);
@@ -473,7 +456,7 @@ fn what_was_said_outside_stands_where_it_belongs_though_a_window_that_was_open_h
     // Whether the window is told that time has passed before it goes on, and whether its instance is lost before that.
     for (is_seen, is_lost) in [(false, false), (true, false), (false, true), (true, true)] {
         let (store, world) = (Memory::new(), World::unrecorded());
-        let mut first = open(&store, &world, &loads());
+        let mut first = begun(&store, &world, &loads(), TOLD);
         let mine: Turns<'_> = &[("Mine", "My answer")];
         first.turn("s1", mine[0].0, &[mine[0].1]);
         let has = [TOLD, OUTSIDE, mine].concat();
@@ -509,7 +492,7 @@ fn what_was_said_outside_stands_where_it_belongs_though_a_window_that_was_open_h
 #[test]
 fn an_agent_that_knows_nothing_of_a_session_is_told_once_what_another_window_has_taken_over() {
     let (store, world) = (Memory::new(), World::unrecorded());
-    leave(open(&store, &world, &loads()));
+    leave(begun(&store, &world, &loads(), TOLD));
     // Another agent has it open, and has heard nothing of it yet.
     let mut other = Desk::open(&store, &world, &[]);
     other.greet(Some("b"), &json!({}));
@@ -532,7 +515,7 @@ fn an_agent_that_knows_nothing_of_a_session_is_told_once_what_another_window_has
 fn what_another_window_is_about_to_write_is_not_taken_for_said_outside() {
     for is_prompted in [false, true] {
         let (store, world) = (Memory::new(), World::unrecorded());
-        let mut first = open(&store, &world, &loads());
+        let mut first = begun(&store, &world, &loads(), TOLD);
         first.wait(1000);
         // It waits to be written as the second one loads, and as its agent has told all.
         first.agent(update("s1", chunk("agent_message_chunk", "By the way")));
@@ -563,7 +546,7 @@ fn what_another_window_is_about_to_write_is_not_taken_for_said_outside() {
 #[test]
 fn what_a_window_that_is_open_has_said_is_not_taken_back_by_what_another_program_of_its_agent_has() {
     let (store, world) = (Memory::new(), World::unrecorded());
-    let mut first = open(&store, &world, &loads());
+    let mut first = begun(&store, &world, &loads(), TOLD);
     first.wait(60_000);
     // Its agent's other program knows nothing of the last turn, and of something else.
     let has = [&TOLD[..1], OUTSIDE].concat();

@@ -22,9 +22,7 @@ use crate::storage::{Storage, StorageError};
 impl LiveSession {
     /// The prompts that wait; they do not any more.
     pub(super) fn take_waiting_prompts(&mut self) -> VecDeque<Waiting> {
-        let (prompts, others) = std::mem::take(&mut self.waiting).into_iter().partition(Waiting::is_prompt);
-        self.waiting = others;
-        prompts
+        Waiting::take_prompts(&mut self.waiting)
     }
 
     /// One side of the connection has ended, and so have the prompts that wait (JSON).
@@ -72,7 +70,7 @@ impl LiveSession {
         let prompt = Params::read(line.get("params")).and_then(|params| blocks_of(&params)).ok()?;
         match self.note_unheard(&prompt, end, cx) {
             Ok(Some(noted)) => {
-                self.is_noted(noted, cx);
+                self.was_noted(noted, cx);
                 None
             }
             Ok(None) => {
@@ -112,7 +110,7 @@ impl LiveSession {
     }
 
     /// It stands in the log: the window knows that, unless others have written before it, and the agent is to be told.
-    fn is_noted<S: Storage, E: Environment>(&mut self, noted: Noted, cx: &mut Cx<'_, S, E>) {
+    fn was_noted<S: Storage, E: Environment>(&mut self, noted: Noted, cx: &mut Cx<'_, S, E>) {
         if self.recorder.seen() == Some(noted.behind) {
             self.recorder.knows(noted.end);
             self.untold = Some(Untold::Entry(noted.behind).and(self.untold));

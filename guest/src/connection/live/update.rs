@@ -11,9 +11,9 @@ use crate::connection::live::staging::Recorded;
 use crate::environment::Environment;
 use crate::rpc::{self, Object};
 use crate::sessions::info;
-use crate::storage::{Storage, StorageError};
+use crate::storage::Storage;
 use crate::store::USAGE;
-use crate::transcript::{Kind, Recorder, Repeats, Retold, UpdateKind, in_window, speaker};
+use crate::transcript::{Kind, Recorder, UpdateKind, in_window, speaker};
 
 impl LiveSession {
     /// An update for this session.
@@ -46,40 +46,6 @@ impl LiveSession {
             Phase::Deleted { turns } if !turns.is_empty() || self.parent.is_some() => self.record_and_show(update, cx),
             Phase::Deleted { .. } | Phase::Gone => Handled::Done,
         }
-    }
-
-    /// Whether the agent tells what it was asked for by a request that nobody waits for any more: it has the session open
-    /// by another one, and is at work on nothing new, or says again what was said before.
-    fn is_told_in_vain<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> bool {
-        let Some(turns) = self.turns_mut() else { return false };
-        let is_idle = turns.is_empty();
-        if !cx.requests.is_told_in_vain(&self.agent_id) {
-            self.retold = None;
-            return false;
-        }
-        match self.is_retold(update, cx) {
-            Ok(is_retold) => is_idle || is_retold,
-            Err(error) => {
-                cx.push(Effect::Warn(format!("a late replay could not be told from what is said now: {error}")));
-                is_idle
-            }
-        }
-    }
-
-    /// Whether it says again what comes next in the transcript, as a replay does.
-    fn is_retold<S: Storage, E: Environment>(
-        &mut self,
-        update: &Update<'_>,
-        cx: &Cx<'_, S, E>,
-    ) -> Result<bool, StorageError> {
-        // It begins with the user's words; until it has, the transcript may go on.
-        let may_begin =
-            update.kind == UpdateKind::UserChunk && self.retold.as_ref().is_none_or(|told| !told.has_begun());
-        if may_begin && let Some(session) = cx.store.session(self.key.id().unwrap_or_default())? {
-            self.retold = Some(Box::new(Retold::of(cx.store.storage(), &session, &cx.agent.name)?));
-        }
-        let Some(retold) = &mut self.retold else { return Ok(false) };
-        Ok(retold.repeats(cx.store.storage(), update.update, false)? == Repeats::Yes)
     }
 
     fn update_while_opening<S: Storage, E: Environment>(

@@ -3,18 +3,18 @@
 
 use serde_json::json;
 
+use super::activity::{Activity, By};
 use super::state_to_write::StateToWrite;
-use super::{Activity, AgentsCopy, Busy, Failing, LiveSession, Phase};
+use super::{Busy, Failing, LiveSession, Phase};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
-use crate::connection::told::Heard;
 use crate::environment::Environment;
 use crate::rpc::RpcError;
 use crate::sessions::delete;
 use crate::sessions::open_marks::{self, Written};
 use crate::storage::{Durability, Expectation, Storage, StorageError, Write};
-use crate::store::{ActivityState, Between, Changed, Decision, Session, State, Store, Title, keys};
-use crate::transcript::{Flushed, LaidOut, LogEnd, Piece};
+use crate::store::{ActivityState, Changed, Decision, State, Store, Title, keys};
+use crate::transcript::{Flushed, Piece};
 
 impl LiveSession {
     /// Writes what waits. At the end of a turn (`close`) it is on disk when this returns, and what comes next starts a
@@ -285,17 +285,6 @@ fn mark_of_write(id: &str, marked: Option<&str>, written: Written, state: Activi
     marked.map(|connection| open_marks::mark_written(id, connection, written, state))
 }
 
-/// Whose activity it is.
-struct By<'a> {
-    agent: &'a str,
-    /// The agent's id of the session.
-    agent_id: &'a str,
-    copy: AgentsCopy,
-    stands_in_since: Option<u64>,
-    /// How the transcript was laid out when it was last looked at: what was taken over since the agent has not heard.
-    laid_out: &'a LaidOut,
-}
-
 /// What is written with what waits, besides the record.
 struct Beside {
     id: String,
@@ -313,56 +302,5 @@ impl Beside {
     ) -> Result<(), StorageError> {
         writes.extend(self.note.clone());
         self.state.as_mut().map_or(Ok(()), |state| state.add(&self.id, store, expected, writes))
-    }
-}
-
-impl Activity {
-    /// What the record is to say of it; the session's own log ends at `end`.
-    fn note(&self, session: &mut Session, by: &By<'_>, end: LogEnd, now: i64) {
-        if let Some(at) = self.touched {
-            session.touch(at.max(session.updated.min(now)));
-        }
-        if let Some(at) = self.prompted {
-            session.prompted = Some(at);
-        }
-        if let Some((at, model)) = &self.turn_ended {
-            session.turn_ended = Some(*at);
-            session.model = model.clone().or_else(|| session.model.take());
-        }
-        session.prompts += self.prompts;
-        if session.title == Title::None
-            && let Some(title) = &self.title
-        {
-            session.title = Title::Auto(title.clone());
-        }
-        let heard = self.heard.and_then(|heard| Some(by.laid_out.carried_up_to(heard.up_to(end.known?), session)));
-        if let Some(since) = by.stands_in_since.filter(|_| self.succeeded)
-            && session.id_at(by.agent) != Some(by.agent_id)
-        {
-            session.give_to(by.agent, by.agent_id, 0);
-            session.agents.entry(by.agent.to_owned()).and_modify(|known| known.since = since);
-        }
-        if let Some(known) = session.agents.get_mut(by.agent).filter(|known| known.id == by.agent_id) {
-            // What others have written just now it has not.
-            known.heard = heard.unwrap_or(known.heard);
-            let has_heard_all = self.heard == Some(Heard::All);
-            if has_heard_all {
-                match by.copy {
-                    AgentsCopy::Known { .. } => known.had_turn(self.last_turn, Between::Nothing),
-                    AgentsCopy::Gone { .. } => known.had_turn(self.last_turn, Between::Unseen),
-                    AgentsCopy::Unseen | AgentsCopy::PutOff | AgentsCopy::Untold => {}
-                }
-            }
-            if self.last_turn.is_some() && has_heard_all {
-                known.listed_before = known.listed.filter(|_| !known.is_explained());
-            }
-        }
-        if let Some(place) = self.refused {
-            let before = session.length_up_to(place.saturating_sub(1));
-            let known = session.agents.get_mut(by.agent).filter(|known| known.id == by.agent_id);
-            if let Some(known) = known {
-                known.heard = known.heard.min(before);
-            }
-        }
     }
 }

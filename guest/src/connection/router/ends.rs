@@ -1,7 +1,5 @@
 //! The end of either side.
 
-use std::collections::VecDeque;
-
 use serde_json::json;
 
 use crate::connection::answer::{agent_gone, not_stored, not_stored_error};
@@ -22,17 +20,17 @@ use super::relayed::Relayed;
 use super::relayed_lists::RelayedLists;
 use super::stage::Stage;
 
-/// Why turns end with either side.
+/// Why turns end with the client.
 const CLIENT_ENDED: &str = "the client has ended";
+/// Why they end with the agent.
 const AGENT_ENDED: &str = "the agent has ended";
+/// Why nothing is stored of a turn that ends in no session.
+const DELETED: &str = "the session was deleted; nothing that was said in it is kept";
 
-/// The end of a turn for this reason.
+/// The end of a turn for this reason, as JSON.
 fn because(why: &str) -> String {
     json!({ "error": { "message": why } }).to_string()
 }
-
-/// Why nothing is stored of a turn that ends in no session.
-const DELETED: &str = "the session was deleted; nothing that was said in it is kept";
 
 impl<S: Storage, E: Environment> Router<S, E> {
     /// The client is gone: what it has open is written and marked as closed.
@@ -60,15 +58,14 @@ impl<S: Storage, E: Environment> Router<S, E> {
     pub(crate) fn agent_closed(&mut self) {
         self.connection.agent_gone = true;
         let error = agent_gone();
-        // What is no request is still answered, or passed on to nobody.
-        let (prompts, held): (VecDeque<_>, VecDeque<_>) =
-            self.connection.stage.take_held().into_iter().partition(Waiting::is_prompt);
-        for prompt in prompts {
+        let mut held = self.connection.stage.take_held();
+        for prompt in Waiting::take_prompts(&mut held) {
             self.end_held(&prompt, &because(AGENT_ENDED), &error);
         }
         if self.connection.stage.is_again() {
             self.connection.stage = Stage::ready();
         }
+        // Other requests are still answered, and what is none is passed on to nobody.
         self.handle_released(held);
         self.end_turns_waited_for();
         for key in self.session_keys() {

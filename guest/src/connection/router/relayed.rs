@@ -172,19 +172,14 @@ impl Relayed {
     pub(super) fn withdraw(&mut self, request: &ClientRequest) -> bool {
         self.by_id.values_mut().any(|session| {
             let Phase::Resuming(waiting) = &mut session.phase else { return false };
-            let before = waiting.len();
-            waiting.retain(|line| line.request.as_ref() != Some(request));
-            waiting.len() < before
+            Waiting::take(waiting, request).is_some()
         })
     }
 
     /// Takes back the prompts that wait for this session.
     pub(super) fn withdraw_prompts(&mut self, session: &str) -> Vec<ClientRequest> {
         let Some(waiting) = self.waiting_mut(session) else { return Vec::new() };
-        let (prompts, others) = std::mem::take(waiting).into_iter().partition(Waiting::is_prompt);
-        *waiting = others;
-        let prompts: VecDeque<Waiting> = prompts;
-        prompts.into_iter().filter_map(|prompt| prompt.request).collect()
+        Waiting::take_prompts(waiting).into_iter().filter_map(|prompt| prompt.request).collect()
     }
 }
 

@@ -123,9 +123,7 @@ impl Stage {
 
     /// Takes a waiting request back, if it waits here.
     pub(super) fn withdraw(&mut self, request: &ClientRequest) -> Option<Waiting> {
-        let held = self.held_mut()?;
-        let at = held.iter().position(|waiting| waiting.request.as_ref() == Some(request))?;
-        held.remove(at)
+        Waiting::take(self.held_mut()?, request)
     }
 
     /// The sessions that requests are to close which wait.

@@ -7,7 +7,9 @@ pub(super) enum Owner {
     Session(String),
     /// One that the agent was known to under another name only.
     UnderOtherName {
+        /// Its id here.
         id: String,
+        /// Under which.
         name: String,
     },
     /// One that was deleted here.

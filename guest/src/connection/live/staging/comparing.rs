@@ -1,0 +1,205 @@
+//! What an agent has told of a session is compared with the history, and what is new of it made a part of the transcript.
+
+use super::{Kept, Staging};
+use crate::connection::cx::Cx;
+use crate::connection::live::overheard::{Last, Overheard};
+use crate::connection::live::target::Target;
+use crate::environment::Environment;
+use crate::reconcile::{self, Disputed, Evidence, Heard, Plan, Replayed, turns};
+use crate::rpc::RpcError;
+use crate::sessions::adopt::{self, Adopted, Adoption};
+use crate::sessions::{open_marks, staging};
+use crate::storage::{Result, Storage};
+use crate::store::{Known, Origin, Session};
+use crate::transcript::own_words;
+
+/// What came of it.
+#[derive(Debug)]
+pub(in crate::connection::live) struct TakenOver {
+    /// The session's record by now.
+    pub(in crate::connection::live) session: Session,
+    /// How many entries of the transcript the agent has heard.
+    pub(in crate::connection::live) heard: u64,
+    /// What had been held back of the last message.
+    pub(in crate::connection::live) rest: Option<String>,
+    /// What contradicts the history, which another window may go on with, was not taken over.
+    pub(in crate::connection::live) is_put_off: bool,
+}
+
+/// What came of comparing it with the history.
+#[derive(Debug)]
+pub(in crate::connection::live) enum Comparison {
+    Made(Box<TakenOver>),
+    /// It has more than the log, which other windows that have the session open may not have written yet.
+    TooEarly(Box<Staging>),
+}
+
+impl Staging {
+    /// How much of the session the agent has told, of which nothing is made; none where that cannot be said any more. The
+    /// record is as it was when the agent was asked.
+    pub(in crate::connection::live) fn overhear<S: Storage, E: Environment>(
+        mut self,
+        asked: &Session,
+        agent_id: &str,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Result<Option<Overheard>> {
+        drop(self.end_users(cx).or_else(|| self.end_agents(cx)));
+        let overheard = self.close(cx).and_then(|()| self.compare(asked, agent_id, cx));
+        self.discard(cx);
+        overheard
+    }
+
+    fn compare<S: Storage, E: Environment>(
+        &self,
+        asked: &Session,
+        agent_id: &str,
+        cx: &Cx<'_, S, E>,
+    ) -> Result<Option<Overheard>> {
+        let (agent, storage) = (cx.agent.name.as_str(), cx.store.storage());
+        let is_same = |session: &Session| session.layout == asked.layout && session.id_at(agent) == Some(agent_id);
+        let Some(session) = cx.store.session(&asked.id)?.filter(is_same) else { return Ok(None) };
+        let own_end = storage.log_end(&session.id)?;
+        // Read before it is compared: what comes to it meanwhile is not taken for told.
+        let last = Last::read(storage, &session.id, own_end)?;
+        let (ours, theirs) = turns::of_both(storage, &session, own_end, self.replayed(), agent, own_words::strip)?;
+        let heard = session.heard_by(agent, agent_id);
+        Ok(Some(Overheard::of(reconcile::told(&ours, heard, &theirs), heard, &session, last)))
+    }
+
+    /// Makes what is new of it a part of the session's transcript. `may_wait`: not yet, where other windows may be about to
+    /// write it.
+    pub(in crate::connection::live) fn adopt<S: Storage, E: Environment>(
+        mut self,
+        target: &Target,
+        agent_id: &str,
+        may_wait: bool,
+        cx: &mut Cx<'_, S, E>,
+    ) -> std::result::Result<Comparison, RpcError> {
+        let rest = self.end_users(cx).or_else(|| self.end_agents(cx));
+        self.close(cx)?;
+        match self.reconcile(target, agent_id, may_wait, cx) {
+            Ok(None) => Ok(Comparison::TooEarly(Box::new(self))),
+            Ok(Some(adopted)) => {
+                if adopted.is_put_off {
+                    self.discard(cx);
+                } else {
+                    staging::end(cx.store, cx.connection, &self.log)?;
+                }
+                Ok(Comparison::Made(Box::new(TakenOver { rest, ..adopted })))
+            }
+            Err(error) => {
+                self.discard(cx);
+                Err(error)
+            }
+        }
+    }
+
+    /// None: it is to be waited.
+    fn reconcile<S: Storage, E: Environment>(
+        &mut self,
+        target: &Target,
+        agent_id: &str,
+        may_wait: bool,
+        cx: &mut Cx<'_, S, E>,
+    ) -> std::result::Result<Option<TakenOver>, RpcError> {
+        let agent = cx.agent.name.as_str();
+        let storage = cx.store.storage();
+        let id = target.session().id.clone();
+        let stored = cx.store.session(&id)?;
+        let (mut session, is_new) = match (stored, target) {
+            // It was unknown, and is known by another id by now, since this one has become another session's.
+            (Some(session), Target::Unknown(_)) if session.id_at(agent) != Some(agent_id) => {
+                return Err(RpcError::session_not_found(&id));
+            }
+            (Some(session), _) => (session, false),
+            (None, Target::Unknown(session)) => (session.clone(), true),
+            (None, _) => return Err(RpcError::session_deleted_meanwhile(&id)),
+        };
+        if session.id_at(agent) != Some(agent_id) {
+            // Another session of the agent's has taken this one's place since it was asked; what that one heard is another
+            // matter.
+            session.know_as(agent, agent_id, 0);
+        }
+        let own_end = storage.log_end(&id)?;
+        let known = session.agents.get(agent);
+        let heard =
+            known.map_or(Heard { since: 0, until: 0 }, |known| Heard { since: known.since, until: known.heard });
+        let (ours, theirs) = turns::of_both(storage, &session, own_end, self.replayed(), agent, own_words::strip)?;
+        // The agent's list may have been read since the agent was asked to load it.
+        let evidence = Evidence {
+            moved_on: has_moved_on(&session, agent),
+            whole: session.origin == Origin::Layer,
+            in_use: false,
+            asked_at: session.length_up_to(self.asked_at),
+        };
+        let mut plan = reconcile::judge(&ours, heard, &theirs, evidence);
+        if evidence.whole && !plan.keeps_all() && open_marks::is_open_elsewhere(cx.store, &id, cx.connection, cx.now())?
+        {
+            if may_wait {
+                return Ok(None);
+            }
+            // Its program in another window may have what this one's does not tell.
+            if plan.disputed == Disputed::SetAside {
+                plan = reconcile::judge(&ours, heard, &theirs, Evidence { in_use: true, ..evidence });
+            }
+            if plan.disputed == Disputed::Stays && plan.keeps_all() {
+                let heard = session.heard_by(agent, agent_id);
+                return Ok(Some(TakenOver { session, heard, rest: None, is_put_off: true }));
+            }
+        }
+        if !plan.keeps_all() {
+            self.write(cx)?;
+            self.index(&plan, cx)?;
+        }
+        // What its list has said since may be of something that came after what was told of here.
+        let listed = target.session().agents.get(agent).and_then(|known| known.listed);
+        let adoption = Adoption {
+            session: &session,
+            own_end,
+            staging: &self.log,
+            plan: &plan,
+            agent,
+            agent_id,
+            compared: listed,
+            now: cx.now(),
+        };
+        let adopted = if is_new {
+            adopt::create(cx.store, cx.environment, &adoption)?
+        } else {
+            adopt::adopt(cx.store, &adoption)?
+        };
+        let session = match adopted {
+            Adopted::Done(session) => *session,
+            // Another window has taken the history over; what it made of it counts.
+            Adopted::Outrun => cx.store.session(&id)?.ok_or_else(|| RpcError::session_deleted_meanwhile(&id))?,
+            Adopted::Deleted => return Err(RpcError::session_deleted_meanwhile(&id)),
+        };
+        let heard = session.heard_by(agent, agent_id);
+        Ok(Some(TakenOver { session, heard, rest: None, is_put_off: plan.disputed == Disputed::Stays }))
+    }
+
+    /// All that was told, to be compared.
+    fn replayed(&self) -> Replayed<'_> {
+        match self.kept {
+            Kept::Held(_) => Replayed::Held(&self.recorder),
+            Kept::Written => Replayed::Log(&self.log),
+        }
+    }
+
+    /// Indexes what becomes a part of the transcript, as far as it was written without.
+    fn index<S: Storage, E: Environment>(&self, plan: &Plan, cx: &Cx<'_, S, E>) -> Result<()> {
+        let until = u64::from(self.recorder.unindexed());
+        for range in plan.inserted() {
+            let (start, end) = (*range.start(), until.min(*range.end()));
+            if let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(end)) {
+                staging::index(cx.store, &self.log, start..=end)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the agent's own list says that the session has changed since the log last agreed with it.
+fn has_moved_on(session: &Session, agent: &str) -> bool {
+    session.agents.get(agent).is_some_and(Known::has_moved_on)
+}

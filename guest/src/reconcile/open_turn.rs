@@ -1,0 +1,85 @@
+//! The turn under way where entries are read one by one.
+
+use super::places::Gathered;
+use super::sum::Sum;
+use super::text::Writer;
+use super::turn::{Half, Strip};
+use crate::transcript::Ended;
+
+/// How much of a user's message is looked through for the layer's own words, which stand in front.
+const LOOKED_THROUGH: usize = 256 * 1024;
+
+/// The turn under way.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) places: Gathered,
+    pub(super) tag: Option<String>,
+    /// It went through the layer, so its end is in the log if it had one.
+    pub(super) is_ours: bool,
+    pub(super) took_part: Option<bool>,
+    pub(super) said: Said,
+    /// The message that its last entry is a part of; long ones have several.
+    pub(super) message: Option<String>,
+    /// How it ended, if it did.
+    pub(super) ended: Option<Ended>,
+    /// When its first and its last entry were made, in milliseconds since 1970, as far as they can be read.
+    pub(super) made: Option<(i64, i64)>,
+}
+
+/// Who is speaking in it, and what was said.
+#[derive(Debug)]
+pub(super) enum Said {
+    /// The user is speaking; the layer's own words are still to be taken out of this.
+    User(String),
+    /// The user is speaking at length.
+    UserAtLength(Writer),
+    /// The user is done.
+    Agent { user: Sum, agent: Writer, held: Vec<Half> },
+}
+
+impl Open {
+    pub(super) fn at(number: u64) -> Self {
+        let places = Gathered::one(number);
+        Self {
+            places,
+            tag: None,
+            is_ours: false,
+            took_part: None,
+            said: Said::User(String::new()),
+            message: None,
+            ended: None,
+            made: None,
+        }
+    }
+
+    /// Whether the user has said something in words.
+    pub(super) fn has_words(&self) -> bool {
+        !matches!(&self.said, Said::User(heard) if heard.is_empty())
+    }
+
+    /// Whether somebody has said something and this is no part of the same message.
+    pub(super) fn is_behind_message(&self, message: Option<&str>) -> bool {
+        match &self.said {
+            Said::User(_) | Said::UserAtLength(_) => true,
+            Said::Agent { agent, .. } => !agent.is_empty() && (message.is_none() || self.message.as_deref() != message),
+        }
+    }
+}
+
+impl Said {
+    /// The user says more.
+    pub(super) fn hear(&mut self, text: &str, strip: Strip) {
+        match self {
+            Self::User(heard) => {
+                heard.push_str(text);
+                if heard.len() > LOOKED_THROUGH {
+                    let mut writer = Writer::default();
+                    writer.push(&strip(heard));
+                    *self = Self::UserAtLength(writer);
+                }
+            }
+            Self::UserAtLength(writer) => writer.push(text),
+            Self::Agent { .. } => {}
+        }
+    }
+}
