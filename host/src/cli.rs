@@ -11,6 +11,7 @@ mod duration;
 mod engine;
 mod left_behind;
 mod list;
+mod log;
 mod manual;
 mod options;
 mod permissions;
@@ -40,7 +41,8 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::folders::Folders;
-use printable::{Form, Log, Out, printable};
+use log::Log;
+use printable::{Form, Out, printable};
 
 /// Gives any agent of the Agent Client Protocol sessions that last: stored, listed, loaded, resumed, forked, deleted.
 #[derive(Debug, Parser)]
@@ -102,13 +104,15 @@ pub fn main() -> ExitCode {
     Folders::stop();
     // What was done before something failed is told before it.
     let outcome = out.flush().map_err(anyhow::Error::from).and(outcome);
-    outcome.unwrap_or_else(|error| {
+    let code = outcome.unwrap_or_else(|error| {
         // Whoever reads our output may have read enough of it.
         if !is_broken_pipe(&error) {
             complain(&error);
         }
         ExitCode::FAILURE
-    })
+    });
+    Log::finish();
+    code
 }
 
 /// A file that may not grow any more is one that cannot be written, and no reason to end at once.
@@ -122,8 +126,7 @@ fn take_full_files_for_errors() {
 /// Prints an error on one line.
 fn complain(error: &anyhow::Error) {
     let complaint = format!("acp-sessions: {error:#}");
-    // There is nobody else to be told.
-    let _ = writeln!(std::io::stderr(), "{}", printable(&complaint, Form::Line));
+    Log::line(&printable(&complaint, Form::Line));
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

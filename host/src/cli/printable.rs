@@ -101,22 +101,6 @@ impl Write for Out {
     }
 }
 
-/// Standard error for the log: each event is made printable, and what it has of further lines is set off.
-pub(super) struct Log;
-
-impl Write for Log {
-    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
-        let text = String::from_utf8_lossy(event);
-        let text = printable(text.trim_end(), Form::Text).replace('\n', "\n    ");
-        io::stderr().write_all(format!("{text}\n").as_bytes())?;
-        Ok(event.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        io::stderr().flush()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
