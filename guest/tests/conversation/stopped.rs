@@ -155,6 +155,32 @@ fn a_window_whose_agent_tells_nothing_is_shown_the_rest_when_it_goes_on() {
     is_kept(&store, &world, &[TOLD, WHOLE].concat());
 }
 
+#[test]
+fn what_is_attached_to_its_prompt_may_be_told_as_text() {
+    let link = json!({"type": "resource_link", "uri": "file:///w/a.rs", "name": "a.rs"});
+    let image = json!({"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"});
+    let text = |text: &str| json!({"type": "text", "text": text});
+    for (prompt, told) in [
+        (json!([text("Look at "), link, text(" for me")]), "Look at [@a.rs](file:///w/a.rs) for me"),
+        (json!([text("Look at this"), image]), "Look at this[Image]"),
+        (json!([text("Look at this"), image]), "Look at this"),
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut first = Desk::ready(&store, &world, &loads());
+        first.new_session("s1", CWD);
+        first.turn("s1", TOLD[0].0, &[TOLD[0].1]);
+        let params = json!({"sessionId": "s1", "prompt": prompt});
+        first.client(json!({"id": "third", "method": "session/prompt", "params": params}));
+        first.agent(says("One two "));
+        first.wait(LONG);
+        is_stopped(&world);
+        let mut second = Desk::ready(&store, &world, &loads());
+        let mut seen = load(&mut second, "s1", &[TOLD[0], (told, ALL)]);
+        seen.extend(goes_on(&mut first, &ALL[8..], &mut second));
+        assert_eq!(said(&seen.client), lines(&[&[TOLD[0], (told, ALL)]]));
+    }
+}
+
 /// What somebody was told of tool calls and thoughts.
 fn done(out: &Out) -> Vec<String> {
     let updates = out.client.iter().map(|message| &message["params"]["update"]);

@@ -37,7 +37,7 @@ impl TakenOver {
         each_of_turn(storage, &session.id, tag, |_, _, entry| {
             let said: Vec<Said> = entry.updates().iter().map(|update| Said::read(update)).collect();
             match entry.kind {
-                Kind::Prompt => prompts.push(text_of(&said)),
+                Kind::Prompt => prompts.push(Asked::of(said)),
                 _ => written.extend(said.into_iter().filter(|said| !matches!(said, Said::Call { .. }))),
             }
         })?;
@@ -106,13 +106,42 @@ impl TakenOver {
     }
 }
 
-/// What the user says in words.
-fn text_of(said: &[Said]) -> String {
-    let texts = said.iter().filter_map(|said| match said {
-        Said::User(text) => Some(text.as_str()),
-        _ => None,
-    });
-    texts.collect()
+/// What the user has said in a prompt.
+#[derive(Debug, Default)]
+struct Asked {
+    texts: Vec<String>,
+    /// There is more than text in it, which agents tell as text in its place, or leave out.
+    is_with_others: bool,
+}
+
+impl Asked {
+    fn of(said: Vec<Said>) -> Self {
+        let mut asked = Self::default();
+        for said in said {
+            match said {
+                Said::User(text) => asked.texts.push(text),
+                _ => asked.is_with_others = true,
+            }
+        }
+        asked
+    }
+
+    /// All of them as one.
+    fn all(prompts: &[Self]) -> Self {
+        let texts = prompts.iter().flat_map(|asked| asked.texts.iter().cloned());
+        Self { texts: texts.collect(), is_with_others: prompts.iter().any(|asked| asked.is_with_others) }
+    }
+
+    /// Whether an agent tells it like this.
+    fn is(&self, told: &str) -> bool {
+        let mut rest = told;
+        let mut is_next = |text: &String| {
+            let found = rest.find(text.as_str()).filter(|at| self.is_with_others || *at == 0);
+            rest = found.map_or("", |at| &rest[at + text.len()..]);
+            found.is_some()
+        };
+        self.texts.iter().all(&mut is_next) && (self.is_with_others || rest.is_empty())
+    }
 }
 
 /// A turn as it was found in a part of a log.
@@ -123,11 +152,11 @@ struct Found {
 }
 
 /// The last turn in a part of a log that was begun by these prompts; they may have been answered one by one there.
-fn find<S: Storage>(storage: &S, part: &Segment, prompts: &[String]) -> Result<Option<Found>> {
+fn find<S: Storage>(storage: &S, part: &Segment, prompts: &[Asked]) -> Result<Option<Found>> {
     let Some(first) = prompts.first() else { return Ok(None) };
-    let all = prompts.concat();
+    let all = Asked::all(prompts);
     let mut exchanges = Exchanges::of_part(part);
-    let (mut found, mut more): (Option<Found>, &[String]) = (None, &[]);
+    let (mut found, mut more): (Option<Found>, &[Asked]) = (None, &[]);
     let mut is_first = true;
     loop {
         let exchange = exchanges.next(storage)?;
@@ -136,12 +165,12 @@ fn find<S: Storage>(storage: &S, part: &Segment, prompts: &[String]) -> Result<O
         }
         let prompt = exchange.prompt();
         match (&mut found, more.split_first()) {
-            (Some(found), Some((next, behind))) if prompt == next => {
+            (Some(found), Some((next, behind))) if next.is(prompt) => {
                 found.told.append(exchange);
                 more = behind;
             }
-            _ if prompt == all || prompt == first => {
-                more = if prompt == all { &[] } else { &prompts[1..] };
+            _ if all.is(prompt) || first.is(prompt) => {
+                more = if all.is(prompt) { &[] } else { &prompts[1..] };
                 found = Some(Found { told: exchange, is_all: is_first });
             }
             (Some(found), _) => {
