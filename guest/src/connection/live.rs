@@ -25,6 +25,7 @@ mod opened;
 mod opening;
 mod overheard;
 mod overhearing;
+mod own_turn;
 mod permission;
 mod planned;
 mod prompt;
@@ -38,6 +39,7 @@ mod spending;
 mod staging;
 mod state;
 mod state_to_write;
+mod taken_over;
 mod target;
 mod told_in_vain;
 mod told_late;
@@ -80,6 +82,7 @@ use in_step::InStep;
 use late_replay::LateReplay;
 use opening::Opening;
 use overheard::Overheard;
+use own_turn::OwnTurn;
 use quote::Quote;
 use spending::Spending;
 use state_to_write::StoredAs;
@@ -125,6 +128,8 @@ pub(super) struct LiveSession {
     /// The agent's questions that its user has not answered.
     questions: Vec<Question>,
     awaited: Awaited,
+    /// The turn that it is at, where its prompt is in the log.
+    own_turn: Option<OwnTurn>,
     /// Tool calls of the turn under way that have not ended.
     calls: OpenCalls,
     /// Keeps the layer's own words out of what is shown as the user's.
@@ -263,6 +268,7 @@ impl LiveSession {
             others_ended: false,
             questions: Vec::new(),
             awaited: Awaited::default(),
+            own_turn: None,
             calls: OpenCalls::default(),
             hush: own_words::Stream::default(),
             quote: Quote::default(),

@@ -95,7 +95,7 @@ impl Since {
 }
 
 /// A piece of a message with another text, JSON without its quotes.
-fn with_text(entry: &Entry<'_>, text: &str) -> String {
+pub(super) fn with_text(entry: &Entry<'_>, text: &str) -> String {
     let params = Object::parse_or_empty(entry.json);
     let update = params.get_object("update");
     let content = update.get_object("content").with("text", &format!("\"{text}\""));

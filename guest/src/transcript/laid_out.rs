@@ -35,6 +35,13 @@ impl LaidOut {
         Self { segments, tail: session.tail, lacks_beginning, aside }
     }
 
+    /// This part of another log is a part of it as well, though it may stand elsewhere.
+    pub fn knows(&mut self, part: Segment) {
+        if !self.segments.contains(&part) {
+            self.segments.push(part);
+        }
+    }
+
     /// Whether it is so in this record.
     pub fn is_of(&self, session: &Session) -> bool {
         self.tail == session.tail

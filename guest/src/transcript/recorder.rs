@@ -229,6 +229,19 @@ impl Recorder {
         self.backlog.bytes() + self.backlog.len() * ENTRY
     }
 
+    /// Whether others have written to the log since something was last written to it, as far as is known.
+    pub fn is_overtaken<S: Storage>(&self, store: &Store<S>) -> Result<bool> {
+        Ok(self.end != Some(store.storage().log_end(&self.log)?))
+    }
+
+    /// Of what waits only this is written, which is made of each entry: others have written the rest, and nothing is added to
+    /// what stands in the log.
+    pub fn reduce(&mut self, rest: impl FnMut(&str) -> Option<String>) {
+        self.lose_places();
+        self.close_run();
+        self.backlog.reduce(rest);
+    }
+
     /// The entries that wait, without the run that may still grow.
     pub fn waiting(&self) -> impl ExactSizeIterator<Item = &str> {
         self.backlog.rows().map(|row| row.text.as_str())

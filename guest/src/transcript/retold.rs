@@ -6,11 +6,13 @@
 
 mod exchanges;
 mod said;
+mod taken_over;
 
 use std::collections::VecDeque;
 
 use exchanges::{Exchange, Exchanges};
 use said::Said;
+pub use taken_over::TakenOver;
 
 use serde::{Deserialize, Serialize};
 

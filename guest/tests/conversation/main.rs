@@ -88,6 +88,7 @@ mod silence;
 mod slightly_off;
 mod stack;
 mod stand_ins;
+mod stopped;
 mod storing;
 mod subagents;
 mod titles;

@@ -119,6 +119,12 @@ impl InStep {
         self.laid_out = laid_out.unwrap_or_default();
     }
 
+    /// Its client was shown this part of another log, and its agent has said it.
+    pub(super) fn knows(&mut self, part: Segment) {
+        self.laid_out.knows(part);
+        self.changes = self.changes.wrapping_add(1);
+    }
+
     /// How the transcript is laid out, as far as is known.
     pub(super) fn laid_out(&self) -> &LaidOut {
         &self.laid_out

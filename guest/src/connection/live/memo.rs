@@ -214,6 +214,9 @@ impl LiveSession {
             self.activity.touched = Some(entry.time);
             self.activity.prompted = Some(entry.time);
         }
+        if let Some(place) = begun.place {
+            self.own_turn_begins(&tag, place);
+        }
         let Some(turns) = self.turns_mut() else { return };
         let earlier = turns.iter().filter(|turn| turn.tag == tag).count();
         let entry = unstored.map(|unstored| unstored.entry).or_else(|| begun.prompts.into_iter().nth(earlier));

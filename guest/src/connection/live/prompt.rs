@@ -107,6 +107,9 @@ impl LiveSession {
         // written, the conversation goes on all the same.
         if self.write_if_due(cx, false) {
             let place = self.recorder.end();
+            if let Some(place) = place {
+                self.own_turn_begins(&tag, place);
+            }
             if let Some(turn) = self.turns_mut().and_then(|turns| turns.last_mut()) {
                 turn.place = place;
             }

@@ -26,7 +26,10 @@ impl LiveSession {
     ) -> Result<(), StorageError> {
         let result = self.try_write(cx, close);
         match &result {
-            Ok(()) => self.failing = None,
+            Ok(()) => {
+                self.failing = None;
+                self.own_turn_is_written();
+            }
             Err(error) => {
                 self.failing = Some(Failing::again(self.failing.as_ref(), cx.now(), cx.settings.flush_ms));
                 cx.push(Effect::NotSaved { session: self.key.clone(), reason: error.to_string() });
@@ -70,6 +73,7 @@ impl LiveSession {
         if close {
             self.recorder.close_run();
         }
+        self.leave_out_taken_over(cx)?;
         let durability = if close { Durability::Durable } else { Durability::Relaxed };
         if self.write_pieces(cx, &id, durability)? == Flushed::Deleted {
             self.deleted(cx);

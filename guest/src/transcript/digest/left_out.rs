@@ -109,7 +109,12 @@ impl Begun {
             }
             end = begin;
         }
-        Ok(false)
+        // It was taken out of the conversation, if another window has taken over what the agent has said behind it.
+        let mut took_part = false;
+        each_of_turn(storage, &session.id, tag, |_, _, entry| {
+            took_part |= entry.kind == Kind::Prompt && hearer.took_part(entry);
+        })?;
+        Ok(took_part)
     }
 }
 

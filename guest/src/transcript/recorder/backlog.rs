@@ -112,6 +112,17 @@ impl Backlog {
         }
     }
 
+    /// Of each row only this stays, which is made of its text.
+    pub(super) fn reduce(&mut self, mut rest: impl FnMut(&str) -> Option<String>) {
+        for row in std::mem::take(&mut self.rows) {
+            self.bytes -= row.bytes();
+            let Some(text) = rest(&row.text) else { continue };
+            let row = if text == row.text { row } else { Row { text, tokens: None, ..row } };
+            self.bytes += row.bytes();
+            self.rows.push_back(row);
+        }
+    }
+
     /// Drops the oldest rows while too much waits. A store that works takes everything, however much comes at once;
     /// and what came last is kept even if it is larger than all that may wait.
     fn bound(&mut self) {

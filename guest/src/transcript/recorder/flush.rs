@@ -232,7 +232,7 @@ impl Recorder {
         Ok(())
     }
 
-    fn lose_places(&mut self) {
+    pub(super) fn lose_places(&mut self) {
         self.end = None;
         self.backlog.lose_places();
         if let Some(run) = &mut self.run {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::said::{Print, Said};
 use crate::storage::{Result, Storage};
-use crate::store::{Known, Session};
+use crate::store::{Known, Segment, Session};
 use crate::transcript::entry::{Entry, Kind, speakers};
 use crate::transcript::replay::{Replay, Start};
 
@@ -15,16 +15,23 @@ const READ: u32 = 64 * 1024;
 #[derive(Debug)]
 pub(super) struct Exchanges {
     replay: Replay,
-    agent: String,
-    /// What that knows of the session: which of its own sessions' conversation it tells.
-    known: Option<Known>,
-    /// As who it has spoken in those.
-    speaks_as: Vec<String>,
+    /// None: all of it counts, whoever took part.
+    agent: Option<Agent>,
     /// What is read belongs to a turn of another agent, which this one does not tell.
     is_others: bool,
     /// What was read and belongs to the exchanges that come next.
     ahead: VecDeque<Said>,
     is_read: bool,
+}
+
+/// Which agent took part in them.
+#[derive(Debug)]
+struct Agent {
+    name: String,
+    /// What it knows of the session: which of its own sessions' conversation it tells.
+    known: Option<Known>,
+    /// As who it has spoken in those.
+    speaks_as: Vec<String>,
 }
 
 impl Exchanges {
@@ -36,15 +43,17 @@ impl Exchanges {
             Some(end) => Replay::up_to(session, end),
             None => Replay::open(storage, session, Start::Beginning)?,
         };
-        Ok(Self {
-            replay,
-            agent: agent.to_owned(),
-            known,
-            speaks_as,
-            is_others: false,
-            ahead: VecDeque::new(),
-            is_read: false,
-        })
+        let agent = Agent { name: agent.to_owned(), known, speaks_as };
+        Ok(Self { agent: Some(agent), ..Self::read_from(replay) })
+    }
+
+    /// All those of a part of a log.
+    pub(super) fn of_part(part: &Segment) -> Self {
+        Self::read_from(Replay::of_parts(std::slice::from_ref(part)))
+    }
+
+    fn read_from(replay: Replay) -> Self {
+        Self { replay, agent: None, is_others: false, ahead: VecDeque::new(), is_read: false }
     }
 
     /// The first in which a user said something. What stands before that cannot be told from what the agent says now.
@@ -82,12 +91,13 @@ impl Exchanges {
 
     /// Whether another agent took part in this entry, which follows what was read, and this one did not.
     fn is_of_others(&mut self, entry: &Entry<'_>) -> bool {
+        let Some(agent) = &self.agent else { return false };
         if let Some(said_by) = entry.speaker {
-            return self.speaks_as.iter().all(|own| own != said_by);
+            return agent.speaks_as.iter().all(|own| own != said_by);
         }
         if entry.kind == Kind::Prompt {
             let has_taken =
-                |with: (&str, &str)| self.known.as_ref().is_some_and(|known| known.has_taken(&self.agent, with));
+                |with: (&str, &str)| agent.known.as_ref().is_some_and(|known| known.has_taken(&agent.name, with));
             self.is_others = entry.with().is_some_and(|(agent, id)| !has_taken((&agent, &id)));
         }
         self.is_others
@@ -118,6 +128,23 @@ impl Exchange {
             Said::Call { id, told, .. } => self.calls.entry(id).or_default().extend(told),
             Said::Other(print) => self.others.left.push(print),
         }
+    }
+
+    /// What the user said in words.
+    pub(super) fn prompt(&self) -> &str {
+        &self.user.text
+    }
+
+    /// That one is a part of it.
+    pub(super) fn append(&mut self, other: Self) {
+        self.user.text.push_str(&other.user.text);
+        self.agent.text.push_str(&other.agent.text);
+        self.thoughts.text.push_str(&other.thoughts.text);
+        for (id, told) in other.calls {
+            self.calls.entry(id).or_default().extend(told);
+        }
+        self.attached.left.extend(other.attached.left);
+        self.others.left.extend(other.others.left);
     }
 
     /// Whether something that is said next by the user belongs to the next exchange.

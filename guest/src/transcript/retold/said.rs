@@ -60,6 +60,17 @@ impl Said {
     }
 }
 
+/// What stands in a text behind so many bytes of it, white space not counted.
+pub(super) fn behind(text: &str, length: usize) -> &str {
+    let mut left = length;
+    let first = text.char_indices().find(|(_, c)| {
+        let is_behind = left == 0;
+        left = left.saturating_sub(if c.is_whitespace() { 0 } else { c.len_utf8() });
+        is_behind
+    });
+    first.map_or("", |(at, _)| &text[at..])
+}
+
 /// What an update tells of its tool call: each member, and of those that are lists each part, which agents tell one by one or all at
 /// once.
 fn told_of_call(update: &Object<'_>) -> Vec<Print> {
@@ -76,4 +87,23 @@ fn print(name: &str, json: &str) -> Print {
     let mut hasher = DefaultHasher::new();
     (name, rpc::print_of(json)).hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::behind;
+
+    #[test]
+    fn white_space_is_not_counted_and_stays_with_what_follows() {
+        for (text, length, expected) in [
+            ("one two", 0, "one two"),
+            ("one two", 2, "e two"),
+            ("one two", 3, " two"),
+            (" öne", 2, "ne"),
+            ("one", 3, ""),
+            ("one", 9, ""),
+        ] {
+            assert_eq!(behind(text, length), expected, "{text} {length}");
+        }
+    }
 }

@@ -1,0 +1,227 @@
+//! A window that was stopped in the midst of a turn for so long that others take it for gone, and goes on with it. Its agent
+//! went on meanwhile, and another program of the agent's tells what it has said.
+
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World, chunk, update};
+use crate::scenes::{
+    CWD, LONG, TOLD, Turns, account, answers, ask_load, ask_prompt, leave, lines, load, oblige, said, says,
+};
+
+/// For longer than a connection is believed to be there that does not say so.
+const UNTIL_FORGOTTEN: i64 = 20_000;
+/// All that the agent says in the turn.
+const ALL: &str = "One two three four";
+const WHOLE: Turns<'static> = &[("Third question", ALL)];
+
+fn loads() -> Value {
+    json!({"loadSession": true})
+}
+
+/// A window on a session `s1` of two turns that is in the midst of a third one, of which so much is written.
+fn at_work<'a>(store: &'a Memory, world: &'a World, written: &str) -> Desk<'a> {
+    let mut desk = Desk::ready(store, world, &loads());
+    desk.new_session("s1", CWD);
+    for (user, agent) in TOLD {
+        desk.turn("s1", user, &[agent]);
+    }
+    ask_prompt(&mut desk, "third", "s1", "Third question");
+    if !written.is_empty() {
+        desk.agent(says(written));
+    }
+    desk.wait(LONG);
+    desk
+}
+
+/// Time passes in which it is stopped.
+fn is_stopped(world: &World) {
+    world.now.set(world.now.get() + UNTIL_FORGOTTEN);
+}
+
+/// It is told the rest of the answer, piece by piece, and its end. What the client of the other one is shown meanwhile.
+fn goes_on(desk: &mut Desk<'_>, rest: &str, other: &mut Desk<'_>) -> Out {
+    let mut seen = Out::default();
+    for piece in rest.split_inclusive(' ') {
+        assert_eq!(said(&desk.agent(says(piece)).client), [piece]);
+        assert_eq!(said(&desk.wait(LONG).client), [""; 0]);
+        seen.extend(other.wait(LONG));
+    }
+    desk.agent(answers("third")).answer("third");
+    seen.extend(other.wait(LONG));
+    seen.extend(other.wait(1000));
+    seen
+}
+
+/// These turns are what a window is shown whose agent knows nothing of the session, and then one whose agent tells them.
+fn is_kept(store: &Memory, world: &World, turns: Turns<'_>) {
+    for capabilities in [json!({}), loads()] {
+        let mut desk = Desk::ready(store, world, &capabilities);
+        assert_eq!(said(&load(&mut desk, "s1", turns).client), lines(&[turns]), "{capabilities}");
+        leave(desk);
+    }
+}
+
+#[test]
+fn what_its_agent_has_told_another_window_is_there_once() {
+    // What was written, what waited to be, and what the other window's agent tells.
+    for (written, waiting, told) in [
+        ("One two ", "", ALL),
+        ("One two ", "thr", ALL),
+        ("", "", ALL),
+        ("", "One two ", ALL),
+        ("One two ", "", "One two thr"),
+        ("One two ", "thr", "One two thr"),
+        ("One two ", "three ", "One two thr"),
+        ("One two ", "", "One two "),
+        ("One two ", "three ", "One two "),
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut first = at_work(&store, &world, written);
+        if !waiting.is_empty() {
+            first.agent(says(waiting));
+        }
+        is_stopped(&world);
+        let mut second = Desk::ready(&store, &world, &loads());
+        let mut seen = load(&mut second, "s1", &[TOLD, &[("Third question", told)]].concat());
+        seen.extend(goes_on(&mut first, &ALL[written.len() + waiting.len()..], &mut second));
+        assert_eq!(said(&seen.client), lines(&[TOLD, WHOLE]), "{written}, {waiting}, {told}");
+        // Neither is told what it knows, or has said itself.
+        let prompt = ask_prompt(&mut first, "next", "s1", "On");
+        assert_eq!(account(&prompt), None, "{written}, {waiting}, {told}");
+        first.agent(answers("next"));
+        if told == ALL {
+            let prompt = account(&ask_prompt(&mut second, "next", "s1", "And on")).unwrap_or_default();
+            assert!(!prompt.contains("Third question") && !prompt.contains("two"), "{written}, {waiting}: {prompt}");
+            second.agent(answers("next"));
+        }
+        leave(first);
+        leave(second);
+        let on: Turns<'_> = if told == ALL { &[("OnAnd on", "")] } else { &[("On", "")] };
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        let all = lines(&[TOLD, WHOLE, on]);
+        assert_eq!(said(&load(&mut desk, "s1", &[]).client), all[..7], "{written}, {waiting}, {told}");
+    }
+}
+
+#[test]
+fn what_its_agent_has_told_stays_before_what_the_other_window_has_said_since() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut first = at_work(&store, &world, "One two ");
+    is_stopped(&world);
+    let mut second = Desk::ready(&store, &world, &loads());
+    load(&mut second, "s1", &[TOLD, WHOLE].concat());
+    second.turn("s1", "Fourth question", &["Fourth answer"]);
+    let seen = goes_on(&mut first, &ALL[8..], &mut second);
+    assert_eq!(said(&seen.client), [""; 0]);
+    // What it was told meanwhile its agent hears, and nothing else.
+    let told = account(&ask_prompt(&mut first, "next", "s1", "On")).unwrap_or_default();
+    assert!(told.contains("Fourth answer") && !told.contains("Third question") && !told.contains("two"), "{told}");
+    first.agent(says("Yes"));
+    first.agent(answers("next"));
+    leave(first);
+    leave(second);
+    is_kept(&store, &world, &[TOLD, WHOLE, &[("Fourth question", "Fourth answer"), ("On", "Yes")]].concat());
+}
+
+#[test]
+fn what_an_agent_begins_to_tell_before_it_goes_on_is_there_once() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut first = at_work(&store, &world, "One two ");
+    is_stopped(&world);
+    let mut second = Desk::ready(&store, &world, &loads());
+    let asked = ask_load(&mut second, "load", "s1");
+    first.agent(says("three "));
+    first.wait(LONG);
+    let mut seen = oblige(&mut second, asked, &[TOLD, WHOLE].concat(), "never");
+    seen.extend(goes_on(&mut first, "four", &mut second));
+    assert_eq!(said(&seen.client), lines(&[TOLD, WHOLE]));
+    leave(first);
+    leave(second);
+    is_kept(&store, &world, &[TOLD, WHOLE].concat());
+}
+
+#[test]
+fn a_window_whose_agent_tells_nothing_is_shown_the_rest_when_it_goes_on() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut first = at_work(&store, &world, "One two ");
+    is_stopped(&world);
+    let mut second = Desk::ready(&store, &world, &json!({}));
+    let mut seen = load(&mut second, "s1", &[]);
+    seen.extend(goes_on(&mut first, &ALL[8..], &mut second));
+    assert_eq!(said(&seen.client), lines(&[TOLD, WHOLE]));
+    leave(first);
+    leave(second);
+    is_kept(&store, &world, &[TOLD, WHOLE].concat());
+}
+
+#[test]
+fn what_is_attached_to_its_prompt_may_be_told_as_text() {
+    let link = json!({"type": "resource_link", "uri": "file:///w/a.rs", "name": "a.rs"});
+    let image = json!({"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"});
+    let text = |text: &str| json!({"type": "text", "text": text});
+    for (prompt, told) in [
+        (json!([text("Look at "), link, text(" for me")]), "Look at [@a.rs](file:///w/a.rs) for me"),
+        (json!([text("Look at this"), image]), "Look at this[Image]"),
+        (json!([text("Look at this"), image]), "Look at this"),
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut first = Desk::ready(&store, &world, &loads());
+        first.new_session("s1", CWD);
+        first.turn("s1", TOLD[0].0, &[TOLD[0].1]);
+        let params = json!({"sessionId": "s1", "prompt": prompt});
+        first.client(json!({"id": "third", "method": "session/prompt", "params": params}));
+        first.agent(says("One two "));
+        first.wait(LONG);
+        is_stopped(&world);
+        let mut second = Desk::ready(&store, &world, &loads());
+        let mut seen = load(&mut second, "s1", &[TOLD[0], (told, ALL)]);
+        seen.extend(goes_on(&mut first, &ALL[8..], &mut second));
+        assert_eq!(said(&seen.client), lines(&[&[TOLD[0], (told, ALL)]]));
+    }
+}
+
+/// What somebody was told of tool calls and thoughts.
+fn done(out: &Out) -> Vec<String> {
+    let updates = out.client.iter().map(|message| &message["params"]["update"]);
+    let told = updates.filter_map(|update| match update["sessionUpdate"].as_str()? {
+        "tool_call" | "tool_call_update" => Some(format!("{} {}", update["toolCallId"], update["status"])),
+        "agent_thought_chunk" => update["content"]["text"].as_str().map(str::to_owned),
+        _ => None,
+    });
+    told.collect()
+}
+
+#[test]
+fn of_tool_calls_and_thoughts_what_is_told_is_there_once_and_what_is_not_is_written() {
+    let call = |kind: &str, id: &str, status: &str| json!({"sessionUpdate": kind, "toolCallId": id, "status": status});
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut first = at_work(&store, &world, "One ");
+    first.agent(update("s1", call("tool_call", "a", "pending")));
+    first.wait(LONG);
+    is_stopped(&world);
+    let mut second = Desk::ready(&store, &world, &loads());
+    let asked = ask_load(&mut second, "load", "s1").request("session/load");
+    let mut seen = Out::default();
+    let all = TOLD.iter().chain(&[("Third question", "One ")]);
+    for (user, agent) in all {
+        seen.extend(second.agent(update("s1", chunk("user_message_chunk", user))));
+        seen.extend(second.agent(update("s1", chunk("agent_message_chunk", agent))));
+    }
+    for (id, status) in [("a", "completed"), ("b", "pending")] {
+        seen.extend(second.agent(update("s1", call("tool_call", id, status))));
+    }
+    seen.extend(second.agent(says("two ")));
+    seen.extend(second.reply(&asked, json!({})));
+    assert_eq!(done(&seen), ["\"a\" \"completed\"", "\"b\" \"pending\""]);
+    first.agent(update("s1", call("tool_call_update", "a", "completed")));
+    first.agent(update("s1", chunk("agent_thought_chunk", "A thought that is told nowhere")));
+    first.agent(update("s1", call("tool_call", "b", "pending")));
+    first.agent(says("two "));
+    first.wait(LONG);
+    first.agent(update("s1", call("tool_call_update", "b", "completed")));
+    let more = goes_on(&mut first, "three four", &mut second);
+    assert_eq!(done(&more), ["A thought that is told nowhere", "\"b\" \"completed\""]);
+    seen.extend(more);
+    assert_eq!(said(&seen.client), lines(&[TOLD, WHOLE]));
+}
