@@ -80,6 +80,7 @@ mod renamed;
 mod reused_ids;
 mod reused_while_open;
 mod said_like_a_replay;
+mod said_meanwhile;
 mod scenes;
 mod searched;
 mod set_aside;

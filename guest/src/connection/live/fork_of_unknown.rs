@@ -54,7 +54,8 @@ impl LiveSession {
             told.discard(cx);
             return Ok(None);
         }
-        match told.adopt(&Target::Known(session.clone()), &self.agent_id, false, cx)? {
+        let heard = session.heard_by(&cx.agent.name, &self.agent_id);
+        match told.adopt(&Target::Known(session.clone()), heard, &self.agent_id, false, cx)? {
             Comparison::Made(taken) => Ok(Some((taken.session, taken.heard))),
             Comparison::TooEarly(told) => {
                 told.discard(cx);

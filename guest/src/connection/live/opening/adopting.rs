@@ -112,12 +112,12 @@ impl LiveSession {
         }
     }
 
-    /// The agent has told all it has of a session that another window is at work in: it need not be told that again. The client is
-    /// shown what is in the log.
+    /// The agent has told all it has of a session that another window is at work in: it need not be told that again, but what
+    /// it had not when it was asked. The client is shown what is in the log.
     fn overhear<S: Storage, E: Environment>(&mut self, staging: Staging, cx: &mut Cx<'_, S, E>) {
         let agent_id = self.agent_id.clone();
         let Some(opening) = self.opening_mut() else { return };
-        match staging.overhear(opening.target.session(), &agent_id, cx) {
+        match staging.overhear(opening.target.session(), opening.heard, &agent_id, cx) {
             Ok(Some(overheard)) => {
                 opening.heard = overheard.heard;
                 opening.overheard = Some(overheard);
@@ -158,19 +158,21 @@ impl LiveSession {
             self.overhear(staging, cx);
         }
         let Phase::Opening(opening) = &mut self.phase else { return Ok(()) };
-        // What another window has not written yet of its turn would be in the history twice when it has.
+        // What another window has not written yet of its turn would be in the history twice when it has. What the record says by
+        // now was heard is what that window's program has heard.
         if let (Some(id), Some(_)) = (key.id(), &opening.staging)
             && let Some(session) = mend::under_way_elsewhere(cx.store, id, cx.connection, cx.now())?
             && let Some(staging) = opening.staging.take()
         {
-            staging.discard(cx);
-            opening.heard = session.heard_by(&cx.agent.name, &agent_id);
+            opening.heard = opening.heard_in(&session);
             opening.target = Target::Known(session);
             opening.comparing = Comparing::PutOff;
+            self.overhear(staging, cx);
         }
+        let Phase::Opening(opening) = &mut self.phase else { return Ok(()) };
         if let Some(staging) = opening.staging.take() {
             let may_wait = opening.others == Others::Unawaited && !opening.shows_telling;
-            let adopted = match staging.adopt(&opening.target, &agent_id, may_wait, cx)? {
+            let adopted = match staging.adopt(&opening.target, opening.heard, &agent_id, may_wait, cx)? {
                 Comparison::Made(adopted) => *adopted,
                 Comparison::TooEarly(staging) => {
                     opening.staging = Some(*staging);

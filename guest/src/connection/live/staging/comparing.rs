@@ -11,7 +11,7 @@ use crate::sessions::adopt::{self, Adopted, Adoption};
 use crate::sessions::{open_marks, staging};
 use crate::storage::{Result, Storage};
 use crate::store::{Known, Origin, Session};
-use crate::transcript::own_words;
+use crate::transcript::{LaidOut, own_words};
 
 /// What came of it.
 #[derive(Debug)]
@@ -36,15 +36,17 @@ pub(in crate::connection::live) enum Comparison {
 
 impl Staging {
     /// How much of the session the agent has told, of which nothing is made; none where that cannot be said any more. The
-    /// record is as it was when the agent was asked.
+    /// record is as it was when the agent was asked, and so is how much it had `heard`: another of its programs, by the same
+    /// id, may have heard more since.
     pub(in crate::connection::live) fn overhear<S: Storage, E: Environment>(
         mut self,
         asked: &Session,
+        heard: u64,
         agent_id: &str,
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Option<Overheard>> {
         drop(self.end_users(cx).or_else(|| self.end_agents(cx)));
-        let overheard = self.close(cx).and_then(|()| self.compare(asked, agent_id, cx));
+        let overheard = self.close(cx).and_then(|()| self.compare(asked, heard, agent_id, cx));
         self.discard(cx);
         overheard
     }
@@ -52,6 +54,7 @@ impl Staging {
     fn compare<S: Storage, E: Environment>(
         &self,
         asked: &Session,
+        heard: u64,
         agent_id: &str,
         cx: &Cx<'_, S, E>,
     ) -> Result<Option<Overheard>> {
@@ -62,22 +65,22 @@ impl Staging {
         // Read before it is compared: what comes to it meanwhile is not taken for told.
         let last = Last::read(storage, &session.id, own_end)?;
         let (ours, theirs) = turns::of_both(storage, &session, own_end, self.replayed(), agent, own_words::strip)?;
-        let heard = session.heard_by(agent, agent_id);
         Ok(Some(Overheard::of(reconcile::told(&ours, heard, &theirs), heard, &session, last)))
     }
 
-    /// Makes what is new of it a part of the session's transcript. `may_wait`: not yet, where other windows may be about to
-    /// write it.
+    /// Makes what is new of it a part of the session's transcript, of which the agent had `heard` so much when it was asked.
+    /// `may_wait`: not yet, where other windows may be about to write it.
     pub(in crate::connection::live) fn adopt<S: Storage, E: Environment>(
         mut self,
         target: &Target,
+        heard: u64,
         agent_id: &str,
         may_wait: bool,
         cx: &mut Cx<'_, S, E>,
     ) -> std::result::Result<Comparison, RpcError> {
         let rest = self.end_users(cx).or_else(|| self.end_agents(cx));
         self.close(cx)?;
-        match self.reconcile(target, agent_id, may_wait, cx) {
+        match self.reconcile(target, heard, agent_id, may_wait, cx) {
             Ok(None) => Ok(Comparison::TooEarly(Box::new(self))),
             Ok(Some(adopted)) => {
                 if adopted.is_put_off {
@@ -98,6 +101,7 @@ impl Staging {
     fn reconcile<S: Storage, E: Environment>(
         &mut self,
         target: &Target,
+        heard_as_asked: u64,
         agent_id: &str,
         may_wait: bool,
         cx: &mut Cx<'_, S, E>,
@@ -122,8 +126,12 @@ impl Staging {
         }
         let own_end = storage.log_end(&id)?;
         let known = session.agents.get(agent);
-        let heard =
+        let mut heard =
             known.map_or(Heard { since: 0, until: 0 }, |known| Heard { since: known.since, until: known.heard });
+        if let Target::Known(asked) = target {
+            // What another of its programs has heard since, by the same id, this one has not.
+            heard.until = heard.until.min(LaidOut::of(asked).carried(heard_as_asked, &session));
+        }
         let (ours, theirs) = turns::of_both(storage, &session, own_end, self.replayed(), agent, own_words::strip)?;
         // The agent's list may have been read since the agent was asked to load it.
         let evidence = Evidence {
@@ -143,8 +151,7 @@ impl Staging {
                 plan = reconcile::judge(&ours, heard, &theirs, Evidence { in_use: true, ..evidence });
             }
             if plan.disputed == Disputed::Stays && plan.keeps_all() {
-                let heard = session.heard_by(agent, agent_id);
-                return Ok(Some(TakenOver { session, heard, rest: None, is_put_off: true }));
+                return Ok(Some(TakenOver { session, heard: heard.until, rest: None, is_put_off: true }));
             }
         }
         if !plan.keeps_all() {
@@ -168,13 +175,16 @@ impl Staging {
         } else {
             adopt::adopt(cx.store, &adoption)?
         };
-        let session = match adopted {
-            Adopted::Done(session) => *session,
+        let (session, heard) = match adopted {
+            Adopted::Done(session) => (*session, plan.heard),
             // Another window has taken the history over; what it made of it counts.
-            Adopted::Outrun => cx.store.session(&id)?.ok_or_else(|| RpcError::session_deleted_meanwhile(&id))?,
+            Adopted::Outrun => {
+                let session = cx.store.session(&id)?.ok_or_else(|| RpcError::session_deleted_meanwhile(&id))?;
+                let heard = session.heard_by(agent, agent_id).min(session.length_before(self.asked_at));
+                (session, heard)
+            }
             Adopted::Deleted => return Err(RpcError::session_deleted_meanwhile(&id)),
         };
-        let heard = session.heard_by(agent, agent_id);
         Ok(Some(TakenOver { session, heard, rest: None, is_put_off: plan.disputed == Disputed::Stays }))
     }
 
