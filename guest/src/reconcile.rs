@@ -16,6 +16,7 @@ mod grain;
 mod joint;
 mod judge;
 mod late;
+mod marks;
 mod mingled;
 mod open_turn;
 mod pieces;

@@ -2,25 +2,22 @@
 //! file itself. A message that is such a prompt with something of that kind in the places of what was attached is that
 //! prompt.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::event::text_of;
+use super::marks::{self, Attached};
 
 /// How many prompts are known, the last ones.
 const MOST: usize = 256;
 /// How many bytes of text such a prompt has at most.
 const LONGEST: usize = 16 * 1024;
-/// In how many bytes an image or a sound is told at most.
-const LONGEST_MEDIUM: usize = 128;
 /// How many marks of a message may tell of something attached.
 const MOST_MARKS: usize = 32;
-/// In how many places it is looked for the text behind the last of what is attached.
-const MOST_PLACES: usize = 16;
-/// A name with less would be found anywhere.
-const SHORTEST_NAME: usize = 3;
+/// At how many places of a message what is attached may come to its end.
+const MOST_PLACES: usize = 64;
 
 /// Prompts with something attached.
 #[derive(Debug, Clone, Default)]
@@ -31,10 +28,16 @@ pub(super) struct AttachedPrompts(VecDeque<Prompt>);
 struct Prompt {
     /// The letters before what is attached, between that, and behind it.
     letters: Vec<String>,
-    /// What a link or a file is told by: its address, its name.
-    names: Vec<String>,
-    /// An image or a sound is among what is attached: it is told by no name.
-    has_medium: bool,
+    attached: Vec<Attached>,
+}
+
+/// What is taken for something attached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Marks {
+    /// What is that for sure.
+    Sure,
+    /// What looks like it where that is not there.
+    Likely,
 }
 
 /// A content block that is no text, as far as it says what is attached.
@@ -50,15 +53,17 @@ struct Block {
     resource: Option<Resource>,
 }
 
-/// A file that is attached with its text.
+/// A file that is attached with what is in it.
 #[derive(Deserialize)]
 struct Resource {
     #[serde(default)]
     uri: Option<String>,
+    #[serde(default)]
+    text: Option<String>,
 }
 
 impl AttachedPrompts {
-    /// Notes a prompt of these blocks, if something is attached to it, and it has text as well.
+    /// Notes a prompt of these blocks, if something is attached to it.
     pub(super) fn note(&mut self, blocks: &[&RawValue]) {
         let Some(prompt) = Prompt::of(blocks) else { return };
         if self.0.len() == MOST {
@@ -73,18 +78,20 @@ impl AttachedPrompts {
             return None;
         }
         let letters = letters(message);
-        let whole = || Some(self.told_as(&letters)?.text());
-        Some(self.without_attached(&letters)).filter(|text| is_known(text)).or_else(whole)
+        // What a user says may have a mention or a link itself, which is not taken out of the prompt that has it.
+        let whole = self.told_as(&letters).map(Prompt::text);
+        whole.or_else(|| Some(self.without_attached(&letters)).filter(|text| is_known(text)))
     }
 
     /// These letters without what tells of something attached.
     fn without_attached(&self, letters: &str) -> String {
         let (mut text, mut rest) = (String::new(), letters);
         for _ in 0..MOST_MARKS {
-            let Some(at) = rest.find(['@', '<', '[', '!']) else { break };
+            let places = [rest.find(['@', '<', '[', '!']), rest.find(marks::SECTION)];
+            let Some(at) = places.into_iter().flatten().min() else { break };
             let (before, marked) = rest.split_at(at);
             text.push_str(before);
-            let length = self.0.iter().rev().find_map(|prompt| prompt.marked(marked));
+            let length = self.marked(marked);
             if length.is_none() {
                 text.push_str(&marked[..1]);
             }
@@ -93,15 +100,23 @@ impl AttachedPrompts {
         text + rest
     }
 
+    /// How many bytes these letters begin with that tell of something attached to one of the prompts.
+    fn marked(&self, told: &str) -> Option<usize> {
+        let prompts = || self.0.iter().rev();
+        let likely = || prompts().find_map(|prompt| marks::likely(&prompt.attached, told).first().copied());
+        prompts().find_map(|prompt| marks::sure(&prompt.attached, told)).or_else(likely)
+    }
+
     /// The prompt that these letters are, with what was attached to it told as text.
     fn told_as(&self, letters: &str) -> Option<&Prompt> {
-        self.0.iter().rev().find(|prompt| prompt.is_told_as(letters))
+        let told_by = |marks: Marks| self.0.iter().rev().find(|prompt| prompt.is_told_as(letters, marks));
+        told_by(Marks::Sure).or_else(|| told_by(Marks::Likely))
     }
 }
 
 impl Prompt {
     fn of(blocks: &[&RawValue]) -> Option<Self> {
-        let mut prompt = Self { letters: vec![String::new()], names: Vec::new(), has_medium: false };
+        let mut prompt = Self { letters: vec![String::new()], attached: Vec::new() };
         let (mut length, mut is_text) = (0, true);
         for block in blocks {
             if let Some(more) = text_of(block) {
@@ -114,19 +129,18 @@ impl Prompt {
             }
             is_text = false;
             let Block { kind, uri, name, resource } = serde_json::from_str(block.get()).ok()?;
-            prompt.has_medium |= matches!(kind.as_str(), "image" | "audio");
-            let names = [uri, name, resource.and_then(|resource| resource.uri)].into_iter().flatten();
-            for name in names.map(|name| letters(&name)) {
-                let path = name.strip_prefix("file://").unwrap_or_default().to_owned();
-                let file = name.rsplit('/').next().unwrap_or_default().to_owned();
-                prompt.names.extend([name, path, file].into_iter().filter(|name| name.len() >= SHORTEST_NAME));
-            }
+            prompt.attached.push(match (kind.as_str(), resource) {
+                ("image" | "audio", _) => Attached::Medium(kind),
+                (_, Some(Resource { uri: address, text })) => {
+                    Attached::file([uri, name, address].into_iter().flatten(), text.as_deref())
+                }
+                (_, None) => Attached::file([uri, name].into_iter().flatten(), None),
+            });
         }
         if !is_text {
             prompt.letters.push(String::new());
         }
-        let has_text = prompt.letters.iter().any(|letters| !letters.is_empty());
-        (prompt.letters.len() > 1 && length <= LONGEST && has_text).then_some(prompt)
+        (prompt.letters.len() > 1 && length <= LONGEST).then_some(prompt)
     }
 
     /// What the user said in it.
@@ -134,66 +148,37 @@ impl Prompt {
         self.letters.concat()
     }
 
-    /// Whether these letters are its own, with something in the places of what is attached, or behind all.
-    fn is_told_as(&self, told: &str) -> bool {
-        let [first, between @ .., last] = self.letters.as_slice() else { return false };
-        let Some(mut rest) = told.strip_prefix(first.as_str()) else { return false };
-        for text in between {
-            let Some((attached, behind)) = rest.split_once(text.as_str()) else { return false };
-            if !self.may_be_told_as(attached) {
-                return false;
-            }
-            rest = behind;
+    /// Whether these letters are its own, with what is attached told in its places, before all or behind all: some tell a link
+    /// where it was, and the file that it links to at the end.
+    fn is_told_as(&self, told: &str, marks: Marks) -> bool {
+        let mut ends = BTreeSet::from([0]);
+        for text in &self.letters {
+            let begins = self.behind_attached(told, marks, ends).into_iter();
+            ends = begins.filter(|at| told[*at..].starts_with(text)).map(|at| at + text.len()).collect();
         }
-        // Some tell a link where it was, and the file that it links to at the end.
-        let its_end = rest.strip_suffix(last.as_str());
-        let mut its_places = rest.match_indices(last.as_str()).take(MOST_PLACES).filter(|_| !last.is_empty());
-        let is_told_around =
-            |at: usize| self.may_be_told_as(&rest[..at]) && self.may_be_told_as(&rest[at + last.len()..]);
-        its_end.is_some_and(|attached| self.may_be_told_as(attached)) || its_places.any(|(at, _)| is_told_around(at))
+        self.behind_attached(told, marks, ends).contains(&told.len())
     }
 
-    /// Whether something that is attached, or nothing, may be told in these letters.
-    fn may_be_told_as(&self, told: &str) -> bool {
-        told.is_empty() || self.is_attached(told)
-    }
-
-    /// Whether these letters are nothing but things that are attached, as agents mark them.
-    fn is_attached(&self, told: &str) -> bool {
-        let mut rest = told;
-        while let Some(length) = self.marked(rest) {
-            rest = &rest[length..];
+    /// These places of a message, and those behind them where nothing is between but what tells of something attached.
+    fn behind_attached(&self, told: &str, marks: Marks, mut places: BTreeSet<usize>) -> BTreeSet<usize> {
+        let mut next: Vec<usize> = places.iter().copied().collect();
+        while let Some(at) = next.pop().filter(|_| places.len() < MOST_PLACES) {
+            let rest = &told[at..];
+            let marked = match marks::sure(&self.attached, rest) {
+                Some(length) => vec![length],
+                None if marks == Marks::Likely => marks::likely(&self.attached, rest),
+                None => Vec::new(),
+            };
+            let ends = marked.into_iter().chain(marks::bare(&self.attached, rest)).map(|length| at + length);
+            next.extend(ends.filter(|end| places.insert(*end)));
         }
-        rest.is_empty() && !told.is_empty()
-    }
-
-    /// How many bytes these letters begin with that tell of something attached: a mention, a link, something in brackets.
-    fn marked(&self, told: &str) -> Option<usize> {
-        let has_name = |length: usize| self.names.iter().any(|name| told[..length].contains(name));
-        let is_medium = |length: usize| self.has_medium && length <= LONGEST_MEDIUM;
-        if let Some(mention) = told.strip_prefix('@') {
-            let name = self.names.iter().filter(|name| mention.starts_with(name.as_str())).map(String::len).max()?;
-            return Some(1 + name);
-        }
-        if told.starts_with('<') {
-            let (tag, element) = (told.find('>')? + 1, told.rfind('>')? + 1);
-            return if is_medium(tag) { Some(tag) } else { Some(element).filter(|element| has_name(*element)) };
-        }
-        if !told.starts_with('[') && !told.starts_with("![") {
-            return None;
-        }
-        let label = told.find(']')? + 1;
-        let length = match told[label..].strip_prefix('(') {
-            Some(address) => label + 1 + address.find(')')? + 1,
-            None => label,
-        };
-        (is_medium(length) || has_name(length)).then_some(length)
+        places
     }
 }
 
 /// What of a text counts here. That is less than what counts of what was said: some agents mark a space in a name, or what is
 /// Markdown in a text, with a backslash, so none of those counts.
-fn letters(text: &str) -> String {
+pub(super) fn letters(text: &str) -> String {
     let does_count = |letter: &char| !letter.is_whitespace() && !matches!(letter, '\\' | '\u{200b}' | '\u{feff}');
     text.chars().filter(does_count).collect()
 }
@@ -217,6 +202,10 @@ mod tests {
         let text = |text: &str| json!({"type": "text", "text": text});
         let link = || json!({"type": "resource_link", "uri": "file:///work/a.rs", "name": "a.rs"});
         let file = || json!({"type": "resource", "resource": {"uri": "file:///work/a.rs", "text": "fn main() {}"}});
+        let file_named = |name: &str, text: &str| {
+            let uri = format!("file:///a(b)/{name}");
+            json!({"type": "resource", "resource": {"uri": uri, "text": text}})
+        };
         let image = || json!({"type": "image", "data": "aGk=", "mimeType": "image/png"});
         for (blocks, told, is_it) in [
             (vec![text("look at "), link(), text(" now")], "look at [@a.rs](file:///work/a.rs) now", true),
@@ -243,11 +232,77 @@ mod tests {
             (vec![text("this "), image()], "this [Image #1]", true),
             (vec![image(), image(), text(" and this")], "<image><image> and this", true),
             (vec![text("this "), image()], "this and that", false),
-            (vec![link()], "[@a.rs](file:///work/a.rs)", false),
+            (vec![link()], "[@a.rs](file:///work/a.rs)", true),
+            (vec![link()], "[@a.rs](file:///work/a.rs) now", false),
+            (vec![image()], "[Image #1]", true),
+            (vec![image()], "[draft]", false),
+            (vec![image()], "<div>", false),
+            (vec![file(), file()], "<context ref=\"file:///work/a.rs\">fn main() {}</context> @a.rs", true),
             (vec![text("this")], "this", false),
+            (
+                vec![text("this "), file(), image()],
+                "this [@a.rs](file:///work/a.rs)[image]<context ref=\"file:///work/a.rs\">fn main() {}</context>",
+                true,
+            ),
+            (vec![image(), text(" in "), file()], "<image/png> in <file path=\"a.rs\">fn main() { 1 }</file>", true),
+            (vec![text("this "), file()], "<context ref=\"file:///work/a.rs\">fn main() {}</context> this", true),
+            (vec![text("look at "), link()], "look at file:///work/a.rs", true),
+            (vec![text("look at "), file()], "look at fn main() {}", true),
+            (vec![text("look at "), file()], "look at fn main() {} and more", false),
+            (
+                vec![text("a <b> @c "), file(), text(" > [d](e) --- f")],
+                "a <b> @c @file:///work/a.rs > [d](e) --- f\n--- Content from referenced context ---\n\
+                 Content from @file:///work/a.rs:\nfn main() {}",
+                true,
+            ),
+            (
+                vec![text("look at "), link(), text(" now")],
+                "look at @/work/a.rs now\n--- Content from referenced files ---\nContent from @/work/a.rs:\n\
+                 fn main() {}\n--- End of content ---",
+                true,
+            ),
+            (
+                vec![text("look at "), link(), text(" now")],
+                "look at @/work/a.rs\n--- Content from referenced files ---\nContent from @/work/a.rs:\nnow",
+                false,
+            ),
+            (vec![image(), text("look at "), link()], "[image]look at [@a.rs](file:///work/a.rs)", true),
+            (vec![text("look at "), file_named("[id].rs", "")], "look at [@[id].rs](file:///a(b)/[id].rs)", true),
+            (
+                vec![text("look at "), file_named("x.md", "</context> and </context>")],
+                "look at <context ref=\"file:///a(b)/x.md\"></context> and </context></context>",
+                true,
+            ),
         ] {
             let has_told = noted(&blocks).told_as(&letters(told)).is_some();
             assert_eq!(has_told, is_it, "{told}");
+        }
+    }
+
+    #[test]
+    fn what_is_attached_is_taken_out_of_what_was_said_with_it_and_nothing_more() {
+        let file = |name: &str, text: &str| json!({"type": "resource", "resource": {"uri": format!("file:///work/{name}"), "text": text}});
+        let context = |name: &str, text: &str| format!("<context ref=\"file:///work/{name}\">\n{text}\n</context>");
+        let section = |name: &str, text: &str| {
+            format!("\n--- Content from referenced context ---\nContent from @file:///work/{name}:\n{text}")
+        };
+        let prompts = noted(&[
+            json!({"type": "text", "text": "and fix it"}),
+            file("a.rs", "a<b>()"),
+            json!({"type": "text", "text": "and @b.rs"}),
+            file("b.rs", "--- </context>"),
+        ]);
+        let (one, other) = (context("a.rs", "a<b>()"), context("b.rs", "--- </context>"));
+        let (one_section, other_section) = (section("a.rs", "a<b>()"), section("b.rs", "--- </context>"));
+        for (told, known, expected) in [
+            (format!("and fix it{one}and @b.rs{other}"), "andfixit", Some("andfixitand@b.rs")),
+            (format!("and fix it{one}and @b.rs{other}No"), "andfixitandNo", Some("andfixitandNo")),
+            (format!("and fix it{one}{other}"), "andfixit", Some("andfixit")),
+            (format!("and fix it and @b.rs{one_section}{other_section}"), "andfixit", Some("andfixitand@b.rs")),
+            (format!("No, do it{one_section} then"), "No,doitthen", Some("No,doitthen")),
+            (format!("and fix it{one}or not"), "andfixit", None),
+        ] {
+            assert_eq!(prompts.as_sent(&told, |text| text == known).as_deref(), expected, "{told}");
         }
     }
 }

@@ -14,6 +14,15 @@ fn link() -> Value {
     json!({"type": "resource_link", "uri": "file:///work/a.rs", "name": "a.rs"})
 }
 
+fn file(name: &str) -> Value {
+    json!({"type": "resource", "resource": {"uri": format!("file:///work/{name}"), "text": "fn main() {}\n"}})
+}
+
+/// A file as an agent tells it that has it in an element.
+fn context(name: &str, text: &str) -> String {
+    format!("<context ref=\"file:///work/{name}\">\n{text}\n</context>")
+}
+
 fn image() -> Value {
     json!({"type": "image", "data": "aGk=", "mimeType": "image/png"})
 }
@@ -52,15 +61,15 @@ fn shown(store: &Memory, world: &World, told: &[Value]) -> (Vec<Value>, Value) {
     (shown, set_aside)
 }
 
-#[test]
-fn a_prompt_is_known_again_though_what_is_attached_is_told_as_text() {
-    let tabled = |prompt: &[Value], told: &str, answer: &[Value], stop: &str| {
+/// Whether this prompt, among others, is known again in such a message, cancelled and answered, the first time and again.
+fn is_known_again(prompt: &[Value], told: &str) {
+    for (answer, stop) in [(call("c1"), "cancelled"), (says("Ok."), "end_turn")] {
         let (store, world) = (Memory::new(), World::unrecorded());
         let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
         desk.new_session("s1", CWD);
         desk.turn("s1", "Good morning", &["Good morning, what shall it be?"]);
         prompt_until_sent(&mut desk, "turn", prompt);
-        tells(&mut desk, answer);
+        tells(&mut desk, &[answer.clone()]);
         desk.agent(json!({"id": "turn", "result": {"stopReason": stop}}));
         desk.turn("s1", "And then?", &["Then it is done."]);
         leave(desk);
@@ -68,30 +77,78 @@ fn a_prompt_is_known_again_though_what_is_attached_is_told_as_text() {
             [chunk("user_message_chunk", "Good morning"), says("Good morning, what shall it be?")],
             [chunk("user_message_chunk", "And then?"), says("Then it is done.")],
         );
-        let replay = [&before[..], &[chunk("user_message_chunk", told)], answer, &behind].concat();
+        let replay = [&before[..], &[chunk("user_message_chunk", told), answer.clone()], &behind].concat();
         let content = |update: &Value| {
             if update["content"].is_null() { update["toolCallId"].clone() } else { update["content"].clone() }
         };
-        let answer = answer.iter().map(content);
         let expected: Vec<Value> = before
             .iter()
             .map(content)
             .chain(prompt.iter().cloned())
-            .chain(answer)
+            .chain([content(&answer)])
             .chain(behind.iter().map(content))
             .collect();
         for time in ["first", "again"] {
             assert_eq!(shown(&store, &world, &replay), (expected.clone(), Value::Null), "{told}, {stop}, {time}");
         }
-    };
+    }
+}
+
+#[test]
+fn a_prompt_is_known_again_though_what_is_attached_is_told_as_text() {
     for (prompt, told) in [
         (vec![text("Look at "), link(), text(" please")], "Look at [@a.rs](file:///work/a.rs) please"),
         (vec![text("Look at "), link()], "Look at @a.rs"),
         (vec![text("Like this: "), image()], "Like this: [Image #1]"),
     ] {
-        tabled(&prompt, told, &[call("c1")], "cancelled");
-        tabled(&prompt, told, &[says("Ok.")], "end_turn");
+        is_known_again(&prompt, told);
     }
+}
+
+#[test]
+fn a_prompt_with_a_file_and_an_image_is_known_again() {
+    let context = context("a.rs", "fn main() {}");
+    for (prompt, told) in [
+        // Some tell the image as one.
+        (vec![text("Look at "), file("a.rs"), image()], format!("Look at [@a.rs](file:///work/a.rs){context}")),
+        (vec![text("Look at "), file("a.rs"), image()], format!("Look at {context}[image]")),
+        (vec![image(), text(" What does "), file("a.rs")], format!("<image/png> What does {context}")),
+        (vec![file("a.rs"), image(), text("What?"), link()], format!("{context}[image]What?@a.rs")),
+    ] {
+        is_known_again(&prompt, &told);
+    }
+}
+
+#[test]
+fn a_prompt_with_nothing_but_what_is_attached_is_known_again() {
+    let context = context("a.rs", "fn main() {}");
+    for (prompt, told) in [
+        (vec![file("a.rs")], format!("[@a.rs](file:///work/a.rs){context}")),
+        (vec![file("a.rs"), text("\n"), file("a.rs")], format!("{context}\n{context}")),
+        (vec![link()], "@a.rs".to_owned()),
+        (vec![image()], "[Image #1]".to_owned()),
+    ] {
+        is_known_again(&prompt, &told);
+    }
+}
+
+#[test]
+fn a_prompt_is_known_again_though_its_file_is_told_in_a_section_at_the_end() {
+    let section = |name: &str| format!("\nContent from @file:///work/{name}:\nfn main() {{}}");
+    let (one, other) = (section("a.rs"), section("b.rs"));
+    let begin = "\n--- Content from referenced context ---";
+    let prompt = [text("Compare "), file("a.rs"), text(" with "), file("b.rs")];
+    is_known_again(&prompt, &format!("Compare @file:///work/a.rs with @file:///work/b.rs{begin}{one}{other}"));
+    let files = "\n--- Content from referenced files ---\nContent from @/work/a.rs:\nlines\n--- End of content ---";
+    let prompt = [text("Compare "), link(), text(" with "), file("b.rs")];
+    is_known_again(&prompt, &format!("Compare @/work/a.rs with @file:///work/b.rs{files}{begin}{other}"));
+}
+
+#[test]
+fn what_is_said_between_two_files_is_a_part_of_the_prompt() {
+    let (one, other) = (context("a.rs", "fn main() {}"), context("b.rs", "fn main() {}"));
+    let prompt = [text("Good morning"), file("a.rs"), text(" again"), file("b.rs")];
+    is_known_again(&prompt, &format!("Good morning{one} again{other}"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A session that its agent keeps as well: what the agent replays against what the log holds.
 
 mod adopting;
+mod attachments;
 mod case;
 mod cases;
 mod folding;

@@ -1,0 +1,178 @@
+//! How agents tell in text what is attached to a prompt: by a mention, a link, an element, a tag, a section at the end, or by
+//! nothing but its address or its text.
+
+use super::attached::letters;
+use super::sum::Sum;
+
+/// In how many bytes an image or a sound is told at most.
+const LONGEST_MEDIUM: usize = 128;
+/// How long the label of a link is at most.
+const LONGEST_LABEL: usize = 256;
+/// How many ends of something of which it is not known what it has are looked at.
+const MOST_ENDS: usize = 16;
+/// A name with less would be found anywhere.
+const SHORTEST_NAME: usize = 3;
+
+/// How a section with files begins, before what they are.
+pub(super) const SECTION: &str = "---Contentfromreferenced";
+/// How a file begins in there.
+const IN_SECTION: &str = "Contentfrom@";
+/// How it ends, if its end is told.
+const SECTION_END: &str = "---Endofcontent---";
+
+/// Something that is attached.
+#[derive(Debug, Clone)]
+pub(super) enum Attached {
+    /// A link or a file.
+    File {
+        /// What it is told by: its address, its name.
+        names: Vec<String>,
+        /// What is in it, if the client has sent that.
+        text: Option<Sum>,
+    },
+    /// An image or a sound, which is told by no name but by what kind of medium it is.
+    Medium(String),
+}
+
+impl Attached {
+    /// A file with these names.
+    pub(super) fn file(names: impl Iterator<Item = String>, text: Option<&str>) -> Self {
+        let mut all = Vec::new();
+        for name in names.map(|name| letters(&name)) {
+            let path = name.strip_prefix("file://").unwrap_or_default().to_owned();
+            let file = name.rsplit('/').next().unwrap_or_default().to_owned();
+            all.extend([name, path, file].into_iter().filter(|name| name.len() >= SHORTEST_NAME));
+        }
+        Self::File { names: all, text: text.map(|text| Sum::of(&letters(text))) }
+    }
+
+    fn names(&self) -> &[String] {
+        match self {
+            Self::File { names, .. } => names,
+            Self::Medium(_) => &[],
+        }
+    }
+
+    /// Whether it is told somewhere in these letters.
+    fn is_named_in(&self, told: &str) -> bool {
+        match self {
+            Self::File { names, .. } => names.iter().any(|name| told.contains(name)),
+            Self::Medium(kind) => told.len() <= LONGEST_MEDIUM && told.to_ascii_lowercase().contains(kind),
+        }
+    }
+
+    /// How many bytes of these letters, which begin with one of its names, that name has.
+    fn name_length(&self, told: &str) -> Option<usize> {
+        self.names().iter().filter(|name| told.starts_with(name.as_str())).map(String::len).max()
+    }
+
+    /// How many bytes of these letters, which begin with what is in it, that has.
+    fn text_length(&self, told: &str) -> Option<usize> {
+        let Self::File { text: Some(text), .. } = self else { return None };
+        let length = usize::try_from(text.length()).ok()?;
+        told.get(..length).filter(|told| Sum::of(told) == *text).map(|_| length)
+    }
+
+    /// How many bytes these letters begin with that are a link to it. Its name may have brackets itself.
+    fn link_length(&self, told: &str) -> Option<usize> {
+        let label = told.strip_prefix('!').unwrap_or(told).strip_prefix('[')?;
+        let middle = label.find("](").filter(|end| *end <= LONGEST_LABEL && is_balanced(&label[..*end]))?;
+        let address = &label[middle + 2..];
+        let ends = self.names().iter().filter_map(|name| address.strip_prefix(name.as_str())?.strip_prefix(')'));
+        ends.map(|rest| told.len() - rest.len()).max()
+    }
+
+    /// How many bytes these letters begin with that are an element with what is in it.
+    fn element_length(&self, told: &str) -> Option<usize> {
+        let tag = told.strip_prefix('<')?.find('>')? + 2;
+        let inside = told[..tag].len();
+        let end = inside + self.text_length(&told[inside..]).filter(|_| self.is_named_in(&told[..tag]))?;
+        let closing = told[end..].strip_prefix("</")?.find('>')?;
+        Some(end + 2 + closing + 1)
+    }
+
+    /// What follows it in a section.
+    fn behind_in_section<'t>(&self, told: &'t str) -> Option<&'t str> {
+        let told = told.strip_prefix(IN_SECTION)?;
+        let told = told[self.name_length(told)?..].strip_prefix(':')?;
+        match self {
+            Self::File { text: Some(_), .. } => told.get(self.text_length(told)?..),
+            _ => told.strip_prefix('<')?.split_once('>').map(|(_, behind)| behind),
+        }
+    }
+}
+
+/// How many bytes these letters begin with that tell of one of these for sure.
+pub(super) fn sure(all: &[Attached], told: &str) -> Option<usize> {
+    let mention = |attached: &Attached| Some(1 + attached.name_length(told.strip_prefix('@')?)?);
+    let lengths = |attached| [mention(attached), attached.link_length(told), attached.element_length(told)];
+    all.iter().flat_map(lengths).flatten().chain(section(all, told)).max()
+}
+
+/// The lengths of what these letters may begin with that tells of one of these, the likeliest first.
+pub(super) fn likely(all: &[Attached], told: &str) -> Vec<usize> {
+    let is_told = |length: &usize| all.iter().any(|attached| attached.is_named_in(&told[..*length]));
+    match told.as_bytes() {
+        [b'<', ..] => elements(told).chain(told.find('>').map(|end| end + 1)).filter(is_told).collect(),
+        [b'[', ..] | [b'!', b'[', ..] => label(told).into_iter().filter(is_told).collect(),
+        _ if told.starts_with(SECTION) => {
+            let ends = told.match_indices(SECTION_END).map(|(at, end)| at + end.len()).take(MOST_ENDS);
+            let ends: Vec<usize> = ends.filter(is_told).collect();
+            // Some files have no end but that of the message.
+            if ends.is_empty() { Some(told.len()).filter(is_told).into_iter().collect() } else { ends }
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The lengths of what these letters begin with that is nothing but an address or the text of one of these.
+pub(super) fn bare(all: &[Attached], told: &str) -> impl Iterator<Item = usize> {
+    let address = |attached: &Attached| attached.name_length(told).filter(|length| told[..*length].contains('/'));
+    all.iter().flat_map(move |attached| [address(attached), attached.text_length(told)]).flatten()
+}
+
+/// Whether each bracket in it that is opened is closed, and no other.
+fn is_balanced(label: &str) -> bool {
+    let mut open = 0_usize;
+    let is_closed = label.bytes().all(|byte| {
+        let change = match byte {
+            b'[' => open.checked_add(1),
+            b']' => open.checked_sub(1),
+            _ => Some(open),
+        };
+        open = change.unwrap_or_default();
+        change.is_some()
+    });
+    is_closed && open == 0
+}
+
+/// How long a section is that has nothing but what is known to be in these.
+fn section(all: &[Attached], told: &str) -> Option<usize> {
+    let (_, mut rest) = told.strip_prefix(SECTION)?.split_once("---")?;
+    let begin = rest.len();
+    while let Some(behind) = all.iter().filter_map(|one| one.behind_in_section(rest)).min_by_key(|rest| rest.len()) {
+        rest = behind;
+    }
+    let is_all = rest.len() < begin && !rest.starts_with(IN_SECTION);
+    let rest = rest.strip_prefix(SECTION_END).unwrap_or(rest);
+    is_all.then_some(told.len() - rest.len())
+}
+
+/// Where an element that these letters begin with may have its end.
+fn elements(told: &str) -> impl Iterator<Item = usize> {
+    let ends = told.match_indices("</").filter_map(|(at, _)| {
+        let name = at + 2..at + told[at..].find('>')?;
+        let is_its = !name.is_empty() && told[1..].starts_with(&told[name.clone()]);
+        is_its.then_some(name.end + 1)
+    });
+    ends.take(MOST_ENDS)
+}
+
+/// Where a label, or a link with one, that these letters begin with has its end.
+fn label(told: &str) -> Option<usize> {
+    let label = told.find(']')? + 1;
+    match told[label..].strip_prefix('(') {
+        Some(address) => Some(label + 1 + address.find(')')? + 1),
+        None => Some(label),
+    }
+}
