@@ -36,7 +36,7 @@ struct Prompt {
 enum Marks {
     /// What is that for sure.
     Sure,
-    /// What looks like it where that is not there.
+    /// What looks like it, too.
     Likely,
 }
 
@@ -78,9 +78,10 @@ impl AttachedPrompts {
             return None;
         }
         let letters = letters(message);
+        let whole = |marks| self.told_as(&letters, marks).map(Prompt::text);
+        let without_attached = || Some(self.without_attached(&letters)).filter(|text| is_known(text));
         // What a user says may have a mention or a link itself, which is not taken out of the prompt that has it.
-        let whole = self.told_as(&letters).map(Prompt::text);
-        whole.or_else(|| Some(self.without_attached(&letters)).filter(|text| is_known(text)))
+        whole(Marks::Sure).or_else(without_attached).or_else(|| whole(Marks::Likely))
     }
 
     /// These letters without what tells of something attached.
@@ -108,9 +109,8 @@ impl AttachedPrompts {
     }
 
     /// The prompt that these letters are, with what was attached to it told as text.
-    fn told_as(&self, letters: &str) -> Option<&Prompt> {
-        let told_by = |marks: Marks| self.0.iter().rev().find(|prompt| prompt.is_told_as(letters, marks));
-        told_by(Marks::Sure).or_else(|| told_by(Marks::Likely))
+    fn told_as(&self, letters: &str, marks: Marks) -> Option<&Prompt> {
+        self.0.iter().rev().find(|prompt| prompt.is_told_as(letters, marks))
     }
 }
 
@@ -164,12 +164,9 @@ impl Prompt {
         let mut next: Vec<usize> = places.iter().copied().collect();
         while let Some(at) = next.pop().filter(|_| places.len() < MOST_PLACES) {
             let rest = &told[at..];
-            let marked = match marks::sure(&self.attached, rest) {
-                Some(length) => vec![length],
-                None if marks == Marks::Likely => marks::likely(&self.attached, rest),
-                None => Vec::new(),
-            };
-            let ends = marked.into_iter().chain(marks::bare(&self.attached, rest)).map(|length| at + length);
+            let likely = if marks == Marks::Likely { marks::likely(&self.attached, rest) } else { Vec::new() };
+            let marked = marks::sure(&self.attached, rest).into_iter().chain(marks::bare(&self.attached, rest));
+            let ends = marked.chain(likely).map(|length| at + length);
             next.extend(ends.filter(|end| places.insert(*end)));
         }
         places
@@ -274,7 +271,9 @@ mod tests {
                 true,
             ),
         ] {
-            let has_told = noted(&blocks).told_as(&letters(told)).is_some();
+            let (prompts, told_letters) = (noted(&blocks), letters(told));
+            let is_told_by = |marks| prompts.told_as(&told_letters, marks).is_some();
+            let has_told = is_told_by(Marks::Sure) || is_told_by(Marks::Likely);
             assert_eq!(has_told, is_it, "{told}");
         }
     }
