@@ -54,7 +54,7 @@ struct Block {
 }
 
 /// A file that is attached with what is in it.
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 struct Resource {
     #[serde(default)]
     uri: Option<String>,
@@ -129,13 +129,11 @@ impl Prompt {
             }
             is_text = false;
             let Block { kind, uri, name, resource } = serde_json::from_str(block.get()).ok()?;
-            prompt.attached.push(match (kind.as_str(), resource) {
-                ("image" | "audio", _) => Attached::Medium(kind),
-                (_, Some(Resource { uri: address, text })) => {
-                    Attached::file([uri, name, address].into_iter().flatten(), text.as_deref())
-                }
-                (_, None) => Attached::file([uri, name].into_iter().flatten(), None),
-            });
+            let Resource { uri: address, text } = resource.unwrap_or_default();
+            prompt.attached.push(Attached::file([uri, name, address].into_iter().flatten(), text.as_deref()));
+            if matches!(kind.as_str(), "image" | "audio") {
+                prompt.attached.push(Attached::Medium(kind));
+            }
         }
         if !is_text {
             prompt.letters.push(String::new());
@@ -151,6 +149,11 @@ impl Prompt {
     /// Whether these letters are its own, with what is attached told in its places, before all or behind all: some tell a link
     /// where it was, and the file that it links to at the end.
     fn is_told_as(&self, told: &str, marks: Marks) -> bool {
+        // Most prompts are something else, which is cheaper to see than where what is attached has its end.
+        let in_order = self.letters.iter().try_fold(told, |told, text| Some(told.split_once(text.as_str())?.1));
+        if in_order.is_none() {
+            return false;
+        }
         let mut ends = BTreeSet::from([0]);
         for text in &self.letters {
             let begins = self.behind_attached(told, marks, ends).into_iter();
@@ -262,6 +265,14 @@ mod tests {
                 vec![text("look at "), link(), text(" now")],
                 "look at @/work/a.rs\n--- Content from referenced files ---\nContent from @/work/a.rs:\nnow",
                 false,
+            ),
+            (
+                vec![
+                    text("this "),
+                    json!({"type": "image", "data": "aGk=", "mimeType": "image/png", "uri": "file:///a/b.png"}),
+                ],
+                "this @b.png",
+                true,
             ),
             (vec![image(), text("look at "), link()], "[image]look at [@a.rs](file:///work/a.rs)", true),
             (vec![text("look at "), file_named("[id].rs", "")], "look at [@[id].rs](file:///a(b)/[id].rs)", true),
