@@ -109,8 +109,7 @@ impl Attached {
     /// How many bytes these letters begin with that are an element with what is in it.
     fn element_length(&self, told: &str) -> Option<usize> {
         let tag = told.strip_prefix('<')?.find('>')? + 2;
-        let inside = told[..tag].len();
-        let end = inside + self.text_length(&told[inside..]).filter(|_| self.is_named_in(&told[..tag]))?;
+        let end = tag + self.text_length(&told[tag..]).filter(|_| self.is_named_in(&told[..tag]))?;
         let closing = told[end..].strip_prefix("</")?.find('>')?;
         Some(end + 2 + closing + 1)
     }
