@@ -36,7 +36,7 @@ struct Prompt {
 enum Marks {
     /// What is that for sure.
     Sure,
-    /// What looks like it where that is not there.
+    /// What looks like it, too.
     Likely,
 }
 
@@ -54,7 +54,7 @@ struct Block {
 }
 
 /// A file that is attached with what is in it.
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 struct Resource {
     #[serde(default)]
     uri: Option<String>,
@@ -78,9 +78,10 @@ impl AttachedPrompts {
             return None;
         }
         let letters = letters(message);
+        let whole = |marks| self.told_as(&letters, marks).map(Prompt::text);
+        let without_attached = || Some(self.without_attached(&letters)).filter(|text| is_known(text));
         // What a user says may have a mention or a link itself, which is not taken out of the prompt that has it.
-        let whole = self.told_as(&letters).map(Prompt::text);
-        whole.or_else(|| Some(self.without_attached(&letters)).filter(|text| is_known(text)))
+        whole(Marks::Sure).or_else(without_attached).or_else(|| whole(Marks::Likely))
     }
 
     /// These letters without what tells of something attached.
@@ -108,9 +109,8 @@ impl AttachedPrompts {
     }
 
     /// The prompt that these letters are, with what was attached to it told as text.
-    fn told_as(&self, letters: &str) -> Option<&Prompt> {
-        let told_by = |marks: Marks| self.0.iter().rev().find(|prompt| prompt.is_told_as(letters, marks));
-        told_by(Marks::Sure).or_else(|| told_by(Marks::Likely))
+    fn told_as(&self, letters: &str, marks: Marks) -> Option<&Prompt> {
+        self.0.iter().rev().find(|prompt| prompt.is_told_as(letters, marks))
     }
 }
 
@@ -129,13 +129,11 @@ impl Prompt {
             }
             is_text = false;
             let Block { kind, uri, name, resource } = serde_json::from_str(block.get()).ok()?;
-            prompt.attached.push(match (kind.as_str(), resource) {
-                ("image" | "audio", _) => Attached::Medium(kind),
-                (_, Some(Resource { uri: address, text })) => {
-                    Attached::file([uri, name, address].into_iter().flatten(), text.as_deref())
-                }
-                (_, None) => Attached::file([uri, name].into_iter().flatten(), None),
-            });
+            let Resource { uri: address, text } = resource.unwrap_or_default();
+            prompt.attached.push(Attached::file([uri, name, address].into_iter().flatten(), text.as_deref()));
+            if matches!(kind.as_str(), "image" | "audio") {
+                prompt.attached.push(Attached::Medium(kind));
+            }
         }
         if !is_text {
             prompt.letters.push(String::new());
@@ -151,6 +149,11 @@ impl Prompt {
     /// Whether these letters are its own, with what is attached told in its places, before all or behind all: some tell a link
     /// where it was, and the file that it links to at the end.
     fn is_told_as(&self, told: &str, marks: Marks) -> bool {
+        // Most prompts are something else, which is cheaper to see than where what is attached has its end.
+        let in_order = self.letters.iter().try_fold(told, |told, text| Some(told.split_once(text.as_str())?.1));
+        if in_order.is_none() {
+            return false;
+        }
         let mut ends = BTreeSet::from([0]);
         for text in &self.letters {
             let begins = self.behind_attached(told, marks, ends).into_iter();
@@ -164,12 +167,9 @@ impl Prompt {
         let mut next: Vec<usize> = places.iter().copied().collect();
         while let Some(at) = next.pop().filter(|_| places.len() < MOST_PLACES) {
             let rest = &told[at..];
-            let marked = match marks::sure(&self.attached, rest) {
-                Some(length) => vec![length],
-                None if marks == Marks::Likely => marks::likely(&self.attached, rest),
-                None => Vec::new(),
-            };
-            let ends = marked.into_iter().chain(marks::bare(&self.attached, rest)).map(|length| at + length);
+            let likely = if marks == Marks::Likely { marks::likely(&self.attached, rest) } else { Vec::new() };
+            let marked = marks::sure(&self.attached, rest).into_iter().chain(marks::bare(&self.attached, rest));
+            let ends = marked.chain(likely).map(|length| at + length);
             next.extend(ends.filter(|end| places.insert(*end)));
         }
         places
@@ -266,6 +266,14 @@ mod tests {
                 "look at @/work/a.rs\n--- Content from referenced files ---\nContent from @/work/a.rs:\nnow",
                 false,
             ),
+            (
+                vec![
+                    text("this "),
+                    json!({"type": "image", "data": "aGk=", "mimeType": "image/png", "uri": "file:///a/b.png"}),
+                ],
+                "this @b.png",
+                true,
+            ),
             (vec![image(), text("look at "), link()], "[image]look at [@a.rs](file:///work/a.rs)", true),
             (vec![text("look at "), file_named("[id].rs", "")], "look at [@[id].rs](file:///a(b)/[id].rs)", true),
             (
@@ -274,7 +282,9 @@ mod tests {
                 true,
             ),
         ] {
-            let has_told = noted(&blocks).told_as(&letters(told)).is_some();
+            let (prompts, told_letters) = (noted(&blocks), letters(told));
+            let is_told_by = |marks| prompts.told_as(&told_letters, marks).is_some();
+            let has_told = is_told_by(Marks::Sure) || is_told_by(Marks::Likely);
             assert_eq!(has_told, is_it, "{told}");
         }
     }

@@ -8,6 +8,8 @@ use super::sum::Sum;
 const LONGEST_MEDIUM: usize = 128;
 /// How long the label of a link is at most.
 const LONGEST_LABEL: usize = 256;
+/// How many bytes of a file's beginning are kept.
+const LONGEST_BEGINNING: usize = 64;
 /// How many ends of something of which it is not known what it has are looked at.
 const MOST_ENDS: usize = 16;
 /// A name with less would be found anywhere.
@@ -28,10 +30,26 @@ pub(super) enum Attached {
         /// What it is told by: its address, its name.
         names: Vec<String>,
         /// What is in it, if the client has sent that.
-        text: Option<Sum>,
+        text: Option<Contents>,
     },
     /// An image or a sound, which is told by no name but by what kind of medium it is.
     Medium(String),
+}
+
+/// What is in a file.
+#[derive(Debug, Clone)]
+pub(super) struct Contents {
+    /// The first of it, by which most of what is something else is told apart at once.
+    beginning: String,
+    all: Sum,
+}
+
+impl Contents {
+    fn of(text: &str) -> Self {
+        let letters = letters(text);
+        let beginning = letters[..letters.floor_char_boundary(LONGEST_BEGINNING)].to_owned();
+        Self { beginning, all: Sum::of(&letters) }
+    }
 }
 
 impl Attached {
@@ -43,7 +61,7 @@ impl Attached {
             let file = name.rsplit('/').next().unwrap_or_default().to_owned();
             all.extend([name, path, file].into_iter().filter(|name| name.len() >= SHORTEST_NAME));
         }
-        Self::File { names: all, text: text.map(|text| Sum::of(&letters(text))) }
+        Self::File { names: all, text: text.map(Contents::of) }
     }
 
     fn names(&self) -> &[String] {
@@ -61,6 +79,11 @@ impl Attached {
         }
     }
 
+    /// Whether it can be told anywhere in these letters.
+    fn may_be_in(&self, told: &str) -> bool {
+        matches!(self, Self::Medium(_)) || self.is_named_in(told)
+    }
+
     /// How many bytes of these letters, which begin with one of its names, that name has.
     fn name_length(&self, told: &str) -> Option<usize> {
         self.names().iter().filter(|name| told.starts_with(name.as_str())).map(String::len).max()
@@ -69,8 +92,9 @@ impl Attached {
     /// How many bytes of these letters, which begin with what is in it, that has.
     fn text_length(&self, told: &str) -> Option<usize> {
         let Self::File { text: Some(text), .. } = self else { return None };
-        let length = usize::try_from(text.length()).ok()?;
-        told.get(..length).filter(|told| Sum::of(told) == *text).map(|_| length)
+        let length = usize::try_from(text.all.length()).ok()?;
+        let is_it = |told: &&str| told.starts_with(&text.beginning) && Sum::of(told) == text.all;
+        told.get(..length).filter(is_it).map(|_| length)
     }
 
     /// How many bytes these letters begin with that are a link to it. Its name may have brackets itself.
@@ -85,8 +109,7 @@ impl Attached {
     /// How many bytes these letters begin with that are an element with what is in it.
     fn element_length(&self, told: &str) -> Option<usize> {
         let tag = told.strip_prefix('<')?.find('>')? + 2;
-        let inside = told[..tag].len();
-        let end = inside + self.text_length(&told[inside..]).filter(|_| self.is_named_in(&told[..tag]))?;
+        let end = tag + self.text_length(&told[tag..]).filter(|_| self.is_named_in(&told[..tag]))?;
         let closing = told[end..].strip_prefix("</")?.find('>')?;
         Some(end + 2 + closing + 1)
     }
@@ -111,6 +134,9 @@ pub(super) fn sure(all: &[Attached], told: &str) -> Option<usize> {
 
 /// The lengths of what these letters may begin with that tells of one of these, the likeliest first.
 pub(super) fn likely(all: &[Attached], told: &str) -> Vec<usize> {
+    if !all.iter().any(|attached| attached.may_be_in(told)) {
+        return Vec::new();
+    }
     let is_told = |length: &usize| all.iter().any(|attached| attached.is_named_in(&told[..*length]));
     match told.as_bytes() {
         [b'<', ..] => elements(told).chain(told.find('>').map(|end| end + 1)).filter(is_told).collect(),

@@ -69,7 +69,7 @@ fn is_known_again(prompt: &[Value], told: &str) {
         desk.new_session("s1", CWD);
         desk.turn("s1", "Good morning", &["Good morning, what shall it be?"]);
         prompt_until_sent(&mut desk, "turn", prompt);
-        tells(&mut desk, &[answer.clone()]);
+        tells(&mut desk, std::slice::from_ref(&answer));
         desk.agent(json!({"id": "turn", "result": {"stopReason": stop}}));
         desk.turn("s1", "And then?", &["Then it is done."]);
         leave(desk);

@@ -140,10 +140,11 @@ impl Form {
                     Block::Link(at) => ADDRESSES[*at].strip_prefix("file://"),
                     _ => None,
                 });
-                let linked: String = linked.map(|path| format!("\nContent from @{path}:\nlines of it")).collect();
-                let files: String = files.map(|(at, file)| format!("\nContent from @{at}:\n{file}")).collect();
-                let linked = format!("\n--- Content from referenced files ---{linked}\n--- End of content ---");
-                let files = format!("\n--- Content from referenced context ---{files}");
+                let linked: Vec<String> = linked.map(|path| format!("\nContent from @{path}:\nlines of it")).collect();
+                let files: Vec<String> = files.map(|(at, file)| format!("\nContent from @{at}:\n{file}")).collect();
+                let linked =
+                    format!("\n--- Content from referenced files ---{}\n--- End of content ---", linked.concat());
+                let files = format!("\n--- Content from referenced context ---{}", files.concat());
                 [linked, files].into_iter().filter(|section| section.contains("Content from @")).collect()
             }
             Self::InPlace | Self::Bare => Vec::new(),
