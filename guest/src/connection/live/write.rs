@@ -131,7 +131,7 @@ impl LiveSession {
                 if let (Title::None, Title::Auto(title)) = (&before.title, &after.title) {
                     self.name_to_tell = Some(title.clone());
                 }
-                if close {
+                if close || !self.is_in_turn() {
                     self.tell_name(&after.title, cx);
                 }
             }
