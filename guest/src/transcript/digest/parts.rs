@@ -43,10 +43,10 @@ struct Open {
 }
 
 impl Open {
-    /// Another message of the same speaker's stands apart.
+    /// Another message of the same speaker's stands apart, unless an account goes on in it.
     fn take_in(&mut self, text: &str, message: Option<String>) {
         let is_another = self.message.is_some() && message.is_some() && self.message != message;
-        if is_another && !self.text.ends_with('\n') {
+        if is_another && !self.text.ends_with('\n') && !self.stream.is_inside() {
             self.push(BETWEEN);
         }
         self.message = message;
