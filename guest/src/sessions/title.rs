@@ -43,7 +43,7 @@ fn texts(blocks: &[Object<'_>]) -> Vec<String> {
             names.extend(attached(block).filter(|_| !texts.is_empty()));
         } else if let Some(text) = block.get_string("text").filter(|_| is(block, "text")) {
             match texts.last_mut().filter(|_| !names.is_empty()) {
-                Some(last) => join(last, &names.drain(..).collect::<Vec<_>>(), &text),
+                Some(last) => join(last, &std::mem::take(&mut names), &text),
                 None => texts.push(text),
             }
         } else {
