@@ -3,7 +3,7 @@
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Rights of a file for its owner alone.
 const FILE: u32 = 0o600;
@@ -18,6 +18,18 @@ pub(crate) fn create_file(path: &Path) -> io::Result<File> {
     // The umask may have taken away what its owner needs.
     file.set_permissions(Permissions::from_mode(FILE))?;
     Ok(file)
+}
+
+/// What a symbolic link points to.
+pub(crate) fn link_target(link: &Path) -> Option<PathBuf> {
+    let target = fs::read_link(link).ok()?;
+    Some(link.parent().map_or_else(|| target.clone(), |folder| folder.join(&target)))
+}
+
+/// Makes the file that a symbolic link points to, which should not be there yet: it may be made by another process meanwhile.
+pub(crate) fn create_through_link(link: &Path) -> io::Result<()> {
+    let file = OpenOptions::new().append(true).create(true).mode(FILE).open(link)?;
+    file.set_permissions(Permissions::from_mode(FILE))
 }
 
 /// Makes the folder, and those above it, where they are missing.

@@ -161,6 +161,8 @@ pub(super) struct LiveSession {
     was_open: bool,
     /// The title that the client was told as it was opened; the agent has said nothing since.
     title_told: Option<String>,
+    /// What it has been called after a prompt; the client is told so with the end of the turn.
+    name_to_tell: Option<String>,
 }
 
 /// Whether the client was told that a turn is stored.
@@ -284,6 +286,7 @@ impl LiveSession {
             folder: Folder::OfRecord,
             was_open: false,
             title_told: None,
+            name_to_tell: None,
         }
     }
 

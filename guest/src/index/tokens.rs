@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
 /// A token and where it stands in the composed (NFC) text.
@@ -31,13 +32,13 @@ struct Piece {
 
 /// The text as offsets refer to it, which most texts are already.
 pub fn compose(text: &str) -> Cow<'_, str> {
-    match is_nfc_quick(text.chars()) {
-        IsNormalized::Yes => Cow::Borrowed(text),
-        IsNormalized::No | IsNormalized::Maybe => Cow::Owned(text.nfc().collect()),
+    if text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
+        return Cow::Borrowed(text);
     }
+    Cow::Owned(text.nfc().collect())
 }
 
-/// The tokens to index, in order. `text` should be composed for the offsets to be of use.
+/// The tokens to index, in order. Where they stand is said of the text as it is composed.
 pub fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     each(text, |token, at, unspaced| {
@@ -47,8 +48,10 @@ pub fn tokens(text: &str) -> Vec<Token> {
 }
 
 /// Gives the tokens one after the other: folded, where it stands, and whether it is of a script without spaces. All that
-/// is said goes through here, so words cost no allocation of their own.
+/// is said goes through here, so words cost no allocation of their own. Korean syllables and voiced kana may come in pieces, as
+/// they do in the file names of some systems, and are found however they are typed.
 pub fn each(text: &str, mut give: impl FnMut(&str, Range<usize>, bool)) {
+    let text = compose(text);
     // The last character of a run of such a script, with which the next makes a pair.
     let mut last: Option<Piece> = None;
     let (mut word, mut at) = (String::new(), 0..0);
@@ -101,7 +104,7 @@ fn end_word(word: &mut String, at: &mut Range<usize>, give: &mut impl FnMut(&str
 /// Whether what stands before this character and what stands behind it have no token in common, and neither is
 /// changed by the other.
 pub fn separates(c: char) -> bool {
-    !(c.is_alphanumeric() || c == '_' || is_mark(c) || is_unspaced(c))
+    !(c.is_alphanumeric() || c == '_' || is_mark(c) || is_unspaced(c) || canonical_combining_class(c) != 0)
 }
 
 /// Two neighbours in a run.
@@ -153,6 +156,25 @@ fn is_unspaced(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_has_the_same_tokens_in_either_unicode_form() {
+        for (text, expected) in [
+            ("한국어 프로젝트", "한국어 프로젝트"),
+            ("バグ", "バグ グ"),
+            ("ガイドで", "ガイ イド ドで で"),
+            ("ぱんだ", "ぱん んだ だ"),
+            ("việt Ёлка ά", "viet елка α"),
+        ] {
+            let (composed, decomposed) = (text.nfc().collect::<String>(), text.nfd().collect::<String>());
+            assert_ne!(composed, decomposed, "{text}");
+            for form in [&composed, &decomposed] {
+                let found: Vec<String> = tokens(form).into_iter().map(|token| token.text).collect();
+                assert_eq!(found.join(" "), expected, "{form:?}");
+            }
+            assert_eq!(tokens(&composed), tokens(&decomposed), "where they stand is said of the composed text");
+        }
+    }
 
     #[test]
     fn words_and_pairs() {

@@ -1,5 +1,5 @@
-//! What a title is, whoever gives it: one line. And the automatic title: the first meaningful line of the first prompt, or
-//! else what is attached to it.
+//! What a title is, whoever gives it: one line. And the automatic title: the first meaningful line of the first prompt, with the
+//! names of what is linked in the midst of it, or else what is attached to it.
 
 use serde_json::value::RawValue;
 
@@ -22,14 +22,48 @@ pub fn one_line(title: &str) -> String {
 pub fn from_prompt(prompt: &str) -> Option<String> {
     let blocks: Vec<&RawValue> = serde_json::from_str(prompt).ok()?;
     let blocks: Vec<Object<'_>> = blocks.into_iter().map(|block| Object::parse_or_empty(block.get())).collect();
-    let texts: Vec<String> =
-        blocks.iter().filter(|block| is(block, "text")).filter_map(|block| block.get_string("text")).collect();
-    let line = |in_code: bool| {
+    let texts = texts(&blocks);
+    let line = |in_code: bool, says: fn(&str) -> bool| {
         let lines = texts.iter().flat_map(|text| lines(text)).filter(move |line| line.in_code == in_code);
-        lines.map(|line| clean(line.text)).find(|line| is_meaningful(line))
+        lines.map(|line| clean(line.text)).find(|line| says(line))
     };
-    let line = line(false).or_else(|| line(true)).or_else(|| blocks.iter().find_map(attached));
-    line.or_else(|| blocks.iter().find_map(medium)).map(|line| cut(&line))
+    let line = line(false, is_meaningful).or_else(|| line(true, is_meaningful)).or_else(|| line(false, is_picture));
+    let line = line.or_else(|| blocks.iter().find_map(attached)).or_else(|| blocks.iter().find_map(medium));
+    line.map(|line| cut(&line))
+}
+
+/// The texts of a prompt. What is linked between two of them is named in the midst of one: clients make a block of each part of
+/// what their user has typed.
+fn texts(blocks: &[Object<'_>]) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    // The names that stand behind the last text.
+    let mut names: Vec<String> = Vec::new();
+    for block in blocks {
+        if is(block, "resource_link") {
+            names.extend(attached(block).filter(|_| !texts.is_empty()));
+        } else if let Some(text) = block.get_string("text").filter(|_| is(block, "text")) {
+            match texts.last_mut().filter(|_| !names.is_empty()) {
+                Some(last) => join(last, &std::mem::take(&mut names), &text),
+                None => texts.push(text),
+            }
+        } else {
+            names.clear();
+        }
+    }
+    texts
+}
+
+/// Adds the names and the text behind them, with a space where a word would run into a name.
+fn join(text: &mut String, names: &[String], behind: &str) {
+    let names = names.join(" ");
+    if text.ends_with(char::is_alphanumeric) {
+        text.push(' ');
+    }
+    text.push_str(&names);
+    if behind.starts_with(char::is_alphanumeric) {
+        text.push(' ');
+    }
+    text.push_str(behind);
 }
 
 fn is(block: &Object<'_>, kind: &str) -> bool {
@@ -38,6 +72,12 @@ fn is(block: &Object<'_>, kind: &str) -> bool {
 
 fn is_meaningful(line: &str) -> bool {
     line.chars().any(char::is_alphanumeric)
+}
+
+/// Whether a line says something in pictures (emoji, arrows and the like).
+fn is_picture(line: &str) -> bool {
+    let is_picture = |c| matches!(c, '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}');
+    line.chars().any(is_picture)
 }
 
 /// A line of a text, and whether it stands in a fenced code block.
@@ -123,7 +163,7 @@ fn cut(line: &str) -> String {
     let head = &line[..room];
     let ends_at_word = line[room..].starts_with(' ');
     let word = if ends_at_word { head } else { head.rsplit_once(' ').map_or(head, |(words, _)| words) };
-    format!("{}…", word.trim_end_matches([' ', ',', ';', ':', '.']))
+    format!("{}…", word.trim_end_matches([' ', ',', ';', ':', '.', '\u{200d}']))
 }
 
 #[cfg(test)]
@@ -152,6 +192,41 @@ mod tests {
             assert!(title.is_none_or(|title| title.chars().count() <= LONGEST));
         }
         assert_eq!(from_prompt("{}"), None);
+    }
+
+    #[test]
+    fn what_is_linked_between_two_texts_is_named_in_one_line_with_them() {
+        let text = |text: &str| json!({"type": "text", "text": text});
+        let link = |name: &str| json!({"type": "resource_link", "uri": format!("file:///w/{name}"), "name": name});
+        let image = json!({"type": "image", "data": "", "mimeType": "image/png"});
+        for (blocks, expected) in [
+            (json!([text("look at "), link("a.rs"), text(" and fix it")]), "look at a.rs and fix it"),
+            (json!([text("look at"), link("a.rs"), text("and fix it")]), "look at a.rs and fix it"),
+            (json!([text("compare "), link("a.rs"), link("b.rs"), text(", please")]), "compare a.rs b.rs, please"),
+            (json!([text("fix it\nas in "), link("a.rs"), text(" please")]), "fix it"),
+            (json!([text("summarize"), link("a.rs")]), "summarize"),
+            (json!([link("a.rs"), text("summarize")]), "summarize"),
+            (json!([text("look"), link("a.rs"), image, text("and here")]), "look"),
+            (json!([text("one"), text("two")]), "one"),
+        ] {
+            assert_eq!(from_prompt(&blocks.to_string()).as_deref(), Some(expected), "{blocks}");
+        }
+    }
+
+    #[test]
+    fn a_prompt_of_emoji_alone_is_called_as_it_is() {
+        let text = |text: &str| json!({"type": "text", "text": text});
+        for (blocks, expected) in [
+            (json!([text("👍")]), Some("👍")),
+            (json!([text("!!\n  👨‍👩‍👧 ✨")]), Some("👨‍👩‍👧 ✨")),
+            (json!([text("🎉\nship it")]), Some("ship it")),
+            (json!([text("…"), text("—")]), None),
+        ] {
+            assert_eq!(from_prompt(&blocks.to_string()).as_deref(), expected, "{blocks}");
+        }
+        let family = "👨‍👩‍👧".repeat(40);
+        let title = from_prompt(&json!([text(&family)]).to_string()).unwrap();
+        assert!(title.ends_with('…') && !title.contains("\u{200d}…"), "{title}");
     }
 
     #[test]

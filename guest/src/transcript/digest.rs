@@ -19,7 +19,7 @@ use crate::store::Session;
 pub use hearer::Hearer;
 use left_out::{Begun, LeftOut, begun_before};
 use parts::{BETWEEN, Parts};
-use said::{ASSISTANT, said};
+use said::{ASSISTANT, Contribution, said};
 
 /// How many entries from the end are looked at first, and how many times as many if those do not fill an account.
 const FIRST_STRETCH: u64 = 512;
@@ -60,7 +60,9 @@ fn is_any_said_from<S: Storage>(
     let mut looked_at = 0;
     let mut speaking: Option<(String, own_words::Stream)> = None;
     while let Some(entries) = replay.next_texts(storage, read)? {
-        for (speaker, text) in entries.iter().filter_map(|text| Entry::parse(text)).flat_map(|entry| said(&entry)) {
+        for Contribution { speaker, text, .. } in
+            entries.iter().filter_map(|text| Entry::parse(text)).flat_map(|entry| said(&entry))
+        {
             let (_, stream) = match &mut speaking {
                 Some(same) if same.0 == speaker => same,
                 other => {
@@ -170,8 +172,11 @@ fn block_of(lines: &[String], is_whole: bool, took_part: bool) -> Option<String>
 }
 
 /// Of a turn whose prompt is not told: what its agent said is no answer to what stands before it.
-fn going_on((speaker, text): (String, String)) -> (String, String) {
-    (if speaker == ASSISTANT { format!("{ASSISTANT}, going on with an earlier answer") } else { speaker }, text)
+fn going_on(told: Contribution) -> Contribution {
+    if told.speaker != ASSISTANT {
+        return told;
+    }
+    Contribution { speaker: format!("{ASSISTANT}, going on with an earlier answer"), ..told }
 }
 
 #[cfg(test)]
@@ -235,6 +240,28 @@ mod tests {
             told.contains("User: one\n\nAssistant: a bde\n\nAssistant, going on with an earlier answer: c\n"),
             "{told}"
         );
+    }
+
+    #[test]
+    fn messages_of_one_answer_are_told_apart_and_chunks_of_one_message_are_not() {
+        let of = |message: &str, text: &str| {
+            let (kind, _, mut params) = answer(text);
+            params["update"]["messageId"] = json!(message);
+            (kind, None, params)
+        };
+        let told = said_in(
+            &[
+                prompt("one"),
+                of("1", "I will look at "),
+                of("1", "the file."),
+                of("2", "Found it.\n"),
+                of("3", "Fixed"),
+                answer(" too."),
+            ],
+            0,
+        );
+        let told = told.unwrap();
+        assert!(told.contains("Assistant: I will look at the file.\n\nFound it.\nFixed too.\n"), "{told}");
     }
 
     #[test]

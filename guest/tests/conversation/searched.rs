@@ -34,6 +34,35 @@ fn sessions_are_found_whatever_script_their_ids_are_in() {
     }
 }
 
+#[test]
+fn korean_and_japanese_words_are_found_in_either_unicode_form() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    // Each composed, as it is typed, and in pieces, as it stands in the names of files on macOS.
+    for (nth, [composed, pieces]) in [
+        ["한국어", "\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}\u{110b}\u{1165}"],
+        ["バグ", "\u{30cf}\u{3099}\u{30af}\u{3099}"],
+        ["ガイド", "\u{30ab}\u{3099}\u{30a4}\u{30c8}\u{3099}"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let ids = ["typed", "named"].map(|kind| format!("{nth} {kind}"));
+        for (id, word) in ids.iter().zip([composed, pieces]) {
+            desk.new_session(id, CWD);
+            desk.turn(id, "Look", &[&format!("In {word} it is")]);
+        }
+        for word in [composed, pieces] {
+            for words in [word.to_owned(), format!("\"in {word}\"")] {
+                let (mut found, mut ids) = (found(&mut desk, &words), ids.to_vec());
+                found.sort_unstable();
+                ids.sort_unstable();
+                assert_eq!(found, ids, "{words:?}");
+            }
+        }
+    }
+}
+
 /// Of what an agent tells that is here already nobody needs the words twice.
 #[test]
 fn of_what_an_agent_replays_the_words_are_indexed_that_are_new() {

@@ -50,6 +50,42 @@ fn a_session_is_called_as_the_first_prompt_in_it_whichever_ends_first() {
 }
 
 #[test]
+fn a_session_is_called_as_the_first_prompt_in_it_from_there_on_whatever_becomes_of_its_window() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut killed = Desk::ready(&store, &world, &json!({}));
+    killed.new_session("s1", CWD);
+    let out = ask_prompt(&mut killed, "first", "s1", "The first thing");
+    assert!(updates(&out, "session_info_update").is_empty(), "the client is told with the end of the turn");
+    assert_eq!(listed_title(&mut killed), "The first thing");
+    drop(killed);
+    for comes in [0, 60_000] {
+        world.now.set(world.now.get() + comes);
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        assert_eq!(listed_title(&mut desk), "The first thing", "{comes}");
+        let out = load(&mut desk, "s1", &[]);
+        assert_eq!(updates(&out, "session_info_update"), [&info(&"The first thing".into())], "{comes}");
+        desk.turn("s1", "Something else", &["Yes"]);
+        assert_eq!(listed_title(&mut desk), "The first thing", "{comes}");
+        leave(desk);
+    }
+}
+
+#[test]
+fn a_window_is_told_what_its_session_is_called_with_the_end_of_the_first_turn_though_another_has_come() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    let asked = ask_prompt(&mut desk, "first", "s1", "The first thing").request("session/prompt");
+    let mut other = Desk::ready(&store, &world, &json!({}));
+    load(&mut other, "s1", &[]);
+    other.turn("s1", "Something else", &["Yes"]);
+    let out = desk.reply(&asked, json!({"stopReason": "end_turn"}));
+    let told = updates(&out, "session_info_update");
+    assert!(!told.is_empty() && told.iter().all(|told| **told == info(&"The first thing".into())), "{told:?}");
+    assert_eq!(listed_title(&mut desk), "The first thing");
+}
+
+#[test]
 fn a_session_whose_only_prompt_was_refused_is_called_as_that() {
     let (store, world) = (Memory::new(), World::unrecorded());
     let mut desk = Desk::ready(&store, &world, &json!({}));

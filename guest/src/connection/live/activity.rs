@@ -18,7 +18,7 @@ pub(super) struct Activity {
     pub(super) prompted: Option<i64>,
     /// When the last turn ended, and the model that it had, where that is known.
     pub(super) turn_ended: Option<(i64, Option<String>)>,
-    /// A title made of the last prompt, should the session need one.
+    /// A title made of a prompt, should the session need one.
     pub(super) title: Option<String>,
     /// How much of the log the agent had heard when it last answered well.
     pub(super) heard: Option<Heard>,

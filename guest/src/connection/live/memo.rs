@@ -222,6 +222,8 @@ impl LiveSession {
         let entry = unstored.map(|unstored| unstored.entry).or_else(|| begun.prompts.into_iter().nth(earlier));
         turns.push(Turn::taken_up(request, memo, entry.as_deref().and_then(Entry::parse)));
         let first = turns.first().map(|turn| turn.tag.clone());
+        // Whether the client was told is not known.
+        self.name_to_tell = turns.first().and_then(|turn| turn.title.clone());
         self.recorder.set_turn(first);
         self.calls = begun.calls;
     }

@@ -1,5 +1,7 @@
 //! What the client knows of the title that a user has set: one that is set in another window is told within a second or so.
 
+use serde_json::json;
+
 use super::LiveSession;
 use super::in_step::Named;
 use crate::connection::cx::Cx;
@@ -12,6 +14,14 @@ impl LiveSession {
     pub(super) fn tell_title<S: Storage, E: Environment>(&mut self, session: &Session, cx: &mut Cx<'_, S, E>) {
         self.knows_title(&session.title);
         cx.tell_title(session);
+    }
+
+    /// A turn has ended: tells the client what the session has been called after a prompt, if it still is.
+    pub(super) fn tell_name<S: Storage, E: Environment>(&mut self, title: &Title, cx: &mut Cx<'_, S, E>) {
+        let name = self.name_to_tell.take().filter(|name| matches!(title, Title::Auto(title) if title == name));
+        if let Some(name) = name {
+            self.notify(&json!({ "sessionUpdate": "session_info_update", "title": name }).to_string(), cx);
+        }
     }
 
     /// The client has set this title, or was told it, or could know it from a list.

@@ -158,12 +158,20 @@ impl LiveSession {
         self.activity.title = self.title_of_first(turn.title.clone(), turn.order);
     }
 
-    /// What the session is to be called, should it need a title, now that a prompt of this title and order has ended: as the
-    /// first that was said in it, which may not have ended yet.
+    /// What the session is to be called, should it need a title, after a prompt of this title and order: as the first that was
+    /// said in it, which may not have ended yet.
     pub(super) fn title_of_first(&mut self, title: Option<String>, order: u32) -> Option<String> {
         let unwritten = self.activity.title.clone();
         let mut earlier = self.turns_mut().into_iter().flatten().filter(|turn| turn.order < order);
         unwritten.or_else(|| earlier.find_map(|turn| turn.title.clone())).or(title)
+    }
+
+    /// The same while the last prompt that came is under way: a process that is killed does not see it end.
+    pub(super) fn is_called_after_last(&mut self) {
+        let last = self.turns_mut().and_then(|turns| turns.last()).map(|turn| (turn.title.clone(), turn.order));
+        if let Some((title, order)) = last {
+            self.activity.title = self.title_of_first(title, order);
+        }
     }
 
     /// Records that a turn has ended though the agent has not said so.

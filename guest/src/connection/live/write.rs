@@ -1,8 +1,6 @@
 //! Writing what was recorded: the log and the state now and then, and at the end of a turn with the record, in one
 //! commit.
 
-use serde_json::json;
-
 use super::activity::{Activity, By};
 use super::state_to_write::StateToWrite;
 use super::{Busy, Failing, LiveSession, Phase};
@@ -135,8 +133,10 @@ impl LiveSession {
         match changed {
             Changed::Done { before: Some(before), after: Some(after) } => {
                 if let (Title::None, Title::Auto(title)) = (&before.title, &after.title) {
-                    let update = json!({ "sessionUpdate": "session_info_update", "title": title });
-                    cx.notify(&id, &update.to_string());
+                    self.name_to_tell = Some(title.clone());
+                }
+                if close || !self.is_in_turn() {
+                    self.tell_name(&after.title, cx);
                 }
             }
             // Its state went with its record.

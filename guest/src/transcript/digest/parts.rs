@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::said::Contribution;
 use crate::transcript::own_words;
 
 /// The longest account, in bytes; the newest part is kept.
@@ -34,12 +35,24 @@ pub(super) struct Parts {
 struct Open {
     turn: Option<String>,
     speaker: String,
+    /// The message that was said last of it.
+    message: Option<String>,
     /// An account has no other inside it.
     stream: own_words::Stream,
     text: String,
 }
 
 impl Open {
+    /// Another message of the same speaker's stands apart, unless an account goes on in it.
+    fn take_in(&mut self, text: &str, message: Option<String>) {
+        let is_another = self.message.is_some() && message.is_some() && self.message != message;
+        if is_another && !self.text.ends_with('\n') && !self.stream.is_inside() {
+            self.push(BETWEEN);
+        }
+        self.message = message;
+        self.push(text);
+    }
+
     fn push(&mut self, text: &str) {
         let text = self.stream.feed(text);
         self.text.push_str(if self.text.is_empty() { text.trim_start() } else { &text });
@@ -65,8 +78,8 @@ impl Default for Parts {
 impl Parts {
     /// Adds what somebody said in a turn to it; what one says after the other is one contribution. Turns of two windows may
     /// have come to the log at once.
-    pub(super) fn extend(&mut self, turn: Option<&str>, contributions: impl IntoIterator<Item = (String, String)>) {
-        for (speaker, text) in contributions {
+    pub(super) fn extend(&mut self, turn: Option<&str>, contributions: impl IntoIterator<Item = Contribution>) {
+        for Contribution { speaker, text, message } in contributions {
             let is_same = |open: &Open| open.turn.as_deref() == turn && open.speaker == speaker;
             if !self.open.as_ref().is_some_and(is_same) {
                 self.close();
@@ -74,10 +87,11 @@ impl Parts {
             let begin = || Open {
                 turn: turn.map(str::to_owned),
                 speaker,
+                message: None,
                 stream: own_words::Stream::default(),
                 text: String::new(),
             };
-            self.open.get_or_insert_with(begin).push(&text);
+            self.open.get_or_insert_with(begin).take_in(&text, message);
         }
     }
 
@@ -162,13 +176,13 @@ mod tests {
     #[test]
     fn what_is_said_without_end_takes_no_more_memory_than_its_beginning_and_end() {
         let mut parts = Parts::default();
-        parts.extend(Some("1"), [("User".to_owned(), "before".to_owned())]);
+        parts.extend(Some("1"), [Contribution::new("User", "before".to_owned())]);
         for _ in 0..1000 {
-            parts.extend(Some("1"), [("Assistant".to_owned(), "wörd ".repeat(1000))]);
+            parts.extend(Some("1"), [Contribution::new("Assistant", "wörd ".repeat(1000))]);
             let held = parts.open.as_ref().map_or(0, |open| open.text.len());
             assert!(held <= LONGEST_HELD, "{held}");
         }
-        parts.extend(Some("1"), [("Assistant".to_owned(), "the end".to_owned())]);
+        parts.extend(Some("1"), [Contribution::new("Assistant", "the end".to_owned())]);
         parts.close();
         let [before, long] = &parts.lines()[..] else { panic!("{:?}", parts.lines()) };
         assert_eq!(before, "User: before");
@@ -183,8 +197,8 @@ mod tests {
             let (mut parts, mut others) = (Parts::default(), Parts::default());
             for nth in 0..count {
                 let turn = nth.to_string();
-                parts.extend(Some(&turn), [("Assistant".to_owned(), format!("{nth} {long}"))]);
-                others.extend(Some(&turn), [("Assistant".to_owned(), format!("{nth} {long}"))]);
+                parts.extend(Some(&turn), [Contribution::new("Assistant", format!("{nth} {long}"))]);
+                others.extend(Some(&turn), [Contribution::new("Assistant", format!("{nth} {long}"))]);
             }
             parts.close();
             let lines = parts.lines();

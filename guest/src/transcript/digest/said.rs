@@ -9,10 +9,25 @@ pub(super) const ASSISTANT: &str = "Assistant";
 /// The updates that say something.
 const SAYING: [&str; 3] = ["user_message_chunk", "agent_message_chunk", "tool_call"];
 
+/// What somebody said in an entry.
+#[derive(Debug, Clone)]
+pub(super) struct Contribution {
+    pub(super) speaker: String,
+    pub(super) text: String,
+    /// The id of the message that it is of, as JSON, where what follows need not be of the same.
+    pub(super) message: Option<String>,
+}
+
+impl Contribution {
+    pub(super) fn new(speaker: &str, text: String) -> Self {
+        Self { speaker: speaker.to_owned(), text, message: None }
+    }
+}
+
 /// Who said what in an entry.
-pub(super) fn said(entry: &Entry<'_>) -> Vec<(String, String)> {
+pub(super) fn said(entry: &Entry<'_>) -> Vec<Contribution> {
     if entry.kind == Kind::Gap {
-        return vec![("Note".to_owned(), "(some of the conversation was not recorded)".to_owned())];
+        return vec![Contribution::new("Note", "(some of the conversation was not recorded)".to_owned())];
     }
     // Most of what stands in a long log says nothing, and is not read to its end.
     if entry.update_name().is_some_and(|name| !SAYING.contains(&&*name)) {
@@ -29,9 +44,12 @@ pub(super) fn said(entry: &Entry<'_>) -> Vec<(String, String)> {
                 "tool_call" => ("Tool call", update.get_text("title").map(|title| format!("{title}\n"))),
                 _ => return None,
             };
-            // Blocks of one prompt are told apart, chunks of one answer are not.
-            let separator = if entry.kind == Kind::Prompt { "\n" } else { "" };
-            Some((speaker.to_owned(), text? + separator))
+            // Blocks of one prompt are told apart, chunks of one message are not.
+            if entry.kind == Kind::Prompt {
+                return Some(Contribution::new(speaker, text? + "\n"));
+            }
+            let message = update.get_some("messageId").map(str::to_owned);
+            Some(Contribution { message, ..Contribution::new(speaker, text?) })
         })
         .collect()
 }

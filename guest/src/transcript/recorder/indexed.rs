@@ -43,8 +43,13 @@ mod tests {
 
     #[test]
     fn a_growing_text_has_the_tokens_of_the_whole_and_is_read_about_once() {
-        for words in ["Fix the \"Bug\", snake_case\nand\\or Café!", "東京都に行く。大阪も。", "C:\\new\\dir /a/b\tc"]
-        {
+        for words in [
+            "Fix the \"Bug\", snake_case\nand\\or Café!",
+            "東京都に行く。大阪も。",
+            "C:\\new\\dir /a/b\tc",
+            // In pieces: 한국어, バグ.
+            "\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}\u{110b}\u{1165} \u{30cf}\u{3099}\u{30af}\u{3099}, ",
+        ] {
             let whole = words.repeat(300);
             let mut indexed = Indexed::default();
             let (mut text, mut read, mut found) = (String::new(), 0, String::new());

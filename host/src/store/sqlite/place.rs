@@ -50,7 +50,11 @@ pub(super) fn create(file: &Path) -> std::result::Result<(), OpenError> {
     }
     match private::create_file(file) {
         Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            // A link may point to a file that is not there yet. Nothing is made of the folders above that one.
+            let target = private::link_target(file).filter(|_| !file.exists());
+            target.map_or(Ok(()), |target| private::create_through_link(file).map_err(failed(&target)))
+        }
         Err(error) => Err(failed(file)(error)),
     }
 }

@@ -1,7 +1,7 @@
 //! What is particular to SQLite: files, permissions, formats, several connections.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::sync::Barrier;
 use std::thread;
@@ -36,6 +36,33 @@ fn only_the_owner_can_read_it() {
     assert_eq!(mode(&path), 0o600);
     for side in ["sessions.db-wal", "sessions.db-shm"] {
         assert_eq!(mode(&path.with_file_name(side)), 0o600, "{side}");
+    }
+}
+
+#[test]
+fn it_is_made_where_a_link_points_to_if_that_folder_is_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let link = folder.path().join("link.db");
+    for target in ["real.db", "missing/real.db"] {
+        symlink(target, &link).expect("a link");
+        let is_folder_there = target == "real.db";
+        match Sqlite::builder().file(&link).build() {
+            Ok(mut store) => {
+                assert!(is_folder_there, "{target}");
+                store.commit(vec![], vec![put("k", "v")], Durability::Durable).expect("no trap").expect("written");
+                assert_eq!(
+                    open(&folder.path().join(target)).get(vec!["k".into()]).expect("no trap"),
+                    Ok(vec![Some("v".into())])
+                );
+                assert_eq!(mode(&folder.path().join(target)), 0o600);
+            }
+            Err(error) => {
+                assert!(!is_folder_there, "{target}: {error}");
+                let complaint = error.to_string();
+                assert!(complaint.contains("missing/real.db") && complaint.contains("No such file"), "{complaint}");
+            }
+        }
+        fs::remove_file(&link).expect("a link");
     }
 }
 
