@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::event::text_of;
-use super::marks::{self, Attached};
+use super::marks::{self, Attached, letters};
 
 /// How many prompts are known, the last ones.
 const MOST: usize = 256;
@@ -174,13 +174,6 @@ impl Prompt {
         }
         places
     }
-}
-
-/// What of a text counts here. That is less than what counts of what was said: some agents mark a space in a name, or what is
-/// Markdown in a text, with a backslash, so none of those counts.
-pub(super) fn letters(text: &str) -> String {
-    let does_count = |letter: &char| !letter.is_whitespace() && !matches!(letter, '\\' | '\u{200b}' | '\u{feff}');
-    text.chars().filter(does_count).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! How agents tell in text what is attached to a prompt: by a mention, a link, an element, a tag, a section at the end, or by
 //! nothing but its address or its text.
 
-use super::attached::letters;
 use super::sum::Sum;
 
 /// In how many bytes an image or a sound is told at most.
@@ -21,6 +20,13 @@ pub(super) const SECTION: &str = "---Contentfromreferenced";
 const IN_SECTION: &str = "Contentfrom@";
 /// How it ends, if its end is told.
 const SECTION_END: &str = "---Endofcontent---";
+
+/// What of a text counts here. That is less than what counts of what was said: some agents mark a space in a name, or what is
+/// Markdown in a text, with a backslash, so none of those counts.
+pub(super) fn letters(text: &str) -> String {
+    let does_count = |letter: &char| !letter.is_whitespace() && !matches!(letter, '\\' | '\u{200b}' | '\u{feff}');
+    text.chars().filter(does_count).collect()
+}
 
 /// Something that is attached.
 #[derive(Debug, Clone)]

@@ -145,17 +145,14 @@ fn one_whose_session_is_not_put_back_is_kept_and_told_later() {
             let (store, world) = (Memory::new(), World::unrecorded());
             let mut desk = revived(&store, &world, &capabilities);
             let profile = json!({"protocolVersion": 1, "agentCapabilities": capabilities});
-            let out = match why {
-                "it refuses to be initialized" => {
-                    let asked = desk.restart().request("initialize");
-                    ask_prompt(&mut desk, "one", "s1", "One");
-                    desk.refuse(&asked, -32000)
-                }
-                _ => {
-                    let out = ask_prompt(&mut desk, "one", "s1", "One");
-                    let asked = out.agent[0].clone();
-                    if why == "it wants a login" { desk.refuse(&asked, -32000) } else { desk.revive(&capabilities) }
-                }
+            let out = if why == "it refuses to be initialized" {
+                let asked = desk.restart().request("initialize");
+                ask_prompt(&mut desk, "one", "s1", "One");
+                desk.refuse(&asked, -32000)
+            } else {
+                let out = ask_prompt(&mut desk, "one", "s1", "One");
+                let asked = out.agent[0].clone();
+                if why == "it wants a login" { desk.refuse(&asked, -32000) } else { desk.revive(&capabilities) }
             };
             assert!(out.answer("one")["error"]["code"].is_i64(), "{why}");
             assert_eq!(kept(&store, &world), and_then("One"), "{capabilities}, {why}");
