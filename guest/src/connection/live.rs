@@ -22,6 +22,7 @@ mod lost;
 mod memo;
 mod named;
 mod opened;
+mod opened_otherwise;
 mod opened_with;
 mod opening;
 mod overheard;

@@ -1,21 +1,11 @@
-//! What a session is open with besides its conversation: MCP servers, further directories, `_meta`. A client that loads or resumes
-//! it once more may want others.
+//! What a session is open with besides its conversation: MCP servers, further directories, `_meta`.
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-use super::{LiveSession, Phase, given_where};
-use crate::connection::cx::Cx;
 use crate::connection::list_meta::wishes_of;
-use crate::environment::Environment;
 use crate::rpc::{Object, is_same};
-use crate::storage::{Result, Storage, StorageError};
-use crate::store::{Decision, Session, directory};
 
-const DIRECTORIES: &str = "additionalDirectories";
-
-/// Why an agent is not asked that can neither load nor resume.
-pub(super) const CANNOT: &str = "the agent has no way to open this session again";
+pub(super) const DIRECTORIES: &str = "additionalDirectories";
 
 /// Whether an agent has a session open with what its client has given last.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,8 +15,9 @@ pub(super) enum OpenedWith {
     /// The agent could not be asked when its client gave that, or it is not known what came of it: it is asked when the session
     /// is next used.
     Other,
-    /// The agent has it open as before, for this reason. What its client has given holds when the agent next opens it.
-    Before(String),
+    /// The agent has it open as before: it has no way to open it again, or has refused to for this reason. What its client has
+    /// given holds when the agent next opens it.
+    Before(Option<String>),
 }
 
 impl OpenedWith {
@@ -35,97 +26,15 @@ impl OpenedWith {
     }
 }
 
-impl LiveSession {
-    /// These params to open it again with, but for its id: it stays in its directory as long as it is open, and further ones that
-    /// were moved since are where they are now.
-    pub(in crate::connection) fn to_open_again(&self, params: &str, session: &Session) -> String {
-        let given = Object::parse_or_empty(self.given.as_deref().unwrap_or("{}"));
-        let elsewhere = if self.follows_record() { None } else { given.get_string("cwd") };
-        let own = elsewhere.as_ref().unwrap_or(&session.cwd);
-        let mut rest = Object::parse_or_empty(params);
-        if rest.get_string("cwd").is_some_and(|cwd| directory::is_other(own, &cwd)) {
-            rest.set("cwd", json!(own).to_string());
-        }
-        let listed = |params: &Object<'_>| params.get_some(DIRECTORIES).unwrap_or("[]").to_owned();
-        let are_those = self.follows_record() && is_same(&listed(&given), &listed(&rest));
-        let rest = rest.to_json();
-        if are_those { given_where(session, &rest) } else { rest }
-    }
-
-    /// Whether these params are for something else than it was opened with; not, where that is not known.
-    pub(in crate::connection) fn is_wanted_otherwise(&self, params: &str) -> bool {
-        let is_other = |given: &str| !is_same(&wishes(given), &wishes(params));
-        self.given.as_deref().is_some_and(is_other) || self.opened_with == OpenedWith::Other
-    }
-
-    /// Whether its agent can be asked to open it with something else: it must not be at work on a prompt, which would be lost, and
-    /// must be at the session by the id that it is to be asked by.
-    pub(in crate::connection) fn may_be_opened_otherwise(&self) -> bool {
-        let is_free = matches!(&self.phase, Phase::Open { turns, busy: None } if turns.is_empty());
-        is_free && !self.agent_id.is_empty() && self.stands_in_since.is_none()
-    }
-
-    /// Whether its agent is to be asked that before the session is used.
-    pub(in crate::connection) fn owes_opening(&self) -> bool {
-        self.opened_with == OpenedWith::Other && self.may_be_opened_otherwise() && self.given.is_some()
-    }
-
-    /// Its client wants it open with this, which the agent cannot be asked now.
-    pub(in crate::connection) fn is_to_be_opened_with<S: Storage, E: Environment>(
-        &mut self,
-        params: &str,
-        cx: &mut Cx<'_, S, E>,
-    ) -> Result<()> {
-        let can = cx.agent.reopens();
-        self.keeps_for_later(params, if can { OpenedWith::Other } else { OpenedWith::Before(CANNOT.to_owned()) }, cx)
-    }
-
-    /// Notes what its client has given, and which directories it has then.
-    pub(super) fn keeps_for_later<S: Storage, E: Environment>(
-        &mut self,
-        params: &str,
-        opened_with: OpenedWith,
-        cx: &mut Cx<'_, S, E>,
-    ) -> Result<()> {
-        self.was_given(Some(params));
-        self.opened_with = opened_with;
-        let wanted = directories(params);
-        let Some(id) = self.key.id() else { return Ok(()) };
-        let changed = cx.store.change(id).commit(|before, _, _| {
-            let Some(before) = before.filter(|before| before.directories != wanted) else { return Ok(Decision::Keep) };
-            let mut changed = before.clone();
-            changed.directories.clone_from(&wanted);
-            changed.was_opened_with(&wanted, &before.directories);
-            Ok(Decision::put(changed))
-        });
-        match changed {
-            Ok(_) | Err(StorageError::ReadOnly) => Ok(()),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Why it is not open with what its client has given, where it is not.
-    pub(super) fn why_not_as_given(&self) -> Option<&str> {
-        match &self.opened_with {
-            OpenedWith::Given => None,
-            OpenedWith::Other => Some("the agent opens it so when it is next used"),
-            OpenedWith::Before(reason) => Some(reason),
-        }
-    }
-
-    /// What can be said of that for sure while its agent may be opening it with something else.
-    pub(super) fn opened_with_for_sure(&self) -> OpenedWith {
-        match &self.phase {
-            Phase::Opening(opening) if opening.is_otherwise() => OpenedWith::Other,
-            _ => self.opened_with.clone(),
-        }
-    }
-}
-
-/// The further directories in such params.
+/// The further directories in the params that a session is opened with.
 pub(super) fn directories(params: &str) -> Vec<String> {
     let params = Object::parse_or_empty(params);
     params.get_some(DIRECTORIES).and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+}
+
+/// Whether such params are for the same, wherever the session is to be.
+pub(super) fn are_for_the_same(one: &str, other: &str) -> bool {
+    is_same(&wishes(one), &wishes(other))
 }
 
 /// What such params ask for, as JSON. Nothing is as good as an empty list; where the request comes from asks for nothing.
@@ -147,16 +56,15 @@ mod tests {
 
     #[test]
     fn params_ask_for_the_same_however_they_are_written() {
-        let is_same = |one: &str, other: &str| is_same(&wishes(one), &wishes(other));
         let plain = r#"{"cwd":"/w","mcpServers":[]}"#;
         let traced = r#"{"_meta":{"traceparent":"00-1"},"cwd":"/w"}"#;
         for same in ["{}", r#"{"cwd":"/x","additionalDirectories":null}"#, r#"{"_meta":{}}"#, traced] {
-            assert!(is_same(plain, same), "{same}");
+            assert!(are_for_the_same(plain, same), "{same}");
         }
         for other in
             [r#"{"mcpServers":[{}]}"#, r#"{"additionalDirectories":["/f"]}"#, r#"{"_meta":{"x":1}}"#, r#"{"x":1}"#]
         {
-            assert!(!is_same(plain, other), "{other}");
+            assert!(!are_for_the_same(plain, other), "{other}");
         }
     }
 }

@@ -7,7 +7,6 @@ use crate::connection::answer::AUTH_REQUIRED;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::live::agents_copy::AgentsCopy;
-use crate::connection::live::opened_with::CANNOT;
 use crate::connection::live::{Busy, LiveSession, OpenedWith, Phase};
 use crate::connection::requests::{Outgoing, OwnId};
 use crate::connection::restore::{NotPutBack, Restored, note_beside, restore_requests, state_given};
@@ -115,7 +114,7 @@ impl LiveSession {
             staging.discard(cx);
             self.copy = AgentsCopy::Untold;
         }
-        let reason = opening.reason.as_ref().map_or(CANNOT, |reason| reason.message.as_str()).to_owned();
+        let reason = opening.reason.as_ref().map(|reason| reason.message.clone());
         let kept = self.keeps_for_later(opening.given(), OpenedWith::Before(reason), cx);
         let (request, showing) = (opening.request.take(), opening.showing.take());
         let shown = match (request, showing) {
