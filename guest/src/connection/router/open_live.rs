@@ -32,7 +32,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let may_tell = wanted.is_history() && !live.is_in_turn();
         let is_to_be_compared = may_tell && self.is_to_be_compared(live, &session)?;
         let tells = may_tell && (is_to_be_compared || self.is_only_with_agent(&session));
-        if is_to_be_compared {
+        if may_tell || is_opened {
+            // What was said here is in the log before that is looked at.
+            self.with(key, |live, cx| live.write(cx, true)).unwrap_or(Ok(()))?;
             self.mend(&session)?;
         }
         let opened = self.with(key, |live, cx| {
