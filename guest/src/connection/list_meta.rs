@@ -31,11 +31,7 @@ impl ListMeta {
 
     /// What it asks for, as JSON.
     fn wishes(&self) -> String {
-        let mut wishes = self.0.as_deref().map(Object::parse_or_empty).unwrap_or_default();
-        for name in TRACES {
-            wishes.remove(name);
-        }
-        wishes.to_json()
+        wishes_of(self.0.as_deref().unwrap_or("{}"))
     }
 
     /// The params for a page of the agent's list, `archived` with this value.
@@ -52,4 +48,13 @@ impl ListMeta {
         }
         params.to_json()
     }
+}
+
+/// What a `_meta` asks for, as JSON.
+pub(super) fn wishes_of(meta: &str) -> String {
+    let mut wishes = Object::parse_or_empty(meta);
+    for name in TRACES {
+        wishes.remove(name);
+    }
+    wishes.to_json()
 }

@@ -22,6 +22,8 @@ mod lost;
 mod memo;
 mod named;
 mod opened;
+mod opened_otherwise;
+mod opened_with;
 mod opening;
 mod overheard;
 mod overhearing;
@@ -80,6 +82,7 @@ use closing::Closing;
 use failing::Failing;
 use in_step::InStep;
 use late_replay::LateReplay;
+use opened_with::OpenedWith;
 use opening::Opening;
 use overheard::Overheard;
 use own_turn::OwnTurn;
@@ -155,6 +158,8 @@ pub(super) struct LiveSession {
     parent: Option<String>,
     /// What the client has opened it with, but for its id.
     given: Option<Arc<str>>,
+    /// Whether the agent has it open with that.
+    opened_with: OpenedWith,
     /// In which folder it was opened.
     folder: Folder,
     /// It has been open to its client, not only been on its way to that.
@@ -227,6 +232,7 @@ pub(super) struct Stamp {
     questions: (usize, usize),
     awaits_user: bool,
     late_replay: Option<Whereabouts>,
+    opened_with: std::mem::Discriminant<OpenedWith>,
 }
 
 /// What has become of what was said.
@@ -283,6 +289,7 @@ impl LiveSession {
             stands_in_since: None,
             parent: None,
             given: None,
+            opened_with: OpenedWith::Given,
             folder: Folder::OfRecord,
             was_open: false,
             title_told: None,
@@ -394,6 +401,7 @@ impl LiveSession {
             questions: self.questions_stamp(),
             late_replay: self.late_replay.place(),
             awaits_user: self.awaits_user(),
+            opened_with: std::mem::discriminant(&self.opened_with),
         }
     }
 

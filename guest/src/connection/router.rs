@@ -36,6 +36,7 @@ mod note_folders;
 mod note_states;
 mod off;
 mod open;
+mod open_live;
 mod recover;
 mod relay;
 mod relay_lists;

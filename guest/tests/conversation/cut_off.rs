@@ -4,7 +4,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, account, ask_fork, ask_prompt, leave, load, oblige, said};
+use crate::scenes::{CWD, account, ask_fork, ask_prompt, leave, lines, load, oblige, said};
 
 /// For longer than a connection is believed to be there that does not say so.
 const UNTIL_FORGOTTEN: i64 = 20_000;
@@ -97,6 +97,40 @@ fn a_turn_that_was_cut_off_is_ended_though_another_window_ended_later_ones() {
         let out = load(&mut desk, &id, &[]);
         assert_eq!(call_status(&out, "cut").as_deref(), Some("failed"), "{comes}");
         assert_eq!(said(&out.client), ["> Hi", "Ho", "> Go", "Wait", "> One", "Yes", "> Two", "Yes"], "{comes}");
+    }
+}
+
+#[test]
+fn a_tool_call_that_was_cut_off_has_failed_in_a_window_that_was_open_meanwhile() {
+    for capabilities in [json!({}), json!({"sessionCapabilities": {"resume": {}}}), json!({"loadSession": true})] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut first = Desk::ready(&store, &world, &capabilities);
+        let id = first.new_session("s1", CWD);
+        first.turn(&id, "Hi", &["Ho"]);
+        begin_call(&mut first, &id);
+        drop(first);
+        let mut desk = Desk::ready(&store, &world, &capabilities);
+        let told = [("Hi", "Ho"), ("Go", "Wait")];
+        assert_eq!(call_status(&load(&mut desk, &id, &told), "cut").as_deref(), Some("pending"));
+        let mut later = Out::default();
+        while call_status(&later, "cut").is_none() {
+            later.extend(desk.wait(1000));
+        }
+        assert_eq!(call_status(&later, "cut").as_deref(), Some("failed"));
+        let mut told = told.to_vec();
+        for time in ["once", "behind a turn"] {
+            let out = load(&mut desk, &id, &told);
+            assert_eq!(call_status(&out, "cut").as_deref(), Some("failed"), "{capabilities}, {time}");
+            assert_eq!(said(&out.client), lines(&[&told]), "{capabilities}, {time}");
+            let failed = out.client.iter().filter(|message| message["params"]["update"]["status"] == "failed").count();
+            assert_eq!(failed, 1, "{capabilities}, {time}");
+            let shown = (0..3)
+                .flat_map(|_| desk.wait(1000).client)
+                .filter(|message| message["params"]["update"]["toolCallId"] == "cut");
+            assert_eq!(shown.count(), 0, "{capabilities}, {time}: it is not shown again");
+            desk.turn(&id, "On", &["Yes"]);
+            told.push(("On", "Yes"));
+        }
     }
 }
 

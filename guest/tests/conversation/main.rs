@@ -64,6 +64,7 @@ mod missing;
 mod moved;
 mod moved_directories;
 mod one_transcript;
+mod opened_otherwise;
 mod opening;
 mod overheard;
 mod own_words;

@@ -7,7 +7,7 @@ use super::closing::Closing;
 use super::in_step::Kept;
 use super::late_replay::LateReplay;
 use super::question::MOST_QUESTIONS;
-use super::{AgentsCopy, Folder, LiveSession, Phase, Question, Said};
+use super::{AgentsCopy, Folder, LiveSession, OpenedWith, Phase, Question, Said};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -46,6 +46,9 @@ pub(in crate::connection) struct Memo {
     /// It was opened in a folder that its record does not have.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(in crate::connection) stands_apart: bool,
+    /// Whether its agent has it open with what its client has given last.
+    #[serde(default, skip_serializing_if = "OpenedWith::is_given")]
+    opened_with: OpenedWith,
     /// Something that was said is neither in the store yet nor kept by the host.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(in crate::connection) unwritten: bool,
@@ -82,6 +85,7 @@ impl LiveSession {
             in_step: self.in_step.kept(mark, self.open_as(), self.recorder.seen()),
             stands_in_since: self.stands_in_since,
             stands_apart: self.folder == Folder::Other,
+            opened_with: self.opened_with_for_sure(),
             unwritten: self.is_unwritten(),
             missing: self.said == Said::Missing,
             questions: self.questions.iter().take(MOST_QUESTIONS).cloned().collect(),
@@ -125,6 +129,7 @@ impl LiveSession {
         self.parent = memo.parent;
         self.stands_in_since = memo.stands_in_since;
         self.folder = if memo.stands_apart { Folder::Other } else { Folder::OfRecord };
+        self.opened_with = memo.opened_with;
         self.questions = memo.questions;
         self.late_replay = memo.late_replay.map(|place| LateReplay::taken_up(place, now)).unwrap_or_default();
         // What another window has written since is for the agent to hear.

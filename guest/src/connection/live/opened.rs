@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::opening::{Attached, Opening};
-use super::{LiveSession, Phase, Target};
+use super::{LiveSession, OpenedWith, Phase, Target};
 use crate::connection::answer;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -46,7 +46,7 @@ impl LiveSession {
         self.layer_has_heard(&session, cx);
         self.copy = opening.agents_copy(&attached, cx);
         let mark = self.mark_of(&opening, &attached, &session, cx);
-        let goes_on = opening.is_detached() && !attached.step.makes();
+        let goes_on = opening.goes_on() && !attached.step.makes();
         let answer = if goes_on { &answer::still_open(&self.state, &attached.answer) } else { &attached.answer };
         let mut result = answer::opened(answer, &self.state, cx.asked, &mark);
         if opening.target.is_fork() {
@@ -57,9 +57,9 @@ impl LiveSession {
         self.others_ended = self.have_others_ended(&opening, cx);
         cx.push(Effect::OpenedIn(session.cwd.clone()));
         let request = opening.request.take();
-        if request.is_none()
-            && let Err(error) = self.take_overtaken(cx)
-        {
+        // A session that is open already goes on in its client from what that was shown, unless it is shown all of it.
+        let goes_on_shown = request.is_none() || opening.is_otherwise() && !opening.wanted.is_history();
+        if goes_on_shown && let Err(error) = self.take_overtaken(cx) {
             cx.push(Effect::NotRecorded(error.to_string()));
         }
         self.knows_log(cx);
@@ -73,10 +73,15 @@ impl LiveSession {
             }
             let shown = opening.showing.as_ref().and_then(|showing| Some((showing.shown()?, showing.laid_out())));
             let (shown, laid_out) = shown.unzip();
-            self.in_step_from(shown, cx);
+            if !goes_on_shown {
+                self.in_step_from(shown, cx);
+            }
             if let Some(laid_out) = laid_out {
                 self.show_taken_over(&laid_out, &session.id, cx);
             }
+        }
+        if request.is_some() || opening.goes_on() {
+            self.opened_with = OpenedWith::Given;
         }
         self.begin_count(&self.agent_id.clone(), cx);
         if let Target::Fork(.., Some(_)) = opening.target {
@@ -85,7 +90,7 @@ impl LiveSession {
         self.state_changed(cx);
         // The session is open, and can be even where its state cannot be written now; the host is told.
         let _ = self.write(cx, false);
-        if request.is_none() && opening.is_detached() {
+        if request.is_none() && opening.goes_on() {
             self.tell_what_changed(opening.told(), &attached, cx);
         }
         // The title is the end of a history; where none is wanted nothing comes before the answer.

@@ -24,11 +24,14 @@ pub(in crate::connection) use wanted::Wanted;
 
 use super::agents_copy::AgentsCopy;
 use super::late_replay::LateReplay;
+use super::opened_with::directories;
 use super::overheard::Overheard;
 use super::staging::Staging;
 use super::target::Target;
+use crate::connection::answer::AUTH_REQUIRED;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
+use crate::connection::profile::AgentProfile;
 use crate::connection::requests::OwnId;
 use crate::connection::restore::{NotPutBack, Restored};
 use crate::connection::running::RunningAt;
@@ -143,7 +146,9 @@ pub(super) enum Before {
     Closed,
     /// It was open and only its history is wanted: a failure leaves it open.
     Open,
-    /// The same, and the client has taken its request back. The agent is telling the history all the same, which could not
+    /// It was open and is to be opened with something else: a failure leaves it open.
+    OpenOtherwise,
+    /// It was open and only its history was wanted, and the client has taken its request back. The agent is telling the history all the same, which could not
     /// be told from what it says in a turn: what is asked next waits until it has.
     OpenForNobody,
     /// It was open to the client, and the agent, which was started again, has it open no more: a failure leaves it so.
@@ -178,6 +183,23 @@ impl Opening {
     /// The agent's id of the session, or of the one that is forked, if it has one.
     pub(super) fn asks_as(&self) -> Option<&str> {
         self.asks_as.as_deref()
+    }
+
+    /// Whether the agent, which has it open, is to open it with something else.
+    pub(super) fn is_otherwise(&self) -> bool {
+        self.before == Before::OpenOtherwise
+    }
+
+    /// Whether the client has it open all the while, though the agent is to open it again.
+    pub(super) fn goes_on(&self) -> bool {
+        self.is_detached() || self.is_otherwise()
+    }
+
+    /// Whether it is open as before where the agent does not open it with something else, though its user is logged in.
+    fn is_open_anyway(&self, agent: &AgentProfile) -> bool {
+        let has_history = !self.wanted.is_history() || self.target.session().origin == Origin::Layer || !agent.load;
+        let needs_login = self.reason.as_ref().is_some_and(|reason| reason.code == AUTH_REQUIRED);
+        self.is_otherwise() && has_history && !needs_login
     }
 
     /// Whether its history can be shown though its agent, which has it open, does not tell it once more.
@@ -328,8 +350,7 @@ impl Opening {
 
     /// The further directories of the request.
     pub(super) fn directories(&self) -> Vec<String> {
-        let rest = Object::parse_or_empty(&self.rest);
-        rest.get_some("additionalDirectories").and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+        directories(&self.rest)
     }
 
     /// The directory of the request.

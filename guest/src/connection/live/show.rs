@@ -37,7 +37,7 @@ impl LiveSession {
         self.read_state(cx);
         self.title_told = None;
         let Wanted::History { part, start, .. } = wanted else {
-            let mark = live_mark(&session, None);
+            let mark = live_mark(&session, None, self.why_not_as_given());
             cx.finish(request, Ok(answer::opened(&answer::as_before(&self.state), &self.state, cx.asked, &mark)));
             self.tell_title(&session, cx);
             return Ok(());
@@ -140,7 +140,7 @@ impl LiveSession {
             cx.push(Effect::ToClientOf(request.clone(), updates.iter().map(line).collect()));
         }
         if let Some(session) = session.filter(|_| self.is_open()) {
-            let mark = live_mark(&session, cursor);
+            let mark = live_mark(&session, cursor, self.why_not_as_given());
             self.tell_title(&session, cx);
             cx.finish(&request, Ok(answer::opened(&answer::as_before(&self.state), &self.state, cx.asked, &mark)));
             let shown = self.showing_mut().and_then(|(_, showing)| Some((showing.shown()?, showing.laid_out())));
@@ -170,10 +170,13 @@ impl LiveSession {
 }
 
 /// What the answer says under `_meta["acp-sessions"]` where the session was open.
-fn live_mark(session: &Session, cursor: Option<String>) -> String {
+fn live_mark(session: &Session, cursor: Option<String>, reason: Option<&str>) -> String {
     let mut mark = json!({ "attached": "live" });
     if let Some(cursor) = cursor {
         mark["cursor"] = cursor.into();
+    }
+    if let Some(reason) = reason {
+        mark["reason"] = reason.into();
     }
     if !session.aside.is_empty() {
         mark["setAside"] = session.set_aside().into();

@@ -16,16 +16,22 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let named = || Object::parse(params?)?.get_string("sessionId");
         let Some(id) = named().filter(|_| method.needs_open_session()) else { return Ok(None) };
         let key = Key::Session(id);
-        let open = self.connection.sessions.get(&key).filter(|session| session.is_detached());
+        let is_to_be_opened = |session: &&LiveSession| session.is_detached() || session.owes_opening();
+        let open = self.connection.sessions.get(&key).filter(is_to_be_opened);
         let Some((given, follows)) = open.and_then(|open| Some((open.given()?.clone(), open.follows_record()))) else {
             return Ok(None);
         };
+        let is_detached = open.is_some_and(LiveSession::is_detached);
         // What was said elsewhere is shown as it was said, before the agent tells it in its own way.
         if self.with(&key, LiveSession::comes_into_step).unwrap_or(false) {
             return Ok(Some(key));
         }
         let rest = |session: &Session| if follows { given_where(session, &given) } else { given.to_string() };
-        self.attach(&key, None, Wanted::Nothing, rest)?;
+        if is_detached {
+            self.attach(&key, None, Wanted::Nothing, rest)?;
+        } else {
+            self.open_as_given(&key, rest)?;
+        }
         // Nothing may wait for what is not under way.
         let is_under_way = self.connection.sessions.get(&key).is_some_and(LiveSession::is_opening);
         Ok(is_under_way.then_some(key))
@@ -54,6 +60,15 @@ impl<S: Storage, E: Environment> Router<S, E> {
         }
         let asked = OpenRequest { request: request.cloned(), rest: rest(&session), wanted };
         self.with(key, |live, cx| live.attach(session, asked, cx)).unwrap_or(Ok(()))
+    }
+
+    /// Has the agent open a session that it has open with what its client has given since; `rest` makes what it is asked with, but
+    /// for the session's id.
+    fn open_as_given(&mut self, key: &Key, rest: impl FnOnce(&Session) -> String) -> Result<(), RpcError> {
+        self.with(key, |session, cx| session.write(cx, true)).unwrap_or(Ok(()))?;
+        let session = self.still_stored(key)?;
+        let asked = OpenRequest { request: None, rest: rest(&session), wanted: Wanted::Nothing };
+        self.with(key, |live, cx| live.open_otherwise(asked, cx)).unwrap_or(Ok(()))
     }
 
     /// The record of a session that is open; where somebody else has deleted it, it is open no more.

@@ -10,7 +10,7 @@ use crate::environment::Environment;
 use crate::rpc::{self, Code, Object, RpcError};
 use crate::sessions::{mend, place};
 use crate::storage::{Storage, StorageError};
-use crate::store::{Known, Origin, Session, State, keys};
+use crate::store::{Origin, Session, State, keys};
 use crate::transcript::{Part, Start};
 
 /// How many sessions a connection may have open: each takes about 2 KiB.
@@ -45,25 +45,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             let Some(session) = stored.filter(|_| !live.is_deleted()) else {
                 return Err(RpcError::session_not_found(id));
             };
-            let may_tell = wanted.is_history() && !live.is_in_turn();
-            let is_to_be_compared = may_tell && self.is_to_be_compared(live, &session)?;
-            let tells = may_tell && (is_to_be_compared || self.is_only_with_agent(&session));
-            if is_to_be_compared {
-                self.mend(&session)?;
-            }
-            let rest = params.to_open(Some(&session.cwd));
-            let opened = self.with(&key, |live, cx| {
-                if tells {
-                    // What was said here is in the log before it is compared with what the agent tells.
-                    live.write(cx, true)?;
-                    let asked = OpenRequest { request: Some(request.clone()), rest, wanted };
-                    live.open_again(Target::Known(session), asked, cx)
-                } else {
-                    live.show_again(request, wanted, cx)
-                }
-            });
-            opened.unwrap_or(Ok(()))?;
-            return Ok(Handled::Done);
+            return self.open_live(request, &key, session, params, wanted);
         }
         let target = match stored {
             Some(session) => Target::Known(session),
@@ -108,7 +90,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     /// Ends the turns that nobody is at any more. They stay as they are where nothing can be written.
-    fn mend(&self, session: &Session) -> Result<(), StorageError> {
+    pub(super) fn mend(&self, session: &Session) -> Result<(), StorageError> {
         match mend::mend(&self.store, session, &self.connection.name, self.now()) {
             Err(StorageError::ReadOnly) => Ok(()),
             mended => mended,
@@ -136,21 +118,6 @@ impl<S: Storage, E: Environment> Router<S, E> {
     pub(super) fn is_only_with_agent(&self, session: &Session) -> bool {
         let agent = &self.connection.agent;
         session.origin == Origin::Agent && agent.load && session.agents.contains_key(&agent.name)
-    }
-
-    /// Whether what the agent has of a session that is open here is to be compared with its history now: something may have been
-    /// said without the layer since it was looked at, or somebody else was at work in it then.
-    fn is_to_be_compared(&self, live: &LiveSession, session: &Session) -> Result<bool, StorageError> {
-        let (agent, now) = (&self.connection.agent, self.now());
-        if !live.is_uncompared(now) || live.is_opening() || !agent.load {
-            return Ok(false);
-        }
-        let has_recent_list =
-            self.connection.discovery.holds(self.connection.agents_subscription.is_known()).contains(&now);
-        if has_recent_list && session.agents.get(&agent.name).is_some_and(Known::agrees) {
-            return Ok(false);
-        }
-        Ok(!mend::is_at_work_elsewhere(&self.store, &session.id, &self.connection.name, now)?)
     }
 
     pub(super) fn fork(&mut self, request: &ClientRequest, params: &Params<'_>) -> Handling {

@@ -12,7 +12,7 @@ use crate::connection::handled::Handling;
 use crate::connection::key::Key;
 use crate::connection::live::{given_to_keep, given_where};
 use crate::connection::method::Method;
-use crate::connection::params::{OWN, Params};
+use crate::connection::params::Params;
 use crate::connection::requests::{Incoming, Outgoing};
 use crate::connection::router::Router;
 use crate::environment::Environment;
@@ -107,13 +107,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let Outcome::Result(result) = outcome else { return };
         let result = Object::parse_or_empty(result);
         let Some(id) = result.get_string("sessionId").or(session) else { return };
-        // One that was open stays as it was opened.
-        let meta = result.get_object("_meta");
-        let mark = meta.get_object(OWN);
-        let was_open = mark.get_string("attached").is_some_and(|attached| attached == "live");
-        if !(was_open && self.connection.relayed.contains(&id))
-            && self.connection.relayed.opened(id.clone(), given.clone())
-        {
+        // One that was open is opened with this when it is opened again.
+        if self.connection.relayed.opened(id.clone(), given.clone()) {
             self.outputs.push_back(Kept::Relayed(&id).with(Some(given)));
         }
     }

@@ -131,11 +131,6 @@ impl Relayed {
         waiting.unwrap_or_default()
     }
 
-    /// Whether the client has opened it.
-    pub(super) fn contains(&self, session: &str) -> bool {
-        self.by_id.contains_key(session)
-    }
-
     /// It is open no more. Returns what has waited for it; none if it was not open.
     pub(super) fn remove(&mut self, session: &str) -> Option<VecDeque<Waiting>> {
         let session = self.by_id.remove(session)?;

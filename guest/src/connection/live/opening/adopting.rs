@@ -31,6 +31,15 @@ impl Opening {
         }
     }
 
+    /// What it says before it has resumed a session that it has open is new: it waits until that is open again. One that begins
+    /// with what its user has said replays the history, which is here.
+    fn says_between_turns(&mut self, update: &Update<'_>) {
+        let is_resumed = matches!(self.current, Some((_, Step::Resume)));
+        if self.is_otherwise() && is_resumed && !self.has_told && update.name != NOTICE {
+            self.behind_answer.push(update.line);
+        }
+    }
+
     /// Of a fork of what is not known here, nothing is here but what is told of it as it is made.
     fn expect_telling<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) {
         if self.staging.is_some() || !matches!(self.target, Target::ForkOfUnknown(_)) {
@@ -67,6 +76,7 @@ impl LiveSession {
         }
         // What it says while it goes on by other ways, or begins a fork of what is known, is in the log already.
         let (Some(staging), Some((_, Step::Load | Step::Fork))) = (&mut opening.staging, &opening.current) else {
+            opening.says_between_turns(update);
             return None;
         };
         match staging.record(update, cx) {

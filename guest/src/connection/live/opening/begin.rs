@@ -52,6 +52,26 @@ impl LiveSession {
         Ok(())
     }
 
+    /// Has the agent open a session that is open with something else, for a request or before the session is used.
+    pub(in crate::connection) fn open_otherwise<S: Storage, E: Environment>(
+        &mut self,
+        asked: OpenRequest,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Result<(), RpcError> {
+        let id = self.key.id().unwrap_or_default();
+        let Some(session) = cx.store.session(id)? else { return Err(RpcError::session_not_found(id)) };
+        self.read_state(cx);
+        let is_asked_by_own = session.id_at(&cx.agent.name) == Some(&*self.agent_id);
+        let before = Before::OpenOtherwise;
+        let mut opening = Opening::planned(&self.key, Target::Known(session), asked, &self.state, before, cx)?;
+        if !is_asked_by_own {
+            opening.plan.clear();
+        }
+        self.phase = Phase::Opening(Box::new(opening));
+        self.set_out(cx);
+        Ok(())
+    }
+
     pub(super) fn opening(&self) -> Option<&Opening> {
         match &self.phase {
             Phase::Opening(opening) => Some(opening),

@@ -5,7 +5,7 @@ use crate::connection::answer::cancelled;
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
-use crate::connection::live::{Busy, LiveSession, Phase};
+use crate::connection::live::{Busy, LiveSession, OpenedWith, Phase};
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::{self, Code, RpcError};
@@ -51,6 +51,9 @@ impl LiveSession {
         };
         if let Some(staging) = opening.staging.take() {
             staging.discard(cx);
+        }
+        if opening.is_otherwise() {
+            self.opened_with = OpenedWith::Other;
         }
         // What the agent said of its state when it had it open is not that of a session that was opened.
         self.state_dirty &= opening.was_open();
@@ -105,6 +108,9 @@ impl LiveSession {
         match &mut self.phase {
             Phase::Opening(opening) if opening.request.as_ref() == Some(request) => {
                 if opening.is_told_while_open() {
+                    if opening.is_otherwise() {
+                        self.opened_with = OpenedWith::Other;
+                    }
                     opening.withdraw(cx);
                 } else {
                     self.fail(cancelled(), cx);

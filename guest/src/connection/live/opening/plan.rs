@@ -45,7 +45,8 @@ impl Opening {
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Self, RpcError> {
         // The agent itself has it open.
-        let was_open = matches!(before, Before::Open | Before::OpenForNobody);
+        let was_open = matches!(before, Before::Open | Before::OpenOtherwise | Before::OpenForNobody);
+        let is_otherwise = before == Before::OpenOtherwise;
         let session = target.session();
         asked.wanted.check_layout(session)?;
         let known = match session.agents.get(&cx.agent.name) {
@@ -67,7 +68,7 @@ impl Opening {
         };
         let is_log_empty = session.segments.is_empty() && cx.store.storage().log_end(&session.id)? < session.tail;
         // Who asks for nothing to be shown does not have the agent tell what it alone has, but the engine does.
-        let is_wanted = asked.wanted.is_history() || asked.request.is_none();
+        let is_wanted = asked.wanted.is_history() || asked.request.is_none() && !is_otherwise;
         let tells = !target.is_fork() && (source == Source::Compared || (source == Source::Agent && is_wanted));
         let is_telling_first = tells && asks_as.is_some() && cx.agent.load;
         let asks = asks_as.as_deref().unwrap_or_default();
@@ -79,7 +80,7 @@ impl Opening {
         let mut plan = ways(&target, tells);
         let agent = cx.agent;
         plan.retain(|step| match step {
-            Step::Resume => asks_as.is_some() && agent.resume && !was_open,
+            Step::Resume => asks_as.is_some() && agent.resume && (!was_open || is_otherwise),
             Step::Load => asks_as.is_some() && agent.load,
             Step::Fork => asks_as.is_some() && agent.fork,
             // A session of which nothing is here is not replaced by an empty one where the agent can be asked for it.

@@ -7,7 +7,7 @@ use crate::connection::answer::AUTH_REQUIRED;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::live::agents_copy::AgentsCopy;
-use crate::connection::live::{LiveSession, Phase};
+use crate::connection::live::{Busy, LiveSession, OpenedWith, Phase};
 use crate::connection::requests::{Outgoing, OwnId};
 use crate::connection::restore::{NotPutBack, Restored, note_beside, restore_requests, state_given};
 use crate::connection::step::Step;
@@ -60,6 +60,9 @@ impl LiveSession {
             if opening.has_history_anyway() {
                 return self.go_on_uncompared(cx);
             }
+            if opening.is_open_anyway(cx.agent) {
+                return self.go_on_as_before(cx);
+            }
             let error = opening.reason.clone().unwrap_or_else(|| {
                 RpcError::new(Code::InternalError, "Internal error: the agent has no way to open this session")
             });
@@ -97,6 +100,42 @@ impl LiveSession {
         if let Err(error) = self.show_again(&request, opening.wanted, cx) {
             cx.finish(&request, Err(error));
         }
+        self.release(cx);
+    }
+
+    /// The agent, which has it open, does not open it with something else: that holds when it is next opened.
+    fn go_on_as_before<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
+        let phase = std::mem::replace(&mut self.phase, Phase::Open { turns: Vec::new(), busy: None });
+        let Phase::Opening(mut opening) = phase else {
+            self.phase = phase;
+            return;
+        };
+        if let Some(staging) = opening.staging.take() {
+            staging.discard(cx);
+            self.copy = AgentsCopy::Untold;
+        }
+        let reason = opening.reason.as_ref().map(|reason| reason.message.clone());
+        let kept = self.keeps_for_later(opening.given(), OpenedWith::Before(reason), cx);
+        let (request, showing) = (opening.request.take(), opening.showing.take());
+        let shown = match (request, showing) {
+            (None, _) => Ok(()),
+            (Some(request), Some(showing)) => {
+                self.phase = Phase::Open { turns: Vec::new(), busy: Some(Busy::Showing(request, Box::new(showing))) };
+                cx.push(Effect::Show(self.key.clone()));
+                Ok(())
+            }
+            (Some(request), None) => {
+                let shown = self.show_again(&request, opening.wanted.clone(), cx);
+                shown.map_err(|error| (request, error))
+            }
+        };
+        if let Err((request, error)) = shown {
+            cx.finish(&request, Err(error));
+        }
+        if let Err(error) = kept {
+            cx.push(Effect::NotRecorded(error.to_string()));
+        }
+        self.say_held(opening.take_held(cx), cx);
         self.release(cx);
     }
 
