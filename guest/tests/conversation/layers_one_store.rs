@@ -152,15 +152,16 @@ fn what_a_layer_was_started_again_for_is_opened_as_it_was_and_where_it_is_now() 
     let out = stack.ask("session/new", json!({"cwd": CWD, "mcpServers": server}));
     let id = out.answer("session/new")["result"]["sessionId"].as_str().unwrap().to_owned();
     stack.prompt(&id, "First");
-    // It is open, so nothing of it is as this says.
-    let out = stack.ask("session/load", json!({"sessionId": id, "cwd": "/elsewhere", "mcpServers": []}));
+    // It is open: it stays where it is, with the servers that this says.
+    let others = json!([{"name": "n", "command": "n", "args": [], "env": []}]);
+    let out = stack.ask("session/load", json!({"sessionId": id, "cwd": "/elsewhere", "mcpServers": others}));
     assert!(out.answer("session/load")["error"].is_null());
     let moved = Relocate { old: CWD.to_owned(), new: "/moved".to_owned(), limit: 10, dry_run: false, after: None };
     relocate(&Store::new(stack.stores[0]), &moved).unwrap();
     stack.begin_inner_again();
     stack.prompt(&id, "Second");
-    let asked = stack.bottom.asked.iter().find(|asked| asked["method"] == "session/resume").unwrap();
-    assert_eq!((&asked["params"]["cwd"], &asked["params"]["mcpServers"]), (&json!("/moved"), &server));
+    let asked = stack.bottom.asked.iter().rfind(|asked| asked["method"] == "session/resume").unwrap();
+    assert_eq!((&asked["params"]["cwd"], &asked["params"]["mcpServers"]), (&json!("/moved"), &others));
     assert_eq!(stack.rows(json!({}))[0]["cwd"], "/moved");
 }
 
