@@ -39,7 +39,6 @@ pub fn index<S: Storage>(store: &Store<S>, log: &str, entries: RangeInclusive<u3
     while start <= *entries.end().min(&LAST_PART) {
         let page = store.storage().read_log(log, start, INDEXED)?;
         let Some(last) = page.entries.last() else { return Ok(()) };
-        start = last.seq.saturating_add(1);
         let tokens = page.entries.iter().filter(|entry| entries.contains(&entry.seq) && entry.seq <= LAST_PART);
         let tokens = tokens.map(|entry| (entry.seq, text::tokens_of_entry(&entry.value)));
         let found = tokens.filter(|(_, tokens)| !tokens.is_empty());
@@ -48,9 +47,11 @@ pub fn index<S: Storage>(store: &Store<S>, log: &str, entries: RangeInclusive<u3
         let unheld = Expectation { key: keys::removal(log), value: None };
         match store.commit(&[unheld], writes, Durability::Relaxed) {
             // It is found out when the log is to become part of a transcript.
-            Err(StorageError::Conflict) => return Ok(()),
+            Err(StorageError::Conflict) if store.record(keys::removal(log))?.is_some() => return Ok(()),
+            Err(StorageError::Conflict) => continue,
             result => result?,
         }
+        start = last.seq.saturating_add(1);
         if !page.more {
             return Ok(());
         }
