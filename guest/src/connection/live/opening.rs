@@ -148,8 +148,8 @@ pub(super) enum Before {
     Open,
     /// It was open and is to be opened with something else: a failure leaves it open.
     OpenOtherwise,
-    /// It was open and only its history was wanted, and the client has taken its request back. The agent is telling the history all the same, which could not
-    /// be told from what it says in a turn: what is asked next waits until it has.
+    /// It was open and only its history was wanted, and the client has taken its request back. The agent is telling the history
+    /// all the same, which could not be told from what it says in a turn: what is asked next waits until it has.
     OpenForNobody,
     /// It was open to the client, and the agent, which was started again, has it open no more: a failure leaves it so.
     Detached {
