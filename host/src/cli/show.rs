@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut Out) -> Outcome {
         }
     }
     if !arguments.json {
-        reader.end(out)?;
+        writeln!(out)?;
         let count = sessions.get(&arguments.id)?.set_aside;
         match (arguments.set_aside, count) {
             (false, 1..) => {
@@ -110,11 +110,6 @@ impl Reader {
             (Some(text), _) => write!(out, "{}", printable(text, Form::Text)),
             (None, kind) => write!(out, "[{}]", printable(kind.as_deref().unwrap_or("unknown"), Form::Line)),
         }
-    }
-
-    /// Ends the line of what was said last, if anything was.
-    fn end(&self, out: &mut impl Write) -> io::Result<()> {
-        if self.speaker.is_some() { writeln!(out) } else { Ok(()) }
     }
 
     /// A line that nobody has said.
