@@ -101,6 +101,9 @@ impl Draft {
         if theirs.agent.sum().length() > ours.agent.sum().length() {
             self.set_aside(&[ours]);
             self.insert([theirs]);
+        } else if ours.uncopied && theirs.agent.sum().length() < ours.agent.sum().length() {
+            // It has copied no more of it, and may have been told the rest.
+            self.keep_others([ours]);
         } else {
             self.keep_same(std::slice::from_ref(ours), std::slice::from_ref(theirs));
         }

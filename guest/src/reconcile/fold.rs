@@ -325,8 +325,9 @@ impl Fold {
     fn close(&mut self, behind: Behind) {
         self.user_is_done();
         let Some(open) = self.open.take() else { return };
-        let Open { places, tag, is_ours, took_part, said: Said::Agent { user, agent, mut held }, ended, made, .. } =
-            open
+        let Open {
+            places, tag, is_ours, mut took_part, said: Said::Agent { user, agent, mut held }, ended, made, ..
+        } = open
         else {
             return;
         };
@@ -348,6 +349,15 @@ impl Fold {
             Behind::AnotherTurn => ended.map_or(!is_ours, |ended| ended == Ended::Well),
             Behind::MoreOfIt => true,
         };
+        // Of a turn that was under way as the agent was asked to fork its session, the fork has a part; one that began behind that
+        // went to the other session alone.
+        let known = self.hearer.as_ref().map(|(_, known)| known);
+        let uncopied_from = known.and_then(|known| known.uncopied_from((at.start(), at.end())));
+        let uncopied = uncopied_from.is_some();
+        let finished = finished && !uncopied;
+        if is_ours && uncopied_from.is_some_and(|from| at.start() >= from) {
+            took_part = Some(false);
+        }
         held.extend(self.wanted.held_by_agent(&agent));
         let mut agent = agent.finish();
         self.wanted.note_rests(user, agent.sum());
@@ -369,7 +379,19 @@ impl Fold {
             }
         }
         let has_aside = false;
-        self.turns.push(Turn { at, late, one_with, user, agent, took_part, outcome, has_aside, refused, holds });
+        self.turns.push(Turn {
+            at,
+            late,
+            one_with,
+            user,
+            agent,
+            took_part,
+            outcome,
+            has_aside,
+            refused,
+            uncopied,
+            holds,
+        });
     }
 }
 

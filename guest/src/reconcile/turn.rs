@@ -38,6 +38,9 @@ pub struct Turn {
     pub has_aside: bool,
     /// The agent said that it has no such session, whatever it may have said before: the prompt is not in its session.
     pub refused: bool,
+    /// Some of it was written between when the agent was asked to fork the session and when it answered: its fork need not have
+    /// that.
+    pub uncopied: bool,
     /// What it is known to hold of turns of the other side; of rests of their answers, what it ends with. What was put
     /// together holds the prompts of all that it was put together of.
     pub holds: Halves,
@@ -114,6 +117,7 @@ impl Turn {
         let is_of_nothing = other.outcome == Outcome::Nothing && self.outcome != Outcome::Nothing;
         self.outcome = if is_of_nothing { Outcome::CutOff } else { other.outcome };
         self.has_aside |= other.has_aside;
+        self.uncopied |= other.uncopied;
     }
 
     /// What the user said in it, or in each of the turns that it was put together of.
