@@ -13,7 +13,7 @@ use super::open_turn::{Open, Said};
 use super::pieces::Pieces;
 use super::places::gaps;
 use super::sum::Sum;
-use super::turn::{Outcome, Strip, Turn};
+use super::turn::{Outcome, Strip, Turn, Uncopied};
 use super::wanted::Wanted;
 use crate::store::Known;
 use crate::transcript::{Ended, Entry, speakers};
@@ -325,9 +325,8 @@ impl Fold {
     fn close(&mut self, behind: Behind) {
         self.user_is_done();
         let Some(open) = self.open.take() else { return };
-        let Open {
-            places, tag, is_ours, mut took_part, said: Said::Agent { user, agent, mut held }, ended, made, ..
-        } = open
+        let Open { places, tag, is_ours, took_part, said: Said::Agent { user, agent, mut held }, ended, made, .. } =
+            open
         else {
             return;
         };
@@ -349,15 +348,13 @@ impl Fold {
             Behind::AnotherTurn => ended.map_or(!is_ours, |ended| ended == Ended::Well),
             Behind::MoreOfIt => true,
         };
-        // Of a turn that was under way as the agent was asked to fork its session, the fork has a part; one that began behind that
-        // went to the other session alone.
-        let known = self.hearer.as_ref().map(|(_, known)| known);
-        let uncopied_from = known.and_then(|known| known.uncopied_from((at.start(), at.end())));
-        let uncopied = uncopied_from.is_some();
-        let finished = finished && !uncopied;
-        if is_ours && uncopied_from.is_some_and(|from| at.start() >= from) {
-            took_part = Some(false);
-        }
+        let known = self.hearer.as_ref().map(|(_, known)| known).filter(|_| is_ours);
+        let uncopied = match known.and_then(|known| known.uncopied_from((at.start(), at.end()))) {
+            None => Uncopied::Nothing,
+            Some(from) if at.start() < from => Uncopied::Some,
+            Some(_) => Uncopied::All,
+        };
+        let finished = finished && uncopied == Uncopied::Nothing;
         held.extend(self.wanted.held_by_agent(&agent));
         let mut agent = agent.finish();
         self.wanted.note_rests(user, agent.sum());
