@@ -6,7 +6,7 @@ use super::align::TELLING;
 use super::plan::{Disputed, Heard, Piece, Plan, length};
 use super::recut::{alike, alike_at_end};
 use super::sum::Sum;
-use super::turn::{Outcome, Turn};
+use super::turn::{Outcome, Turn, Uncopied};
 
 /// Whether the agent knows of what is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +101,9 @@ impl Draft {
         if theirs.agent.sum().length() > ours.agent.sum().length() {
             self.set_aside(&[ours]);
             self.insert([theirs]);
+        } else if ours.uncopied != Uncopied::Nothing && theirs.agent.sum().length() < ours.agent.sum().length() {
+            // It has copied no more of it, and may have been told the rest.
+            self.keep_others([ours]);
         } else {
             self.keep_same(std::slice::from_ref(ours), std::slice::from_ref(theirs));
         }

@@ -13,7 +13,7 @@ use super::open_turn::{Open, Said};
 use super::pieces::Pieces;
 use super::places::gaps;
 use super::sum::Sum;
-use super::turn::{Outcome, Strip, Turn};
+use super::turn::{Outcome, Strip, Turn, Uncopied};
 use super::wanted::Wanted;
 use crate::store::Known;
 use crate::transcript::{Ended, Entry, speakers};
@@ -348,6 +348,13 @@ impl Fold {
             Behind::AnotherTurn => ended.map_or(!is_ours, |ended| ended == Ended::Well),
             Behind::MoreOfIt => true,
         };
+        let known = self.hearer.as_ref().map(|(_, known)| known).filter(|_| is_ours);
+        let uncopied = match known.and_then(|known| known.uncopied_from((at.start(), at.end()))) {
+            None => Uncopied::Nothing,
+            Some(from) if at.start() < from => Uncopied::Some,
+            Some(_) => Uncopied::All,
+        };
+        let finished = finished && uncopied == Uncopied::Nothing;
         held.extend(self.wanted.held_by_agent(&agent));
         let mut agent = agent.finish();
         self.wanted.note_rests(user, agent.sum());
@@ -369,7 +376,19 @@ impl Fold {
             }
         }
         let has_aside = false;
-        self.turns.push(Turn { at, late, one_with, user, agent, took_part, outcome, has_aside, refused, holds });
+        self.turns.push(Turn {
+            at,
+            late,
+            one_with,
+            user,
+            agent,
+            took_part,
+            outcome,
+            has_aside,
+            refused,
+            uncopied,
+            holds,
+        });
     }
 }
 

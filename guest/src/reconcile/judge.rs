@@ -10,7 +10,7 @@ use super::mingled;
 use super::plan::{Heard, Piece, Plan};
 use super::recut::alike;
 use super::sum::Sum;
-use super::turn::Turn;
+use super::turn::{Turn, Uncopied};
 
 /// Compares a transcript, of which the agent has heard this much, with what it replays. `moved_on`: the agent's
 /// own list says that the session has changed since the two last agreed.
@@ -80,27 +80,45 @@ pub struct Evidence {
 /// The same where the two may have nothing in common. What has begun since the agent was asked it need not have told.
 pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
     let (before, since) = begun_since(log, replay, evidence.asked_at);
-    let (before, replay) = mingled::joined(before, replay);
+    let before = as_copied(before, replay);
+    let (before, replay) = mingled::joined(&before, replay);
     let mut judged = judge_all(&before, heard, &replay, evidence);
     let since = since.iter().flat_map(|turn| turn.at.runs());
     judged.pieces.extend(since.map(Piece::Keep));
     judged
 }
 
+/// The same turns. Of those that were begun while the agent forked its session, the first ones are a part of the fork, as far as
+/// it tells any; the others went to the other session alone.
+fn as_copied<'a>(log: &'a [Turn], replay: &[Turn]) -> Cow<'a, [Turn]> {
+    let is_uncopied = |turn: &Turn| turn.uncopied == Uncopied::All;
+    if !log.iter().any(is_uncopied) {
+        return Cow::Borrowed(log);
+    }
+    let mut log = log.to_vec();
+    let stretches = log.chunk_by_mut(|one, other| one.uncopied == other.uncopied);
+    for stretch in stretches.filter(|stretch| stretch.first().is_some_and(is_uncopied)) {
+        let told = stretch.iter().rposition(|turn| is_told(turn, replay)).map_or(0, |last| last + 1);
+        stretch[told..].iter_mut().for_each(|turn| turn.took_part = Some(false));
+    }
+    Cow::Owned(log)
+}
+
+/// Whether a replay has its prompt, its answer or a part of it.
+fn is_told(turn: &Turn, replay: &[Turn]) -> bool {
+    let (prompt, answer) = turn.said();
+    let is_prompt = |theirs: &Turn| !prompt.is_empty() && theirs.user == prompt;
+    let is_answer = |theirs: &Turn| !answer.is_empty() && theirs.agent.sum() == answer;
+    is_held(turn, replay) || replay.iter().any(|theirs| is_prompt(theirs) || is_answer(theirs))
+}
+
 /// The turns of a log before those that have begun behind this entry and are not told, and these.
 fn begun_since<'a>(log: &'a [Turn], replay: &[Turn], behind: u64) -> (&'a [Turn], &'a [Turn]) {
     let begun = log.iter().position(|turn| turn.at.start() > behind).unwrap_or(log.len());
     let asked: BTreeSet<u32> = log.iter().filter(|turn| !turn.user.is_empty()).map(|turn| turn.one_with).collect();
-    let is_told = |turn: &Turn| {
-        let (prompt, answer) = turn.said();
-        let is_prompt = |theirs: &Turn| !prompt.is_empty() && theirs.user == prompt;
-        let is_answer = |theirs: &Turn| !answer.is_empty() && theirs.agent.sum() == answer;
-        // What nobody asked for is hard to tell.
-        !asked.contains(&turn.one_with)
-            || is_held(turn, replay)
-            || replay.iter().any(|theirs| is_prompt(theirs) || is_answer(theirs))
-    };
-    let told = log[begun..].iter().rposition(is_told).map_or(begun, |last| begun + last + 1);
+    // What nobody asked for is hard to tell.
+    let may_be_told = |turn: &Turn| !asked.contains(&turn.one_with) || is_told(turn, replay);
+    let told = log[begun..].iter().rposition(may_be_told).map_or(begun, |last| begun + last + 1);
     // The agent may cut it into other turns.
     let all: Vec<&Turn> = log.iter().collect();
     let (alike, _) = alike(&all, replay).unwrap_or_default();

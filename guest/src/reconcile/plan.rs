@@ -96,6 +96,24 @@ impl Plan {
         // What it heard beyond was said after the transcript was read.
         if heard == u64::MAX { heard } else { position + heard.saturating_sub(self.planned()) }
     }
+
+    /// Where a stretch of the transcript, behind the first of two places and up to the second, stands in the new layout, as far as
+    /// it is kept.
+    pub fn moved(&self, (behind, until): (u64, u64)) -> Option<(u64, u64)> {
+        let (mut position, mut moved) = (0, None);
+        for piece in &self.pieces {
+            if let Piece::Keep(range) = piece {
+                let (first, last) = (*range.start().max(&(behind + 1)), *range.end().min(&until));
+                if first <= last {
+                    let place = |entry: u64| position + entry + 1 - range.start();
+                    let from = moved.map_or(place(first) - 1, |(from, _)| from);
+                    moved = Some((from, place(last)));
+                }
+            }
+            position += length(piece.range());
+        }
+        moved
+    }
 }
 
 impl Piece {
@@ -109,4 +127,20 @@ impl Piece {
 
 pub(super) fn length(range: &RangeInclusive<u64>) -> u64 {
     (range.end() + 1).saturating_sub(*range.start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stretch_moves_with_what_is_kept_of_it() {
+        let pieces = vec![Piece::Keep(1..=2), Piece::Insert(1..=3), Piece::Keep(5..=8)];
+        let plan = Plan { tells: true, pieces, aside: vec![3..=4], disputed: Disputed::SetAside, heard: 0 };
+        assert_eq!(plan.moved((2, 6)), Some((5, 7)));
+        assert_eq!(plan.moved((1, 6)), Some((1, 7)), "with what has come into it");
+        assert_eq!(plan.moved((0, 2)), Some((0, 2)));
+        assert_eq!(plan.moved((2, 4)), None, "all of it is set aside");
+        assert_eq!(plan.moved((9, 12)), None);
+    }
 }

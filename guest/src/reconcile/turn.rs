@@ -38,9 +38,28 @@ pub struct Turn {
     pub has_aside: bool,
     /// The agent said that it has no such session, whatever it may have said before: the prompt is not in its session.
     pub refused: bool,
+    /// How much of it the agent's session need not have.
+    pub uncopied: Uncopied,
     /// What it is known to hold of turns of the other side; of rests of their answers, what it ends with. What was put
     /// together holds the prompts of all that it was put together of.
     pub holds: Halves,
+}
+
+/// How much of a turn was written between when the agent was asked to fork its session and when it answered: it has copied what
+/// there was at some time in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Uncopied {
+    Nothing,
+    Some,
+    /// It began then.
+    All,
+}
+
+impl Uncopied {
+    /// That of what is put together of the two.
+    fn and(self, other: Self) -> Self {
+        if self == other { self } else { Self::Some }
+    }
 }
 
 /// How a turn ended.
@@ -114,6 +133,7 @@ impl Turn {
         let is_of_nothing = other.outcome == Outcome::Nothing && self.outcome != Outcome::Nothing;
         self.outcome = if is_of_nothing { Outcome::CutOff } else { other.outcome };
         self.has_aside |= other.has_aside;
+        self.uncopied = self.uncopied.and(other.uncopied);
     }
 
     /// What the user said in it, or in each of the turns that it was put together of.

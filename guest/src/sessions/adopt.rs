@@ -81,6 +81,7 @@ pub fn adopt<S: Storage>(store: &Store<S>, adoption: &Adoption<'_>) -> Result<Ad
             let heard = adoption.plan.heard + if all { since } else { 0 };
             for (name, known) in &mut session.agents {
                 known.since = adoption.plan.carried(known.since);
+                known.uncopied = known.uncopied.iter().filter_map(|part| adoption.plan.moved(*part)).collect();
                 if name != agent {
                     known.heard = adoption.plan.carried(known.heard);
                 }

@@ -31,6 +31,9 @@ pub struct Fork<'a> {
     pub heard: u64,
     /// The ids of the agent's own sessions whose conversation the fork remembers.
     pub lineage: Vec<String>,
+    /// The last entry of the parent's own log when the agent was asked to fork its session, if it has: what came behind it the
+    /// fork has, and the agent's need not.
+    pub asked_at: Option<u32>,
     /// What that agent has said that the parent has cost, if it has: other windows' agents may have said something else.
     pub told: Option<Costs>,
     /// The sessions that the connection has open: none of them is the fork.
@@ -138,6 +141,9 @@ fn forked<S: Storage>(
             known.lineage.clone_from(&fork.lineage);
             known.names = parents.map(|parents| parents.names.clone()).unwrap_or_default();
             known.since = since;
+            known.uncopied = parents.map(|parents| parents.uncopied.clone()).unwrap_or_default();
+            let copied = fork.asked_at.map(|asked_at| parent.length_before(asked_at));
+            known.uncopied.extend(copied.filter(|copied| *copied < beginning).map(|copied| (copied, beginning)));
         }
     }
     share_logs(store, &session, expected, writes)?;

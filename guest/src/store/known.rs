@@ -25,6 +25,10 @@ pub struct Known {
     /// How many entries of the transcript there were when its session began. It was told of them at most, and took no part.
     #[serde(default, skip_serializing_if = "is_none_yet")]
     pub since: u64,
+    /// What its session, or one that it was forked from, need not have copied of the transcript: what stands behind the first of
+    /// two places, up to the second, was written between when the agent was asked to fork and when it answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncopied: Vec<(u64, u64)>,
     /// How many entries of the transcript it has heard, counted from the beginning over all segments. `u64::MAX`: all
     /// there are (records of an earlier version).
     pub heard: u64,
@@ -83,6 +87,7 @@ impl Known {
             lineage: Vec::new(),
             names: Vec::new(),
             since: 0,
+            uncopied: Vec::new(),
             heard,
             last_turn: None,
             gap: false,
@@ -145,6 +150,12 @@ impl Known {
     /// name knows by this id. `own` is the name of the agent that knows this.
     pub fn has_taken(&self, own: &str, (agent, id): (&str, &str)) -> bool {
         self.called(own).any(|name| name == agent) && self.taken().any(|taken| taken == id)
+    }
+
+    /// Where a stretch of the transcript begins that its session need not have copied, if these entries have some of it.
+    pub fn uncopied_from(&self, (first, last): (u64, u64)) -> Option<u64> {
+        let stretches = self.uncopied.iter().filter(|(behind, until)| *behind < last && first <= *until);
+        stretches.map(|(behind, _)| behind + 1).min()
     }
 
     /// The names that its agent has, of which `own` is one.

@@ -233,8 +233,9 @@ impl Session {
         let before = asked.agents.get(agent).filter(|before| is_replaced && before.id == id);
         if let (Some(known), Some(before)) = (self.agents.get_mut(agent), before) {
             // Places that have moved are no more those of then.
-            let since = if self.layout == asked.layout { before.since } else { 0 };
-            *known = Known { former: std::mem::take(&mut known.former), since, heard, ..before.clone() };
+            let (since, uncopied) =
+                if self.layout == asked.layout { (before.since, before.uncopied.clone()) } else { (0, Vec::new()) };
+            *known = Known { former: std::mem::take(&mut known.former), since, uncopied, heard, ..before.clone() };
         }
     }
 

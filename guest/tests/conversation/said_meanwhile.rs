@@ -1,12 +1,13 @@
-//! What one window says while the agent of another loads the session: that agent tells what it had when it was asked, and is
-//! to be told the rest.
+//! What one window says while the agent of another loads the session, or forks it: that agent tells what it had when it was
+//! asked, and is to be told the rest.
 
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World};
+use crate::desk::{Desk, World, chunk, update};
 use crate::scenes::{
-    LONG, TOLD, Turns, account, answers, ask_load, ask_prompt, begun, both_open, leave, oblige, replay, says,
+    LONG, TOLD, Turns, account, answers, ask_fork, ask_load, ask_prompt, begun, both_open, leave, lines, load, mark,
+    oblige, replay, said, says,
 };
 
 fn loads() -> Value {
@@ -130,6 +131,66 @@ fn a_whole_turn_is_told_once_whether_or_not_another_is_under_way_as_the_agent_an
             assert_eq!(told.contains("Third answer"), !has.contains(&third), "{what}");
             assert_eq!(told.contains("Fourth question"), is_under_way && !has.contains(&fourth), "{what}");
             assert!(!told.contains("Second"), "{what}");
+        }
+    }
+}
+
+/// A fork of `s1` that is made while a turn of that is under way, which ends, and may be followed by another, before the agent
+/// answers. What its agent is told with the first prompt in it, if there is one.
+fn forked_meanwhile(store: &Memory, world: &World, is_followed: bool, is_prompted: bool) -> Option<String> {
+    let forks = json!({"loadSession": true, "sessionCapabilities": {"fork": {}}});
+    let mut first = begun(store, world, &loads(), TOLD);
+    begins(&mut first);
+    let mut second = Desk::ready(store, world, &forks);
+    let asked = ask_fork(&mut second, "s1").request("session/fork");
+    first.agent(says(" answer"));
+    first.agent(answers("third"));
+    if is_followed {
+        first.turn("s1", "Fourth question", &["Fourth answer"]);
+    }
+    second.reply(&asked, json!({"sessionId": "f1"})).answer("fork");
+    let told = is_prompted.then(|| {
+        let told = account(&ask_prompt(&mut second, "next", "f1", "On")).unwrap_or_default();
+        second.agent(update("f1", chunk("agent_message_chunk", "Going on")));
+        second.agent(answers("next"));
+        told
+    });
+    leave(second);
+    told
+}
+
+#[test]
+fn what_is_said_while_an_agent_forks_a_session_stays_in_the_fork_however_much_of_it_the_agent_has_copied() {
+    let third: Turns<'_> = &[("Third question", "Third answer")];
+    let fourth: Turns<'_> = &[("Fourth question", "Fourth answer")];
+    let copies: [Turns<'_>; 5] =
+        [&[], &[("Third question", "")], &[("Third question", "Third")], third, &[third[0], fourth[0]]];
+    for is_followed in [false, true] {
+        let meanwhile = if is_followed { [third, fourth].concat() } else { third.to_vec() };
+        for has in copies.into_iter().filter(|has| has.len() <= meanwhile.len()) {
+            for is_prompted in [false, true] {
+                let (store, world) = (Memory::new(), World::unrecorded());
+                let told = forked_meanwhile(&store, &world, is_followed, is_prompted);
+                let what = format!("{has:?}, followed: {is_followed}, prompted: {is_prompted}: {told:?}");
+                assert!(told.is_none_or(|told| meanwhile.iter().all(|(_, answer)| told.contains(answer))), "{what}");
+                let own: Turns<'_> = if is_prompted { &[("On", "Going on")] } else { &[] };
+                // What is known of the fork holds as long as it is.
+                for time in ["once", "again"] {
+                    let mut desk = Desk::ready(&store, &world, &loads());
+                    let out = load(&mut desk, "f1", &[TOLD, has, own].concat());
+                    assert!(mark(&out, "load")["setAside"].is_null(), "{time}: {what}");
+                    assert_eq!(said(&out.client), lines(&[TOLD, &meanwhile, own]), "{time}: {what}");
+                    if time == "again" {
+                        let told = account(&ask_prompt(&mut desk, "last", "f1", "Last")).unwrap_or_default();
+                        let is_left = |turn: &(&str, &str)| !is_prompted && !has.contains(turn);
+                        for turn in &meanwhile {
+                            assert_eq!(told.contains(turn.1), is_left(turn), "{what}: {told}");
+                        }
+                        assert!(!told.contains("Second"), "{what}: {told}");
+                    }
+                    leave(desk);
+                }
+            }
         }
     }
 }

@@ -81,6 +81,7 @@ pub(crate) fn fork_of<S: Storage>(store: &Store<S>, parent: &str, id: &str) -> S
         agent: Some("agent".to_owned()),
         agent_id: Some(id.to_owned()),
         lineage: Vec::new(),
+        asked_at: None,
         told: None,
         open: Vec::new(),
         directories: Vec::new(),

@@ -270,6 +270,7 @@ fn a_fork_keeps_what_it_shares_and_the_last_one_takes_everything_with_it() {
         agent_id,
         heard,
         lineage: Vec::new(),
+        asked_at: None,
         told: None,
         open: Vec::new(),
         directories: Vec::new(),

@@ -89,6 +89,7 @@ fn fork(scene: &Scene, environment: &Counting) -> Session {
         agent_id,
         heard,
         lineage: Vec::new(),
+        asked_at: None,
         told: None,
         open: Vec::new(),
         directories,

@@ -232,6 +232,7 @@ impl LiveSession {
                     agent_id: Some(self.agent_id.to_string()),
                     heard: opening.heard,
                     lineage: if attached.step == Step::Fork { opening.lineage(&cx.agent.name) } else { Vec::new() },
+                    asked_at: (attached.step == Step::Fork).then_some(opening.log_ended_at),
                     told: told.clone(),
                     open: cx.by_agent.values().filter_map(Key::id).map(str::to_owned).collect(),
                     directories: directories.clone(),

@@ -71,6 +71,8 @@ pub(super) struct Opening {
     before: Before,
     /// The directory and the further ones that it had when it was asked for.
     found_in: (String, Vec<String>),
+    /// The last entry of its own log at that time.
+    pub(super) log_ended_at: u32,
     plan: VecDeque<Step>,
     current: Option<(OwnId, Step)>,
     /// The store's revision when the agent was asked to make a session for it, if that could be read.

@@ -66,7 +66,8 @@ impl Opening {
             Source::Compared if is_unwritten || is_at_work()? => Source::Log,
             source => source,
         };
-        let is_log_empty = session.segments.is_empty() && cx.store.storage().log_end(&session.id)? < session.tail;
+        let log_ended_at = cx.store.storage().log_end(&session.id)?;
+        let is_log_empty = session.segments.is_empty() && log_ended_at < session.tail;
         // Who asks for nothing to be shown does not have the agent tell what it alone has, but the engine does.
         let is_wanted = asked.wanted.is_history() || asked.request.is_none() && !is_otherwise;
         let tells = !target.is_fork() && (source == Source::Compared || (source == Source::Agent && is_wanted));
@@ -127,6 +128,7 @@ impl Opening {
             asks_as,
             before,
             found_in: (session.cwd.clone(), session.directories.clone()),
+            log_ended_at,
             plan,
             current: None,
             made_behind: None,
