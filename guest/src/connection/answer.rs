@@ -32,6 +32,11 @@ pub(super) fn cancelled() -> RpcError {
     RpcError::new(Code::RequestCancelled, "Request cancelled")
 }
 
+/// The end of a turn that failed so, as its entry has it.
+pub(super) fn failed_with(error: &RpcError) -> String {
+    format!("{{\"error\":{}}}", error.to_json())
+}
+
 /// How requests are answered that only the agent could have answered.
 pub(super) fn agent_gone() -> RpcError {
     RpcError::new(

@@ -33,7 +33,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let is_to_be_compared = may_tell && self.is_to_be_compared(live, &session)?;
         let tells = may_tell && (is_to_be_compared || self.is_only_with_agent(&session));
         if may_tell || is_opened {
-            // What was said here is in the log before that is looked at.
+            // What was said here is in the log before that is looked at, or compared with what the agent tells.
             self.with(key, |live, cx| live.write(cx, true)).unwrap_or(Ok(()))?;
             self.mend(&session)?;
         }
@@ -44,8 +44,6 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 }
                 return live.show_again(request, wanted, cx);
             }
-            // What was said here is in the log before it is compared with what the agent tells.
-            live.write(cx, true)?;
             let asked = OpenRequest { request: Some(request.clone()), rest, wanted };
             if is_opened { live.open_otherwise(asked, cx) } else { live.open_again(Target::Known(session), asked, cx) }
         });

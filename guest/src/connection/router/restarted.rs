@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::connection::answer::{NOT_ANSWERED, agent_restarted};
+use crate::connection::answer::{NOT_ANSWERED, agent_restarted, failed_with};
 use crate::connection::generation::{Generation, Whose};
 use crate::connection::handled::Handled;
 use crate::connection::profile::AgentProfile;
@@ -201,7 +201,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     }
 
     fn fail_held(&mut self, error: &RpcError) {
-        let end = format!("{{\"error\":{}}}", error.to_json());
+        let end = failed_with(error);
         for held in self.connection.stage.take_held() {
             self.end_held(&held, &end, error);
         }

@@ -1,7 +1,7 @@
 //! The end of an opening that does not succeed: nothing of it stays, and nobody is left without an answer.
 
 use super::{Before, Opening, Target, Wanted};
-use crate::connection::answer::cancelled;
+use crate::connection::answer::{cancelled, failed_with};
 use crate::connection::client_request::ClientRequest;
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -90,7 +90,7 @@ impl LiveSession {
             None if opening.before == Before::OpenForNobody => {}
             // Whoever waited for the history cannot have it.
             None => {
-                let end = format!("{{\"error\":{}}}", error.to_json());
+                let end = failed_with(&error);
                 for waiting in std::mem::take(&mut self.waiting) {
                     self.end_waiting(&waiting, &end, &error, cx);
                 }

@@ -84,13 +84,20 @@ impl LiveSession {
         opening.alive = cx.running();
     }
 
+    /// The session was open before, and is again without what it was being opened for.
+    fn stay_open(&mut self) -> Option<Box<Opening>> {
+        match std::mem::replace(&mut self.phase, Phase::Open { turns: Vec::new(), busy: None }) {
+            Phase::Opening(opening) => Some(opening),
+            phase => {
+                self.phase = phase;
+                None
+            }
+        }
+    }
+
     /// The agent does not tell the history of a session that it has open: the client is shown what is in the log.
     fn go_on_uncompared<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let phase = std::mem::replace(&mut self.phase, Phase::Open { turns: Vec::new(), busy: None });
-        let Phase::Opening(mut opening) = phase else {
-            self.phase = phase;
-            return;
-        };
+        let Some(mut opening) = self.stay_open() else { return };
         if let Some(staging) = opening.staging.take() {
             staging.discard(cx);
         }
@@ -105,11 +112,7 @@ impl LiveSession {
 
     /// The agent, which has it open, does not open it with something else: that holds when it is next opened.
     fn go_on_as_before<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let phase = std::mem::replace(&mut self.phase, Phase::Open { turns: Vec::new(), busy: None });
-        let Phase::Opening(mut opening) = phase else {
-            self.phase = phase;
-            return;
-        };
+        let Some(mut opening) = self.stay_open() else { return };
         if let Some(staging) = opening.staging.take() {
             staging.discard(cx);
             self.copy = AgentsCopy::Untold;
