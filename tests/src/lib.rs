@@ -13,6 +13,7 @@ pub mod launch;
 pub mod model_stub;
 pub mod process;
 pub mod ran;
+pub mod reader;
 pub mod real_agents;
 pub mod scene;
 pub mod schema;

@@ -21,7 +21,7 @@ impl ListMeta {
 
     /// Whether both ask for the same.
     pub(super) fn asks_as(&self, other: &Self) -> bool {
-        is_same(&self.wishes(), &other.wishes())
+        is_same(&self.without_traces(), &other.without_traces())
     }
 
     /// How many bytes it has.
@@ -30,8 +30,8 @@ impl ListMeta {
     }
 
     /// What it asks for, as JSON.
-    fn wishes(&self) -> String {
-        wishes_of(self.0.as_deref().unwrap_or("{}"))
+    fn without_traces(&self) -> String {
+        without_traces(self.0.as_deref().unwrap_or("{}"))
     }
 
     /// The params for a page of the agent's list, `archived` with this value.
@@ -51,10 +51,10 @@ impl ListMeta {
 }
 
 /// What a `_meta` asks for, as JSON.
-pub(super) fn wishes_of(meta: &str) -> String {
-    let mut wishes = Object::parse_or_empty(meta);
+pub(super) fn without_traces(meta: &str) -> String {
+    let mut asked = Object::parse_or_empty(meta);
     for name in TRACES {
-        wishes.remove(name);
+        asked.remove(name);
     }
-    wishes.to_json()
+    asked.to_json()
 }

@@ -4,14 +4,14 @@
 //! that is gone stands under the revision with which it left. Whoever follows knows up to which revision it has read, and
 //! what was being done in sessions by then, of which open marks tell and no revision.
 
-mod known;
 mod position;
+mod progress;
 mod scope;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use known::{Known, MOST_OPEN};
 pub use position::Position;
+use progress::{MOST_OPEN, Progress};
 pub use scope::{NewRow, News, Scope};
 
 use super::open_marks::Cleaned;
@@ -72,8 +72,8 @@ pub struct Step {
 pub struct Follower {
     /// All that changed up to here has been given: where the look began that is under way, or the next one will.
     began: u64,
-    /// What is known of the list: a step that fails changes nothing of it.
-    known: Known,
+    /// How far it is with the list: a step that fails changes nothing of it.
+    progress: Progress,
     /// Where the open marks begin that the look reads. Where there are more than are read together, each look reads those
     /// that come next, and begins anew behind the last.
     marks: String,
@@ -100,8 +100,8 @@ impl Follower {
             since = StatesSince::read(store, now, words, &place)?;
             states.extend(since.all());
         }
-        let known = Known { reached: revision, states, ..Known::default() };
-        Ok(Self { began: revision, known, ..Self::default() })
+        let progress = Progress { reached: revision, states, ..Progress::default() };
+        Ok(Self { began: revision, progress, ..Self::default() })
     }
 
     /// The revision at which the look began that is under way, or the next one will.
@@ -111,7 +111,7 @@ impl Follower {
 
     /// A page says this of being done in sessions.
     pub fn page_was_given(&mut self, said: SaidStates) {
-        self.known.page_was_given(said);
+        self.progress.page_was_given(said);
     }
 
     /// Looks whether anything has changed, or goes on with the look that is under way; gives some of what it finds, of at
@@ -120,7 +120,7 @@ impl Follower {
     /// A session that changes again meanwhile moves on in the index, past what has been read of it. So a look is over when
     /// nothing stands behind that, and all that is read until then is compared with where the look began.
     pub fn step<S: Storage>(&mut self, store: &Store<S>, now: i64, words: &AgentsWords, most: u32) -> Result<Step> {
-        let known = self.known.clone();
+        let before = self.progress.clone();
         let mut step = Step::default();
         let result = self.take_step(store, now, words, most, &mut step);
         if result.is_err() {
@@ -128,7 +128,7 @@ impl Follower {
             for changed in &step.changed {
                 self.given.remove(&changed.session.id);
             }
-            self.known = known;
+            self.progress = before;
         }
         result.map(|()| step)
     }
@@ -144,7 +144,7 @@ impl Follower {
         // What has this revision or an earlier one stands in the indexes that are read now.
         let states = StatesSince::read(store, now, words, &self.marks)?;
         let present = states.revision();
-        if present < self.known.reached || present - self.known.reached > MOST_BEHIND {
+        if present < self.progress.reached || present - self.progress.reached > MOST_BEHIND {
             *self = Self::begin(store, now, words)?;
             (step.is_over, step.is_to_be_read_anew) = (true, true);
             return Ok(());
@@ -153,7 +153,7 @@ impl Follower {
             self.given_before = std::mem::take(&mut self.given);
         }
         let mut is_at_end = true;
-        if present > self.known.reached {
+        if present > self.progress.reached {
             let (changed, rest) = self.entries(store, keys::CHANGES, LAST, most)?;
             let (departed, more) = self.entries(store, keys::DEPARTURES, rest.unwrap_or(LAST), most)?;
             let rest = more.or(rest);
@@ -162,7 +162,8 @@ impl Follower {
             let until = rest.unwrap_or_else(|| present.max(last));
             is_at_end = self.read(store, &changed, until, &states, step)? && rest.is_none();
             for entry in departed {
-                let is_due = |revision: u64| revision > self.departed && (is_at_end || revision <= self.known.reached);
+                let is_due =
+                    |revision: u64| revision > self.departed && (is_at_end || revision <= self.progress.reached);
                 let place = keys::departed_place(&entry.key).filter(|(revision, _)| is_due(*revision));
                 if let (Some((_, id)), Some(from)) = (place, Departure::parse(&entry.value)) {
                     let now = sessions(store, std::iter::once(&id))?.pop();
@@ -174,10 +175,10 @@ impl Follower {
             self.changed_states(store, &states, step)?;
             self.marks = states.until().unwrap_or_default().to_owned();
             if let Some(again) = self.again.take() {
-                self.departed = self.known.reached;
-                self.known.reached = again - 1;
+                self.departed = self.progress.reached;
+                self.progress.reached = again - 1;
             }
-            self.began = self.known.reached;
+            self.began = self.progress.reached;
             self.is_looking = false;
             step.is_over = true;
         }
@@ -192,7 +193,7 @@ impl Follower {
         until: u64,
         most: u32,
     ) -> Result<(Vec<Entry>, Option<u64>)> {
-        let start = format!("{prefix}{:016}", self.known.reached + 1);
+        let start = format!("{prefix}{:016}", self.progress.reached + 1);
         let end = format!("{prefix}{:016}", until + 1);
         let bounds = Bounds { limit: most, max_bytes: READ_AT_ONCE };
         let page = store.storage().scan(&start, &end, false, bounds)?;
@@ -230,11 +231,11 @@ impl Follower {
                 && !is_last
                 && let Some((revision, _)) = some.last()
             {
-                self.known.reached = *revision;
+                self.progress.reached = *revision;
                 return Ok(false);
             }
         }
-        self.known.reached = until;
+        self.progress.reached = until;
         Ok(true)
     }
 
@@ -242,11 +243,11 @@ impl Follower {
     /// marks this look reads and which it has not given yet.
     fn changed_states<S: Storage>(&mut self, store: &Store<S>, since: &StatesSince<'_>, step: &mut Step) -> Result<()> {
         let states = since.all();
-        let known = &self.known;
-        let given = known.states.keys().chain(&known.doubtful).filter(|id| since.covers(id));
+        let progress = &self.progress;
+        let given = progress.states.keys().chain(&progress.doubtful).filter(|id| since.covers(id));
         let all: BTreeSet<&String> = states.keys().chain(given).collect();
-        let is_given = |id: &String| self.given.contains_key(id) || !known.has_room_for(id);
-        let is_changed = |id: &&String| known.is_other(id, states.get(*id).copied()) && !is_given(id);
+        let is_given = |id: &String| self.given.contains_key(id) || !progress.has_room_for(id);
+        let is_changed = |id: &&String| progress.is_other(id, states.get(*id).copied()) && !is_given(id);
         let ids: Vec<String> = all.into_iter().filter(is_changed).cloned().collect();
         for some in ids.chunks(RECORDS_AT_ONCE) {
             for session in sessions(store, some.iter())? {
@@ -254,7 +255,7 @@ impl Follower {
             }
             // Of one that is not there nobody needs to be told.
             for id in some.iter().filter(|id| !self.given.contains_key(*id)).cloned().collect::<Vec<_>>() {
-                self.known.note_state(&id, states.get(&id).copied());
+                self.progress.note_state(&id, states.get(&id).copied());
             }
         }
         Ok(())
@@ -268,7 +269,7 @@ impl Follower {
         step: &mut Step,
     ) -> Result<()> {
         let state = states.at(store, &session.id, session.revision)?;
-        self.known.note_state(&session.id, state);
+        self.progress.note_state(&session.id, state);
         self.given.insert(session.id.clone(), session.shown_revision());
         step.changed.push(Changed { session, state });
         Ok(())
@@ -276,12 +277,12 @@ impl Follower {
 
     /// What [`Self::read_from`] reads. What was given is not in it: it may be given again.
     pub fn to_text(&self) -> String {
-        let reached = self.again.map_or(self.known.reached, |again| again - 1);
+        let reached = self.again.map_or(self.progress.reached, |again| again - 1);
         let mut text = format!("{}.{reached}", self.began);
         if !self.marks.is_empty() {
             text.extend([".", &keys::encode(&self.marks)]);
         }
-        for (id, state) in &self.known.states {
+        for (id, state) in &self.progress.states {
             text.extend(["/", &keys::encode(id), "=", state.letter()]);
         }
         text
@@ -301,7 +302,7 @@ impl Follower {
         let is_looking = began < reached;
         (began <= reached && reached < LAST).then(|| Self {
             began,
-            known: Known { reached, states, ..Known::default() },
+            progress: Progress { reached, states, ..Progress::default() },
             marks,
             is_looking,
             ..Self::default()

@@ -146,12 +146,12 @@ fn mode_and_options_are_put_back() {
     let asked = load(&mut desk, "s1").agent[0]["id"].clone();
     let out =
         desk.agent(json!({"id": asked, "result": {"sessionId": "s2", "modes": modes, "configOptions": options("a")}}));
-    let wishes: Vec<_> = out
+    let put_back: Vec<_> = out
         .agent
         .iter()
         .map(|message| (message["method"].as_str().unwrap(), message["params"]["sessionId"].as_str().unwrap()))
         .collect();
-    assert_eq!(wishes, [("session/set_mode", "s2"), ("session/set_config_option", "s2")]);
+    assert_eq!(put_back, [("session/set_mode", "s2"), ("session/set_config_option", "s2")]);
     assert!(out.client.is_empty(), "answered before the mode was back");
     desk.agent(json!({"id": out.agent[0]["id"], "result": {}}));
     let out = desk.agent(json!({"id": out.agent[1]["id"], "result": {"configOptions": options("b")}}));

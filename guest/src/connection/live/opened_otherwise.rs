@@ -47,17 +47,17 @@ impl LiveSession {
     }
 
     /// Its client wants it open with this, which the agent cannot be asked now.
-    pub(in crate::connection) fn is_to_be_opened_with<S: Storage, E: Environment>(
+    pub(in crate::connection) fn open_later_with<S: Storage, E: Environment>(
         &mut self,
         params: &str,
         cx: &mut Cx<'_, S, E>,
     ) -> Result<()> {
         let can = cx.agent.reopens();
-        self.keeps_for_later(params, if can { OpenedWith::Other } else { OpenedWith::Before(None) }, cx)
+        self.keep_for_later(params, if can { OpenedWith::Other } else { OpenedWith::Before(None) }, cx)
     }
 
     /// Notes what its client has given, and which directories it has then.
-    pub(super) fn keeps_for_later<S: Storage, E: Environment>(
+    pub(super) fn keep_for_later<S: Storage, E: Environment>(
         &mut self,
         params: &str,
         opened_with: OpenedWith,

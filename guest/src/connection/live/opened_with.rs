@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::connection::list_meta::wishes_of;
+use crate::connection::list_meta::without_traces;
 use crate::rpc::{Object, is_same};
 
 pub(super) const DIRECTORIES: &str = "additionalDirectories";
@@ -34,20 +34,20 @@ pub(super) fn directories(params: &str) -> Vec<String> {
 
 /// Whether such params are for the same, wherever the session is to be.
 pub(super) fn are_for_the_same(one: &str, other: &str) -> bool {
-    is_same(&wishes(one), &wishes(other))
+    is_same(&asked_for(one), &asked_for(other))
 }
 
 /// What such params ask for, as JSON. Nothing is as good as an empty list; where the request comes from asks for nothing.
-fn wishes(params: &str) -> String {
-    let mut wishes = Object::parse_or_empty(params);
-    wishes.remove("cwd");
-    let meta = wishes_of(wishes.get("_meta").unwrap_or("{}"));
-    wishes.set("_meta", meta);
+fn asked_for(params: &str) -> String {
+    let mut asked = Object::parse_or_empty(params);
+    asked.remove("cwd");
+    let meta = without_traces(asked.get("_meta").unwrap_or("{}"));
+    asked.set("_meta", meta);
     for list in ["mcpServers", DIRECTORIES] {
-        let listed = wishes.get_some(list).unwrap_or("[]").to_owned();
-        wishes.set(list, listed);
+        let listed = asked.get_some(list).unwrap_or("[]").to_owned();
+        asked.set(list, listed);
     }
-    wishes.to_json()
+    asked.to_json()
 }
 
 #[cfg(test)]

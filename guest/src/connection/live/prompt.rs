@@ -100,7 +100,7 @@ impl LiveSession {
         }
         self.late_replay.prompted();
         self.forget_questions_of_ended_turns();
-        self.is_called_after_last();
+        self.call_after_first();
         self.activity.prompts += 1;
         self.activity.touched = Some(now);
         self.activity.prompted = Some(now);

@@ -166,8 +166,9 @@ impl LiveSession {
         unwritten.or_else(|| earlier.find_map(|turn| turn.title.clone())).or(title)
     }
 
-    /// The same while the last prompt that came is under way: a process that is killed does not see it end.
-    pub(super) fn is_called_after_last(&mut self) {
+    /// Calls the session after the first prompt while the last one that came is under way: a process that is killed does not
+    /// see it end.
+    pub(super) fn call_after_first(&mut self) {
         let last = self.turns_mut().and_then(|turns| turns.last()).map(|turn| (turn.title.clone(), turn.order));
         if let Some((title, order)) = last {
             self.activity.title = self.title_of_first(title, order);

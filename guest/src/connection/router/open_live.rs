@@ -40,7 +40,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let opened = self.with(key, |live, cx| {
             if !is_opened && !tells {
                 if is_otherwise {
-                    live.is_to_be_opened_with(&rest, cx)?;
+                    live.open_later_with(&rest, cx)?;
                 }
                 return live.show_again(request, wanted, cx);
             }

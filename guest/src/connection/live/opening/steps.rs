@@ -118,7 +118,7 @@ impl LiveSession {
             self.copy = AgentsCopy::Untold;
         }
         let reason = opening.reason.as_ref().map(|reason| reason.message.clone());
-        let kept = self.keeps_for_later(opening.given(), OpenedWith::Before(reason), cx);
+        let kept = self.keep_for_later(opening.given(), OpenedWith::Before(reason), cx);
         let (request, showing) = (opening.request.take(), opening.showing.take());
         let shown = match (request, showing) {
             (None, _) => Ok(()),

@@ -1,4 +1,4 @@
-//! What a follower knows of the list that it follows.
+//! How far a follower is with the list that it follows.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ pub(super) const MOST_OPEN: usize = 32_768;
 
 /// How far the list was read, and what was given of what is being done in its sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Known {
+pub(super) struct Progress {
     /// All that stands in the indexes up to here has been read.
     pub(super) reached: u64,
     /// What was being done in sessions, as was given.
@@ -20,7 +20,7 @@ pub(super) struct Known {
     pub(super) doubtful: BTreeSet<String>,
 }
 
-impl Known {
+impl Progress {
     /// A page says this of being done in sessions. Where that is not what was given, but is so again by the next look, whoever has
     /// the page would never learn of it.
     pub(super) fn page_was_given(&mut self, said: SaidStates) {
