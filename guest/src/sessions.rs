@@ -12,6 +12,7 @@ pub mod cursor;
 mod cursor_mark;
 pub mod delete;
 pub mod discovered;
+mod family;
 pub mod filter;
 mod fingerprint;
 pub mod folders;

@@ -141,6 +141,7 @@ fn permission_value(asked: &Permission) -> Value {
         json!({ "answered-at": answer.answered_at, "client": answer.client, "outcome": outcome })
     };
     json!({
+        "session-id": asked.session_id,
         "asked-at": asked.asked_at,
         "tool-call-id": asked.tool_call_id,
         "title": asked.title,

@@ -12,6 +12,7 @@ impl From<PermissionPage> for wit::PermissionPage {
 impl From<Permission> for wit::Permission {
     fn from(permission: Permission) -> Self {
         Self {
+            session_id: permission.session_id,
             asked_at: permission.asked_at,
             tool_call_id: permission.tool_call_id,
             title: permission.title,

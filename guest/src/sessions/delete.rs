@@ -5,17 +5,13 @@ mod logs;
 mod pending;
 mod unknown;
 
-use std::collections::BTreeSet;
-
 pub use pending::{confirmed, pending, unconfirmed};
 pub use unknown::unknown;
 
-use crate::storage::{Bounds, Expectation, Result, Storage, StorageError, Write};
+use super::family::family;
+use crate::storage::{Expectation, Result, Storage, Write};
 use crate::store::{Changed, Decision, Session, Store, derived, keys};
 use logs::Release;
-
-/// How many sub-agents' sessions are read at a time.
-const BATCH: Bounds = Bounds { limit: 256, max_bytes: 64 * 1024 };
 
 /// Deletes a session for good, with the sessions of its sub-agents, and returns what it deleted, the session itself
 /// first; nothing if there is none. What forks share of a log stays, for them alone, until the last of them is deleted.
@@ -59,41 +55,6 @@ pub(super) fn delete_if<S: Storage>(
         Changed::Done { .. } => deleted,
         Changed::Nothing => Vec::new(),
     })
-}
-
-/// A session and those of its sub-agents, of theirs, and so on.
-pub(super) fn family<S: Storage>(store: &Store<S>, session: &Session) -> Result<Vec<Session>> {
-    let mut family = vec![session.clone()];
-    let mut known = BTreeSet::from([session.id.clone()]);
-    let mut next = 0;
-    while let Some(parent) = family.get(next).map(|parent| parent.id.clone()) {
-        next += 1;
-        for id in subagents(store, &parent)? {
-            // Records that name each other as parents do not make this go round for ever.
-            if !known.insert(id.clone()) {
-                continue;
-            }
-            match store.session(&id) {
-                Ok(child) => family.extend(child),
-                // What cannot be read stays: the session can be deleted all the same.
-                Err(StorageError::Corrupt(_)) => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-    Ok(family)
-}
-
-fn subagents<S: Storage>(store: &Store<S>, parent: &str) -> Result<Vec<String>> {
-    let prefix = keys::subagents(parent);
-    let (mut start, end) = (prefix.clone(), keys::range_end(&prefix));
-    let mut ids = Vec::new();
-    loop {
-        let page = store.storage().scan(&start, &end, false, BATCH)?;
-        ids.extend(page.entries.iter().filter_map(|entry| keys::decode(entry.key.strip_prefix(&prefix)?)));
-        let Some(last) = page.entries.last().filter(|_| page.more) else { return Ok(ids) };
-        start = format!("{}\u{0}", last.key);
-    }
 }
 
 /// What a session leaves behind besides its logs: that it is gone, here and at its agents.

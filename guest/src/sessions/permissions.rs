@@ -1,14 +1,15 @@
-//! What permission was asked for in a session, and who answered what.
+//! What permission was asked for in a session and by its sub-agents, and who answered what.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::call_titles::CallTitles;
+use super::family::{is_of_family, next_of_family};
 use super::place;
 use super::transcript::{ASIDE, BATCH_BYTES, BYTES, TranscriptError, open, still_there};
 use crate::rpc::{Object, RpcError};
 use crate::storage::Storage;
-use crate::store::{Session, Store};
+use crate::store::{Session, Store, keys};
 use crate::time;
 use crate::transcript::{Ended, Entry, Kind, Part, Position, Progress};
 
@@ -57,6 +58,8 @@ pub struct PermissionAnswer {
 /// Something that an agent has asked permission for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Permission {
+    /// The session that it was asked in.
+    pub session_id: String,
     /// When, RFC 3339.
     pub asked_at: String,
     /// The tool call that it was asked for.
@@ -74,15 +77,51 @@ pub struct Permission {
 /// Some of a session's permissions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PermissionPage {
-    /// In the order of the conversation, and behind that in the order of what was taken out of it.
+    /// In the order of the conversation, behind that in the order of what was taken out of it, and so of each sub-agent.
     pub permissions: Vec<Permission>,
     /// For the next page, which may be empty; none at the end.
     pub next_cursor: Option<String>,
 }
 
+/// What the cursors begin with that are places in sub-agents' sessions.
+const SUBAGENTS: &str = "of-";
+
 /// What was asked for after a cursor: at most `limit` (from 1), of not many more bytes of the conversation than [`BYTES`]; behind
-/// what was asked in the conversation, what was asked in what was taken out of it.
+/// what was asked in the conversation, what was asked in what was taken out of it, and what sub-agents have asked.
 pub fn permissions<S: Storage>(
+    store: &Store<S>,
+    id: &str,
+    after: Option<&str>,
+    limit: u32,
+) -> Result<PermissionPage, TranscriptError> {
+    let Some(place) = after.and_then(|after| after.strip_prefix(SUBAGENTS)) else {
+        let mut page = of_session(store, id, after, limit)?;
+        if page.next_cursor.is_none() {
+            page.next_cursor = next_of_family(store, id, id)?.map(|next| subagents_cursor(&next, ""));
+        }
+        return Ok(page);
+    };
+    let (member, after) = place.split_once('/').ok_or(TranscriptError::Place)?;
+    let member = keys::decode(member).ok_or(TranscriptError::Place)?;
+    store.session(id)?.ok_or(TranscriptError::NotFound)?;
+    if member == id || !is_of_family(store, id, &member)? {
+        return Err(TranscriptError::Place);
+    }
+    let mut page = of_session(store, &member, Some(after).filter(|after| !after.is_empty()), limit)?;
+    page.next_cursor = match page.next_cursor {
+        Some(next) => Some(subagents_cursor(&member, &next)),
+        None => next_of_family(store, id, &member)?.map(|next| subagents_cursor(&next, "")),
+    };
+    Ok(page)
+}
+
+/// The cursor of a place in a sub-agent's session.
+fn subagents_cursor(id: &str, place: &str) -> String {
+    format!("{SUBAGENTS}{}/{place}", keys::encode(id))
+}
+
+/// The same of one session alone.
+fn of_session<S: Storage>(
     store: &Store<S>,
     id: &str,
     after: Option<&str>,
@@ -114,7 +153,7 @@ fn of_part<S: Storage>(
     let (session, mut replay) = open(store, id, part, after)?;
     let limit = (limit as usize).max(1);
     let titles = CallTitles::before(store.storage(), &session, part, replay.position())?;
-    let mut page = Asked { titles, ..Asked::default() };
+    let mut page = Asked { session_id: id.to_owned(), titles, ..Asked::default() };
     let mut bytes = 0;
     let mut behind = replay.position().clone();
     // Where the next page begins, once it is known, and how much was read up to there.
@@ -156,6 +195,7 @@ fn of_part<S: Storage>(
 /// What was asked.
 #[derive(Debug, Default)]
 struct Asked {
+    session_id: String,
     questions: Vec<Question>,
     titles: CallTitles,
     /// How many of them are the page's, where others are read for what their answers are.
@@ -186,6 +226,7 @@ impl Asked {
         let id = named.get_string("toolCallId");
         let title_before = || id.as_deref().and_then(|id| self.titles.of(id)).map(str::to_owned);
         let permission = Permission {
+            session_id: self.session_id.clone(),
             asked_at: time::format(entry.time),
             title: named.get_text("title").or_else(title_before),
             tool_call_id: id,

@@ -410,6 +410,41 @@ fn what_a_sub_agent_asks_is_answered_as_its_parent_is_put_away() {
 }
 
 #[test]
+fn what_sub_agents_ask_is_told_with_what_was_asked_in_their_parents() {
+    let (store, world) = (Memory::new(), World::default());
+    let mut desk = called(&store, &world, Some("zed"));
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    for (parent, child) in [("s1", "sub1"), ("sub1", "sub1/1"), ("s1", "sub2"), ("s1", "sub3")] {
+        desk.agent(update(parent, json!({"sessionUpdate": "subagent_update", "sessionId": child})));
+    }
+    for (session, request, call) in
+        [("sub1/1", "p1", "c1"), ("sub3", "p2", "c2"), ("s1", "p3", "c3"), ("sub1", "p4", "c4"), ("sub1", "p5", "c5")]
+    {
+        asks_in(&mut desk, session, request, call);
+        desk.client(chooses(request, "y"));
+    }
+    desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+    leave(desk);
+    for limit in [1, 2, 10] {
+        for (session, calls) in [
+            ("s1", &["c3", "c4", "c5", "c1", "c2"][..]),
+            ("sub1", &["c4", "c5", "c1"]),
+            ("sub1/1", &["c1"]),
+            ("sub2", &[]),
+        ] {
+            let calls: Vec<String> = calls.iter().map(|call| format!("{call} zed allow_once")).collect();
+            assert_eq!(kept(&store, &world, session, limit), calls, "{session} {limit}");
+        }
+    }
+    let cursor = page(&store, &world, "s1", None, 10)["ok"]["next-cursor"].as_str().unwrap().to_owned();
+    let asked = page(&store, &world, "s1", Some(cursor.clone()), 1)["ok"]["permissions"][0].clone();
+    assert_eq!((&asked["session-id"], &asked["tool-call-id"]), (&json!("sub1"), &json!("c4")));
+    let elsewhere = page(&store, &world, "sub2", Some(cursor), 1);
+    assert!(elsewhere["error"]["invalid"].is_string(), "{elsewhere}");
+}
+
+#[test]
 fn what_is_answered_behind_the_turn_it_was_asked_in_is_kept_and_waited_for_until_then() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = called(&store, &world, Some("zed"));

@@ -1,4 +1,4 @@
-//! What permission was asked for in a session, as `acp-sessions show --permissions` prints it.
+//! What permission was asked for in a session and by its sub-agents, as `acp-sessions show --permissions` prints it.
 
 use std::io::{self, Write};
 
@@ -14,7 +14,7 @@ use crate::sessions::Sessions;
 /// How many are read at once.
 const PAGE: u32 = 500;
 
-/// Prints all of a session's, in the order in which they were asked for.
+/// Prints all of a session's and its sub-agents', in the order in which they were asked for.
 pub(super) fn write<S: storage::Host + Send + 'static>(
     sessions: &mut Sessions<'_, S>,
     id: &str,
@@ -37,7 +37,7 @@ pub(super) fn write<S: storage::Host + Send + 'static>(
         if json {
             out.json(&serde_json::to_string(&row(permission)?)?)?;
         } else {
-            line(out, permission)?;
+            line(out, permission, id)?;
         }
     }
     if all.is_empty() && !json {
@@ -46,12 +46,16 @@ pub(super) fn write<S: storage::Host + Send + 'static>(
     Ok(())
 }
 
-/// When it was asked, for what, and what was answered by whom.
-fn line(out: &mut impl Write, permission: &Permission) -> io::Result<()> {
+/// When it was asked, for what, where that is another session than this one, and what was answered by whom.
+fn line(out: &mut impl Write, permission: &Permission, session: &str) -> io::Result<()> {
     let shown = |text: &str| printable(text, Form::Line).into_owned();
     let call = permission.tool_call_id.as_deref().map(|id| format!(" ({})", shown(id))).unwrap_or_default();
     let title = shown(permission.title.as_deref().unwrap_or("a tool call"));
-    write!(out, "{}  {title}{call}: ", seconds(&permission.asked_at))?;
+    write!(out, "{}  {title}{call}", seconds(&permission.asked_at))?;
+    if permission.session_id != session {
+        write!(out, " in sub-agent {}", shown(&permission.session_id))?;
+    }
+    write!(out, ": ")?;
     let Some(answer) = &permission.answer else { return writeln!(out, "not answered") };
     match &answer.outcome {
         PermissionOutcome::Selected(option) => {
@@ -74,6 +78,7 @@ fn line(out: &mut impl Write, permission: &Permission) -> io::Result<()> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Row<'p> {
+    session_id: &'p str,
     asked_at: &'p str,
     tool_call_id: Option<&'p str>,
     title: Option<&'p str>,
@@ -105,6 +110,7 @@ struct Answer<'p> {
 
 fn row(permission: &Permission) -> serde_json::Result<Row<'_>> {
     Ok(Row {
+        session_id: &permission.session_id,
         asked_at: &permission.asked_at,
         tool_call_id: permission.tool_call_id.as_deref(),
         title: permission.title.as_deref(),

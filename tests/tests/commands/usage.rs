@@ -1,7 +1,9 @@
 //! `acp-sessions usage`, and the permissions of `acp-sessions show`
 
 use acp_sessions_tests::client::Client;
+use acp_sessions_tests::launch::Launch;
 use acp_sessions_tests::scene::Scene;
+use acp_sessions_tests::script::Script;
 use serde_json::{Value, json};
 
 use crate::run::{empty, on};
@@ -110,4 +112,38 @@ fn permissions_are_shown_with_who_answered_them() {
     client.close();
     assert_eq!(on(&scene, &["show", "--permissions", &quiet]).printed(), "No permission was asked for.\n");
     assert!(on(&scene, &["show", "--permissions", "none"]).complaint.contains("no session none"));
+}
+
+#[test]
+fn what_a_sub_agent_has_asked_is_shown_with_its_parents_permissions() {
+    let scene = Scene::new();
+    let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]);
+    let asked = |request: &str, session: &str| {
+        let call = json!({"toolCallId": request, "title": format!("Write {request}")});
+        let params = json!({"sessionId": session, "toolCall": call, "options": options});
+        json!({"jsonrpc": "2.0", "id": request, "method": "session/request_permission", "params": params})
+    };
+    let agent = Script::new("one")
+        .tells("one", json!({"sessionUpdate": "subagent_update", "sessionId": "two"}))
+        .says("session/prompt", asked("q1", "two"))
+        .says("session/prompt", asked("q2", "one"))
+        .ends_turns()
+        .agent(&scene.file("script"));
+    let mut client = Client::ready(&Launch::proxy(&scene.store(), &[], &agent));
+    let id = client.new_session(&scene.cwd());
+    client.prompt(&id, "Go");
+    client.close();
+    for (session, lines) in
+        [("one", &["Write q1 (q1) in sub-agent two: Yes", "Write q2 (q2): Yes"][..]), ("two", &["Write q1 (q1): Yes"])]
+    {
+        let printed = on(&scene, &["show", "--permissions", session]).printed();
+        assert_eq!(printed.lines().count(), lines.len(), "{printed}");
+        for line in lines {
+            assert!(printed.contains(line), "{printed}");
+        }
+    }
+    let told = rows(&on(&scene, &["show", "--permissions", "--json", "one"]).printed());
+    let mut asked_in: Vec<&Value> = told.iter().map(|asked| &asked["sessionId"]).collect();
+    asked_in.sort_by_key(|id| id.to_string());
+    assert_eq!(asked_in, ["one", "two"]);
 }

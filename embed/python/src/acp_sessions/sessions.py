@@ -169,6 +169,8 @@ class PermissionAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permission:
+    session_id: str
+    """That in which it was asked: the session whose permissions are read, or that of one of its sub-agents."""
     asked_at: str
     tool_call_id: Optional[str]
     title: Optional[str]

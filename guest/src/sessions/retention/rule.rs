@@ -9,7 +9,9 @@
 //! itself adds the next entry (and cuts it off again), which has its place only if the log still ends where it did: the
 //! first prompt of a session is in its log long before the record tells of it.
 
-use crate::sessions::{delete, open_marks};
+use crate::sessions::delete::delete_if;
+use crate::sessions::family::family;
+use crate::sessions::open_marks;
 use crate::storage::{Bounds, Expectation, Result, Storage, StorageError, Write, next_seq};
 use crate::store::{Origin, Session, Store, keys};
 use crate::transcript::{self, Entry};
@@ -40,7 +42,7 @@ pub(super) struct Rule {
 /// Removes a session if it may go; returns what was removed.
 pub(super) fn remove<S: Storage>(store: &Store<S>, id: &str, now: i64, rule: Rule) -> Result<Vec<Session>> {
     let mut first_ends = None;
-    let removed = delete::delete_if(store, id, now, |family, expected, writes| {
+    let removed = delete_if(store, id, now, |family, expected, writes| {
         let ends = log_ends(store, family)?;
         // Somebody has written to it since it was first looked at: it is in use, whatever its marks say.
         if *first_ends.get_or_insert_with(|| ends.clone()) != ends || !goes(store, family, &ends, now, rule, expected)?
@@ -59,7 +61,7 @@ pub(super) fn remove<S: Storage>(store: &Store<S>, id: &str, now: i64, rule: Rul
 pub(super) fn would_go<S: Storage>(store: &Store<S>, id: &str, now: i64, rule: Rule) -> Result<Vec<Session>> {
     let decide = || {
         let Some(session) = store.session(id)? else { return Ok(Vec::new()) };
-        let family = delete::family(store, &session)?;
+        let family = family(store, &session)?;
         let ends = log_ends(store, &family)?;
         let goes = goes(store, &family, &ends, now, rule, &mut Vec::new())?;
         Ok(if goes { family } else { Vec::new() })
