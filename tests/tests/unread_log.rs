@@ -1,6 +1,7 @@
 //! A log that nobody reads: whoever has started the program may hold its standard error and never look at it.
 
 use std::io::BufRead as _;
+use std::path::Path;
 use std::process::Stdio;
 use std::thread;
 
@@ -38,6 +39,35 @@ fn it_keeps_nobody_from_an_answer_nor_the_program_from_ending() {
     reader.close_input();
     let status = reader.wait().expect("it has ended though nobody reads the log");
     assert!(status.success(), "{status}");
+    drop(unread);
+}
+
+#[test]
+fn it_keeps_the_agent_from_no_word_of_its_own_there() {
+    /// How often the agent says something on standard error once the log is full.
+    const WORDS: usize = 50;
+    // With the first prompt it says what is logged, with the others something on standard error.
+    let agent = r#"
+        answer() { id=${line#*'"id":'}; printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "${id%%,*}" "$1"; }
+        while read -r line; do case $line in
+            *'"initialize"'*) answer '{"protocolVersion":1}' ;;
+            *'"session/new"'*) answer '{"sessionId":"one"}' ;;
+            *'"First"'*) yes 'Compiling the agent' | head -n 3000; answer '{"stopReason":"end_turn"}' ;;
+            *'"session/prompt"'*) echo 'a word of the agent' >&2; answer '{"stopReason":"end_turn"}' ;;
+        esac; done"#;
+    let scene = Scene::new();
+    let agent = Launch::new(Path::new("/bin/sh")).args(&["-c", agent]);
+    let mut command = Launch::proxy(&scene.store(), &[], &agent).command();
+    command.stderr(Stdio::piped());
+    let mut reader = Reader::start(command);
+    let unread = reader.take_log();
+    reader.result("session/new", &json!({"cwd": scene.cwd(), "mcpServers": []}));
+    for text in ["First"].into_iter().chain([" and more"; WORDS]) {
+        let prompt = json!([{"type": "text", "text": text}]);
+        reader.result("session/prompt", &json!({"sessionId": "one", "prompt": prompt}));
+    }
+    reader.close_input();
+    assert!(reader.wait().is_some_and(|status| status.success()), "it has not ended");
     drop(unread);
 }
 

@@ -1,5 +1,5 @@
 //! What a title is, whoever gives it: one line. And the automatic title: the first meaningful line of the first prompt, with the
-//! names of what is linked in the midst of it, or else what is attached to it.
+//! names of what is linked or embedded in the midst of it, or else what is attached to it.
 
 use serde_json::value::RawValue;
 
@@ -32,14 +32,14 @@ pub fn from_prompt(prompt: &str) -> Option<String> {
     line.map(|line| cut(&line))
 }
 
-/// The texts of a prompt. What is linked between two of them is named in the midst of one: clients make a block of each part of
-/// what their user has typed.
+/// The texts of a prompt. What is linked or embedded between two of them is named in the midst of one: clients make a block of each
+/// part of what their user has typed.
 fn texts(blocks: &[Object<'_>]) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
     // The names that stand behind the last text.
     let mut names: Vec<String> = Vec::new();
     for block in blocks {
-        if is(block, "resource_link") {
+        if is(block, "resource_link") || is(block, "resource") {
             names.extend(attached(block).filter(|_| !texts.is_empty()));
         } else if let Some(text) = block.get_string("text").filter(|_| is(block, "text")) {
             match texts.last_mut().filter(|_| !names.is_empty()) {
@@ -195,11 +195,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_linked_between_two_texts_is_named_in_one_line_with_them() {
+    fn what_is_linked_or_embedded_between_two_texts_is_named_in_one_line_with_them() {
         let text = |text: &str| json!({"type": "text", "text": text});
         let link = |name: &str| json!({"type": "resource_link", "uri": format!("file:///w/{name}"), "name": name});
+        let file =
+            |name: &str| json!({"type": "resource", "resource": {"uri": format!("file:///w/{name}"), "text": "one"}});
         let image = json!({"type": "image", "data": "", "mimeType": "image/png"});
         for (blocks, expected) in [
+            (json!([text("What does "), file("a.rs"), text(" do?")]), "What does a.rs do?"),
+            (json!([text("In "), file("a.rs"), text(" rename foo to bar")]), "In a.rs rename foo to bar"),
+            (json!([file("a.rs"), text("summarize"), file("b.rs")]), "summarize"),
             (json!([text("look at "), link("a.rs"), text(" and fix it")]), "look at a.rs and fix it"),
             (json!([text("look at"), link("a.rs"), text("and fix it")]), "look at a.rs and fix it"),
             (json!([text("compare "), link("a.rs"), link("b.rs"), text(", please")]), "compare a.rs b.rs, please"),

@@ -1,62 +1,74 @@
 //! What an agent is called that does not name itself: by its command.
 
+mod launchers;
+
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Programs that only start what they are given, with the words that may stand before that: `pnpm dlx PACKAGE`. Agents behind the
-/// same one are not one agent.
-const LAUNCHERS: [(&str, &[&str]); 17] = [
-    ("bun", &["x", "run"]),
-    ("bunx", &[]),
-    ("deno", &["run"]),
-    ("docker", &["run"]),
-    ("env", &[]),
-    ("node", &[]),
-    ("npm", &["exec", "x"]),
-    ("npx", &[]),
-    ("pipx", &["run"]),
-    ("pnpm", &["dlx", "exec"]),
-    ("pnpx", &[]),
-    ("podman", &["run"]),
-    ("python", &[]),
-    ("python3", &[]),
-    ("uv", &["tool", "run"]),
-    ("uvx", &[]),
-    ("yarn", &["dlx", "exec"]),
-];
+use launchers::{Launcher, Starts, is_variable};
+
+/// How many launchers may start each other.
+const MOST_LAUNCHERS: usize = 8;
 
 /// The file name of its program, or what a launcher is to start: a package without its version, a script, an image.
-pub(super) fn of_command<'a>(program: &'a OsStr, arguments: &'a [OsString]) -> Cow<'a, str> {
+pub(super) fn of_command(program: &OsStr, arguments: &[OsString]) -> String {
+    let words: Vec<Cow<'_, str>> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    of_words(&program.to_string_lossy(), &words, MOST_LAUNCHERS)
+}
+
+/// The same of the words of a command line.
+fn of_words(program: &str, arguments: &[&str], most: usize) -> String {
     let file = file_name(program);
-    let Some(words) = words_of_launcher(&file) else { return file };
-    let is_launched = |argument: &OsString| {
-        let argument = argument.to_string_lossy();
-        // Neither an option nor a variable of the environment.
-        !argument.starts_with('-') && !argument.contains('=') && !words.contains(&&*argument)
-    };
-    let Some(at) = arguments.iter().position(is_launched) else { return file };
-    let launched = &arguments[at];
-    if file == "env" || words_of_launcher(&file_name(launched)).is_some() {
-        of_command(launched, &arguments[at + 1..])
-    } else {
-        without_version(launched.to_string_lossy())
+    let Some(launcher) = Launcher::named(file).filter(|_| most > 0) else { return file.to_owned() };
+    if launcher.starts == Starts::CommandLine {
+        return of_command_line(arguments, most - 1).unwrap_or_else(|| file.to_owned());
+    }
+    let Some(at) = launcher.place_of_started(arguments.iter().copied()) else { return file.to_owned() };
+    let (started, its) = (arguments[at], &arguments[at + 1..]);
+    match launcher.starts {
+        _ if Launcher::named(file_name(started)).is_some() => of_words(started, its, most - 1),
+        Starts::Command | Starts::CommandBehindOne | Starts::CommandLine => of_words(started, its, most - 1),
+        Starts::Package => without_version(started).to_owned(),
+        Starts::Image => without_tag(started).to_owned(),
+        Starts::Script => started.to_owned(),
     }
 }
 
-fn file_name(program: &OsStr) -> Cow<'_, str> {
-    Path::new(program).file_name().unwrap_or(program).to_string_lossy()
+/// The same of what an interpreter of command lines is given: the last command in there, or a script.
+fn of_command_line(arguments: &[&str], most: usize) -> Option<String> {
+    let at = arguments.iter().position(|word| !word.starts_with('-'))?;
+    let is_line = arguments[..at].iter().any(|option| !option.starts_with("--") && option.ends_with('c'));
+    if !is_line {
+        return Some(arguments[at].to_owned());
+    }
+    let last = arguments[at].rsplit(['&', ';', '|', '\n']).find(|command| !command.trim().is_empty())?;
+    let quotes: &[char] = &['"', '\''];
+    let mut words = last.split_whitespace().map(|word| word.trim_matches(quotes));
+    let program = words.find(|word| *word != "exec" && !is_variable(word))?;
+    Some(of_words(program, &words.collect::<Vec<_>>(), most))
 }
 
-fn words_of_launcher(file: &str) -> Option<&'static [&'static str]> {
-    LAUNCHERS.iter().find(|(launcher, _)| *launcher == file).map(|(_, words)| *words)
+fn file_name(program: &str) -> &str {
+    Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or(program)
 }
 
-/// `@scope/package` of `@scope/package@1.2`.
-fn without_version(package: Cow<'_, str>) -> Cow<'_, str> {
+/// `@scope/package` of `@scope/package@1.2`, `package` of `package==1.2`.
+fn without_version(package: &str) -> &str {
+    let package = package.split_once("==").map_or(package, |(name, _)| name);
     match package.rfind('@').filter(|at| *at > 0 && !package[*at..].contains('/')) {
-        Some(at) => package[..at].to_owned().into(),
+        Some(at) => &package[..at],
         None => package,
+    }
+}
+
+/// `host:5000/image` of `host:5000/image:1.2`.
+fn without_tag(image: &str) -> &str {
+    let image = image.split_once('@').map_or(image, |(image, _)| image);
+    match image.rfind(':').filter(|at| !image[*at..].contains('/')) {
+        Some(at) => &image[..at],
+        None => image,
     }
 }
 
@@ -81,11 +93,32 @@ mod tests {
             ("python3 -u -m some.agent", "some.agent"),
             ("node --no-warnings /opt/@scope/agent/index.js", "/opt/@scope/agent/index.js"),
             ("docker run -i --rm -e KEY=value image", "image"),
+            ("docker run -e KEY -v /a:/b --network host host:5000/team/image:1.2 --acp", "host:5000/team/image"),
+            ("podman exec -i -w /src box agent", "box"),
+            ("node --import tsx -r dotenv/config agent.ts", "agent.ts"),
+            ("uv run --project /p --with x agent", "agent"),
+            ("uvx --python 3.12 agent==1.0", "agent"),
+            ("npm --prefix /p run acp", "acp"),
+            ("env -u KEY -C /p agent-one", "agent-one"),
+            ("timeout -k 5 10 nice -n 5 /opt/agent --acp", "agent"),
+            ("mise x -- agent", "agent"),
+            ("sh /opt/agent.sh", "/opt/agent.sh"),
+            ("npx.cmd -y agent", "agent"),
             ("env KEY=value npx -y agent", "agent"),
             ("env -i /usr/bin/my-agent", "my-agent"),
         ] {
             let words: Vec<OsString> = command.split(' ').map(OsString::from).collect();
             assert_eq!(of_command(&words[0], &words[1..]), called, "{command}");
+        }
+        for (line, called) in [
+            ("agent-one --acp", "agent-one"),
+            ("cd /p && KEY=value exec '/opt/agent' --acp", "agent"),
+            ("source ~/.profile; npx -y @scope/agent@2", "@scope/agent"),
+            ("", "sh"),
+        ] {
+            for options in ["-c", "-lc"] {
+                assert_eq!(of_command(OsStr::new("sh"), &[options.into(), line.into()]), called, "{line}");
+            }
         }
         assert_eq!(of_command(OsStr::new("./a b.sh"), &[]), "a b.sh");
     }

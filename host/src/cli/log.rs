@@ -1,4 +1,7 @@
-//! The log, on standard error. Whoever has started the program may never read that, and nothing waits for it but the log itself.
+//! The log, on standard error. Whoever has started the program may never read that, and nothing waits for it but the log itself: not
+//! the agent either, whose standard error it is too.
+
+mod room;
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -12,9 +15,12 @@ use super::printable::{Form, printable};
 const MOST_BYTES: usize = 4 << 20;
 /// How long the end of the program waits for all of it to be read.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// After how long it is first looked whether somebody has read, and after how long at most then.
+const FIRST_LOOK: Duration = Duration::from_millis(5);
+const LAST_LOOK: Duration = Duration::from_millis(500);
 
 static WAITING: Mutex<Waiting> =
-    Mutex::new(Waiting { lines: VecDeque::new(), bytes: 0, left_out: 0, writer: Writer::None });
+    Mutex::new(Waiting { lines: VecDeque::new(), bytes: 0, left_out: 0, writer: Writer::None, is_ending: false });
 static CHANGED: Condvar = Condvar::new();
 
 /// Where events are written: each is made printable, and what it has of further lines is set off.
@@ -27,6 +33,8 @@ struct Waiting {
     /// How many lines found no room.
     left_out: u64,
     writer: Writer,
+    /// The program ends, and no agent needs room any more.
+    is_ending: bool,
 }
 
 /// The thread that writes it.
@@ -59,9 +67,12 @@ impl Log {
 
     /// Waits until all of it is written, for a moment.
     pub(super) fn finish() {
+        let mut waiting = lock();
+        waiting.is_ending = true;
+        CHANGED.notify_all();
         let is_writing = |waiting: &mut Waiting| waiting.writer == Writer::Writing;
         // What is not read by then nobody reads.
-        drop(CHANGED.wait_timeout_while(lock(), PATIENCE, is_writing));
+        drop(CHANGED.wait_timeout_while(waiting, PATIENCE, is_writing));
     }
 }
 
@@ -87,8 +98,11 @@ fn write_all() {
     loop {
         if let Some(line) = waiting.next() {
             drop(waiting);
-            // Where that cannot be written there is nobody to be told.
-            let _ = io::stderr().write_all(line.as_bytes());
+            for piece in line.as_bytes().chunks(room::PIECE) {
+                await_room(piece.len());
+                // Where that cannot be written there is nobody to be told.
+                let _ = io::stderr().write_all(piece);
+            }
             waiting = lock();
         } else {
             waiting.writer = Writer::Done;
@@ -96,6 +110,20 @@ fn write_all() {
             let is_done = |waiting: &mut Waiting| waiting.writer == Writer::Done;
             waiting = CHANGED.wait_while(waiting, is_done).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+}
+
+/// Waits until so many bytes leave the agent its room. A pipe does not tell when it is read, so it is looked at now and then.
+fn await_room(length: usize) {
+    let mut next_look = FIRST_LOOK;
+    while !room::is_left(&io::stderr(), length) {
+        let is_going_on = |waiting: &mut Waiting| !waiting.is_ending;
+        let (waiting, _) =
+            CHANGED.wait_timeout_while(lock(), next_look, is_going_on).unwrap_or_else(PoisonError::into_inner);
+        if waiting.is_ending {
+            return;
+        }
+        next_look = LAST_LOOK.min(next_look * 2);
     }
 }
 
