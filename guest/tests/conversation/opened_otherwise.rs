@@ -4,7 +4,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, TOLD, ask_prompt, converse, lines, mark, oblige, said};
+use crate::scenes::{CWD, TOLD, ask_prompt, converse, leave, lines, mark, oblige, said};
 
 fn loads() -> Value {
     json!({"loadSession": true})
@@ -162,6 +162,24 @@ fn an_agent_that_cannot_open_it_again_or_will_not_gets_it_when_it_next_opens_it(
         assert_eq!(asked["params"]["mcpServers"], wanted["mcpServers"], "{way}");
         assert_eq!(asked["params"]["additionalDirectories"], wanted["additionalDirectories"], "{way}");
     }
+}
+
+#[test]
+fn a_session_that_another_one_stands_in_for_is_opened_so_after_its_next_turn_and_the_answer_says_so() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    leave(opened(&store, &world, &loads()));
+    let mut desk = Desk::ready(&store, &world, &loads());
+    let out = ask(&mut desk, "session/load", &first());
+    let new = desk.refuse(&out.request("session/load"), -32002).request("session/new");
+    desk.reply(&new, json!({"sessionId": "s2"}));
+    let wanted = otherwise("mcpServers", servers("two"));
+    let out = ask(&mut desk, "session/load", &wanted);
+    assert!(out.agent.is_empty(), "nothing was said in the one that stands in yet: {:?}", out.agent);
+    assert_eq!(mark(&out, "again")["reason"], "the agent opens it so after its next turn");
+    desk.turn("s1", "On", &["Yes"]);
+    let asked = ask_prompt(&mut desk, "next", "s1", "And on").request("session/load");
+    assert_eq!(asked["params"]["sessionId"], "s2");
+    assert_eq!(asked["params"]["mcpServers"], wanted["mcpServers"]);
 }
 
 #[test]

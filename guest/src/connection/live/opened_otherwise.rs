@@ -84,6 +84,8 @@ impl LiveSession {
     pub(super) fn why_not_as_given(&self) -> Option<&str> {
         match &self.opened_with {
             OpenedWith::Given => None,
+            // Another one of the agent's stands in for it until a turn has succeeded.
+            OpenedWith::Other if self.stands_in_since.is_some() => Some("the agent opens it so after its next turn"),
             OpenedWith::Other => Some("the agent opens it so when it is next used"),
             OpenedWith::Before(reason) => reason.as_deref(),
         }
