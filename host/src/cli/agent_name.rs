@@ -31,6 +31,8 @@ fn of_words(program: &str, arguments: &[&str], most: usize) -> String {
         _ if Launcher::named(file_name(started)).is_some() => of_words(started, its, most - 1),
         Starts::Command | Starts::CommandBehindOne | Starts::CommandLine => of_words(started, its, most - 1),
         Starts::Package => without_version(started).to_owned(),
+        // A command in a container that runs already.
+        Starts::Image if arguments[..at].contains(&"exec") && !its.is_empty() => of_words(its[0], &its[1..], most - 1),
         Starts::Image => without_tag(started).to_owned(),
         Starts::Script => started.to_owned(),
     }
@@ -94,7 +96,7 @@ mod tests {
             ("node --no-warnings /opt/@scope/agent/index.js", "/opt/@scope/agent/index.js"),
             ("docker run -i --rm -e KEY=value image", "image"),
             ("docker run -e KEY -v /a:/b --network host host:5000/team/image:1.2 --acp", "host:5000/team/image"),
-            ("podman exec -i -w /src box agent", "box"),
+            ("podman exec -i -w /src box agent --acp", "agent"),
             ("node --import tsx -r dotenv/config agent.ts", "agent.ts"),
             ("uv run --project /p --with x agent", "agent"),
             ("uvx --python 3.12 agent==1.0", "agent"),
