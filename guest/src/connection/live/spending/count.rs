@@ -92,9 +92,9 @@ impl Count {
         self.here == Here::Something
     }
 
-    /// Whether this window was told nothing, and others were since the count began.
+    /// Whether this window was told nothing, and others were told more since the count began.
     pub(super) fn has_only_heard(&self) -> bool {
-        self.here == Here::Nothing && !self.elsewhere.is_empty()
+        self.here == Here::Nothing && !self.elsewhere.beyond(&self.told).is_empty()
     }
 
     /// Another window was told that since the count began, and so much is known by now.
