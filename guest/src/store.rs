@@ -41,6 +41,7 @@
 //! created before a time is read from as many ranges as there are spans, and costs its page too.
 
 mod activity;
+mod ahead;
 mod by_agent;
 mod change;
 mod cost;

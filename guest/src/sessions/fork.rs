@@ -10,7 +10,9 @@ use super::create;
 use crate::environment::Environment;
 use crate::index;
 use crate::storage::{Expectation, Result, Storage, StorageError, Write, next_seq};
-use crate::store::{Changed, Costs, Decision, Holders, Origin, Segment, Session, State, Store, Title, Usage, keys};
+use crate::store::{
+    Changed, Cost, Costs, Decision, Holders, Origin, Segment, Session, State, Store, Title, Usage, keys,
+};
 use crate::transcript::{Entry, Kind, speaker, text};
 use inherit::Inheritance;
 
@@ -199,12 +201,28 @@ pub fn spent_before<S: Storage>(
     };
     let mut begins_at = parents.told(&forked).cloned().unwrap_or_default();
     told.into_iter().flat_map(Costs::iter).for_each(|cost| begins_at.set_last(cost));
+    let mut known = parents.known(&forked);
+    // What it is said to have cost in a turn that is under way, in whichever window, the store has not as used yet.
+    if let Some(cost) = told_in_turn(store, &parent.id, &forked)? {
+        if begins_at.of(&cost.currency).is_none() {
+            begins_at.set(&cost);
+        }
+        known.raise(&cost);
+    }
     if begins_at.is_empty() {
         return Ok(None);
     }
     let mut usage = Usage::default();
-    usage.note_told(&speaker(agent, agent_id), begins_at, &parents.known(&forked));
+    usage.note_told(&speaker(agent, agent_id), begins_at, &known);
     Ok(Some(usage))
+}
+
+/// What this one of the agents' sessions was last said to have cost, also where that is not written as used yet.
+fn told_in_turn<S: Storage>(store: &Store<S>, id: &str, of: &str) -> Result<Option<Cost>> {
+    match store.state(id) {
+        Err(StorageError::Corrupt(_)) => Ok(None),
+        state => Ok(state?.told_cost(of)),
+    }
 }
 
 /// Notes the session as a holder of each log that its transcript shares.

@@ -121,6 +121,11 @@ impl Cost {
         let currency = cost.get_string("currency").filter(|currency| currency.len() <= LONGEST_CURRENCY)?;
         Some(Self { amount, currency })
     }
+
+    /// The same of what a `usage_update` tells.
+    pub fn told(update: &str) -> Option<Self> {
+        Self::read(Object::parse(update)?.get_some("cost")?)
+    }
 }
 
 /// Amounts of several units, each of which is there once.

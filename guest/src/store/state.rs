@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::Cost;
 use super::unreadable::unreadable;
 use crate::checksum;
 use crate::rpc::Object;
@@ -49,6 +50,9 @@ pub struct State {
     /// Which session of which agent has told the usage among them; see [`crate::transcript::speaker`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub usage_of: String,
+    /// The connection to which it was told; earlier versions did not say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub usage_by: String,
 }
 
 /// One of a state's values that may be long.
@@ -79,6 +83,7 @@ impl State {
         earlier.beside.extend(self.beside);
         if !self.usage_of.is_empty() {
             earlier.usage_of = self.usage_of;
+            earlier.usage_by = self.usage_by;
         }
         Self {
             modes: self.modes.or(earlier.modes),
@@ -91,6 +96,7 @@ impl State {
             others: earlier.others,
             updates: earlier.updates,
             usage_of: earlier.usage_of,
+            usage_by: earlier.usage_by,
         }
     }
 
@@ -171,6 +177,12 @@ impl State {
                 name
             }
         }
+    }
+
+    /// What this one of the agents' sessions was last said to have cost, if it is the one that has told the usage.
+    pub fn told_cost(&self, of: &str) -> Option<Cost> {
+        let last = self.updates.get(USAGE).filter(|_| self.usage_of == of)?;
+        Cost::told(last.get())
     }
 
     /// The same for a fork, which has not cost what its parent has.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ahead::Ahead;
 use super::cost::{Cost, Costs};
 use super::unreadable::unreadable;
 use crate::checksum;
@@ -133,6 +134,9 @@ struct Count {
     /// for themselves.
     #[serde(default, skip_serializing_if = "Costs::is_empty")]
     known: Costs,
+    /// What of that was counted ahead of those who were told it.
+    #[serde(default, skip_serializing_if = "Ahead::is_empty")]
+    ahead: Ahead,
 }
 
 impl Count {
@@ -191,11 +195,28 @@ impl Usage {
     pub fn note_told(&mut self, of: &str, told: Costs, known: &Costs) {
         let known = known.beyond(&told);
         let before = self.counts.iter().position(|count| count.is_of(of)).map(|at| self.counts.remove(at));
-        let (of, also) = before.map_or_else(|| (of.to_owned(), Vec::new()), |before| (before.of, before.also));
+        let (of, also, ahead) = before.map_or_else(
+            || (of.to_owned(), Vec::new(), Ahead::default()),
+            |before| (before.of, before.also, before.ahead),
+        );
         if self.counts.len() >= MOST_COUNTS {
             self.counts.remove(0);
         }
-        self.counts.push(Count { of, also, told, known });
+        self.counts.push(Count { of, also, told, known, ahead });
+    }
+
+    /// So much of what one of the agents' sessions is known to have cost was counted ahead of this connection, which was told it
+    /// and has not written it.
+    pub fn note_ahead(&mut self, of: &str, connection: &str, costs: &Costs) {
+        if let Some(count) = self.counts.iter_mut().find(|count| count.is_of(of)) {
+            count.ahead.add(connection, costs);
+        }
+    }
+
+    /// What was counted ahead of this connection, which writes now what it was told.
+    pub fn take_ahead(&mut self, of: &str, connection: &str) -> Costs {
+        let count = self.counts.iter_mut().find(|count| count.is_of(of));
+        count.map(|count| count.ahead.take(connection)).unwrap_or_default()
     }
 
     /// One of the agents' sessions is another one's under another name: what was said of that one was said of this one. Says

@@ -100,6 +100,7 @@ mod unasked;
 mod unheard;
 mod usage;
 mod usage_of_forks;
+mod usage_of_open_turns;
 mod usage_told_again;
 mod waiting;
 mod whole;

@@ -44,7 +44,7 @@ pub(super) struct Spending {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
     Now,
-    /// It is told of what was used before: with a history, or out of what was kept.
+    /// It is told of what was used before, with a history.
     Before,
     /// What a fork is said to have cost before anything was said in it is its parent's.
     Never,
@@ -61,9 +61,10 @@ impl Spending {
         self.count.as_ref().is_some_and(|count| count.of() == of)
     }
 
-    /// What this one of the agent's sessions was last said to have cost here, if it was.
+    /// What this one of the agent's sessions was last said to have cost here, if it was. Where only others are known to have
+    /// been told something, the agent may have taken that up or not.
     pub(super) fn told_of(&self, of: &str) -> Option<Costs> {
-        let count = self.count.as_ref().filter(|count| count.of() == of)?;
+        let count = self.count.as_ref().filter(|count| count.of() == of && !count.has_only_heard())?;
         Some(count.told().clone()).filter(|told| !told.is_empty())
     }
 
@@ -118,13 +119,13 @@ impl Spending {
 
     /// What is said from now on is of this one of the agent's sessions; the store has this of what was used. Whether it was made
     /// here and nothing was said of its cost: it has cost nothing then.
-    pub(super) fn begin_count(&mut self, of: String, stored: Option<&Usage>, has_cost_nothing: bool) {
+    pub(super) fn begin_count(&mut self, of: String, connection: &str, stored: Option<&Usage>, has_cost_nothing: bool) {
         let begun = self.begun.as_ref().filter(|(begun, _)| *begun == of);
         let is_told = stored.is_some_and(|usage| usage.told(&of).is_some());
         self.is_known = begun.is_some() || self.is_watched || is_told || has_cost_nothing;
         self.count = Some(match begun {
-            Some((_, others)) => Count::begun(of, others.clone()),
-            None => Count::new(of, stored),
+            Some((_, others)) => Count::begun(of, connection, others.clone()),
+            None => Count::new(of, connection, stored),
         });
     }
 
@@ -184,11 +185,14 @@ impl Spending {
         }
     }
 
-    /// What was last said, by what was kept of it: it may have been lost with who was to store it.
-    pub(super) fn was_told(&mut self, cost: &Cost) {
-        let before = self.count.as_ref().and_then(|count| count.told().of(&cost.currency));
+    /// What was last said to this connection, by what was kept of it: it may have been lost with who was to store it.
+    pub(super) fn was_told(&mut self, cost: &Cost, connection: &str) {
+        let Some(count) = &mut self.count else { return };
+        let before = count.told().of(&cost.currency);
         if before.is_none_or(|before| before < cost.amount) {
-            self.told(cost, When::Before);
+            count.was_told(cost, connection);
+            self.is_known = true;
+            self.is_dirty = true;
         }
     }
 

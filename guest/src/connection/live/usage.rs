@@ -8,7 +8,7 @@ use crate::environment::Environment;
 use crate::rpc::{Object, whole_number};
 use crate::sessions::fork::spent_before;
 use crate::storage::{Storage, StorageError};
-use crate::store::{Cost, Costs, Origin, Session, USAGE, Usage};
+use crate::store::{Cost, Costs, Origin, Session, Usage};
 use crate::transcript::speaker;
 
 impl LiveSession {
@@ -27,12 +27,12 @@ impl LiveSession {
             Err(error) => return cx.push(Effect::NotRecorded(error.to_string())),
         };
         let is_own = stored.as_ref().is_some_and(|usage| usage.told(&of).is_none()) && self.is_made_here(cx);
-        self.spending.begin_count(of.clone(), stored.as_ref(), is_own);
-        // What was last said may have been lost with who was to write it here; the state has it all the same.
+        self.spending.begin_count(of.clone(), cx.connection, stored.as_ref(), is_own);
+        // What was last said may have been lost with who was to write it; the state has it all the same. It may also be that
+        // another window has yet to write it.
         self.read_state(cx);
-        let last = self.state.updates.get(USAGE).filter(|_| self.state.usage_of == of);
-        if let Some(cost) = last.and_then(|last| cost_of(last.get())) {
-            self.spending.was_told(&cost);
+        if let Some(cost) = self.state.told_cost(&of) {
+            self.spending.was_told(&cost, &self.state.usage_by);
         }
         if let Some(told) = cx.sums.of(&of) {
             self.spending.goes_on_from(told);
@@ -114,13 +114,16 @@ impl LiveSession {
     ) {
         self.begin_count(agent_id, cx);
         let of = speaker(&cx.agent.name, agent_id);
-        self.change_state(|state| state.usage_of.clone_from(&of));
+        self.change_state(|state| {
+            state.usage_of.clone_from(&of);
+            cx.connection.clone_into(&mut state.usage_by);
+        });
         let body = Object::parse_or_empty(update);
         let number = |name: &str| body.get(name).and_then(whole_number);
         if self.is_in_turn() {
             self.spending.note_context(number("used").zip(number("size")));
         }
-        let Some(cost) = cost_of(update) else { return };
+        let Some(cost) = Cost::told(update) else { return };
         match &self.phase {
             Phase::Opening(opening) => {
                 let when = if opening.target.is_fork() { When::Never } else { When::Before };
@@ -133,9 +136,4 @@ impl LiveSession {
             }
         }
     }
-}
-
-/// The cost in a `usage_update`.
-fn cost_of(update: &str) -> Option<Cost> {
-    Cost::read(Object::parse(update)?.get_some("cost")?)
 }

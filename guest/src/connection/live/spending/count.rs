@@ -4,6 +4,9 @@
 //! where it is less, as that is a count which began anew. What is told of the past is compared with all that is known, which
 //! is more where several windows were told sums of their own, or several processes: only what is more than that counts. Either
 //! way the next is compared with it.
+//!
+//! What another window was told and had not written when the count began counts like that, too: that window may be gone. If it
+//! is not, it takes back what was counted ahead of it when it writes what it was told, on the day on which that was spent.
 
 use crate::store::{Amount, Cost, Costs, Usage, Used};
 
@@ -12,6 +15,8 @@ use crate::store::{Amount, Cost, Costs, Usage, Used};
 pub(super) struct Count {
     /// Whose it is; see [`crate::transcript::speaker`].
     of: String,
+    /// The connection that is told it here.
+    connection: String,
     /// What this window was told last, at first what the store has as told last.
     told: Costs,
     here: Here,
@@ -32,6 +37,8 @@ pub(super) struct Count {
     more: Costs,
     /// What was told of the past, without what had come to it here by then and was not in the store.
     past: Costs,
+    /// What had been told and not written when the count began, and to which connection.
+    unwritten: Option<(Cost, String)>,
     /// What a fork's count turned out to begin at.
     begins_at: Costs,
 }
@@ -47,13 +54,14 @@ enum Here {
 
 impl Count {
     /// Of a session that the agent has begun here, where another that had its id is known to have cost this.
-    pub(super) fn begun(of: String, others: Costs) -> Self {
-        Self { others, ..Self::new(of, None) }
+    pub(super) fn begun(of: String, connection: &str, others: Costs) -> Self {
+        Self { others, ..Self::new(of, connection, None) }
     }
 
     /// Of a session of which the store has this.
-    pub(super) fn new(of: String, stored: Option<&Usage>) -> Self {
+    pub(super) fn new(of: String, connection: &str, stored: Option<&Usage>) -> Self {
         Self {
+            connection: connection.to_owned(),
             told: stored.and_then(|usage| usage.told(&of)).cloned().unwrap_or_default(),
             is_counted: stored.is_some_and(|usage| usage.cost().is_some()),
             here: Here::Nothing,
@@ -63,6 +71,7 @@ impl Count {
             others: Costs::default(),
             more: Costs::default(),
             past: Costs::default(),
+            unwritten: None,
             begins_at: Costs::default(),
             of,
         }
@@ -83,10 +92,28 @@ impl Count {
         self.here == Here::Something
     }
 
+    /// Whether this window was told nothing, and others were told more since the count began.
+    pub(super) fn has_only_heard(&self) -> bool {
+        self.here == Here::Nothing && !self.elsewhere.beyond(&self.told).is_empty()
+    }
+
     /// Another window was told that since the count began, and so much is known by now.
     pub(super) fn hears(&mut self, told: &Costs, known: Costs) {
-        self.elsewhere = told.clone();
+        self.told_elsewhere(told.clone());
         self.known[1] = known;
+    }
+
+    /// The store has that as told last, besides what it does not have yet.
+    fn told_elsewhere(&mut self, told: Costs) {
+        self.elsewhere = told;
+        self.unwritten.iter().for_each(|(cost, _)| self.elsewhere.raise(cost));
+    }
+
+    /// This was told to that connection, and it had not written it when the count began.
+    pub(super) fn was_told(&mut self, cost: &Cost, connection: &str) {
+        self.unwritten = Some((cost.clone(), connection.to_owned()));
+        self.elsewhere.raise(cost);
+        self.is_counted = true;
     }
 
     /// The agent's process has ended: another one may have taken up what other windows were told.
@@ -103,7 +130,7 @@ impl Count {
 
     /// This window was told that before it closed the session.
     pub(super) fn goes_on_from(&mut self, told: &Costs) {
-        self.elsewhere = self.told.clone();
+        self.told_elsewhere(self.told.clone());
         told.iter().for_each(|cost| self.told.set_last(cost));
         self.here = if told.is_empty() { Here::Nothing } else { Here::Something };
         self.known = Default::default();
@@ -181,7 +208,17 @@ impl Count {
             // At nothing, or at a sum of its parent's, which may be known to have cost more than this window's agent says.
             if cost.amount.is_zero() { known.set(cost) } else { known.raise(cost) }
         }
+        let ahead = usage.take_ahead(&self.of, &self.connection);
+        for cost in ahead.iter().filter_map(|cost| within(cost, &self.more)) {
+            usage.take_back(agent, &cost);
+            known.take(&cost);
+        }
         let mut unknown = Used::default();
+        let unwritten = self.unwritten.as_ref().and_then(|(cost, by)| Some((cost, known.lack(cost)?, by)));
+        if let Some((cost, more, _)) = &unwritten {
+            unknown.cost.add(more);
+            known.set(cost);
+        }
         for cost in self.past.iter() {
             if let Some(more) = known.lack(cost) {
                 unknown.cost.add(&more);
@@ -190,12 +227,20 @@ impl Count {
         }
         known.add_all(&self.more);
         usage.add(None, agent, &unknown);
-        if !self.news.is_empty() {
+        let mut news = Costs::default();
+        let unwritten_sum = unwritten.iter().map(|(cost, ..)| *cost);
+        unwritten_sum.chain(self.news.iter()).for_each(|cost| news.set_last(cost));
+        if !news.is_empty() {
             // In other units others may have been told something since; what was told of another that had its id is nothing.
             let stored = usage.told(&self.of).filter(|_| self.others.is_empty()).cloned();
             let mut told = stored.unwrap_or_else(|| self.told.clone());
-            self.news.iter().for_each(|cost| told.set_last(cost));
+            news.iter().for_each(|cost| told.set_last(cost));
             usage.note_told(&self.of, told, &known);
+        }
+        if let Some((_, more, by)) = unwritten.filter(|(_, _, by)| !by.is_empty() && **by != self.connection) {
+            let mut ahead = Costs::default();
+            ahead.add(&more);
+            usage.note_ahead(&self.of, by, &ahead);
         }
     }
 
@@ -207,8 +252,15 @@ impl Count {
         self.news = Costs::default();
         self.more = Costs::default();
         self.past = Costs::default();
+        self.unwritten = None;
         self.begins_at = Costs::default();
     }
+}
+
+/// As much of this as there is of its unit.
+fn within(cost: &Cost, all: &Costs) -> Option<Cost> {
+    let amount = all.of(&cost.currency)?.min(cost.amount);
+    Some(Cost { amount, currency: cost.currency.clone() })
 }
 
 #[cfg(test)]
@@ -266,7 +318,7 @@ mod tests {
             (&[("past", "3"), ("now", "0.5"), ("past", "3.25"), ("now", "3.5")], ["3.75", "3.5", "1"]),
         ] {
             let usage = stored("1", "2");
-            let mut count = Count::new("x".to_owned(), Some(&usage));
+            let mut count = Count::new("x".to_owned(), "here", Some(&usage));
             tell(&mut count, tells);
             assert_eq!(after(&count, usage), expected, "{tells:?}");
         }
@@ -274,7 +326,7 @@ mod tests {
 
     #[test]
     fn the_largest_sum_that_can_have_been_taken_up_counts_though_more_is_known_by_now() {
-        let mut count = Count::new("x".to_owned(), Some(&stored("1", "10")));
+        let mut count = Count::new("x".to_owned(), "here", Some(&stored("1", "10")));
         count.hears(stored("23", "23").told("x").unwrap(), stored("23", "23").known("x"));
         count.now(&dollars("13"));
         assert_eq!(after(&count, stored("23", "23")), ["26", "13", "0"]);
@@ -284,7 +336,7 @@ mod tests {
     fn in_a_unit_of_which_this_window_was_told_nothing_it_is_told_what_others_were() {
         let euros = |amount: &str| Cost { currency: "EUR".to_owned(), ..dollars(amount) };
         let mut usage = stored("1", "1");
-        let mut count = Count::new("x".to_owned(), Some(&usage));
+        let mut count = Count::new("x".to_owned(), "here", Some(&usage));
         let [mut told, mut all] = [usage.told("x").cloned().unwrap(), usage.known("x")];
         told.set(&dollars("3"));
         all.set(&dollars("3"));
@@ -297,7 +349,7 @@ mod tests {
 
     #[test]
     fn another_window_may_have_told_meanwhile_what_is_told_of_the_past() {
-        let mut count = Count::new("x".to_owned(), Some(&stored("1", "1")));
+        let mut count = Count::new("x".to_owned(), "here", Some(&stored("1", "1")));
         count.past(&dollars("2"));
         assert_eq!(after(&count, stored("1", "1")), ["2", "2", "1"]);
         assert_eq!(after(&count, stored("1.5", "1.75")), ["2", "2", "0.25"]);
@@ -308,7 +360,7 @@ mod tests {
 
     #[test]
     fn what_is_known_of_another_that_had_its_id_is_hidden_and_what_other_windows_were_told_is_not() {
-        let mut count = Count::begun("x".to_owned(), stored("1", "2").known("x"));
+        let mut count = Count::begun("x".to_owned(), "here", stored("1", "2").known("x"));
         count.now(&dollars("0.5"));
         assert_eq!(after(&count, stored("1", "2")), ["0.5", "0.5", "0"]);
         // Another window was told that it has cost a half, which is not what this one was told.
@@ -332,11 +384,11 @@ mod tests {
             (&[("now", "2.5"), ("now", "0.5")], ["3", "0.5", "0"]),
             (&[("past", "2.5"), ("now", "0.5")], ["3", "0.5", "0.5"]),
         ] {
-            let mut count = Count::new("x".to_owned(), Some(&usage));
+            let mut count = Count::new("x".to_owned(), "here", Some(&usage));
             tell(&mut count, tells);
             assert_eq!(after(&count, usage.clone()), expected, "{tells:?}");
         }
-        let mut count = Count::new("x".to_owned(), Some(&usage));
+        let mut count = Count::new("x".to_owned(), "here", Some(&usage));
         count.inherits(&dollars("0"));
         count.now(&dollars("0.5"));
         assert_eq!(after(&count, usage), ["0.5", "0.5", "0"]);
