@@ -38,5 +38,5 @@ pub use open_calls::OpenCalls;
 pub use position::Position;
 pub use recorder::{Flushed, LogEnd, Piece, Recorder};
 pub use replay::{Part, Progress, Replay, Start};
-pub use retold::{Repeats, Retold, TakenOver, Whereabouts};
+pub use retold::{Repeats, Retold, TakenOver, Unprompted, Whereabouts};
 pub use spans::length;

@@ -16,3 +16,13 @@ pub(super) enum Held {
     /// What came from here on did not find room.
     Overflow,
 }
+
+impl Held {
+    /// The line, where it is that of an update.
+    pub(super) fn into_update(self) -> Option<String> {
+        match self {
+            Self::Update(line) => Some(line),
+            Self::Notice(_) | Self::Question(..) | Self::Withdrawal(_) | Self::Overflow => None,
+        }
+    }
+}

@@ -7,12 +7,14 @@
 mod exchanges;
 mod said;
 mod taken_over;
+mod unprompted;
 
 use std::collections::VecDeque;
 
 use exchanges::{Exchange, Exchanges};
 use said::Said;
 pub use taken_over::TakenOver;
+pub use unprompted::Unprompted;
 
 use serde::{Deserialize, Serialize};
 
@@ -130,6 +132,11 @@ impl Retold {
     /// Whether all of it was said again.
     pub fn is_over(&self) -> bool {
         self.window.iter().all(Exchange::is_told)
+    }
+
+    /// Whether it was said again to its end, as far as the two have spoken: what there is of tool calls and thoughts may be left out.
+    pub fn is_spoken(&self) -> bool {
+        self.window.iter().all(Exchange::is_spoken)
     }
 
     /// The user says something now, which the agent may answer.

@@ -83,6 +83,15 @@ impl LateReplay {
         matches!(self.stage, Stage::Over)
     }
 
+    /// Whether the agent may be in the midst of one.
+    pub(super) fn may_go_on(&self, now: i64) -> bool {
+        match self.stage {
+            Stage::Over => false,
+            Stage::MayBegin { since, from } => from > 0 && is_soon_behind(since, now),
+            Stage::Followed { last, .. } => is_soon_behind(last, now),
+        }
+    }
+
     /// Whether something waits of which it is not known whether it belongs to one.
     pub(super) fn holds(&self) -> bool {
         !self.held.is_empty()

@@ -9,6 +9,7 @@ mod ask_again;
 mod begin;
 mod behind_answer;
 mod failing;
+mod meanwhile;
 mod mixed;
 mod others;
 mod plan;
@@ -43,6 +44,7 @@ use crate::storage::Storage;
 use crate::store::{Known, Origin, Session, State, directory};
 use crate::transcript::LaidOut;
 use behind_answer::BehindAnswer;
+use meanwhile::Meanwhile;
 use mixed::Mixed;
 use others::Others;
 
@@ -100,6 +102,8 @@ pub(super) struct Opening {
     /// The agent has told something that the user said before its answer.
     has_told: bool,
     behind_answer: BehindAnswer,
+    /// What is said beside the history that the agent tells of a session that it has open.
+    meanwhile: Meanwhile,
     /// The agent's telling is shown as it comes, because there is nothing else to show.
     shows_telling: bool,
     /// What the agent has heard of the transcript, in entries.

@@ -119,7 +119,7 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    fn add(&mut self, said: Said) {
+    pub(super) fn add(&mut self, said: Said) {
         match said {
             Said::User(text) => self.user.text.push_str(&text),
             Said::Attached(print) => self.attached.left.push(print),
@@ -152,7 +152,7 @@ impl Exchange {
         !(self.agent.text.is_empty() && self.thoughts.text.is_empty() && self.calls.is_empty())
     }
 
-    fn is_without_prompt(&self) -> bool {
+    pub(super) fn is_without_prompt(&self) -> bool {
         self.user.text.is_empty() && self.attached.left.is_empty()
     }
 
@@ -163,6 +163,11 @@ impl Exchange {
         texts.iter().all(|text| text.left().is_empty())
             && pieces.iter().all(|pieces| pieces.left.is_empty())
             && self.calls.is_empty()
+    }
+
+    /// Whether all that the user and the agent have said in words was said again.
+    pub(super) fn is_spoken(&self) -> bool {
+        self.user.left().is_empty() && self.agent.left().is_empty()
     }
 
     /// What was said again of it is no chance.

@@ -68,11 +68,17 @@ impl LiveSession {
         let is_told_late = is_told_in_vain
             || !self.late_replay.is_over()
             || cx.requests.is_told_behind_answer_in_vain(&self.agent_id, cx.now());
+        let is_in_earlier = is_told_in_vain
+            || self.late_replay.may_go_on(cx.now())
+            || cx.requests.is_told_behind_answer_in_vain(&self.agent_id, cx.now());
         let opening = self.opening_mut()?;
         opening.has_told |= update.kind == UpdateKind::UserChunk && !is_told_late;
         opening.expect_telling(update, cx);
         if update.name == NOTICE && !is_told_in_vain {
             opening.notice_told(update);
+        }
+        if !is_in_earlier && opening.says_meanwhile(update, cx) {
+            return None;
         }
         // What it says while it goes on by other ways, or begins a fork of what is known, is in the log already.
         let (Some(staging), Some((_, Step::Load | Step::Fork))) = (&mut opening.staging, &opening.current) else {
@@ -138,8 +144,19 @@ impl LiveSession {
         }
     }
 
-    /// The agent has told all it has: what is new of it becomes part of the history, and the history can be shown.
+    /// The agent has told all it has: what is new of it becomes part of the history, and the history can be shown. What it has said
+    /// beside it the client is shown, unless that is a part of the history by then.
     pub(super) fn take_over<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> Result<(), RpcError> {
+        let (shown, kept) = self.keep_said_meanwhile(cx);
+        let taken_over = kept.map_err(RpcError::from).and_then(|()| self.take_over_history(cx));
+        let is_in_history = self.opening().is_some_and(|opening| opening.wanted.is_conversation());
+        if taken_over.is_err() || !is_in_history {
+            cx.effects.extend(shown);
+        }
+        taken_over
+    }
+
+    fn take_over_history<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) -> Result<(), RpcError> {
         let key = self.key.clone();
         let agent_id = self.agent_id.clone();
         let Phase::Opening(opening) = &mut self.phase else { return Ok(()) };

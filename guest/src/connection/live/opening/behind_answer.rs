@@ -100,6 +100,16 @@ impl BehindAnswer {
         self.held.retain(|held| !matches!(held, Held::Question(..) | Held::Withdrawal(_)));
     }
 
+    /// The lines of what waits that the agent has said, and that the transcript cannot have; they wait no longer.
+    pub(super) fn take_updates(&mut self) -> Vec<String> {
+        let (updates, rest): (Vec<Held>, Vec<Held>) =
+            std::mem::take(&mut self.held).into_iter().partition(|held| matches!(held, Held::Update(_)));
+        self.held = rest;
+        let lines: Vec<String> = updates.into_iter().filter_map(Held::into_update).collect();
+        self.length -= lines.iter().map(String::len).sum::<usize>();
+        lines
+    }
+
     /// All that waits; nothing does then.
     pub(super) fn take(&mut self) -> Vec<Held> {
         std::mem::take(self).held

@@ -144,6 +144,7 @@ impl Opening {
             showing,
             has_told: false,
             behind_answer: super::BehindAnswer::default(),
+            meanwhile: super::Meanwhile::default(),
             shows_telling,
             staging,
             comparing,

@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 
+use super::meanwhile::Meanwhile;
 use super::{Attached, Opening, Others, StateOfParent, Target};
 use crate::connection::answer::AUTH_REQUIRED;
 use crate::connection::cx::Cx;
@@ -81,6 +82,7 @@ impl LiveSession {
         let agent_id = opening.asks_as.clone().filter(|_| !step.makes());
         let id = cx.ask(Outgoing::Step { of: key, step, agent_id }, step.method(), params);
         opening.current = Some((id, step));
+        opening.meanwhile = Meanwhile::default();
         opening.alive = cx.running();
     }
 
@@ -102,11 +104,14 @@ impl LiveSession {
             staging.discard(cx);
         }
         self.copy = AgentsCopy::Untold;
-        self.say_held(opening.take_held(cx), cx);
-        let Some(request) = opening.request.take() else { return };
-        if let Err(error) = self.show_again(&request, opening.wanted, cx) {
+        let held = opening.take_held(cx);
+        if let Some(request) = opening.request.take()
+            && let Err(error) = self.show_again(&request, opening.wanted, cx)
+        {
             cx.finish(&request, Err(error));
         }
+        // While a history is shown it is a part of that.
+        self.say_held(held, cx);
         self.release(cx);
     }
 
