@@ -303,3 +303,48 @@ fn of_a_call_that_another_window_is_told_as_a_whole_only_what_is_new_is_written_
         assert_eq!(calls(&out), expected, "{told:?}");
     }
 }
+
+#[test]
+fn a_window_that_has_it_open_is_shown_the_rest_of_what_it_was_shown_in_part() {
+    // What was written, what comes to that before anything else, and what else comes.
+    for (written, rest) in
+        [("One ", ["two ", "three four"]), ("One two ", ["three four", ""]), ("", ["One two ", "three four"])]
+    {
+        for is_stopped_twice in [false, true] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut first = at_work(&store, &world, "");
+            let mut second = Desk::ready(&store, &world, &json!({}));
+            let mut seen = load(&mut second, "s1", &[]);
+            if !written.is_empty() {
+                first.agent(says(written));
+                first.wait(LONG);
+            }
+            let mut stops = |seen: &mut Out| {
+                is_stopped(&world);
+                seen.extend(second.wait(LONG));
+                seen.extend(second.wait(LONG));
+            };
+            stops(&mut seen);
+            first.agent(says(rest[0]));
+            first.wait(LONG);
+            if is_stopped_twice {
+                stops(&mut seen);
+            }
+            let call = json!({"sessionUpdate": "tool_call", "toolCallId": "a", "status": "completed", "title": "Edit"});
+            first.agent(update("s1", call));
+            seen.extend(goes_on(&mut first, rest[1], &mut second));
+            assert_eq!(said(&seen.client), lines(&[TOLD, WHOLE]), "{written}, {rest:?}, {is_stopped_twice}");
+            assert_eq!(done(&seen), ["\"a\" \"completed\""], "{written}, {rest:?}, {is_stopped_twice}");
+            // So it is where nothing else comes but the end.
+            ask_prompt(&mut first, "third", "s1", "Fourth question");
+            first.agent(says("Fourth "));
+            first.wait(LONG);
+            let mut seen = Out::default();
+            is_stopped(&world);
+            seen.extend(second.wait(LONG));
+            seen.extend(second.wait(LONG));
+            seen.extend(goes_on(&mut first, "answer", &mut second));
+            assert_eq!(said(&seen.client), ["> Fourth question", "Fourth answer"], "{written}, {rest:?}");
+        }
+    }
+}
