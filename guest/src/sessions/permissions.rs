@@ -11,7 +11,7 @@ use crate::rpc::{Object, RpcError};
 use crate::storage::Storage;
 use crate::store::{Session, Store, keys};
 use crate::time;
-use crate::transcript::{Ended, Entry, Kind, Part, Position, Progress};
+use crate::transcript::{Ended, Entry, Kind, Part, Position, Progress, mend};
 
 /// How many more bytes are read for the answers to what was asked on a page, and of what is not its part.
 const LOOKED_FOR_ANSWER: usize = 4 * BYTES;
@@ -212,8 +212,16 @@ struct Question {
     window: Option<String>,
     /// The request's id as JSON. Earlier versions did not note it.
     request: Option<String>,
-    /// It may still be answered.
-    waits: bool,
+    waits: Waits,
+}
+
+/// Whether it may still be answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    Yes,
+    /// If its turn goes on: its window was taken for gone, and may only have been stopped.
+    InItsTurn,
+    No,
 }
 
 impl Asked {
@@ -236,7 +244,7 @@ impl Asked {
         };
         let (turn, request) = (entry.turn.map(str::to_owned), asked.get(REQUEST).map(str::to_owned));
         let window = entry.said_in().map(str::to_owned);
-        self.questions.push(Question { permission, at: entry.time, turn, window, request, waits: true });
+        self.questions.push(Question { permission, at: entry.time, turn, window, request, waits: Waits::Yes });
     }
 
     /// Looks for what is not answered in this part, to its end, in the other one: what is answered behind its turn may be set aside
@@ -278,9 +286,13 @@ impl Asked {
             (Some(asked_by), Some(answered)) => asked_by == answered,
             _ => call.is_none() || question.permission.tool_call_id == call,
         };
-        let waits = |question: &Question| question.waits && is_its(question);
+        let waits = |question: &Question| question.waits == Waits::Yes && is_its(question);
         let all = &self.questions;
-        let in_turn = all.iter().position(|question| waits(question) && question.turn.as_deref() == entry.turn);
+        let of_turn = |question: &Question, waits| {
+            question.waits == waits && is_its(question) && question.turn.as_deref() == entry.turn
+        };
+        let in_turn = all.iter().position(|question| of_turn(question, Waits::Yes));
+        let in_turn = in_turn.or_else(|| all.iter().position(|question| of_turn(question, Waits::InItsTurn)));
         // Its turn may have ended before the answer came: the last that was asked by that request is meant, in that window, as
         // each window's agent has requests of its own.
         let is_here = |question: &Question| match (&question.window, entry.said_in()) {
@@ -297,7 +309,7 @@ impl Asked {
         let Some(Question { permission, waits, .. }) = in_turn.or(last).map(|at| &mut self.questions[at]) else {
             return;
         };
-        *waits = false;
+        *waits = Waits::No;
         permission.answer = Some(PermissionAnswer {
             answered_at: time::format(entry.time),
             client: answer.get_string("client"),
@@ -311,13 +323,16 @@ impl Asked {
         let is_cut_off = matches!(Ended::of(entry), Some(Ended::Cancelled | Ended::Failed | Ended::Refused));
         let is_over = |question: &Question| is_cut_off && question.turn.is_some() || question.request.is_none();
         let of_turn = self.questions.iter_mut().filter(|question| question.turn.as_deref() == entry.turn);
-        for question in of_turn.filter(|question| is_over(question)) {
-            question.waits = false;
+        for question in of_turn.filter(|question| question.waits != Waits::No && is_over(question)) {
+            let may_go_on = mend::is_end_of_turn(entry) && question.request.is_some();
+            question.waits = if may_go_on { Waits::InItsTurn } else { Waits::No };
         }
     }
 
     fn waits(&self) -> bool {
-        self.questions[..self.of_page.unwrap_or(self.questions.len())].iter().any(|question| question.waits)
+        self.questions[..self.of_page.unwrap_or(self.questions.len())]
+            .iter()
+            .any(|question| question.waits != Waits::No)
     }
 
     fn into_permissions(self) -> Vec<Permission> {

@@ -55,11 +55,12 @@ impl Cut {
         Some(Self { turn: entry.turn.map(str::to_owned), seq, given })
     }
 
-    /// What has been added to it since, as an entry.
-    pub(super) fn rest<S: Storage>(&self, storage: &S, log: &str) -> Result<Option<String>> {
+    /// What has been added to it since, as an entry, and it with that; none where nothing was.
+    pub(super) fn grown<S: Storage>(&self, storage: &S, log: &str) -> Result<Option<(String, Self)>> {
         let page = storage.read_log(log, self.seq, Bounds { limit: 1, max_bytes: 1 })?;
-        let text = page.entries.first().filter(|entry| entry.seq == self.seq).map(|entry| &entry.value);
-        Ok(text.and_then(|text| Entry::parse(text)).and_then(|entry| self.rest_of(&entry)))
+        let Some(now) = page.entries.first().filter(|entry| entry.seq == self.seq) else { return Ok(None) };
+        let rest = Entry::parse(&now.value).and_then(|entry| self.rest_of(&entry));
+        Ok(rest.zip(Self::of(self.seq, &now.value)))
     }
 
     /// The same of the entry as it is now.

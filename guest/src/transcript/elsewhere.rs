@@ -66,6 +66,10 @@ pub struct Elsewhere {
     ended: VecDeque<Said>,
     /// Of a turn that has begun.
     cut: Option<Cut>,
+    /// How much was shown of turns that did not end, as far as is known. The window of one may only have been stopped, and go
+    /// on: the rest is shown when it ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    left_off: Vec<Cut>,
     /// Of what was last shown that was said between turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     words: Option<Cut>,
@@ -175,9 +179,10 @@ impl Elsewhere {
         self.behind == Behind::Nothing && self.begun.is_empty() && self.ended.is_empty() && self.held_behind.is_none()
     }
 
-    /// Whether something was said of a turn that is still to be written to the log.
+    /// Whether something is known of turns that did not end that the log does not have: what was said of one that is still to
+    /// be written to it, or how much of one was shown.
     pub fn is_ahead_of_log(&self) -> bool {
-        !self.cut_off.is_empty()
+        !self.cut_off.is_empty() || !self.left_off.is_empty()
     }
 
     /// What the window's own agent says between turns is held back from now on, and shown behind what others have said. All
@@ -297,7 +302,9 @@ impl Elsewhere {
         match (entry.turn, entry.speaker) {
             (Some(turn), _) if turn.starts_with(&own.turns) => {}
             (Some(turn), _) if entry.kind == Kind::TurnEnd => {
-                if let Some(from) = self.begun.remove(turn) {
+                // What has come to a turn that was left off may all stand in the entry that was shown last.
+                let from = self.begun.remove(turn).or_else(|| self.is_left_off(turn).then_some(seq));
+                if let Some(from) = from {
                     self.ended.push_back(Said::turn(turn.to_owned(), from, seq));
                 }
             }
@@ -344,6 +351,26 @@ impl Elsewhere {
         self.ended.extend(said);
     }
 
+    /// Whether some of this turn was shown, or is to be, that did not end as far as was known.
+    fn is_left_off(&self, turn: &str) -> bool {
+        let is_shown = self.left_off.iter().any(|cut| cut.turn.as_deref() == Some(turn));
+        is_shown || self.ended.iter().any(|said| said.turn.as_deref() == Some(turn))
+    }
+
+    /// What has come to what was shown of a turn while it could still grow. To one that did not end more may come.
+    fn grown<S: Storage>(&mut self, storage: &S, log: &str, turn: &str, is_cut_off: bool) -> Result<Option<String>> {
+        let is_its = |cut: &&Cut| cut.turn.as_deref() == Some(turn);
+        let Some(shown) = self.cut.iter().chain(&self.left_off).find(is_its) else { return Ok(None) };
+        let (rest, shown) = match shown.grown(storage, log)? {
+            Some((rest, shown)) => (Some(rest), shown),
+            None => (None, shown.clone()),
+        };
+        self.cut.take_if(|cut| is_its(&&*cut));
+        self.left_off.retain(|cut| !is_its(&cut));
+        self.left_off.extend(Some(shown).filter(|_| is_cut_off));
+        Ok(rest)
+    }
+
     /// What the calls come to that a turn has left open, once all else of it was shown: it did not end.
     fn ends_of_calls<S: Storage>(storage: &S, session: &Session, turn: &str) -> Result<Vec<String>> {
         let unfinished = mend::unfinished(storage, session)?;
@@ -355,13 +382,13 @@ impl Elsewhere {
 
     /// The next entries to be shown, about as many bytes of them as there is room for. `None` where all was shown.
     pub fn next<S: Storage>(&mut self, storage: &S, session: &Session, room: usize) -> Result<Option<Part>> {
-        let Some(said) = self.ended.front_mut() else { return Ok(None) };
-        let by = said.by;
-        if let Some(cut) = self.cut.as_ref().filter(|cut| said.turn.is_some() && said.turn == cut.turn) {
-            let rest = cut.rest(storage, &session.id)?;
-            self.cut = None;
-            return Ok(Some(Part { by, entries: rest.into_iter().collect() }));
+        let Some(Said { turn, by, is_cut_off, .. }) = self.ended.front().cloned() else { return Ok(None) };
+        if let Some(turn) = turn
+            && let Some(rest) = self.grown(storage, &session.id, &turn, is_cut_off)?
+        {
+            return Ok(Some(Part { by, entries: vec![rest] }));
         }
+        let Some(said) = self.ended.front_mut() else { return Ok(None) };
         let room = u32::try_from(room).unwrap_or(u32::MAX);
         let bounds = Bounds { max_bytes: room.clamp(LEAST_BYTES, BATCH.max_bytes), ..BATCH };
         let log = said.log.clone().unwrap_or_else(|| session.id.clone());
@@ -379,6 +406,9 @@ impl Elsewhere {
         let is_words = said.is_words() && by == By::Another;
         let met = page.entries.first().filter(|entry| is_words && entry.seq == said.from);
         let now_shown = met.and_then(|entry| Cut::of(entry.seq, &entry.value));
+        // The window of a turn that did not end may only have been stopped: what it says next may come to the last entry.
+        let last = page.entries.iter().find(|entry| is_cut_off && entry.seq == said.until && of_turn(&entry.value));
+        let left_off = last.and_then(|entry| Cut::of(entry.seq, &entry.value));
         let ends = match said.turn.as_deref().filter(|_| is_past && said.is_cut_off) {
             Some(turn) => Self::ends_of_calls(storage, session, turn)?,
             None => Vec::new(),
@@ -397,6 +427,10 @@ impl Elsewhere {
             .chain(ends)
             .collect();
         self.words = now_shown.or_else(|| self.words.take());
+        if let Some(left_off) = left_off {
+            self.left_off.retain(|cut| cut.turn != left_off.turn);
+            self.left_off.push(left_off);
+        }
         if is_past && let Some(Said { turn: Some(turn), is_cut_off, .. }) = self.ended.pop_front() {
             if is_any_ended {
                 self.cut_off.insert(turn);

@@ -20,6 +20,8 @@ enum Event {
     Grow,
     /// A window's turn ends.
     End(u8),
+    /// A window is taken for gone.
+    Leave(u8),
     /// An agent says something between turns.
     Aside(u8),
     Look,
@@ -38,6 +40,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         4 => window.clone().prop_map(Event::Say),
         2 => Just(Event::Grow),
         3 => window.clone().prop_map(Event::End),
+        1 => window.clone().prop_map(Event::Leave),
         1 => window.prop_map(Event::Aside),
         3 => Just(Event::Look),
         1 => Just(Event::LookAhead),
@@ -177,7 +180,12 @@ proptest! {
                 log.append(Writer::Turn { window, nth, is_end: true });
             }
             Event::Aside(window) => log.append(Writer::Aside(window)),
-            Event::Look | Event::LookAhead | Event::LookAtQuiet | Event::Show(_) | Event::Lose => {}
+            Event::Look
+            | Event::LookAhead
+            | Event::LookAtQuiet
+            | Event::Leave(_)
+            | Event::Show(_)
+            | Event::Lose => {}
         };
         for event in before {
             happen(&mut log, event);
@@ -204,12 +212,19 @@ proptest! {
             }
             elsewhere.look(log.store.storage(), "s", &own, growing).unwrap();
         };
+        let is_any_left = events.iter().any(|event| matches!(event, Event::Leave(1..)));
         let is_any_ahead = events.iter().any(|event| matches!(event, Event::LookAhead | Event::LookAtQuiet));
         for event in events {
             match event {
                 Event::Look => look(&mut elsewhere, &log, &mut known, Growing::Waits),
                 Event::LookAhead => look(&mut elsewhere, &log, &mut known, Growing::IsShown),
                 Event::LookAtQuiet => look(&mut elsewhere, &log, &mut known, Growing::IsQuiet),
+                Event::Leave(window) => {
+                    look(&mut elsewhere, &log, &mut known, Growing::Waits);
+                    let is_its = |turn: &&str| turn.starts_with(&format!("w{window}"));
+                    let gone = elsewhere.begun().filter(is_its).map(str::to_owned).collect();
+                    elsewhere.end_begun(&gone);
+                }
                 Event::Show(room) => {
                     show(&mut elsewhere, &log, room, &mut seen);
                 }
@@ -218,6 +233,12 @@ proptest! {
                     elsewhere = serde_json::from_str(&kept).unwrap();
                 }
                 event => happen(&mut log, event),
+            }
+        }
+        if is_any_left {
+            // Those that were taken for gone go on, to the end of their turns.
+            for window in 1..3 {
+                happen(&mut log, Event::End(window));
             }
         }
         if is_any_ahead {
@@ -232,7 +253,7 @@ proptest! {
             while show(&mut elsewhere, &log, usize::MAX, &mut seen) {}
         }
         let said = log.said_elsewhere(from, behind);
-        if is_any_ahead {
+        if is_any_ahead || is_any_left {
             // Perhaps in another order, as words were shown before they were all there.
             prop_assert_eq!(sorted_words(&seen), sorted_words(&said));
         } else {

@@ -67,8 +67,17 @@ pub fn unfinished<S: Storage>(storage: &S, session: &Session) -> Result<Vec<Unfi
 pub fn entries(unfinished: &Unfinished) -> Vec<(Kind, String)> {
     let calls = unfinished.calls.failed().into_iter();
     let calls = calls.map(|update| (Kind::Update, format!("{{\"update\":{update}}}")));
-    let end = json!({"error": {"message": "interrupted"}}).to_string();
-    calls.chain([(Kind::TurnEnd, end)]).collect()
+    calls.chain([(Kind::TurnEnd, end())]).collect()
+}
+
+/// The end of a turn.
+fn end() -> String {
+    json!({"error": {"message": "interrupted"}}).to_string()
+}
+
+/// Whether this is such an end of a turn: its window was taken for gone.
+pub fn is_end_of_turn(entry: &Entry<'_>) -> bool {
+    entry.kind == Kind::TurnEnd && entry.json == end()
 }
 
 /// Whether this is such an end of a call: nothing but that it has failed.

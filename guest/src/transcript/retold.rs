@@ -213,10 +213,10 @@ impl Retold {
                 Said::Thought(text) => {
                     exchange.thoughts.pass(text) || text.len() >= SHORT && exchange.thoughts.pass_with_all_before(text)
                 }
-                Said::Call { id, told, is_whole } => exchange.calls.get(id).is_some_and(|known| {
-                    // An agent may have more to say of a call that it tells as a whole.
-                    told.iter().all(|print| known.contains(print)) || *is_whole && goes_on
-                }),
+                // An agent may have more to say of a call that it tells as a whole.
+                Said::Call { id, told, is_whole, .. } => {
+                    exchange.calls.get(id).is_some_and(|known| known.has(told) || *is_whole && goes_on)
+                }
                 Said::Other(print) => exchange.others.pass(*print),
                 Said::User(_) | Said::Attached(_) => false,
             })

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::desk::{Desk, Out, World, envelope, update};
 use crate::follower::state;
 use crate::scenes::{
-    CWD, LONG, answers, ask_fork, ask_load, ask_prompt, leave, listing, load, mark, oblige, row, said,
+    CWD, LONG, answers, ask_fork, ask_load, ask_prompt, leave, listing, load, mark, oblige, row, said, says,
 };
 
 /// A connection of a client that calls itself so.
@@ -102,6 +102,33 @@ fn agents_of_two_windows_may_ask_by_the_same_ids() {
     first.client(chooses("0", "y"));
     first.wait(500);
     assert_eq!(kept(&store, &world, "s1", 10), ["theirs two reject_once", "ours one allow_once"]);
+}
+
+#[test]
+fn what_is_answered_in_a_turn_that_another_window_took_for_cut_off_is_kept() {
+    for limit in [1, 2, 10] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut first = called(&store, &world, Some("one"));
+        first.new_session("s1", CWD);
+        ask_prompt(&mut first, "turn", "s1", "Go");
+        first.agent(says("On it"));
+        for (request, call) in [("p1", "c1"), ("p2", "c2"), ("p3", "c3")] {
+            asks(&mut first, request, call);
+        }
+        first.wait(LONG);
+        // It is stopped for so long that nobody believes that it is there.
+        world.now.set(world.now.get() + 20_000);
+        let mut second = called(&store, &world, Some("two"));
+        let out = ask_load(&mut second, "load", "s1");
+        oblige(&mut second, out, &[("Go", "On it")], "never").answer("load");
+        assert_eq!(kept(&store, &world, "s1", limit), ["c1 - -", "c2 - -", "c3 - -"], "{limit}");
+        first.client(chooses("p1", "y"));
+        first.wait(LONG);
+        first.client(chooses("p2", "n"));
+        first.agent(answers("turn"));
+        first.wait(LONG);
+        assert_eq!(kept(&store, &world, "s1", limit), ["c1 one allow_once", "c2 one reject_once", "c3 - -"], "{limit}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, LONG, TOLD, Turns, account, answers, ask_load, ask_prompt, leave, lines, load, oblige, said, says,
+    CWD, LONG, TOLD, Turns, account, answers, ask_load, ask_prompt, leave, lines, load, load_told, oblige, said, says,
 };
 
 /// For longer than a connection is believed to be there that does not say so.
@@ -224,4 +224,127 @@ fn of_tool_calls_and_thoughts_what_is_told_is_there_once_and_what_is_not_is_writ
     assert_eq!(done(&more), ["A thought that is told nowhere", "\"b\" \"completed\""]);
     seen.extend(more);
     assert_eq!(said(&seen.client), lines(&[TOLD, WHOLE]));
+}
+
+/// Updates of a tool call: their kind, its status, its title and its content, as far as they say anything of these.
+type Updates<'t> = &'t [(&'t str, &'t str, &'t str, &'t str)];
+
+/// Says something of the tool call `a`.
+fn of_call((kind, status, title, content): (&str, &str, &str, &str)) -> Value {
+    let mut update = json!({"sessionUpdate": kind, "toolCallId": "a"});
+    let block = |text: &str| json!([{"type": "content", "content": {"type": "text", "text": text}}]);
+    let members = [("status", json!(status), status), ("title", json!(title), title)];
+    for (name, value, said) in members.into_iter().chain([("content", block(content), content)]) {
+        if !said.is_empty() {
+            update[name] = value;
+        }
+    }
+    update
+}
+
+/// What somebody was told of tool calls.
+fn calls(out: &Out) -> Vec<Value> {
+    let updates = out.client.iter().map(|message| message["params"]["update"].clone());
+    updates.filter(|update| !update["toolCallId"].is_null()).collect()
+}
+
+#[test]
+fn of_a_call_that_another_window_is_told_as_a_whole_only_what_is_new_is_written_as_an_update_of_it() {
+    let live = [
+        ("tool_call", "pending", "Edit", ""),
+        ("tool_call_update", "in_progress", "", ""),
+        ("tool_call_update", "completed", "", "done"),
+    ];
+    let titled = [("tool_call", "pending", "Draft", ""), ("tool_call_update", "completed", "Edit", "done")];
+    // What the other window's agent tells of the call, what its own says of it, and what of that is written.
+    let cases: [(Updates<'_>, Updates<'_>, Updates<'_>); 8] = [
+        (&[("tool_call", "completed", "Edit", "done")], &live, &[]),
+        (&[("tool_call", "in_progress", "Edit", "")], &live, &[live[2]]),
+        (&[("tool_call", "pending", "Edit", "")], &live, &live[1..]),
+        (&[live[0], live[2]], &live, &[]),
+        (&[("tool_call", "failed", "Edit", "")], &live, &[live[2]]),
+        // What was told is told again behind something new; the call has ended all the same.
+        (
+            &[("tool_call", "completed", "Edit", "done")],
+            &titled,
+            &[("tool_call_update", "", "Draft", ""), ("tool_call_update", "", "Edit", "done")],
+        ),
+        (&[("tool_call", "pending", "Edit", "")], &titled, &[("tool_call_update", "", "Draft", ""), titled[1]]),
+        (&[], &live, &live),
+    ];
+    for (told, said_of_it, written) in cases {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut first = at_work(&store, &world, "One ");
+        is_stopped(&world);
+        let mut second = Desk::ready(&store, &world, &loads());
+        let before = [TOLD, &[("Third question", "One ")]].concat();
+        let mut all: Vec<Value> = Vec::new();
+        for (user, agent) in before {
+            all.extend([chunk("user_message_chunk", user), chunk("agent_message_chunk", agent)]);
+        }
+        all.extend(told.iter().copied().map(of_call));
+        all.push(chunk("agent_message_chunk", "two three four"));
+        load_told(&mut second, &all);
+        second.turn("s1", "Fourth question", &["Fourth answer"]);
+        for piece in said_of_it {
+            first.agent(update("s1", of_call(*piece)));
+            first.wait(LONG);
+        }
+        let seen = goes_on(&mut first, "two three four", &mut second);
+        let expected: Vec<Value> = written.iter().copied().map(of_call).collect();
+        assert_eq!(calls(&seen), expected, "{told:?}");
+        assert_eq!(said(&seen.client), [""; 0], "{told:?}");
+        leave(first);
+        leave(second);
+        let mut fresh = Desk::ready(&store, &world, &json!({}));
+        let out = load(&mut fresh, "s1", &[]);
+        assert_eq!(said(&out.client), lines(&[TOLD, WHOLE, &[("Fourth question", "Fourth answer")]]), "{told:?}");
+        let expected: Vec<Value> = told.iter().chain(written).copied().map(of_call).collect();
+        assert_eq!(calls(&out), expected, "{told:?}");
+    }
+}
+
+#[test]
+fn a_window_that_has_it_open_is_shown_the_rest_of_what_it_was_shown_in_part() {
+    // What was written, what comes to that before anything else, and what else comes.
+    for (written, rest) in
+        [("One ", ["two ", "three four"]), ("One two ", ["three four", ""]), ("", ["One two ", "three four"])]
+    {
+        for is_stopped_twice in [false, true] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut first = at_work(&store, &world, "");
+            let mut second = Desk::ready(&store, &world, &json!({}));
+            let mut seen = load(&mut second, "s1", &[]);
+            if !written.is_empty() {
+                first.agent(says(written));
+                first.wait(LONG);
+            }
+            let mut stops = |seen: &mut Out| {
+                is_stopped(&world);
+                seen.extend(second.wait(LONG));
+                seen.extend(second.wait(LONG));
+            };
+            stops(&mut seen);
+            first.agent(says(rest[0]));
+            first.wait(LONG);
+            if is_stopped_twice {
+                stops(&mut seen);
+            }
+            let call = json!({"sessionUpdate": "tool_call", "toolCallId": "a", "status": "completed", "title": "Edit"});
+            first.agent(update("s1", call));
+            seen.extend(goes_on(&mut first, rest[1], &mut second));
+            assert_eq!(said(&seen.client), lines(&[TOLD, WHOLE]), "{written}, {rest:?}, {is_stopped_twice}");
+            assert_eq!(done(&seen), ["\"a\" \"completed\""], "{written}, {rest:?}, {is_stopped_twice}");
+            // So it is where nothing else comes but the end.
+            ask_prompt(&mut first, "third", "s1", "Fourth question");
+            first.agent(says("Fourth "));
+            first.wait(LONG);
+            let mut seen = Out::default();
+            is_stopped(&world);
+            seen.extend(second.wait(LONG));
+            seen.extend(second.wait(LONG));
+            seen.extend(goes_on(&mut first, "answer", &mut second));
+            assert_eq!(said(&seen.client), ["> Fourth question", "Fourth answer"], "{written}, {rest:?}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::said::{Print, Said};
+use super::said::{Print, Said, Status};
 use crate::storage::{Result, Storage};
 use crate::store::{Known, Segment, Session};
 use crate::transcript::entry::{Entry, Kind, speakers};
@@ -112,8 +112,8 @@ pub(super) struct Exchange {
     pub(super) attached: Pieces,
     pub(super) agent: Passage,
     pub(super) thoughts: Passage,
-    /// What was told of each tool call, by its id.
-    pub(super) calls: BTreeMap<String, BTreeSet<Print>>,
+    /// The tool calls, by their ids.
+    pub(super) calls: BTreeMap<String, Call>,
     /// What else was told.
     pub(super) others: Pieces,
 }
@@ -125,7 +125,7 @@ impl Exchange {
             Said::Attached(print) => self.attached.left.push(print),
             Said::Agent(text) => self.agent.text.push_str(&text),
             Said::Thought(text) => self.thoughts.text.push_str(&text),
-            Said::Call { id, told, .. } => self.calls.entry(id).or_default().extend(told),
+            Said::Call { id, told, status, .. } => self.calls.entry(id).or_default().add(told, status),
             Said::Other(print) => self.others.left.push(print),
         }
     }
@@ -140,8 +140,8 @@ impl Exchange {
         self.user.text.push_str(&other.user.text);
         self.agent.text.push_str(&other.agent.text);
         self.thoughts.text.push_str(&other.thoughts.text);
-        for (id, told) in other.calls {
-            self.calls.entry(id).or_default().extend(told);
+        for (id, Call { told, status }) in other.calls {
+            self.calls.entry(id).or_default().add(told, status);
         }
         self.attached.left.extend(other.attached.left);
         self.others.left.extend(other.others.left);
@@ -188,6 +188,27 @@ impl Exchange {
         for pieces in [&mut self.attached, &mut self.others] {
             pieces.take_back();
         }
+    }
+}
+
+/// A tool call, as far as it was told.
+#[derive(Debug, Default)]
+pub(super) struct Call {
+    /// What was told of it.
+    pub(super) told: BTreeSet<Print>,
+    /// How far it had come when that was last told.
+    pub(super) status: Option<Status>,
+}
+
+impl Call {
+    fn add(&mut self, told: impl IntoIterator<Item = Print>, status: Option<Status>) {
+        self.told.extend(told);
+        self.status = status.or(self.status);
+    }
+
+    /// Whether all this was told of it.
+    pub(super) fn has(&self, told: &[Print]) -> bool {
+        told.iter().all(|print| self.told.contains(print))
     }
 }
 

@@ -21,9 +21,41 @@ pub(super) enum Said {
     Call {
         id: String,
         told: Vec<Print>,
+        status: Option<Status>,
         is_whole: bool,
     },
     Other(Print),
+}
+
+/// How far a tool call has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Status {
+    Pending,
+    InProgress,
+    Completed,
+    Failed,
+}
+
+impl Status {
+    /// What an update says of it; none where it says nothing, or something that is not known.
+    pub(super) fn of(update: &Object<'_>) -> Option<Self> {
+        match update.get_string("status")?.as_str() {
+            "pending" => Some(Self::Pending),
+            "in_progress" => Some(Self::InProgress),
+            "completed" => Some(Self::Completed),
+            "failed" => Some(Self::Failed),
+            _ => None,
+        }
+    }
+
+    /// Whether a call that has come to this was at that one, or is.
+    pub(super) fn has_passed(self, other: Self) -> bool {
+        match other {
+            Self::Pending => true,
+            Self::InProgress => self != Self::Pending,
+            Self::Completed | Self::Failed => self == other,
+        }
+    }
 }
 
 impl Said {
@@ -40,7 +72,8 @@ impl Said {
             ("agent_message_chunk", Some(text)) => Self::Agent(dense(&text)),
             ("agent_thought_chunk", Some(text)) => Self::Thought(dense(&text)),
             ("tool_call" | "tool_call_update", _) if let Some(id) = object.get_string("toolCallId") => {
-                Self::Call { id, told: told_of_call(&object), is_whole: kind == "tool_call" }
+                let (told, status) = (told_of_call(&object), Status::of(&object));
+                Self::Call { id, told, status, is_whole: kind == "tool_call" }
             }
             _ => Self::Other(print(&kind, content.unwrap_or(update))),
         }
@@ -73,7 +106,7 @@ pub(super) fn behind(text: &str, length: usize) -> &str {
 
 /// What an update tells of its tool call: each member, and of those that are lists each part, which agents tell one by one or all at
 /// once.
-fn told_of_call(update: &Object<'_>) -> Vec<Print> {
+pub(super) fn told_of_call(update: &Object<'_>) -> Vec<Print> {
     let names = ["sessionUpdate", "toolCallId", "_meta"];
     let told = update.iter().filter(|(name, _)| !names.contains(&&**name));
     told.flat_map(|(name, value)| match rpc::elements(value) {

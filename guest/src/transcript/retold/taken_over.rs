@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::SHORT;
 use super::exchanges::{Exchange, Exchanges};
-use super::said::{Said, behind};
+use super::said::{Said, Status, behind, told_of_call};
 use crate::rpc::Object;
 use crate::storage::{Result, Storage};
 use crate::store::{Segment, Session};
@@ -65,6 +65,9 @@ impl TakenOver {
         let updates = entry.updates();
         let ([update], Kind::Update) = (&updates[..], entry.kind) else { return all };
         let said = Said::read(update);
+        if let Said::Call { id, .. } = &said {
+            return self.new_of_call(id, update, &entry, text);
+        }
         if self.has(&said) {
             return None;
         }
@@ -83,7 +86,35 @@ impl TakenOver {
         Some(Cow::Owned(with_text(&entry, rest)))
     }
 
-    /// Whether this is told. What was told of a tool call before something else of it is not told for good.
+    /// The same of what an entry says of the tool call of this id.
+    fn new_of_call<'e>(&mut self, id: &str, update: &str, entry: &Entry<'_>, text: &'e str) -> Option<Cow<'e, str>> {
+        let all = Some(Cow::Borrowed(text));
+        let Some(known) = self.told.calls.get_mut(id) else { return all };
+        let mut update = Object::parse_or_empty(update);
+        let status = Status::of(&update);
+        // An agent may tell a call once, as it was in the end: what it was before does not set it back.
+        let is_passed = status.is_some_and(|status| known.status.is_some_and(|known| known.has_passed(status)));
+        if is_passed {
+            update.remove("status");
+        }
+        if known.has(&told_of_call(&update)) {
+            return None;
+        }
+        // What was told of it before something else is not told for good, but for how far it has come.
+        known.told.clear();
+        if !is_passed {
+            known.status = status.or(known.status);
+        }
+        let is_whole = update.get_string("sessionUpdate").as_deref() == Some("tool_call");
+        if !is_passed && !is_whole {
+            return all;
+        }
+        update.set("sessionUpdate", "\"tool_call_update\"");
+        let params = Object::parse_or_empty(entry.json).with("update", &update.to_json());
+        Some(Cow::Owned(Entry::tagged(Kind::Update, entry.time, entry.turn, &params)))
+    }
+
+    /// Whether this is told.
     fn has(&mut self, said: &Said) -> bool {
         match said {
             Said::Agent(text) => !self.is_past && !self.told.agent.left().is_empty() && self.told.agent.pass(text),
@@ -93,15 +124,7 @@ impl TakenOver {
                 thoughts.pass(text) || text.len() >= SHORT && thoughts.pass_with_all_before(text)
             }
             Said::Other(print) => self.told.others.pass(*print),
-            Said::Call { id, told, .. } => {
-                let known = self.told.calls.get(id);
-                let is_told = known.is_some_and(|known| told.iter().all(|print| known.contains(print)));
-                if !is_told {
-                    self.told.calls.remove(id);
-                }
-                is_told
-            }
-            Said::User(_) | Said::Attached(_) => false,
+            Said::User(_) | Said::Attached(_) | Said::Call { .. } => false,
         }
     }
 }
