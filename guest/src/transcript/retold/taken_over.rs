@@ -101,7 +101,7 @@ impl TakenOver {
                 }
                 is_told
             }
-            Said::User(_) | Said::Attached(_) => false,
+            Said::User(_) | Said::ForAgent(_) | Said::Attached(_) => false,
         }
     }
 }
