@@ -122,9 +122,11 @@ impl AttachedPrompts {
         prompts().find_map(|prompt| marks::sure(&prompt.attached, told)).or_else(likely)
     }
 
-    /// The prompt that these letters are, with what was attached to it told as text.
+    /// The prompt that these letters are, with what was attached to it told as text: of several that with the most words, since
+    /// what only looks like a file may have the words of another in it, and of those the last.
     fn told_as(&self, letters: &str, marks: Marks) -> Option<&Prompt> {
-        self.prompts.iter().rev().find(|prompt| prompt.is_told_as(letters, marks))
+        let told = self.prompts.iter().filter(|prompt| prompt.is_told_as(letters, marks));
+        told.max_by_key(|prompt| prompt.letters.iter().map(String::len).sum::<usize>())
     }
 }
 
