@@ -174,10 +174,8 @@ fn what_an_agent_has_read_of_a_link_is_not_what_the_user_said() {
         vec![text("Look at "), link(), text(" and fix it")],
         vec![link()],
     ] {
-        let in_place = prompt.iter().flat_map(|block| match block["type"] == "text" {
-            true => vec![block.clone()],
-            false => told.to_vec(),
-        });
+        let in_place =
+            prompt.iter().flat_map(|block| if block["type"] == "text" { vec![block.clone()] } else { told.to_vec() });
         is_known_again_in(&prompt, &in_place.collect::<Vec<Value>>());
     }
     is_known_again_in(&[text("Explain "), file("a.rs")], &[text("Explain "), text("[/work/a.rs]\nfn main() {}\n")]);
