@@ -13,6 +13,7 @@ mod event;
 mod few;
 mod fold;
 mod grain;
+mod heard;
 mod joint;
 mod judge;
 mod late;

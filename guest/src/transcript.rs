@@ -3,6 +3,7 @@
 //! A session's transcript is its own log, preceded by the parts of other logs it was forked from. State (modes,
 //! plan, commands, …) is no part of it: see [`crate::store::State`].
 
+mod audience;
 mod begun;
 mod cut;
 mod digest;
@@ -27,6 +28,7 @@ mod elsewhere_tests;
 #[cfg(test)]
 mod replay_tests;
 
+pub use audience::is_for_agent_alone;
 pub use begun::{Begun, begun, begun_by};
 pub use digest::{Hearer, digest, digest_for, is_any_said};
 pub use echo::Echo;

@@ -9,6 +9,8 @@ use serde_json::value::RawValue;
 
 use super::event::text_of;
 use super::marks::{self, Attached, letters};
+use super::sum::Sum;
+use crate::transcript::is_for_agent_alone;
 
 /// How many prompts are known, the last ones.
 const MOST: usize = 256;
@@ -21,7 +23,11 @@ const MOST_PLACES: usize = 64;
 
 /// Prompts with something attached.
 #[derive(Debug, Clone, Default)]
-pub(super) struct AttachedPrompts(VecDeque<Prompt>);
+pub(super) struct AttachedPrompts {
+    prompts: VecDeque<Prompt>,
+    /// What was said in all of them, also in those that are known no more, to the agent alone.
+    for_agent: BTreeSet<Sum>,
+}
 
 /// One of them.
 #[derive(Debug, Clone)]
@@ -29,6 +35,8 @@ struct Prompt {
     /// The letters before what is attached, between that, and behind it.
     letters: Vec<String>,
     attached: Vec<Attached>,
+    /// All that is said in it, with what its client said to the agent alone.
+    text: String,
 }
 
 /// What is taken for something attached.
@@ -65,20 +73,27 @@ struct Resource {
 impl AttachedPrompts {
     /// Notes a prompt of these blocks, if something is attached to it.
     pub(super) fn note(&mut self, blocks: &[&RawValue]) {
+        let for_agent = blocks.iter().filter(|block| is_for_agent_alone(block.get()));
+        self.for_agent.extend(for_agent.filter_map(|block| text_of(block)).map(|text| Sum::of(&text)));
         let Some(prompt) = Prompt::of(blocks) else { return };
-        if self.0.len() == MOST {
-            self.0.pop_front();
+        if self.prompts.len() == MOST {
+            self.prompts.pop_front();
         }
-        self.0.push_back(prompt);
+        self.prompts.push_back(prompt);
+    }
+
+    /// Whether a client has said this to the agent alone, in one of its prompts.
+    pub(super) fn has_for_agent(&self, text: &str) -> bool {
+        !self.for_agent.is_empty() && self.for_agent.contains(&Sum::of(text))
     }
 
     /// A message without what tells of something attached, if it is known to be what the user said then.
     pub(super) fn as_sent(&self, message: &str, is_known: impl Fn(&str) -> bool) -> Option<String> {
-        if self.0.is_empty() {
+        if self.prompts.is_empty() {
             return None;
         }
         let letters = letters(message);
-        let whole = |marks| self.told_as(&letters, marks).map(Prompt::text);
+        let whole = |marks| self.told_as(&letters, marks).map(|prompt| prompt.text.clone());
         let without_attached = || Some(self.without_attached(&letters)).filter(|text| is_known(text));
         // What a user says may have a mention or a link itself, which is not taken out of the prompt that has it.
         whole(Marks::Sure).or_else(without_attached).or_else(|| whole(Marks::Likely))
@@ -88,8 +103,7 @@ impl AttachedPrompts {
     fn without_attached(&self, letters: &str) -> String {
         let (mut text, mut rest) = (String::new(), letters);
         for _ in 0..MOST_MARKS {
-            let places = [rest.find(['@', '<', '[', '!']), rest.find(marks::SECTION)];
-            let Some(at) = places.into_iter().flatten().min() else { break };
+            let Some(at) = marks::next(rest) else { break };
             let (before, marked) = rest.split_at(at);
             text.push_str(before);
             let length = self.marked(marked);
@@ -103,28 +117,39 @@ impl AttachedPrompts {
 
     /// How many bytes these letters begin with that tell of something attached to one of the prompts.
     fn marked(&self, told: &str) -> Option<usize> {
-        let prompts = || self.0.iter().rev();
+        let prompts = || self.prompts.iter().rev();
         let likely = || prompts().find_map(|prompt| marks::likely(&prompt.attached, told).first().copied());
         prompts().find_map(|prompt| marks::sure(&prompt.attached, told)).or_else(likely)
     }
 
-    /// The prompt that these letters are, with what was attached to it told as text.
+    /// The prompt that these letters are, with what was attached to it told as text: of several that with the most words, since
+    /// what only looks like a file may have the words of another in it, and of those the last.
     fn told_as(&self, letters: &str, marks: Marks) -> Option<&Prompt> {
-        self.0.iter().rev().find(|prompt| prompt.is_told_as(letters, marks))
+        let told = self.prompts.iter().filter(|prompt| prompt.is_told_as(letters, marks));
+        told.max_by_key(|prompt| prompt.letters.iter().map(String::len).sum::<usize>())
     }
 }
 
 impl Prompt {
     fn of(blocks: &[&RawValue]) -> Option<Self> {
-        let mut prompt = Self { letters: vec![String::new()], attached: Vec::new() };
+        let mut prompt = Self { letters: vec![String::new()], attached: Vec::new(), text: String::new() };
         let (mut length, mut is_text) = (0, true);
+        let has_words = |block: &RawValue| text_of(block).is_some_and(|text| !text.trim().is_empty());
+        let is_users = |block: &RawValue| !is_for_agent_alone(block.get()) && has_words(block);
         for block in blocks {
             if let Some(more) = text_of(block) {
+                prompt.text.push_str(&letters(&more));
+                length += more.len();
+                // Some agents tell that among what the user said, some as what it is, and some leave it out.
+                if is_for_agent_alone(block.get()) && blocks.iter().any(|block| is_users(block)) {
+                    prompt.attached.push(Attached::file(std::iter::empty(), Some(&more)));
+                    is_text = false;
+                    continue;
+                }
                 if !std::mem::replace(&mut is_text, true) {
                     prompt.letters.push(String::new());
                 }
                 prompt.letters.last_mut()?.push_str(&letters(&more));
-                length += more.len();
                 continue;
             }
             is_text = false;
@@ -139,11 +164,6 @@ impl Prompt {
             prompt.letters.push(String::new());
         }
         (prompt.letters.len() > 1 && length <= LONGEST).then_some(prompt)
-    }
-
-    /// What the user said in it.
-    fn text(&self) -> String {
-        self.letters.concat()
     }
 
     /// Whether these letters are its own, with what is attached told in its places, before all or behind all: some tell a link

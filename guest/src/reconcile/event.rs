@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::transcript::{Ended, Entry, Kind};
+use crate::transcript::{Ended, Entry, Kind, is_for_agent_alone};
 
 /// An entry, as far as it matters who said what.
 #[derive(Debug)]
@@ -14,6 +14,8 @@ pub(super) enum Event<'a> {
     Prompt { blocks: Vec<&'a RawValue>, with: Option<(String, String)> },
     /// A part of this message of the user.
     User { message: Option<&'a str>, content: Option<&'a RawValue> },
+    /// The same of what is told as the user's and is for the agent alone.
+    ForAgent { message: Option<&'a str>, content: &'a RawValue },
     /// A part of this message of the agent.
     Agent { message: Option<&'a str>, content: Option<&'a RawValue> },
     /// Something the agent did.
@@ -68,6 +70,11 @@ impl<'a> Event<'a> {
                 let Update { kind, content, message } = update;
                 let message = message.map(RawValue::get);
                 match kind.as_ref() {
+                    "user_message_chunk"
+                        if let Some(content) = content.filter(|block| is_for_agent_alone(block.get())) =>
+                    {
+                        Self::ForAgent { message, content }
+                    }
                     "user_message_chunk" => Self::User { message, content },
                     "agent_message_chunk" => Self::Agent { message, content },
                     _ => Self::Done,

@@ -8,11 +8,11 @@ use super::asides::{Apart, Asides};
 use super::attached::AttachedPrompts;
 use super::event::{Event, text_of};
 use super::grain::Grain;
+use super::heard::Heard;
 use super::late::Ends;
 use super::open_turn::{Open, Said};
 use super::pieces::Pieces;
 use super::places::gaps;
-use super::sum::Sum;
 use super::turn::{Outcome, Strip, Turn, Uncopied};
 use super::wanted::Wanted;
 use crate::store::Known;
@@ -170,6 +170,12 @@ impl Fold {
                 }
                 self.user(number, message, content.and_then(text_of).into_iter());
             }
+            Event::ForAgent { message, content } => {
+                if entry.is_some_and(|entry| entry.turn.is_none() && entry.speaker.is_none()) {
+                    self.end_of_others(None);
+                }
+                self.for_agent(number, message, text_of(content));
+            }
             Event::Agent { message, content } => {
                 self.agent(number, message);
                 if let Some(text) = content.and_then(text_of)
@@ -254,8 +260,27 @@ impl Fold {
         let mut texts = texts.peekable();
         // What is attached to a prompt is no other prompt.
         let has_text = texts.peek().is_some();
-        let is_one_message =
-            |open: &Open| message.is_some() && open.message.as_deref() == message || !has_text || !open.has_words();
+        self.go_on_with(number, message, |open| {
+            message.is_some() && open.message.as_deref() == message || !has_text || !open.has_words()
+        });
+        let strip = self.strip;
+        if let Some(open) = &mut self.open {
+            texts.for_each(|text| open.said.hear(&text, strip));
+        }
+    }
+
+    /// Something that is told as the user's and is for the agent alone. It stands with what the user said, and is not that.
+    fn for_agent(&mut self, number: u64, message: Option<&str>, text: Option<Cow<'_, str>>) {
+        self.go_on_with(number, message, |open| {
+            message.is_none() || open.message.as_deref() == message || !open.has_words()
+        });
+        if let (Some(open), Some(text)) = (&mut self.open, text.filter(|text| self.attached.has_for_agent(text))) {
+            open.said.hear_for_agent(&text);
+        }
+    }
+
+    /// An entry of what the user is saying, or of something else that is said next.
+    fn go_on_with(&mut self, number: u64, message: Option<&str>, is_one_message: impl Fn(&Open) -> bool) {
         let goes_on = self.open.as_ref().is_some_and(|open| {
             matches!(open.said, Said::User(_) | Said::UserAtLength(_))
                 && (self.grain != Grain::Prompts || is_one_message(open))
@@ -265,10 +290,6 @@ impl Fold {
         }
         let open = self.entry(number);
         open.message = message.map(str::to_owned);
-        let strip = self.strip;
-        if let Some(open) = &mut self.open {
-            texts.for_each(|text| open.said.hear(&text, strip));
-        }
     }
 
     /// Something the agent said or did.
@@ -303,9 +324,9 @@ impl Fold {
 
     fn user_is_done(&mut self) {
         let Some(open) = &mut self.open else { return };
-        let (user, pieces) = match std::mem::replace(&mut open.said, Said::User(String::new())) {
+        let (user, pieces) = match std::mem::replace(&mut open.said, Said::User(Heard::default())) {
             Said::User(heard) => {
-                let text = as_sent((self.strip)(&heard), &self.attached, &self.wanted);
+                let text = heard.as_sent(self.strip, &self.attached, &self.wanted);
                 let mut writer = self.wanted.of_user();
                 writer.push(&text);
                 (writer, self.wanted.pieces_of(&text))
@@ -390,14 +411,4 @@ impl Fold {
             holds,
         });
     }
-}
-
-/// What the user has said, without what tells of something that was attached to a prompt.
-fn as_sent<'t>(text: Cow<'t, str>, attached: &AttachedPrompts, wanted: &Wanted) -> Cow<'t, str> {
-    let is_prompt = |text: &str| wanted.is_prompt(Sum::of(text));
-    if is_prompt(&text) {
-        return text;
-    }
-    let is_said = |text: &str| is_prompt(text) || !wanted.pieces_of(text).is_empty();
-    attached.as_sent(&text, is_said).map_or(text, Cow::Owned)
 }

@@ -1,7 +1,8 @@
-//! How agents tell in text what is attached to a prompt: by a mention, a link, an element, a tag, a section at the end, or by
-//! nothing but its address or its text.
+//! How agents tell in text what is attached to a prompt: by a mention, a link, a label, an element, a tag, between lines, below a
+//! heading, in a section at the end, or by nothing but its address or its text.
 
 use super::sum::Sum;
+use crate::store::keys;
 
 /// In how many bytes an image or a sound is told at most.
 const LONGEST_MEDIUM: usize = 128;
@@ -9,17 +10,25 @@ const LONGEST_MEDIUM: usize = 128;
 const LONGEST_LABEL: usize = 256;
 /// How many bytes of a file's beginning are kept.
 const LONGEST_BEGINNING: usize = 64;
-/// How many ends of something of which it is not known what it has are looked at.
+/// How many ends of something of which it is not known what it has are looked at, from the first, and from the last.
 const MOST_ENDS: usize = 16;
 /// A name with less would be found anywhere.
 const SHORTEST_NAME: usize = 3;
 
 /// How a section with files begins, before what they are.
-pub(super) const SECTION: &str = "---Contentfromreferenced";
+const SECTION: &str = "---Contentfromreferenced";
 /// How a file begins in there.
 const IN_SECTION: &str = "Contentfrom@";
 /// How it ends, if its end is told.
 const SECTION_END: &str = "---Endofcontent---";
+/// How the line before a file begins that stands between two.
+const LINE_BEFORE: &str = "---Resource:";
+/// How such a line ends, and all of the line behind the file.
+const LINE: &str = "---";
+/// How the heading above a file that was linked begins: with its path.
+const HEADING: &str = "#/";
+/// What such a file stands between.
+const FENCE: &str = "```";
 
 /// What of a text counts here. That is less than what counts of what was said: some agents mark a space in a name, or what is
 /// Markdown in a text, with a backslash, so none of those counts.
@@ -62,11 +71,17 @@ impl Attached {
     /// A file with these names.
     pub(super) fn file(names: impl Iterator<Item = String>, text: Option<&str>) -> Self {
         let mut all = Vec::new();
-        for name in names.map(|name| letters(&name)) {
-            let path = name.strip_prefix("file://").unwrap_or_default().to_owned();
-            let file = name.rsplit('/').next().unwrap_or_default().to_owned();
-            all.extend([name, path, file].into_iter().filter(|name| name.len() >= SHORTEST_NAME));
+        for name in names {
+            let path = path(&name).unwrap_or_default();
+            let without_place = path.split(['#', '?']).next().unwrap_or_default();
+            let file = name.rsplit('/').next().unwrap_or_default();
+            let written = [name.as_str(), path, without_place, file];
+            let read = [path, without_place, file].into_iter().filter_map(keys::decode);
+            let names = written.into_iter().map(letters).chain(read.map(|name| letters(&name)));
+            all.extend(names.filter(|name| name.len() >= SHORTEST_NAME));
         }
+        all.sort_unstable();
+        all.dedup();
         Self::File { names: all, text: text.map(Contents::of) }
     }
 
@@ -104,12 +119,31 @@ impl Attached {
     }
 
     /// How many bytes these letters begin with that are a link to it. Its name may have brackets itself.
-    fn link_length(&self, told: &str) -> Option<usize> {
+    fn link_length<'t>(&self, told: &'t str) -> Option<usize> {
         let label = told.strip_prefix('!').unwrap_or(told).strip_prefix('[')?;
-        let middle = label.find("](").filter(|end| *end <= LONGEST_LABEL && is_balanced(&label[..*end]))?;
-        let address = &label[middle + 2..];
-        let ends = self.names().iter().filter_map(|name| address.strip_prefix(name.as_str())?.strip_prefix(')'));
+        let middles = label.match_indices("](").take_while(|(end, _)| *end <= LONGEST_LABEL);
+        let addresses =
+            middles.filter(|(end, _)| is_balanced(&label[..*end])).map(|(end, middle)| &label[end + middle.len()..]);
+        let behind = |address: &'t str, name: &String| address.strip_prefix(name.as_str())?.strip_prefix(')');
+        let ends = addresses.flat_map(|address| self.names().iter().filter_map(move |name| behind(address, name)));
         ends.map(|rest| told.len() - rest.len()).max()
+    }
+
+    /// How many bytes these letters begin with that are its name as a label, perhaps with a line.
+    fn label_length(&self, told: &str) -> Option<usize> {
+        let label = told.strip_prefix('[')?;
+        let rest = &label[self.name_length(label)?..];
+        let line =
+            rest.strip_prefix(':').map_or(rest, |line| line.trim_start_matches(|digit: char| digit.is_ascii_digit()));
+        Some(told.len() - line.strip_prefix(']')?.len())
+    }
+
+    /// How many bytes these letters begin with that are what is in it between two lines, the first with its name.
+    fn between_lines_length(&self, told: &str) -> Option<usize> {
+        let named = told.strip_prefix(LINE_BEFORE)?;
+        let file = named[self.name_length(named)?..].strip_prefix(LINE)?;
+        let rest = file[self.text_length(file)?..].strip_prefix(LINE)?;
+        Some(told.len() - rest.len())
     }
 
     /// How many bytes these letters begin with that are an element with what is in it.
@@ -134,7 +168,10 @@ impl Attached {
 /// How many bytes these letters begin with that tell of one of these for sure.
 pub(super) fn sure(all: &[Attached], told: &str) -> Option<usize> {
     let mention = |attached: &Attached| Some(1 + attached.name_length(told.strip_prefix('@')?)?);
-    let lengths = |attached| [mention(attached), attached.link_length(told), attached.element_length(told)];
+    let lengths = |attached: &Attached| {
+        let named = [mention(attached), attached.link_length(told), attached.label_length(told)];
+        named.into_iter().chain([attached.element_length(told), attached.between_lines_length(told)])
+    };
     all.iter().flat_map(lengths).flatten().chain(section(all, told)).max()
 }
 
@@ -146,6 +183,8 @@ pub(super) fn likely(all: &[Attached], told: &str) -> Vec<usize> {
     let is_told = |length: &usize| all.iter().any(|attached| attached.is_named_in(&told[..*length]));
     match told.as_bytes() {
         [b'<', ..] => elements(told).chain(told.find('>').map(|end| end + 1)).filter(is_told).collect(),
+        [b'#', ..] => parts(all, told, 1, FENCE),
+        _ if told.starts_with(LINE_BEFORE) => parts(all, told, LINE_BEFORE.len(), LINE),
         [b'[', ..] | [b'!', b'[', ..] => label(told).into_iter().filter(is_told).collect(),
         _ if told.starts_with(SECTION) => {
             let ends = told.match_indices(SECTION_END).map(|(at, end)| at + end.len()).take(MOST_ENDS);
@@ -161,6 +200,38 @@ pub(super) fn likely(all: &[Attached], told: &str) -> Vec<usize> {
 pub(super) fn bare(all: &[Attached], told: &str) -> impl Iterator<Item = usize> {
     let address = |attached: &Attached| attached.name_length(told).filter(|length| told[..*length].contains('/'));
     all.iter().flat_map(move |attached| [address(attached), attached.text_length(told)]).flatten()
+}
+
+/// Where the next of what may tell of something attached begins.
+pub(super) fn next(told: &str) -> Option<usize> {
+    let begins = [SECTION, LINE_BEFORE, HEADING].map(|begin| told.find(begin));
+    begins.into_iter().chain([told.find(['@', '<', '[', '!'])]).flatten().min()
+}
+
+/// The path in the address of a file, as the address has it: clients have addresses of their own with one in them.
+fn path(address: &str) -> Option<&str> {
+    let in_query = |address| str::split_once(address, "?path=").map(|(_, path)| path);
+    address.strip_prefix("file://").or_else(|| in_query(address))
+}
+
+/// Where a file that stands between such marks may have its end, where one of these is named from this place up to the first.
+fn parts(all: &[Attached], told: &str, from: usize, mark: &str) -> Vec<usize> {
+    let Some(begin) = told[from..].find(mark).filter(|length| *length <= LONGEST_LABEL).map(|length| from + length)
+    else {
+        return Vec::new();
+    };
+    let is_named = |attached: &Attached| attached.names().iter().any(|name| told[from..begin].contains(name.as_str()));
+    if !all.iter().any(is_named) {
+        return Vec::new();
+    }
+    let file = begin + mark.len();
+    // What is in it may end as the mark begins.
+    let ends = told.char_indices().map(|(at, _)| at).filter(|at| *at >= file && told[*at..].starts_with(mark));
+    let mut ends: Vec<usize> = ends.map(|at| at + mark.len()).collect();
+    if let Some(middle) = ends.len().checked_sub(2 * MOST_ENDS) {
+        ends.drain(MOST_ENDS..MOST_ENDS + middle);
+    }
+    ends
 }
 
 /// Whether each bracket in it that is opened is closed, and no other.

@@ -1,13 +1,11 @@
 //! The turn under way where entries are read one by one.
 
+use super::heard::Heard;
 use super::places::Gathered;
 use super::sum::Sum;
 use super::text::Writer;
 use super::turn::{Half, Strip};
 use crate::transcript::Ended;
-
-/// How much of a user's message is looked through for the layer's own words, which stand in front.
-const LOOKED_THROUGH: usize = 256 * 1024;
 
 /// The turn under way.
 #[derive(Debug)]
@@ -30,7 +28,7 @@ pub(super) struct Open {
 #[derive(Debug)]
 pub(super) enum Said {
     /// The user is speaking; the layer's own words are still to be taken out of this.
-    User(String),
+    User(Heard),
     /// The user is speaking at length.
     UserAtLength(Writer),
     /// The user is done.
@@ -45,7 +43,7 @@ impl Open {
             tag: None,
             is_ours: false,
             took_part: None,
-            said: Said::User(String::new()),
+            said: Said::User(Heard::default()),
             message: None,
             ended: None,
             made: None,
@@ -54,7 +52,7 @@ impl Open {
 
     /// Whether the user has said something in words.
     pub(super) fn has_words(&self) -> bool {
-        !matches!(&self.said, Said::User(heard) if heard.is_empty())
+        !matches!(&self.said, Said::User(heard) if heard.said().is_empty())
     }
 
     /// Whether somebody has said something and this is no part of the same message.
@@ -71,15 +69,22 @@ impl Said {
     pub(super) fn hear(&mut self, text: &str, strip: Strip) {
         match self {
             Self::User(heard) => {
-                heard.push_str(text);
-                if heard.len() > LOOKED_THROUGH {
+                heard.hear(text);
+                if heard.is_long() {
                     let mut writer = Writer::default();
-                    writer.push(&strip(heard));
+                    writer.push(&strip(heard.said()));
                     *self = Self::UserAtLength(writer);
                 }
             }
             Self::UserAtLength(writer) => writer.push(text),
             Self::Agent { .. } => {}
+        }
+    }
+
+    /// Something is told that a client has said to the agent alone.
+    pub(super) fn hear_for_agent(&mut self, text: &str) {
+        if let Self::User(heard) = self {
+            heard.hear_for_agent(text);
         }
     }
 }

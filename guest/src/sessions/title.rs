@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::rpc::Object;
 use crate::store::keys;
+use crate::transcript::is_for_agent_alone;
 
 /// The longest automatic title, in characters.
 pub const LONGEST: usize = 80;
@@ -21,7 +22,13 @@ pub fn one_line(title: &str) -> String {
 /// A title for a conversation that begins with this prompt (the JSON of `prompt`); `None` if nothing in it can name it.
 pub fn from_prompt(prompt: &str) -> Option<String> {
     let blocks: Vec<&RawValue> = serde_json::from_str(prompt).ok()?;
-    let blocks: Vec<Object<'_>> = blocks.into_iter().map(|block| Object::parse_or_empty(block.get())).collect();
+    let is_users = |block: &&&RawValue| !is_for_agent_alone(block.get());
+    from_blocks(blocks.iter().filter(is_users)).or_else(|| from_blocks(blocks.iter()))
+}
+
+/// The same of some of its blocks.
+fn from_blocks<'a>(blocks: impl Iterator<Item = &'a &'a RawValue>) -> Option<String> {
+    let blocks: Vec<Object<'_>> = blocks.map(|block| Object::parse_or_empty(block.get())).collect();
     let texts = texts(&blocks);
     let line = |in_code: bool, says: fn(&str) -> bool| {
         let lines = texts.iter().flat_map(|text| lines(text)).filter(move |line| line.in_code == in_code);
@@ -213,6 +220,22 @@ mod tests {
             (json!([link("a.rs"), text("summarize")]), "summarize"),
             (json!([text("look"), link("a.rs"), image, text("and here")]), "look"),
             (json!([text("one"), text("two")]), "one"),
+        ] {
+            assert_eq!(from_prompt(&blocks.to_string()).as_deref(), Some(expected), "{blocks}");
+        }
+    }
+
+    #[test]
+    fn what_a_client_says_to_the_agent_alone_names_a_conversation_only_where_nothing_else_does() {
+        let text = |text: &str| json!({"type": "text", "text": text});
+        let for_agent = |text: &str| json!({"type": "text", "text": text, "annotations": {"audience": ["assistant"]}});
+        let image = json!({"type": "image", "data": "", "mimeType": "image/png"});
+        for (blocks, expected) in [
+            (json!([for_agent("Use these skills"), text("fix it")]), "fix it"),
+            (json!([for_agent("Use these skills"), text("```\nx = 1\n```")]), "x = 1"),
+            (json!([for_agent("Use these skills"), image]), "Image"),
+            (json!([for_agent("Use these skills"), text(" ")]), "Use these skills"),
+            (json!([for_agent("Use these skills")]), "Use these skills"),
         ] {
             assert_eq!(from_prompt(&blocks.to_string()).as_deref(), Some(expected), "{blocks}");
         }

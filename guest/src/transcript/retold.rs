@@ -218,7 +218,7 @@ impl Retold {
                     exchange.calls.get(id).is_some_and(|known| known.has(told) || *is_whole && goes_on)
                 }
                 Said::Other(print) => exchange.others.pass(*print),
-                Said::User(_) | Said::Attached(_) => false,
+                Said::User(_) | Said::ForAgent(_) | Said::Attached(_) => false,
             })
     }
 
@@ -227,7 +227,7 @@ impl Retold {
         let (goes_on, may_be_torn) = (self.run.goes_on, self.is_torn && self.at == 0);
         let passes = |exchange: &mut Exchange| match said {
             Said::User(text) if text.is_empty() => goes_on,
-            Said::User(text) => {
+            Said::User(text) | Said::ForAgent(text) => {
                 exchange.user.pass(text)
                     || may_be_torn && text.len() >= SHORT && exchange.user.pass_with_all_before(text)
             }
@@ -238,8 +238,13 @@ impl Retold {
             return Ok(true);
         }
         if !passes(&mut self.window[self.at + 1]) {
-            // Agents tell images and files in ways of their own, or with what they stand for.
-            return Ok(matches!(said, Said::Attached(_)) && self.has_begun && goes_on);
+            return Ok(match said {
+                // Agents tell images and files in ways of their own, or with what they stand for.
+                Said::Attached(_) => self.has_begun && goes_on,
+                // What they have read of these belongs to what the user says next, or has said.
+                Said::ForAgent(_) => true,
+                _ => false,
+            });
         }
         self.at += 1;
         if self.window.len() == self.at + 1 {
@@ -250,6 +255,9 @@ impl Retold {
 
     /// Whether what was said again up to this is no chance.
     fn is_sure(&self, said: &Said, is_echo: bool) -> bool {
+        if matches!(said, Said::ForAgent(_)) {
+            return self.run.is_sure;
+        }
         let exchange = &self.window[self.at];
         let is_long = |length| self.run.is_sure || self.run.length >= length;
         if said.is_users() {

@@ -61,8 +61,18 @@ fn shown(store: &Memory, world: &World, told: &[Value]) -> (Vec<Value>, Value) {
     (shown, set_aside)
 }
 
+/// What is for the agent alone.
+fn for_agent(text: &str) -> Value {
+    json!({"type": "text", "text": text, "annotations": {"audience": ["assistant"]}})
+}
+
 /// Whether this prompt, among others, is known again in such a message, cancelled and answered, the first time and again.
 fn is_known_again(prompt: &[Value], told: &str) {
+    is_known_again_in(prompt, &[text(told)]);
+}
+
+/// The same in a message of these blocks.
+fn is_known_again_in(prompt: &[Value], told: &[Value]) {
     for (answer, stop) in [(call("c1"), "cancelled"), (says("Ok."), "end_turn")] {
         let (store, world) = (Memory::new(), World::unrecorded());
         let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
@@ -77,7 +87,8 @@ fn is_known_again(prompt: &[Value], told: &str) {
             [chunk("user_message_chunk", "Good morning"), says("Good morning, what shall it be?")],
             [chunk("user_message_chunk", "And then?"), says("Then it is done.")],
         );
-        let replay = [&before[..], &[chunk("user_message_chunk", told), answer.clone()], &behind].concat();
+        let told_now: Vec<Value> = told.iter().map(user).chain([answer.clone()]).collect();
+        let replay = [&before[..], &told_now, &behind].concat();
         let content = |update: &Value| {
             if update["content"].is_null() { update["toolCallId"].clone() } else { update["content"].clone() }
         };
@@ -89,7 +100,7 @@ fn is_known_again(prompt: &[Value], told: &str) {
             .chain(behind.iter().map(content))
             .collect();
         for time in ["first", "again"] {
-            assert_eq!(shown(&store, &world, &replay), (expected.clone(), Value::Null), "{told}, {stop}, {time}");
+            assert_eq!(shown(&store, &world, &replay), (expected.clone(), Value::Null), "{told:?}, {stop}, {time}");
         }
     }
 }
@@ -149,6 +160,82 @@ fn what_is_said_between_two_files_is_a_part_of_the_prompt() {
     let (one, other) = (context("a.rs", "fn main() {}"), context("b.rs", "fn main() {}"));
     let prompt = [text("Good morning"), file("a.rs"), text(" again"), file("b.rs")];
     is_known_again(&prompt, &format!("Good morning{one} again{other}"));
+}
+
+#[test]
+fn what_an_agent_has_read_of_a_link_is_not_what_the_user_said() {
+    let called = for_agent("Called the Read tool with the following input: {\"filePath\":\"/work/a.rs\"}");
+    let read = for_agent("<path>/work/a.rs</path>\n<content>1: fn main() {}\n</content>");
+    let linked = json!({"type": "resource_link", "uri": "file:///work/a.rs", "name": "a.rs", "mimeType": "text/plain"});
+    let told = [called, read, linked];
+    for prompt in [
+        vec![link(), text("Explain")],
+        vec![text("Explain "), link()],
+        vec![text("Look at "), link(), text(" and fix it")],
+        vec![link()],
+    ] {
+        let in_place =
+            prompt.iter().flat_map(|block| if block["type"] == "text" { vec![block.clone()] } else { told.to_vec() });
+        is_known_again_in(&prompt, &in_place.collect::<Vec<Value>>());
+    }
+    is_known_again_in(&[text("Explain "), file("a.rs")], &[text("Explain "), text("[/work/a.rs]\nfn main() {}\n")]);
+}
+
+#[test]
+fn a_prompt_is_known_again_though_its_file_is_told_between_lines_or_below_a_heading() {
+    let lines = |name: &str| format!("--- Resource: file:///work/{name} ---\nfn main() {{}}\n\n---\n");
+    let heading = "\n\n# /work/a.rs\n```\n# Shop\n```\nnpm start\n```\n\n```";
+    for (prompt, told) in [
+        (vec![text("Explain "), file("a.rs")], format!("Explain {}", lines("a.rs"))),
+        (vec![file("a.rs"), text("or"), file("b.rs")], format!("{}or{}", lines("a.rs"), lines("b.rs"))),
+        (vec![file("a.rs")], lines("a.rs")),
+        (vec![text("Explain "), link(), text(" please")], format!("Explain {heading} please")),
+        (vec![link(), text("What is "), file("a.rs")], format!("{heading}What is {}", lines("a.rs"))),
+        (vec![link()], heading.to_owned()),
+    ] {
+        is_known_again(&prompt, &told);
+    }
+}
+
+#[test]
+fn what_a_client_says_to_the_agent_alone_is_a_part_of_its_prompt_however_it_is_told() {
+    let skills = || for_agent("Use these skills: review.");
+    for told in [
+        vec![skills(), text("Fix it")],
+        vec![text("Use these skills: review."), text("Fix it")],
+        vec![text("Use these skills: review.\n\nFix it")],
+        vec![text("Fix it")],
+    ] {
+        is_known_again_in(&[skills(), text("Fix it")], &told);
+    }
+    is_known_again_in(&[skills()], &[skills()]);
+    is_known_again_in(&[skills(), link()], &[skills(), for_agent("a.rs: fn main() {}"), link()]);
+}
+
+#[test]
+fn what_the_user_said_like_that_stays_another_prompt() {
+    for (prompt, said) in [
+        (vec![text("Explain "), link()], "Explain # /work/b.rs"),
+        (vec![text("Explain "), link()], "Explain\n# /work/a.rs\n```\nfn main() {}\n```\nand fix it"),
+        (vec![text("Explain "), file("a.rs")], "Explain --- Resource: file:///work/b.rs ---\nfn main() {}\n---"),
+        (vec![text("Explain "), file("a.rs")], "Explain [b.rs]"),
+        (vec![for_agent("Use these skills: review."), text("Fix it")], "Use these skills: review."),
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        desk.new_session("s1", CWD);
+        prompt_until_sent(&mut desk, "turn", &prompt);
+        tells(&mut desk, &[says("Ok.")]);
+        desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+        leave(desk);
+        let replay: Vec<Value> = prompt.iter().map(user).chain([says("Ok.")]).collect();
+        let more = [chunk("user_message_chunk", said), says("It is.")];
+        let expected: Vec<Value> = prompt.iter().cloned().chain([text("Ok."), text(said), text("It is.")]).collect();
+        for time in ["first", "again"] {
+            let replay = [&replay[..], &more].concat();
+            assert_eq!(shown(&store, &world, &replay), (expected.clone(), Value::Null), "{said}, {time}");
+        }
+    }
 }
 
 #[test]

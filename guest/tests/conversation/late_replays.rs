@@ -274,7 +274,34 @@ fn a_replay_that_tells_attachments_and_calls_in_ways_of_its_own_is_known_again_u
     let otherwise = json!({"type": "image", "mimeType": "image/png", "data": "AAAA", "uri": "file:///a.png"});
     let mut call = tool("c1", "Read", "completed");
     call["rawInput"] = json!({"path": "a.rs"});
-    let cases: [Otherwise; 3] = [
+    let link = json!({"type": "resource_link", "uri": "file:///a.rs", "name": "a.rs"});
+    let linked = json!({"type": "resource_link", "uri": "file:///a.rs", "name": "a.rs", "mimeType": "text/plain"});
+    let read = |text: &str| user(json!({"type": "text", "text": text, "annotations": {"audience": ["assistant"]}}));
+    let cases: [Otherwise; 5] = [
+        (
+            "what it has read of a link",
+            vec![text("What does this print: "), link.clone()],
+            vec![says("It prints nothing")],
+            vec![
+                user(text("What does this print: ")),
+                read("Called the Read tool"),
+                read("fn main() {}"),
+                user(linked),
+                says("It prints nothing"),
+            ],
+        ),
+        (
+            "what it has read of a link, first",
+            vec![link.clone(), text("What does this print?")],
+            vec![says("It prints nothing")],
+            vec![
+                read("Called the Read tool"),
+                read("fn main() {}"),
+                user(link),
+                user(text("What does this print?")),
+                says("It prints nothing"),
+            ],
+        ),
         (
             "an image with an address",
             vec![text("What is on this picture?"), image.clone()],

@@ -37,6 +37,10 @@ const FILES: &[&str] = &[
     "</context> <image>",
 ];
 
+const FOR_AGENT: &str = "Use these skills for this request: review.";
+/// What agents read of files that they are given links to.
+const READ: &str = "# Shop\n```\nnpm start\n```\n<b>\"it\"</b>";
+
 /// What a prompt is made of, by its places above.
 #[derive(Debug, Clone, Copy)]
 enum Block {
@@ -44,6 +48,8 @@ enum Block {
     Link(usize),
     File(usize, usize),
     Image,
+    /// A text that the client's user has not written, which is for the agent alone.
+    ForAgent,
 }
 
 /// How an agent tells what is attached.
@@ -57,6 +63,10 @@ enum Form {
     MentionAndSection,
     /// Nothing but the address, or the file.
     Bare,
+    /// A link in its place, behind what was read of it, which is for the agent alone; a file behind its name.
+    ReadForAgent,
+    /// A linked file below a heading, another file between two lines, and other links not at all.
+    HeadingAndLines,
 }
 
 fn blocks() -> impl Strategy<Value = Vec<Block>> {
@@ -65,20 +75,43 @@ fn blocks() -> impl Strategy<Value = Vec<Block>> {
         2 => (0..ADDRESSES.len()).prop_map(Block::Link),
         2 => (0..ADDRESSES.len(), 0..FILES.len()).prop_map(|(address, file)| Block::File(address, file)),
         1 => Just(Block::Image),
+        1 => Just(Block::ForAgent),
     ];
     proptest::collection::vec(block, 1..6)
 }
 
 fn forms() -> impl Strategy<Value = Form> {
-    prop_oneof![Just(Form::LinkAndContext), Just(Form::InPlace), Just(Form::MentionAndSection), Just(Form::Bare)]
+    prop_oneof![
+        Just(Form::LinkAndContext),
+        Just(Form::InPlace),
+        Just(Form::MentionAndSection),
+        Just(Form::Bare),
+        Just(Form::ReadForAgent),
+        Just(Form::HeadingAndLines),
+    ]
 }
 
 fn text(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
+fn for_agent(text: &str) -> Value {
+    json!({"type": "text", "text": text, "annotations": {"audience": ["assistant"]}})
+}
+
 fn name(address: &str) -> &str {
     address.rsplit('/').next().unwrap_or_default()
+}
+
+/// The path of a file that is linked, as it is on the disk.
+fn path(address: &str) -> Option<String> {
+    address.strip_prefix("file://").map(|path| path.replace("%20", " "))
+}
+
+/// Those that are known for a file, however the client calls it.
+fn path_of_any(address: &str) -> Option<String> {
+    let in_editor = address.strip_prefix("zed://").and_then(|rest| rest.split_once("?path="));
+    path(address).or_else(|| in_editor.map(|(_, path)| path.split('#').next().unwrap_or_default().to_owned()))
 }
 
 impl Block {
@@ -91,6 +124,7 @@ impl Block {
                 json!({"type": "resource", "resource": {"uri": ADDRESSES[at], "text": FILES[file]}})
             }
             Self::Image => json!({"type": "image", "data": "aGk=", "mimeType": "image/png"}),
+            Self::ForAgent => for_agent(FOR_AGENT),
         }
     }
 
@@ -102,27 +136,50 @@ impl Block {
 impl Form {
     /// A prompt as an agent tells it.
     fn told(self, prompt: &[Block]) -> Vec<Value> {
-        let context =
-            |at: usize, file: usize| format!("\n<context ref=\"{}\">\n{}\n</context>", ADDRESSES[at], FILES[file]);
-        let link = |at: usize| format!("[@{}]({})", name(ADDRESSES[at]), ADDRESSES[at]);
         let has_file = prompt.iter().any(|block| block.is_file());
-        let in_place = prompt.iter().map(|block| match (*block, self) {
-            (Block::Text(said), _) => text(TEXTS[said]),
-            (Block::Image, Self::LinkAndContext | Self::Bare) => Block::Image.sent(),
-            (Block::Image, Self::InPlace) => text("[image]"),
-            (Block::Image, Self::MentionAndSection) => text(if has_file { "" } else { "<image/png>" }),
-            (Block::Link(at) | Block::File(at, _), Self::LinkAndContext) | (Block::Link(at), Self::InPlace) => {
-                text(&link(at))
-            }
-            (Block::File(at, file), Self::InPlace) => text(&context(at, file)),
-            (Block::Link(at), Self::MentionAndSection) => {
-                text(&format!("@{}", ADDRESSES[at].trim_start_matches("file://")))
-            }
-            (Block::File(at, _), Self::MentionAndSection) => text(&format!("@{}", ADDRESSES[at])),
-            (Block::Link(at), Self::Bare) => text(ADDRESSES[at]),
-            (Block::File(_, file), Self::Bare) => text(FILES[file]),
+        let in_place = prompt.iter().flat_map(|block| match (*block, self) {
+            (Block::Text(said), _) => vec![text(TEXTS[said])],
+            (Block::ForAgent, Self::ReadForAgent | Self::HeadingAndLines) => vec![Block::ForAgent.sent()],
+            (Block::ForAgent, _) => vec![text(FOR_AGENT)],
+            (Block::Image, Self::InPlace) => vec![text("[image]")],
+            (Block::Image, Self::MentionAndSection) => vec![text(if has_file { "" } else { "<image/png>" })],
+            (Block::Image, _) => vec![Block::Image.sent()],
+            (Block::Link(at), _) => self.told_link(ADDRESSES[at]),
+            (Block::File(at, file), _) => vec![text(&self.told_file(ADDRESSES[at], FILES[file]))],
         });
         in_place.chain(self.told_behind(prompt).into_iter().map(|told| text(&told))).collect()
+    }
+
+    /// A link in its place.
+    fn told_link(self, address: &str) -> Vec<Value> {
+        match self {
+            Self::LinkAndContext | Self::InPlace => vec![text(&format!("[@{}]({address})", name(address)))],
+            Self::MentionAndSection => vec![text(&format!("@{}", address.trim_start_matches("file://")))],
+            Self::Bare => vec![text(address)],
+            Self::ReadForAgent => {
+                let Some(path) = path_of_any(address) else { return vec![text(address)] };
+                vec![
+                    for_agent(&format!("Called the Read tool with the following input: {{\"filePath\":\"{path}\"}}")),
+                    for_agent(&format!("<path>{path}</path>\n<type>file</type>\n<content>1: {READ}\n</content>")),
+                    json!({"type": "resource_link", "uri": format!("file://{path}"), "name": "file", "mimeType": "text/plain"}),
+                ]
+            }
+            Self::HeadingAndLines => {
+                path(address).map(|path| text(&format!("\n\n# {path}\n```\n{READ}\n```"))).into_iter().collect()
+            }
+        }
+    }
+
+    /// A file in its place.
+    fn told_file(self, address: &str, file: &str) -> String {
+        match self {
+            Self::LinkAndContext => format!("[@{}]({address})", name(address)),
+            Self::InPlace => format!("\n<context ref=\"{address}\">\n{file}\n</context>"),
+            Self::MentionAndSection => format!("@{address}"),
+            Self::Bare => file.to_owned(),
+            Self::ReadForAgent => format!("[{}]\n{file}", path(address).as_deref().unwrap_or(address)),
+            Self::HeadingAndLines => format!("--- Resource: {address} ---\n{file}\n---\n"),
+        }
     }
 
     /// What it tells behind all.
@@ -147,7 +204,7 @@ impl Form {
                 let files = format!("\n--- Content from referenced context ---{}", files.concat());
                 [linked, files].into_iter().filter(|section| section.contains("Content from @")).collect()
             }
-            Self::InPlace | Self::Bare => Vec::new(),
+            Self::InPlace | Self::Bare | Self::ReadForAgent | Self::HeadingAndLines => Vec::new(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What an entry says, as an account tells it.
 
 use crate::rpc::Object;
+use crate::transcript::audience::is_for_agent_alone;
 use crate::transcript::entry::{Entry, Kind};
 
 /// What an account calls the agent.
@@ -39,6 +40,12 @@ pub(super) fn said(entry: &Entry<'_>) -> Vec<Contribution> {
         .filter_map(|update| {
             let update = Object::parse(update)?;
             let (speaker, text) = match update.get_string("sessionUpdate")?.as_str() {
+                // What an agent has read by itself is not what its user said.
+                "user_message_chunk"
+                    if entry.kind != Kind::Prompt && update.get("content").is_some_and(is_for_agent_alone) =>
+                {
+                    return None;
+                }
                 "user_message_chunk" => ("User", block_text(&update.get_object("content"))),
                 "agent_message_chunk" => (ASSISTANT, block_text(&update.get_object("content"))),
                 "tool_call" => ("Tool call", update.get_text("title").map(|title| format!("{title}\n"))),

@@ -80,7 +80,12 @@ impl Exchanges {
                 Some(entries) => {
                     for entry in entries.iter().filter_map(|text| Entry::parse(text)) {
                         if !self.is_of_others(&entry) {
-                            self.ahead.extend(entry.updates().iter().map(|update| Said::read(update)));
+                            let is_prompt = entry.kind == Kind::Prompt;
+                            self.ahead.extend(entry.updates().iter().map(|update| match Said::read(update) {
+                                // Of what a client has said in its prompt, it is not known whether its agent heeds that.
+                                Said::ForAgent(text) if is_prompt => Said::User(text),
+                                said => said,
+                            }));
                         }
                     }
                 }
@@ -122,6 +127,8 @@ impl Exchange {
     pub(super) fn add(&mut self, said: Said) {
         match said {
             Said::User(text) => self.user.text.push_str(&text),
+            // An agent may tell something else of what it read.
+            Said::ForAgent(_) => {}
             Said::Attached(print) => self.attached.left.push(print),
             Said::Agent(text) => self.agent.text.push_str(&text),
             Said::Thought(text) => self.thoughts.text.push_str(&text),

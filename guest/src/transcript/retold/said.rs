@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::rpc::{self, Object};
+use crate::transcript::audience::is_for_agent_alone;
 use crate::transcript::echo::dense;
 use crate::transcript::own_words::strip;
 
@@ -13,6 +14,8 @@ pub(super) type Print = u64;
 #[derive(Debug)]
 pub(super) enum Said {
     User(String),
+    /// The same of what is told as the user's and is for the agent alone.
+    ForAgent(String),
     /// Something else than text.
     Attached(Print),
     Agent(String),
@@ -66,7 +69,9 @@ impl Said {
         let content = object.get("content");
         let parts = object.get_object("content");
         let text = parts.get_text("text").filter(|_| parts.get_string("type").as_deref() == Some("text"));
+        let is_for_agent = || content.is_some_and(is_for_agent_alone);
         match (kind.as_str(), text) {
+            ("user_message_chunk", Some(text)) if is_for_agent() => Self::ForAgent(dense(&strip(&text))),
             ("user_message_chunk", Some(text)) => Self::User(dense(&strip(&text))),
             ("user_message_chunk", None) => Self::Attached(print(&kind, content.unwrap_or_default())),
             ("agent_message_chunk", Some(text)) => Self::Agent(dense(&text)),
@@ -81,14 +86,14 @@ impl Said {
 
     /// Whether the user says it.
     pub(super) fn is_users(&self) -> bool {
-        matches!(self, Self::User(_) | Self::Attached(_))
+        matches!(self, Self::User(_) | Self::ForAgent(_) | Self::Attached(_))
     }
 
     /// How long its text is, in bytes.
     pub(super) fn length(&self) -> usize {
         match self {
             Self::User(text) | Self::Agent(text) | Self::Thought(text) => text.len(),
-            Self::Attached(_) | Self::Call { .. } | Self::Other(_) => 0,
+            Self::ForAgent(_) | Self::Attached(_) | Self::Call { .. } | Self::Other(_) => 0,
         }
     }
 }

@@ -124,7 +124,7 @@ impl TakenOver {
                 thoughts.pass(text) || text.len() >= SHORT && thoughts.pass_with_all_before(text)
             }
             Said::Other(print) => self.told.others.pass(*print),
-            Said::User(_) | Said::Attached(_) | Said::Call { .. } => false,
+            Said::User(_) | Said::ForAgent(_) | Said::Attached(_) | Said::Call { .. } => false,
         }
     }
 }

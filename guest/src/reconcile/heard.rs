@@ -1,0 +1,66 @@
+//! What is told of a user's message, and which prompt that is.
+
+use std::borrow::Cow;
+
+use super::attached::AttachedPrompts;
+use super::sum::Sum;
+use super::turn::Strip;
+use super::wanted::Wanted;
+
+/// How much of a user's message is looked through for the layer's own words, which stand in front.
+const LOOKED_THROUGH: usize = 256 * 1024;
+
+/// What is told of a user's message that is under way.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    /// What the user said.
+    said: String,
+    /// The same with what is told among it of what clients have said in their prompts to the agent alone, if anything is.
+    all: Option<String>,
+}
+
+impl Heard {
+    /// What the user said.
+    pub(super) fn said(&self) -> &str {
+        &self.said
+    }
+
+    /// Whether the user said more than is looked through.
+    pub(super) fn is_long(&self) -> bool {
+        self.said.len() > LOOKED_THROUGH
+    }
+
+    /// The user says more.
+    pub(super) fn hear(&mut self, text: &str) {
+        self.said.push_str(text);
+        self.hear_in_all(text);
+    }
+
+    /// Something is told that a client has said to the agent alone.
+    pub(super) fn hear_for_agent(&mut self, text: &str) {
+        self.all.get_or_insert_with(|| self.said.clone());
+        self.hear_in_all(text);
+    }
+
+    fn hear_in_all(&mut self, text: &str) {
+        if let Some(all) = self.all.as_mut().filter(|all| all.len() <= LOOKED_THROUGH) {
+            all.push_str(text);
+        }
+    }
+
+    /// What the user has said, without what tells of something that was attached to a prompt.
+    pub(super) fn as_sent(&self, strip: Strip, attached: &AttachedPrompts, wanted: &Wanted) -> Cow<'_, str> {
+        let is_prompt = |text: &str| wanted.is_prompt(Sum::of(text));
+        let is_said = |text: &str| is_prompt(text) || !wanted.pieces_of(text).is_empty();
+        let all = self.all.as_deref().filter(|all| all.len() <= LOOKED_THROUGH).map(strip);
+        if let Some(all) = all.as_ref().filter(|all| is_said(all)) {
+            return all.clone();
+        }
+        let said = strip(&self.said);
+        if is_prompt(&said) {
+            return said;
+        }
+        let sent = all.iter().chain([&said]).find_map(|text| attached.as_sent(text, is_said));
+        sent.map_or(said, Cow::Owned)
+    }
+}
