@@ -33,10 +33,11 @@ pub(super) fn is_call(text: &str) -> bool {
 /// Both sides, in which what the agent tells otherwise of the log's commands is told as the log has it.
 pub(super) fn joined<'a>(log: &'a [Turn], replay: &'a [Turn]) -> (Cow<'a, [Turn]>, Cow<'a, [Turn]>) {
     let its = its_in(log, 0..log.len());
-    let has_calls = its.iter().any(|at| log[*at].is_command);
+    let has_commands = its.iter().any(|at| log[*at].is_command);
+    // Of one that tells no prompts at all, or no answers, messages are compared by themselves.
     let has_both =
         replay.iter().any(|turn| !turn.user.is_empty()) && replay.iter().any(|turn| !turn.agent.sum().is_empty());
-    let same = if has_calls && has_both { Search::of(log, its, replay).all() } else { Vec::new() };
+    let same = if has_commands && has_both { Search::of(log, its, replay).all() } else { Vec::new() };
     joining::joined(log, replay, same, Vec::new())
 }
 
@@ -150,10 +151,7 @@ impl<'a> Search<'a> {
 
     /// The same of a command behind what is told as it was: whatever the agent tells as its prompt.
     fn behind_same(&self, first: usize) -> Option<(usize, usize)> {
-        let place = match self.told_before(first)? {
-            Some(before) => before + 1,
-            None => 0,
-        };
+        let place = self.place_behind(first)?;
         self.told_otherwise(first, place, |end, is_telling| is_telling || self.told_behind(end) == Some(place + 1))
     }
 
@@ -183,10 +181,10 @@ impl<'a> Search<'a> {
         (is_free && is_sure(end, is_telling)).then_some((end, place))
     }
 
-    /// Where the turn before this one is told, but for commands that are not told; none where there is none.
-    fn told_before(&self, first: usize) -> Option<Option<usize>> {
+    /// The place behind the one where the turn before this one is told, but for commands that are not told.
+    fn place_behind(&self, first: usize) -> Option<usize> {
         let before = (0..first).rev().find(|at| self.told[*at].is_some() || !self.turn(*at).is_command);
-        before.map_or(Some(None), |at| self.told[at].map(Some))
+        before.map_or(Some(0), |at| self.told[at].map(|place| place + 1))
     }
 
     /// Where the turn from here on is told, but for commands that are not told.
