@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::asides::{Apart, Asides};
 use super::attached::AttachedPrompts;
+use super::commands;
 use super::event::{Event, text_of};
 use super::grain::Grain;
 use super::heard::Heard;
@@ -158,9 +159,11 @@ impl Fold {
                 // without the layer, and not answered, it may tell something else later.
                 self.close(Behind::AnotherTurn);
                 Arc::make_mut(&mut self.attached).note(&blocks);
+                let is_command =
+                    blocks.iter().find_map(|block| text_of(block)).is_some_and(|text| commands::is_call(&text));
                 self.user(number, None, blocks.into_iter().filter_map(text_of));
                 if let Some(open) = &mut self.open {
-                    (open.is_ours, open.took_part) = (true, took_part);
+                    (open.is_ours, open.took_part, open.is_command) = (true, took_part, is_command);
                 }
             }
             Event::User { message, content } => {
@@ -346,8 +349,17 @@ impl Fold {
     fn close(&mut self, behind: Behind) {
         self.user_is_done();
         let Some(open) = self.open.take() else { return };
-        let Open { places, tag, is_ours, took_part, said: Said::Agent { user, agent, mut held }, ended, made, .. } =
-            open
+        let Open {
+            places,
+            tag,
+            is_ours,
+            is_command,
+            took_part,
+            said: Said::Agent { user, agent, mut held },
+            ended,
+            made,
+            ..
+        } = open
         else {
             return;
         };
@@ -407,6 +419,7 @@ impl Fold {
             outcome,
             has_aside,
             refused,
+            is_command,
             uncopied,
             holds,
         });

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::align::align;
+use super::commands;
 use super::draft::{Draft, Told, is_held};
 use super::joint;
 use super::mingled;
@@ -16,7 +17,8 @@ use super::turn::{Turn, Uncopied};
 /// own list says that the session has changed since the two last agreed.
 pub fn plan(log: &[Turn], heard: impl Into<Heard>, replay: &[Turn], moved_on: bool) -> Plan {
     let heard = heard.into();
-    let (log, replay) = mingled::joined(log, replay);
+    let (log, replay) = commands::joined(log, replay);
+    let (log, replay) = mingled::joined(&log, &replay);
     drafted(Draft::new(heard, moved_on, &replay), &log, heard, &replay)
 }
 
@@ -57,6 +59,10 @@ fn drafted(mut draft: Draft, log: &[Turn], heard: Heard, replay: &[Turn]) -> Pla
         draft.pair(&log[at], &replay[other]);
         (log_rest, replay_rest) = (at + 1, other + 1);
     }
+    if pairs.is_empty() && commands::are_all_untold(log, replay) {
+        draft.between(log, &[], false);
+        log_rest = log.len();
+    }
     draft.at_end(&log[log_rest..], &replay[replay_rest..]);
     draft.finish()
 }
@@ -79,9 +85,10 @@ pub struct Evidence {
 
 /// The same where the two may have nothing in common. What has begun since the agent was asked it need not have told.
 pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
-    let (before, since) = begun_since(log, replay, evidence.asked_at);
-    let before = as_copied(before, replay);
-    let (before, replay) = mingled::joined(&before, replay);
+    let (log, replay) = commands::joined(log, replay);
+    let (before, since) = begun_since(&log, &replay, evidence.asked_at);
+    let before = as_copied(before, &replay);
+    let (before, replay) = mingled::joined(&before, &replay);
     let mut judged = judge_all(&before, heard, &replay, evidence);
     let since = since.iter().flat_map(|turn| turn.at.runs());
     judged.pieces.extend(since.map(Piece::Keep));
@@ -169,7 +176,8 @@ fn by_evidence(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) 
         || log.iter().all(Turn::is_silent)
         || log.iter().any(|turn| is_held(turn, replay))
         || !align(log, replay).is_empty()
-        || has_more_prompts(log, replay);
+        || has_more_prompts(log, replay)
+        || commands::are_all_untold(log, replay);
     if is_related || evidence.moved_on {
         return plan_by(log, heard, replay, evidence);
     }

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use super::joining::{self, Same, is_apart, its_in};
 use super::sum::Sum;
 use super::text::{Letters, Text};
 use super::turn::{MOST_JOINED, Turn};
@@ -22,24 +23,7 @@ const MOST_CROSSED: usize = 8;
 /// Both sides, in which such turns are one.
 pub(super) fn joined<'a>(log: &'a [Turn], replay: &'a [Turn]) -> (Cow<'a, [Turn]>, Cow<'a, [Turn]>) {
     let (same, torn) = told_otherwise(log, replay);
-    if same.is_empty() && torn.is_empty() {
-        return (Cow::Borrowed(log), Cow::Borrowed(replay));
-    }
-    let (mut ours, mut theirs) = (Joining::of(log), Joining::of(replay));
-    for Same { turns, told } in same {
-        let (Some(one), Some(same)) = (ours.join(turns), theirs.join(told)) else { continue };
-        (same.user, same.agent, same.holds) = (one.user, one.agent.clone(), one.holds.clone());
-    }
-    for group in torn {
-        ours.join(group);
-    }
-    (Cow::Owned(ours.finish()), Cow::Owned(theirs.finish()))
-}
-
-/// Turns of a log, by their places, and those of a replay that say the same in another order.
-struct Same {
-    turns: Vec<usize>,
-    told: Range<usize>,
+    joining::joined(log, replay, same, torn)
 }
 
 /// All of these; and turns of several windows at the same time, of which the agent tells something else: that is to be told of all of
@@ -96,13 +80,6 @@ fn differing(log: &[Turn], replay: &[Turn]) -> Option<(Range<usize>, Range<usize
         end -= 1;
     }
     Some((begin..log.len() - end, begin..replay.len() - end))
-}
-
-/// The turns among these that the agent may have taken part in, in the order in which they were begun.
-fn its_in(log: &[Turn], range: Range<usize>) -> Vec<usize> {
-    let mut its: Vec<usize> = range.filter(|at| log[*at].took_part != Some(false)).collect();
-    its.sort_by_key(|at| log[*at].at.start());
-    its
 }
 
 /// What is looked through.
@@ -270,39 +247,4 @@ fn at_once(log: &[Turn], its: &[usize]) -> Vec<Range<usize>> {
     };
     let groups = groups.into_iter().map(|(group, _)| group);
     groups.filter(|group| group.len() <= MOST && is_told_in_any_order(group)).collect()
-}
-
-/// Whether none of these is one to readers with a turn beside or between them, with which it stays.
-fn is_apart(group: &[usize], log: &[Turn]) -> bool {
-    let (Some(first), Some(last)) = (group.iter().min(), group.iter().max()) else { return true };
-    let of_group: BTreeSet<u32> = group.iter().map(|at| log[*at].one_with).collect();
-    let mut others = (first.saturating_sub(1)..=last + 1).filter(|at| !group.contains(at));
-    !others.any(|at| log.get(at).is_some_and(|turn| of_group.contains(&turn.one_with)))
-}
-
-/// Turns of which some are being made one.
-struct Joining(Vec<Option<Turn>>);
-
-impl Joining {
-    fn of(turns: &[Turn]) -> Self {
-        Self(turns.iter().cloned().map(Some).collect())
-    }
-
-    /// Makes these one, in the place of the first.
-    fn join(&mut self, places: impl IntoIterator<Item = usize>) -> Option<&mut Turn> {
-        let (mut first, mut joined) = (usize::MAX, None);
-        for at in places {
-            first = first.min(at);
-            let Some(turn) = self.0[at].take() else { continue };
-            match &mut joined {
-                None => joined = Some(turn),
-                Some(joined) => Turn::join(joined, &turn),
-            }
-        }
-        joined.map(|joined| self.0[first].insert(joined))
-    }
-
-    fn finish(self) -> Vec<Turn> {
-        self.0.into_iter().flatten().collect()
-    }
 }

@@ -14,6 +14,8 @@ pub(super) struct Open {
     pub(super) tag: Option<String>,
     /// It went through the layer, so its end is in the log if it had one.
     pub(super) is_ours: bool,
+    /// The user called a slash command.
+    pub(super) is_command: bool,
     pub(super) took_part: Option<bool>,
     pub(super) said: Said,
     /// The message that its last entry is a part of; long ones have several.
@@ -42,6 +44,7 @@ impl Open {
             places,
             tag: None,
             is_ours: false,
+            is_command: false,
             took_part: None,
             said: Said::User(Heard::default()),
             message: None,

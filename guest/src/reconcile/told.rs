@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::align::align;
+use super::commands;
 use super::mingled;
 use super::turn::Turn;
 
 /// How many entries of a transcript, of which the agent had heard this many, it knows by what it replays: all before the
 /// first thing said that it does not tell to the end.
 pub fn told(log: &[Turn], heard: u64, replay: &[Turn]) -> u64 {
-    let (log, replay) = mingled::joined(log, replay);
+    let (log, replay) = commands::joined(log, replay);
+    let (log, replay) = mingled::joined(&log, &replay);
     let pairs: BTreeMap<usize, usize> = align(&log, &replay).into_iter().collect();
     let is_told = |at: usize, turn: &Turn| {
         let tells = |other: &usize| replay[*other].agent.begins_with(turn.agent.sum());

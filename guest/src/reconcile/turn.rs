@@ -38,6 +38,8 @@ pub struct Turn {
     pub has_aside: bool,
     /// The agent said that it has no such session, whatever it may have said before: the prompt is not in its session.
     pub refused: bool,
+    /// The user called a slash command: the agent may record something else, or nothing, in the place of the prompt.
+    pub is_command: bool,
     /// How much of it the agent's session need not have.
     pub uncopied: Uncopied,
     /// What it is known to hold of turns of the other side; of rests of their answers, what it ends with. What was put
@@ -127,6 +129,7 @@ impl Turn {
         self.holds = [self.prompts(), other.prompts()].concat().into();
         self.go_on(other);
         self.refused &= other.refused;
+        self.is_command &= other.is_command;
         self.user = self.user.followed_by(other.user);
         self.took_part = self.took_part.max(other.took_part);
         self.late = u32::try_from(self.at.start() - begun_at).unwrap_or(u32::MAX);

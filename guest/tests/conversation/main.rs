@@ -20,6 +20,7 @@ mod at_once;
 mod attached;
 mod behind_answer;
 mod clocks;
+mod commands;
 mod compared;
 mod conductor;
 mod counts;

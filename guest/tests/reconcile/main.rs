@@ -4,6 +4,7 @@ mod adopting;
 mod attachments;
 mod case;
 mod cases;
+mod commands;
 mod folding;
 mod large;
 mod lossy;

@@ -29,7 +29,7 @@ impl Unprompted {
             Said::Thought(text) => !self.0.thoughts.left().is_empty() && self.0.thoughts.pass(&text),
             Said::Call { id, .. } => self.0.calls.contains_key(&id),
             Said::Other(print) => self.0.others.pass(print),
-            Said::User(_) | Said::Attached(_) => false,
+            Said::User(_) | Said::ForAgent(_) | Said::Attached(_) => false,
         }
     }
 }

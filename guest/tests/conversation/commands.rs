@@ -1,0 +1,136 @@
+//! Slash commands, whose turns agents record otherwise than they were had.
+
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, World, chunk};
+use crate::scenes::{CWD, leave, load_told};
+
+const FIX: [&str; 2] = ["fix the bug", "It is fixed."];
+const INIT: [&str; 2] = ["/init", "I looked at all, and wrote it down."];
+const THANKS: [&str; 2] = ["thanks", "With pleasure."];
+const OUTSIDE: [&str; 2] = ["and now?", "Now all is done."];
+const TEMPLATE: &str = "Please analyze this codebase and create a file.\nLong template of the command.";
+
+fn user(text: &str) -> Value {
+    chunk("user_message_chunk", text)
+}
+
+fn agent(text: &str) -> Value {
+    chunk("agent_message_chunk", text)
+}
+
+fn message(id: &str, text: &str) -> Value {
+    let mut message = agent(text);
+    message["messageId"] = id.into();
+    message
+}
+
+/// A conversation of these turns, in a store.
+fn had(turns: &[[&str; 2]], world: &World) -> Memory {
+    let store = Memory::new();
+    let mut desk = Desk::ready(&store, world, &json!({"loadSession": true}));
+    desk.new_session("s1", CWD);
+    for [prompt, answer] in turns {
+        desk.turn("s1", prompt, &[answer]);
+    }
+    leave(desk);
+    store
+}
+
+/// What is shown of it where the agent tells it so: who says what; and what is set aside.
+fn shown(store: &Memory, world: &World, told: &[Value]) -> (Vec<(String, String)>, Value) {
+    world.now.set(world.now.get() + 60_000);
+    let mut desk = Desk::ready(store, world, &json!({"loadSession": true}));
+    let out = load_told(&mut desk, told);
+    let set_aside = out.answer("load")["result"]["_meta"]["acp-sessions"]["setAside"].clone();
+    let mut shown: Vec<(String, String)> = Vec::new();
+    for update in out.client.iter().map(|message| &message["params"]["update"]) {
+        let who = match update["sessionUpdate"].as_str() {
+            Some("user_message_chunk") => "user",
+            Some("agent_message_chunk") => "agent",
+            _ => continue,
+        };
+        let text = update["content"]["text"].as_str().unwrap_or_default();
+        match shown.last_mut() {
+            Some((last, said)) if last == who => said.push_str(text),
+            _ => shown.push((who.to_owned(), text.to_owned())),
+        }
+    }
+    leave(desk);
+    (shown, set_aside)
+}
+
+/// That a conversation of these turns stays as it was had, and what was said since comes behind it, where the agent tells both so.
+fn stays(name: &str, turns: &[[&str; 2]], told: &[Value], since: &[[&str; 2]]) {
+    let world = World::unrecorded();
+    let store = had(turns, &world);
+    let lines = |turns: &[[&str; 2]]| {
+        turns
+            .iter()
+            .flat_map(|[prompt, answer]| [("user", *prompt), ("agent", *answer)])
+            .map(|(who, text)| (who.to_owned(), text.to_owned()))
+            .collect::<Vec<_>>()
+    };
+    let more: Vec<Value> = since.iter().flat_map(|[prompt, answer]| [user(prompt), agent(answer)]).collect();
+    for (time, told, expected) in [
+        ("at first", told.to_vec(), lines(turns)),
+        ("with more", [told, &more].concat(), lines(&[turns, since].concat())),
+        ("again", [told, &more].concat(), lines(&[turns, since].concat())),
+    ] {
+        assert_eq!(shown(&store, &world, &told), (expected, Value::Null), "{name}, {time}");
+    }
+}
+
+#[test]
+fn a_command_stays_in_its_place_though_its_answer_is_told_without_the_prompt() {
+    let before = [user(FIX[0]), agent(FIX[1])];
+    let behind = [user(THANKS[0]), agent(THANKS[1])];
+    for (name, answer) in [("one text", agent(INIT[1])), ("a message", message("m2", INIT[1]))] {
+        let told = [&before[..], &[answer.clone()], &behind].concat();
+        stays(name, &[FIX, INIT, THANKS], &told, &[OUTSIDE]);
+        let told = [&[answer.clone()], &behind[..]].concat();
+        stays(&format!("first, {name}"), &[INIT, THANKS], &told, &[OUTSIDE]);
+        let told = [&before[..], &[answer]].concat();
+        stays(&format!("last, {name}"), &[FIX, INIT], &told, &[OUTSIDE]);
+    }
+    let told = [&before[..], &[agent(INIT[1])], &behind].concat();
+    stays("another not told", &[FIX, ["/context", "12% are used."], INIT, THANKS], &told, &[OUTSIDE]);
+}
+
+#[test]
+fn a_command_stays_as_it_was_sent_though_the_agent_tells_what_it_stands_for() {
+    let init = [user(TEMPLATE), agent("Done.")];
+    let done = ["/init", "Done."];
+    let (fix, thanks) = ([user(FIX[0]), agent(FIX[1])], [user(THANKS[0]), agent(THANKS[1])]);
+    stays("a short answer", &[FIX, done, THANKS], &[&fix[..], &init, &thanks].concat(), &[OUTSIDE]);
+    stays("first", &[done, THANKS], &[&init[..], &thanks].concat(), &[OUTSIDE]);
+    let init = [user(TEMPLATE), agent(INIT[1])];
+    stays("last", &[FIX, INIT], &[&fix[..], &init].concat(), &[OUTSIDE]);
+    stays("only", &[INIT], &init, &[OUTSIDE]);
+    stays("only, and several since", &[INIT], &init, &[OUTSIDE, THANKS]);
+}
+
+#[test]
+fn a_command_is_not_taken_for_a_part_of_the_next_prompt_though_its_answer_is_not_told() {
+    let told = [user(FIX[0]), agent(FIX[1]), user(INIT[0]), user(THANKS[0]), agent(THANKS[1])];
+    stays("in the midst", &[FIX, INIT, THANKS], &told, &[OUTSIDE]);
+    stays("first", &[INIT, THANKS], &told[2..], &[OUTSIDE]);
+}
+
+#[test]
+fn what_follows_the_only_turn_is_shown_though_that_was_a_command_that_is_not_told() {
+    stays("only", &[INIT], &[], &[OUTSIDE]);
+    stays("only, and several since", &[INIT], &[], &[OUTSIDE, THANKS]);
+}
+
+#[test]
+fn what_the_user_went_back_behind_is_set_aside_though_it_was_a_command() {
+    let world = World::unrecorded();
+    let store = had(&[FIX, INIT, THANKS], &world);
+    let told = [user(FIX[0]), agent(FIX[1]), user(OUTSIDE[0]), agent(OUTSIDE[1])];
+    let (shown, set_aside) = shown(&store, &world, &told);
+    let texts: Vec<&str> = shown.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(texts, [FIX, OUTSIDE].concat());
+    assert!(set_aside.as_u64() > Some(0));
+}
