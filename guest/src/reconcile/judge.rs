@@ -176,9 +176,10 @@ fn by_evidence(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) 
         || log.iter().all(Turn::is_silent)
         || log.iter().any(|turn| is_held(turn, replay))
         || !align(log, replay).is_empty()
-        || has_more_prompts(log, replay)
-        || commands::are_all_untold(log, replay);
-    if is_related || evidence.moved_on {
+        || has_more_prompts(log, replay);
+    // Commands that the agent does not record contradict nothing.
+    let may_differ = if commands::are_all_untold(log, replay) { evidence.whole } else { evidence.moved_on };
+    if is_related || may_differ {
         return plan_by(log, heard, replay, evidence);
     }
     if evidence.whole {
