@@ -2,6 +2,7 @@
 //! file itself. A message that is such a prompt with something of that kind in the places of what was attached is that
 //! prompt.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
 
 use serde::Deserialize;
@@ -123,10 +124,12 @@ impl AttachedPrompts {
     }
 
     /// The prompt that these letters are, with what was attached to it told as text: of several that with the most words, since
-    /// what only looks like a file may have the words of another in it, and of those the last.
+    /// what only looks like a file may have the words of another in it, of those that with the fewest for the agent alone, which
+    /// agents mostly tell, and of those the last.
     fn told_as(&self, letters: &str, marks: Marks) -> Option<&Prompt> {
         let told = self.prompts.iter().filter(|prompt| prompt.is_told_as(letters, marks));
-        told.max_by_key(|prompt| prompt.letters.iter().map(String::len).sum::<usize>())
+        let words = |prompt: &Prompt| prompt.letters.iter().map(String::len).sum::<usize>();
+        told.max_by_key(|prompt| (words(prompt), Reverse(prompt.text.len())))
     }
 }
 

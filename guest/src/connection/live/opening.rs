@@ -15,6 +15,7 @@ mod others;
 mod plan;
 mod say_held;
 mod steps;
+mod telling;
 mod wanted;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -44,9 +45,9 @@ use crate::storage::Storage;
 use crate::store::{Known, Origin, Session, State, directory};
 use crate::transcript::LaidOut;
 use behind_answer::BehindAnswer;
-use meanwhile::Meanwhile;
 use mixed::Mixed;
 use others::Others;
+use telling::Meanwhile;
 
 /// How many `session_info_update`s are remembered of a session that the store does not have yet.
 const MOST_INFOS: usize = 16;

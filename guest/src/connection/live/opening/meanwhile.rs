@@ -5,6 +5,7 @@
 //! still running.
 
 use super::behind_answer::NOTICE;
+use super::telling::{Meanwhile, Telling, What};
 use super::{Comparing, Opening, Target};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -13,127 +14,6 @@ use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::Object;
 use crate::storage::{Result, Storage};
-use crate::store::Session;
-use crate::transcript::{Entry, OpenCalls, Repeats, Replay, Retold, Start, Unprompted, UpdateKind, own_words};
-
-/// How far the agent has told the history, as far as that matters to what it says beside it.
-#[derive(Debug, Default)]
-pub(super) enum Meanwhile {
-    /// It has told nothing yet.
-    #[default]
-    Unasked,
-    Known(Box<Telling>),
-    /// That cannot be read: all that it says is taken for the history.
-    Unknown,
-}
-
-/// What is known of the history that it tells.
-#[derive(Debug)]
-pub(super) struct Telling {
-    greeting: Unprompted,
-    retold: Retold,
-    /// What it has said before it told any of it.
-    said: Unprompted,
-    stage: Stage,
-    /// The tool calls that are running, once that mattered.
-    running: Option<OpenCalls>,
-}
-
-/// How far it has told it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    /// It has told nothing that its user has said.
-    Before,
-    /// It tells what the transcript has.
-    Retold,
-    /// It tells something of its user's that the transcript has not, at least not there.
-    Other,
-}
-
-/// What an update is that comes while it tells that.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum What {
-    History,
-    /// The first of its user's words, with which the conversation has not begun: what came before belongs to such a history.
-    HistoryFromElsewhere,
-    SaidBetweenTurns,
-    /// The same, and it may be in the history that it tells as well.
-    Both,
-}
-
-impl Telling {
-    fn of<S: Storage>(storage: &S, session: &Session, agent: &str) -> Result<Self> {
-        Ok(Self {
-            greeting: Unprompted::before_all(storage, session, agent)?,
-            retold: Retold::of(storage, session, agent)?,
-            said: Unprompted::default(),
-            stage: Stage::Before,
-            running: None,
-        })
-    }
-
-    fn next<S: Storage>(&mut self, update: &Update<'_>, session: &Session, storage: &S) -> Result<What> {
-        if update.kind == UpdateKind::UserChunk {
-            return self.next_of_user(update, storage);
-        }
-        let is_end = self.ends_call(update, session, storage)?;
-        if self.stage == Stage::Before {
-            if self.greeting.repeats(update.update) {
-                return Ok(What::History);
-            }
-            self.said.add(update.update);
-            return Ok(What::SaidBetweenTurns);
-        }
-        if is_end {
-            return Ok(What::Both);
-        }
-        if self.stage == Stage::Other {
-            return Ok(What::History);
-        }
-        let is_behind = self.retold.is_spoken() && matches!(update.name.as_str(), "agent_message_chunk" | "tool_call");
-        let is_retold = self.retold.repeats(storage, update.update, false)? != Repeats::No;
-        let is_new = is_behind && !is_retold && !self.said.repeats(update.update);
-        Ok(if is_new { What::SaidBetweenTurns } else { What::History })
-    }
-
-    fn next_of_user<S: Storage>(&mut self, update: &Update<'_>, storage: &S) -> Result<What> {
-        // An account of the layer's stands before a prompt.
-        let is_account = update.text().is_some_and(|text| own_words::strip(&text).trim().is_empty());
-        if self.stage == Stage::Other || is_account {
-            return Ok(What::History);
-        }
-        let is_retold = self.retold.repeats(storage, update.update, false)? != Repeats::No;
-        let stage = if is_retold { Stage::Retold } else { Stage::Other };
-        let is_from_elsewhere = std::mem::replace(&mut self.stage, stage) == Stage::Before && !is_retold;
-        Ok(if is_from_elsewhere { What::HistoryFromElsewhere } else { What::History })
-    }
-
-    /// Whether it ends a tool call of the conversation that was still running.
-    fn ends_call<S: Storage>(&mut self, update: &Update<'_>, session: &Session, storage: &S) -> Result<bool> {
-        if update.name != "tool_call_update" {
-            return Ok(false);
-        }
-        if self.running.is_none() {
-            self.running = Some(running_calls(session, storage)?);
-        }
-        let Some(running) = &mut self.running else { return Ok(false) };
-        let id = Object::parse_or_empty(update.update).get_string("toolCallId");
-        let is_running = |running: &OpenCalls| id.as_ref().is_some_and(|id| running.ids().contains(id));
-        let was_running = is_running(running);
-        running.feed(update.update);
-        Ok(was_running && !is_running(running))
-    }
-}
-
-/// The tool calls of a conversation that have begun and not ended.
-fn running_calls<S: Storage>(session: &Session, storage: &S) -> Result<OpenCalls> {
-    let mut running = OpenCalls::default();
-    Replay::open(storage, session, Start::Beginning)?.each(storage, |_, text| {
-        let updates = Entry::parse(text).map(|entry| entry.updates()).unwrap_or_default();
-        updates.iter().for_each(|update| running.feed(update));
-    })?;
-    Ok(running)
-}
 
 impl Opening {
     /// Whether the agent, which has the session open, is telling its history.

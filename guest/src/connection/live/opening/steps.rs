@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::meanwhile::Meanwhile;
+use super::telling::Meanwhile;
 use super::{Attached, Opening, Others, StateOfParent, Target};
 use crate::connection::answer::AUTH_REQUIRED;
 use crate::connection::cx::Cx;
