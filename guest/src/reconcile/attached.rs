@@ -2,7 +2,6 @@
 //! file itself. A message that is such a prompt with something of that kind in the places of what was attached is that
 //! prompt.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
 
 use serde::Deserialize;
@@ -35,9 +34,8 @@ pub(super) struct AttachedPrompts {
 struct Prompt {
     /// The letters before what is attached, between that, and behind it.
     letters: Vec<String>,
+    /// What its client said to the agent alone is among it.
     attached: Vec<Attached>,
-    /// All that is said in it, with what its client said to the agent alone.
-    text: String,
 }
 
 /// What is taken for something attached.
@@ -88,16 +86,25 @@ impl AttachedPrompts {
         !self.for_agent.is_empty() && self.for_agent.contains(&Sum::of(text))
     }
 
-    /// A message without what tells of something attached, if it is known to be what the user said then.
-    pub(super) fn as_sent(&self, message: &str, is_known: impl Fn(&str) -> bool) -> Option<String> {
+    /// A message without what tells of something attached, if it is known to be what the user said then: a prompt, or else what
+    /// `is_known` says of.
+    pub(super) fn as_sent(
+        &self,
+        message: &str,
+        is_prompt: impl Fn(&str) -> bool,
+        is_known: impl Fn(&str) -> bool,
+    ) -> Option<String> {
         if self.prompts.is_empty() {
             return None;
         }
         let letters = letters(message);
-        let whole = |marks| self.told_as(&letters, marks).map(|prompt| prompt.text.clone());
-        let without_attached = || Some(self.without_attached(&letters)).filter(|text| is_known(text));
+        let whole = |marks| self.told_as(&letters, marks).map(Prompt::text);
+        let without_attached = self.without_attached(&letters);
         // What a user says may have a mention or a link itself, which is not taken out of the prompt that has it.
-        whole(Marks::Sure).or_else(without_attached).or_else(|| whole(Marks::Likely))
+        whole(Marks::Sure)
+            .or_else(|| is_prompt(&without_attached).then(|| without_attached.clone()))
+            .or_else(|| whole(Marks::Likely))
+            .or_else(|| is_known(&without_attached).then_some(without_attached))
     }
 
     /// These letters without what tells of something attached.
@@ -124,24 +131,21 @@ impl AttachedPrompts {
     }
 
     /// The prompt that these letters are, with what was attached to it told as text: of several that with the most words, since
-    /// what only looks like a file may have the words of another in it, of those that with the fewest for the agent alone, which
-    /// agents mostly tell, and of those the last.
+    /// what only looks like a file may have the words of another in it, and of those the last.
     fn told_as(&self, letters: &str, marks: Marks) -> Option<&Prompt> {
         let told = self.prompts.iter().filter(|prompt| prompt.is_told_as(letters, marks));
-        let words = |prompt: &Prompt| prompt.letters.iter().map(String::len).sum::<usize>();
-        told.max_by_key(|prompt| (words(prompt), Reverse(prompt.text.len())))
+        told.max_by_key(|prompt| prompt.letters.iter().map(String::len).sum::<usize>())
     }
 }
 
 impl Prompt {
     fn of(blocks: &[&RawValue]) -> Option<Self> {
-        let mut prompt = Self { letters: vec![String::new()], attached: Vec::new(), text: String::new() };
+        let mut prompt = Self { letters: vec![String::new()], attached: Vec::new() };
         let (mut length, mut is_text) = (0, true);
         let has_words = |block: &RawValue| text_of(block).is_some_and(|text| !text.trim().is_empty());
         let is_users = |block: &RawValue| !is_for_agent_alone(block.get()) && has_words(block);
         for block in blocks {
             if let Some(more) = text_of(block) {
-                prompt.text.push_str(&letters(&more));
                 length += more.len();
                 // Some agents tell that among what the user said, some as what it is, and some leave it out.
                 if is_for_agent_alone(block.get()) && blocks.iter().any(|block| is_users(block)) {
@@ -167,6 +171,11 @@ impl Prompt {
             prompt.letters.push(String::new());
         }
         (prompt.letters.len() > 1 && length <= LONGEST).then_some(prompt)
+    }
+
+    /// What the user said in it.
+    fn text(&self) -> String {
+        self.letters.concat()
     }
 
     /// Whether these letters are its own, with what is attached told in its places, before all or behind all: some tell a link
@@ -328,7 +337,7 @@ mod tests {
             (format!("No, do it{one_section} then"), "No,doitthen", Some("No,doitthen")),
             (format!("and fix it{one}or not"), "andfixit", None),
         ] {
-            assert_eq!(prompts.as_sent(&told, |text| text == known).as_deref(), expected, "{told}");
+            assert_eq!(prompts.as_sent(&told, |text| text == known, |_| false).as_deref(), expected, "{told}");
         }
     }
 }

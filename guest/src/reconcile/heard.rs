@@ -51,16 +51,18 @@ impl Heard {
     /// What the user has said, without what tells of something that was attached to a prompt.
     pub(super) fn as_sent(&self, strip: Strip, attached: &AttachedPrompts, wanted: &Wanted) -> Cow<'_, str> {
         let is_prompt = |text: &str| wanted.is_prompt(Sum::of(text));
-        let is_said = |text: &str| is_prompt(text) || !wanted.pieces_of(text).is_empty();
+        let is_of_prompts = |text: &str| !wanted.pieces_of(text).is_empty();
         let all = self.all.as_deref().filter(|all| all.len() <= LOOKED_THROUGH).map(strip);
-        if let Some(all) = all.as_ref().filter(|all| is_said(all)) {
-            return all.clone();
-        }
         let said = strip(&self.said);
-        if is_prompt(&said) {
-            return said;
+        let told = || all.iter().chain([&said]);
+        // What a client has said to the agent alone may be a prompt by itself, or a part of one.
+        if let Some(prompt) = told().find(|text| is_prompt(text)) {
+            return prompt.clone();
         }
-        let sent = all.iter().chain([&said]).find_map(|text| attached.as_sent(text, is_said));
+        if let Some(prompts) = all.iter().find(|text| is_of_prompts(text)) {
+            return prompts.clone();
+        }
+        let sent = told().find_map(|text| attached.as_sent(text, is_prompt, is_of_prompts));
         sent.map_or(said, Cow::Owned)
     }
 }
