@@ -22,6 +22,11 @@ impl Unprompted {
         self.0.add(Said::read(update));
     }
 
+    /// Whether any of it is a message.
+    pub fn has_words(&self) -> bool {
+        !self.0.agent.left().is_empty()
+    }
+
     /// Whether this `update` says again what comes next of it.
     pub fn repeats(&mut self, update: &str) -> bool {
         match Said::read(update) {

@@ -1,8 +1,8 @@
 //! What an agent says between turns while it loads a session that it has open, which is no part of the history that it tells.
 //!
 //! What it says before it tells anything of its user's is that, unless the conversation has begun so: histories are told from their
-//! beginning. So is what it says behind the end of one that says what the transcript has, and the end of a tool call that was
-//! still running.
+//! beginning. So is the end of a tool call that was still running and, where no other window is at work, what it says behind the
+//! end of a history that says what the transcript has.
 
 use super::behind_answer::NOTICE;
 use super::telling::{Meanwhile, Telling, What};
@@ -13,6 +13,7 @@ use crate::connection::live::{LiveSession, Phase, Update};
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::Object;
+use crate::sessions::mend;
 use crate::storage::{Result, Storage};
 
 impl Opening {
@@ -42,11 +43,17 @@ impl Opening {
                 self.was_history(cx);
                 false
             }
-            What::SaidBetweenTurns | What::Both => {
+            // Where another window is at work it may be of that one's turn.
+            What::Behind if self.is_at_work_elsewhere(cx) => false,
+            What::SaidBetweenTurns | What::Behind | What::Both => {
                 self.behind_answer.push(update.line);
-                what == What::SaidBetweenTurns
+                what != What::Both
             }
         }
+    }
+
+    fn is_at_work_elsewhere<S: Storage, E: Environment>(&self, cx: &Cx<'_, S, E>) -> bool {
+        mend::is_at_work_elsewhere(cx.store, &self.target.session().id, cx.connection, cx.now()).unwrap_or(true)
     }
 
     fn what_comes<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &Cx<'_, S, E>) -> Result<What> {
@@ -88,6 +95,9 @@ impl LiveSession {
         let is_open = opening.was_open() && !opening.is_detached() && matches!(opening.target, Target::Known(_));
         if !is_compared || !is_open {
             return (Vec::new(), Ok(()));
+        }
+        if matches!(&opening.meanwhile, Meanwhile::Known(telling) if telling.is_its_own_alone()) {
+            opening.was_history(cx);
         }
         let lines = opening.behind_answer.take_updates();
         if lines.is_empty() {

@@ -47,7 +47,9 @@ pub(super) enum What {
     /// The first of its user's words, with which the conversation has not begun: what came before belongs to such a history.
     HistoryFromElsewhere,
     SaidBetweenTurns,
-    /// The same, and it may be in the history that it tells as well.
+    /// Something that comes behind a history that says what the transcript has: more of that, or said between turns.
+    Behind,
+    /// The same as what is said between turns, and it may be in the history that it tells as well.
     Both,
 }
 
@@ -83,7 +85,12 @@ impl Telling {
         let is_behind = self.retold.is_spoken() && matches!(update.name.as_str(), "agent_message_chunk" | "tool_call");
         let is_retold = self.retold.repeats(storage, update.update, false)? != Repeats::No;
         let is_new = is_behind && !is_retold && !self.said.repeats(update.update);
-        Ok(if is_new { What::SaidBetweenTurns } else { What::History })
+        Ok(if is_new { What::Behind } else { What::History })
+    }
+
+    /// Whether it has told nothing of its user's, and words of its own: these may be what its history was made to.
+    pub(super) fn is_its_own_alone(&self) -> bool {
+        self.stage == Stage::Before && self.said.has_words()
     }
 
     fn next_of_user<S: Storage>(&mut self, update: &Update<'_>, storage: &S) -> Result<What> {
@@ -120,7 +127,9 @@ fn running_calls<S: Storage>(session: &Session, storage: &S) -> Result<OpenCalls
     let mut running = OpenCalls::default();
     Replay::open(storage, session, Start::Beginning)?.each(storage, |_, text| {
         let updates = Entry::parse(text).map(|entry| entry.updates()).unwrap_or_default();
-        updates.iter().for_each(|update| running.feed(update));
+        for update in &updates {
+            running.feed(update);
+        }
     })?;
     Ok(running)
 }
