@@ -1,5 +1,7 @@
 //! Slash commands, whose turns agents record otherwise than they were had.
 
+use std::slice::from_ref;
+
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
@@ -87,9 +89,9 @@ fn a_command_stays_in_its_place_though_its_answer_is_told_without_the_prompt() {
     let before = [user(FIX[0]), agent(FIX[1])];
     let behind = [user(THANKS[0]), agent(THANKS[1])];
     for (name, answer) in [("one text", agent(INIT[1])), ("a message", message("m2", INIT[1]))] {
-        let told = [&before[..], &[answer.clone()], &behind].concat();
+        let told = [&before[..], from_ref(&answer), &behind].concat();
         stays(name, &[FIX, INIT, THANKS], &told, &[OUTSIDE]);
-        let told = [&[answer.clone()], &behind[..]].concat();
+        let told = [from_ref(&answer), &behind[..]].concat();
         stays(&format!("first, {name}"), &[INIT, THANKS], &told, &[OUTSIDE]);
         let told = [&before[..], &[answer]].concat();
         stays(&format!("last, {name}"), &[FIX, INIT], &told, &[OUTSIDE]);

@@ -84,7 +84,9 @@ fn conversations() -> impl Strategy<Value = Vec<(usize, Said)>> {
 
 fn scene(turns: &[(usize, Said)]) -> Scene {
     let scene = Scene::new();
-    turns.iter().for_each(|(_, turn)| scene.say(turn));
+    for (_, turn) in turns {
+        scene.say(turn);
+    }
     scene.tell("agent", usize::MAX);
     scene
 }

@@ -144,6 +144,6 @@ fn what_a_sub_agent_has_asked_is_shown_with_its_parents_permissions() {
     }
     let told = rows(&on(&scene, &["show", "--permissions", "--json", "one"]).printed());
     let mut asked_in: Vec<&Value> = told.iter().map(|asked| &asked["sessionId"]).collect();
-    asked_in.sort_by_key(|id| id.to_string());
+    asked_in.sort_by_key(ToString::to_string);
     assert_eq!(asked_in, ["one", "two"]);
 }
