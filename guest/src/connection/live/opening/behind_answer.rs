@@ -100,6 +100,14 @@ impl BehindAnswer {
         self.held.retain(|held| !matches!(held, Held::Question(..) | Held::Withdrawal(_)));
     }
 
+    /// What of it are updates, each as a line.
+    pub(super) fn updates(&self) -> impl Iterator<Item = &str> {
+        self.held.iter().filter_map(|held| match held {
+            Held::Update(line) => Some(line.as_str()),
+            _ => None,
+        })
+    }
+
     /// The lines of what waits that the agent has said, and that the transcript cannot have; they wait no longer.
     pub(super) fn take_updates(&mut self) -> Vec<String> {
         let (updates, rest): (Vec<Held>, Vec<Held>) =

@@ -59,7 +59,11 @@ impl Opening {
     fn what_comes<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &Cx<'_, S, E>) -> Result<What> {
         let (session, storage) = (self.target.session(), cx.store.storage());
         if matches!(self.meanwhile, Meanwhile::Unasked) {
-            self.meanwhile = Meanwhile::Known(Box::new(Telling::of(storage, session, &cx.agent.name)?));
+            let mut telling = Telling::of(storage, session, &cx.agent.name)?;
+            for line in self.behind_answer.updates() {
+                telling.has_said(Object::parse_or_empty(line).get_object("params").get("update").unwrap_or_default());
+            }
+            self.meanwhile = Meanwhile::Known(Box::new(telling));
         }
         match &mut self.meanwhile {
             Meanwhile::Known(telling) => telling.next(update, session, storage),

@@ -21,6 +21,8 @@ pub(super) enum Meanwhile {
 #[derive(Debug)]
 pub(super) struct Telling {
     greeting: Unprompted,
+    /// What it had said when it was asked for the history, while it was asked for the session in another way.
+    said_before: Unprompted,
     retold: Retold,
     /// What it has said before it told any of it.
     said: Unprompted,
@@ -58,10 +60,16 @@ impl Telling {
         Ok(Self {
             greeting: Unprompted::before_all(storage, session, agent)?,
             retold: Retold::of(storage, session, agent)?,
+            said_before: Unprompted::default(),
             said: Unprompted::default(),
             stage: Stage::Before,
             running: None,
         })
+    }
+
+    /// It has said this `update` before it was asked for the history.
+    pub(super) fn has_said(&mut self, update: &str) {
+        self.said_before.add(update);
     }
 
     pub(super) fn next<S: Storage>(&mut self, update: &Update<'_>, session: &Session, storage: &S) -> Result<What> {
@@ -70,7 +78,7 @@ impl Telling {
         }
         let is_end = self.ends_call(update, session, storage)?;
         if self.stage == Stage::Before {
-            if self.greeting.repeats(update.update) {
+            if self.greeting.repeats(update.update) || self.said_before.repeats(update.update) {
                 return Ok(What::History);
             }
             self.said.add(update.update);
