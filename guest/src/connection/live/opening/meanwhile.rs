@@ -95,13 +95,13 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) -> (Vec<Effect>, Result<()>) {
         let Some(opening) = self.opening_mut() else { return (Vec::new(), Ok(())) };
+        if matches!(&opening.meanwhile, Meanwhile::Known(telling) if telling.is_its_own_alone()) {
+            opening.was_history(cx);
+        }
         let is_compared = opening.staging.is_some() && opening.comparing == Comparing::NowIfEver;
         let is_open = opening.was_open() && !opening.is_detached() && matches!(opening.target, Target::Known(_));
         if !is_compared || !is_open {
             return (Vec::new(), Ok(()));
-        }
-        if matches!(&opening.meanwhile, Meanwhile::Known(telling) if telling.is_its_own_alone()) {
-            opening.was_history(cx);
         }
         let lines = opening.behind_answer.take_updates();
         if lines.is_empty() {
