@@ -9,7 +9,7 @@ use crate::transport::readiness::{self, Watch};
 use crate::transport::{Input, Output, Side};
 
 /// With more than this waiting for one side, nothing more is taken from the other.
-const HIGH_WATER: usize = 3 << 20;
+const HIGH_WATER: usize = 4 << 20;
 
 /// With more than this waiting for it, nothing more is taken from a client that asks and does not read the answers.
 /// More than the longest line of an agent: a client that waits for us to read before it reads itself gets by with less.

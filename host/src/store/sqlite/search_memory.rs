@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use super::owner_names::OwnerNames;
 
 /// Pages of the file kept in memory, in KiB, and how many while searches come.
-pub(super) const CACHE_KIB: i64 = 4096;
+pub(super) const CACHE_KIB: i64 = 3072;
 const SEARCHING_CACHE_KIB: i64 = 16_384;
 
 /// How long it is kept after a search.
