@@ -19,7 +19,7 @@ pub(super) enum Held {
 
 impl Held {
     /// The line, where it is that of an update.
-    pub(super) fn into_update(self) -> Option<String> {
+    pub(super) fn as_update(&self) -> Option<&str> {
         match self {
             Self::Update(line) => Some(line),
             Self::Notice(_) | Self::Question(..) | Self::Withdrawal(_) | Self::Overflow => None,

@@ -99,12 +99,15 @@ impl AttachedPrompts {
         }
         let letters = letters(message);
         let whole = |marks| self.told_as(&letters, marks).map(Prompt::text);
-        let without_attached = self.without_attached(&letters);
         // What a user says may have a mention or a link itself, which is not taken out of the prompt that has it.
-        whole(Marks::Sure)
-            .or_else(|| is_prompt(&without_attached).then(|| without_attached.clone()))
-            .or_else(|| whole(Marks::Likely))
-            .or_else(|| is_known(&without_attached).then_some(without_attached))
+        if let Some(prompt) = whole(Marks::Sure) {
+            return Some(prompt);
+        }
+        let without_attached = self.without_attached(&letters);
+        if is_prompt(&without_attached) {
+            return Some(without_attached);
+        }
+        whole(Marks::Likely).or_else(|| is_known(&without_attached).then_some(without_attached))
     }
 
     /// These letters without what tells of something attached.

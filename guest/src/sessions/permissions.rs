@@ -94,22 +94,22 @@ pub fn permissions<S: Storage>(
     after: Option<&str>,
     limit: u32,
 ) -> Result<PermissionPage, TranscriptError> {
-    let Some(place) = after.and_then(|after| after.strip_prefix(SUBAGENTS)) else {
-        let mut page = of_session(store, id, after, limit)?;
-        if page.next_cursor.is_none() {
-            page.next_cursor = next_of_family(store, id, id)?.map(|next| subagents_cursor(&next, ""));
+    let (member, after) = match after.and_then(|after| after.strip_prefix(SUBAGENTS)) {
+        None => (id.to_owned(), after),
+        Some(place) => {
+            let (member, after) = place.split_once('/').ok_or(TranscriptError::Place)?;
+            let member = keys::decode(member).ok_or(TranscriptError::Place)?;
+            store.session(id)?.ok_or(TranscriptError::NotFound)?;
+            if member == id || !is_of_family(store, id, &member)? {
+                return Err(TranscriptError::Place);
+            }
+            (member, Some(after).filter(|after| !after.is_empty()))
         }
-        return Ok(page);
     };
-    let (member, after) = place.split_once('/').ok_or(TranscriptError::Place)?;
-    let member = keys::decode(member).ok_or(TranscriptError::Place)?;
-    store.session(id)?.ok_or(TranscriptError::NotFound)?;
-    if member == id || !is_of_family(store, id, &member)? {
-        return Err(TranscriptError::Place);
-    }
-    let mut page = of_session(store, &member, Some(after).filter(|after| !after.is_empty()), limit)?;
+    let mut page = of_session(store, &member, after, limit)?;
     page.next_cursor = match page.next_cursor {
-        Some(next) => Some(subagents_cursor(&member, &next)),
+        Some(place) if member == id => Some(place),
+        Some(place) => Some(subagents_cursor(&member, &place)),
         None => next_of_family(store, id, &member)?.map(|next| subagents_cursor(&next, "")),
     };
     Ok(page)

@@ -48,6 +48,18 @@ fn says_words(desk: &mut Desk<'_>) -> Out {
     out
 }
 
+/// The agent, which is asked to load it, says the words before its replay, which has them as well where it `is_replayed`.
+fn replays_behind_words(desk: &mut Desk<'_>, mut out: Out, is_replayed: bool) -> Out {
+    let asked = out.request("session/load");
+    out.extend(says_words(desk));
+    out.extend(replay(desk, "s1", TOLD));
+    if is_replayed {
+        out.extend(desk.agent(says(WORDS)));
+    }
+    out.extend(desk.reply(&asked, json!({})));
+    out
+}
+
 /// The turns, with these words behind them.
 fn with_words(turns: Turns<'_>) -> Vec<String> {
     let mut lines = lines(&[turns]);
@@ -124,14 +136,8 @@ fn so_are_those_that_come_when_it_is_only_loaded_once_more() {
         let (store, world) = (Memory::new(), World::unrecorded());
         let mut desk = opened(&store, &world, true);
         desk.wait(12_000);
-        let mut out = ask_load(&mut desk, "again", "s1");
-        let asked = out.request("session/load");
-        out.extend(says_words(&mut desk));
-        out.extend(replay(&mut desk, "s1", TOLD));
-        if is_replayed {
-            out.extend(desk.agent(says(WORDS)));
-        }
-        out.extend(desk.reply(&asked, json!({})));
+        let out = ask_load(&mut desk, "again", "s1");
+        let out = replays_behind_words(&mut desk, out, is_replayed);
         assert_eq!(said(&out.client), with_words(TOLD), "{is_replayed}");
         assert!(mark(&out, "again")["setAside"].is_null(), "{is_replayed}");
         let what = format!("in the agent's history: {is_replayed}");
@@ -303,14 +309,8 @@ fn other_windows_that_have_it_open_are_shown_them_once() {
     for is_replayed in [false, true] {
         let (store, world) = (Memory::new(), World::unrecorded());
         let (mut first, mut second) = both_open(&store, &world, &loads(), TOLD);
-        let mut out = ask_otherwise(&mut second, "session/load");
-        let asked = out.request("session/load");
-        out.extend(says_words(&mut second));
-        out.extend(replay(&mut second, "s1", TOLD));
-        if is_replayed {
-            out.extend(second.agent(says(WORDS)));
-        }
-        out.extend(second.reply(&asked, json!({})));
+        let out = ask_otherwise(&mut second, "session/load");
+        let mut out = replays_behind_words(&mut second, out, is_replayed);
         out.extend(second.wait(SHOWN));
         assert_eq!(said(&out.client), with_words(TOLD), "{is_replayed}");
         let mut out = first.wait(SHOWN);

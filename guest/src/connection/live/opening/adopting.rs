@@ -64,13 +64,10 @@ impl LiveSession {
             return None;
         }
         let is_told_in_vain = cx.requests.is_told_in_vain(&self.agent_id);
+        let is_for_earlier = is_told_in_vain || cx.requests.is_told_behind_answer_in_vain(&self.agent_id, cx.now());
         // Where it tells that behind its answer to an earlier request, it may do so for this one as well.
-        let is_told_late = is_told_in_vain
-            || !self.late_replay.is_over()
-            || cx.requests.is_told_behind_answer_in_vain(&self.agent_id, cx.now());
-        let is_in_earlier = is_told_in_vain
-            || self.late_replay.may_go_on(cx.now())
-            || cx.requests.is_told_behind_answer_in_vain(&self.agent_id, cx.now());
+        let is_told_late = is_for_earlier || !self.late_replay.is_over();
+        let is_in_earlier = is_for_earlier || self.late_replay.may_go_on(cx.now());
         let opening = self.opening_mut()?;
         opening.has_told |= update.kind == UpdateKind::UserChunk && !is_told_late;
         opening.expect_telling(update, cx);

@@ -102,18 +102,13 @@ impl BehindAnswer {
 
     /// What of it are updates, each as a line.
     pub(super) fn updates(&self) -> impl Iterator<Item = &str> {
-        self.held.iter().filter_map(|held| match held {
-            Held::Update(line) => Some(line.as_str()),
-            _ => None,
-        })
+        self.held.iter().filter_map(Held::as_update)
     }
 
     /// The lines of what waits that the agent has said, and that the transcript cannot have; they wait no longer.
     pub(super) fn take_updates(&mut self) -> Vec<String> {
-        let (updates, rest): (Vec<Held>, Vec<Held>) =
-            std::mem::take(&mut self.held).into_iter().partition(|held| matches!(held, Held::Update(_)));
-        self.held = rest;
-        let lines: Vec<String> = updates.into_iter().filter_map(Held::into_update).collect();
+        let lines: Vec<String> = self.updates().map(str::to_owned).collect();
+        self.held.retain(|held| held.as_update().is_none());
         self.length -= lines.iter().map(String::len).sum::<usize>();
         lines
     }

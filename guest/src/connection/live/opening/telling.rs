@@ -6,6 +6,10 @@ use crate::storage::{Result, Storage};
 use crate::store::Session;
 use crate::transcript::{Entry, OpenCalls, Repeats, Replay, Retold, Start, Unprompted, UpdateKind, own_words};
 
+/// How many updates are looked through for calls that are running: all of a long conversation would hold up the load, and what
+/// looks for calls that were cut off looks no further back.
+const LOOK_BACK: u64 = 4000;
+
 /// How far the agent has told the history, as far as that matters to what it says beside it.
 #[derive(Debug, Default)]
 pub(super) enum Meanwhile {
@@ -130,10 +134,10 @@ impl Telling {
     }
 }
 
-/// The tool calls of a conversation that have begun and not ended.
+/// The tool calls of a conversation that have begun, as far as is looked back, and not ended.
 fn running_calls<S: Storage>(session: &Session, storage: &S) -> Result<OpenCalls> {
     let mut running = OpenCalls::default();
-    Replay::open(storage, session, Start::Beginning)?.each(storage, |_, text| {
+    Replay::open(storage, session, Start::Last(LOOK_BACK))?.each(storage, |_, text| {
         let updates = Entry::parse(text).map(|entry| entry.updates()).unwrap_or_default();
         for update in &updates {
             running.feed(update);
