@@ -28,10 +28,11 @@ impl Running {
         RunningAt(self.passed + (now - self.seen).clamp(0, LONGEST_STEP))
     }
 
-    /// Looks at the clock.
-    pub(super) fn look(&mut self, now: i64) {
+    /// Looks at the clock. Where the program was not running for a while, returns since when by the clock.
+    pub(super) fn look(&mut self, now: i64) -> Option<i64> {
         let RunningAt(passed) = self.at(now);
-        *self = Self { passed, seen: now };
+        let before = std::mem::replace(self, Self { passed, seen: now });
+        (now - before.seen > LONGEST_STEP).then_some(before.seen)
     }
 }
 
@@ -50,17 +51,17 @@ mod tests {
     fn what_was_slept_through_does_not_count_nor_does_a_clock_that_is_set() {
         let mut running = Running::new(1000);
         let start = running.at(1000);
-        for (now, passed) in [
-            (2000, 1000),
-            (2000, 1000),
-            (6000, 5000),
-            (28_800_000, 10_000),
-            (28_801_000, 11_000),
-            (5000, 11_000),
-            (5900, 11_900),
+        for (now, passed, asleep_since) in [
+            (2000, 1000, None),
+            (2000, 1000, None),
+            (6000, 5000, None),
+            (28_800_000, 10_000, Some(6000)),
+            (28_801_000, 11_000, None),
+            (5000, 11_000, None),
+            (5900, 11_900, None),
         ] {
             assert_eq!(start.until(running.at(now)), passed, "{now}");
-            running.look(now);
+            assert_eq!(running.look(now), asleep_since, "{now}");
             assert_eq!(start.until(running.at(now)), passed, "{now}");
         }
     }

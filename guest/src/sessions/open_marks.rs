@@ -163,6 +163,22 @@ pub fn renew<S: Storage>(store: &Store<S>, connection: &str, before: i64, until:
     }
 }
 
+/// The others that were to be believed at that time are to be until then, unless they say so themselves meanwhile.
+pub fn vouch<S: Storage>(store: &Store<S>, connection: &str, believed_at: i64, until: i64) -> Result<()> {
+    let own = keys::heartbeat(connection);
+    for Entry { key, value } in all(store, keys::HEARTBEATS, MOST_CONNECTIONS)? {
+        if key == own || !is_good(Some(&value), believed_at) {
+            continue;
+        }
+        let write = Write::Put { key: key.clone(), value: until.to_string() };
+        match store.commit(&[Expectation { key, value: Some(value) }], vec![write], Durability::Relaxed) {
+            Ok(()) | Err(StorageError::Conflict) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
 /// The connection ends: none of its marks is believed any more.
 pub fn leave<S: Storage>(store: &Store<S>, connection: &str) -> Result<()> {
     store.commit(&[], vec![Write::Remove { key: keys::heartbeat(connection) }], Durability::Relaxed)
@@ -171,7 +187,7 @@ pub fn leave<S: Storage>(store: &Store<S>, connection: &str) -> Result<()> {
 /// Whether a connection is still there.
 pub fn is_believed<S: Storage>(store: &Store<S>, connection: &str, now: i64) -> Result<bool> {
     let heartbeat = store.record(keys::heartbeat(connection))?;
-    Ok(Mark { key: String::new(), value: String::new(), connection: connection.to_owned(), heartbeat }.is_believed(now))
+    Ok(is_good(heartbeat.as_deref(), now))
 }
 
 /// Whether any connection has the session open.
@@ -291,8 +307,7 @@ pub(super) struct Mark {
 
 impl Mark {
     fn is_believed(&self, now: i64) -> bool {
-        let until = self.heartbeat.as_deref().and_then(|until| until.parse::<i64>().ok());
-        until.is_some_and(|until| now < until && until - now <= LONGEST_BELIEF)
+        is_good(self.heartbeat.as_deref(), now)
     }
 
     /// Whether its connection has just said that it is there.
@@ -304,6 +319,12 @@ impl Mark {
     pub(super) fn said_just_now(&self, now: i64) -> Option<(Option<Written>, Option<ActivityState>)> {
         if self.is_fresh(now) { read_mark(&self.value) } else { None }
     }
+}
+
+/// Whether a heartbeat is to be believed.
+fn is_good(heartbeat: Option<&str>, now: i64) -> bool {
+    let until = heartbeat.and_then(|until| until.parse::<i64>().ok());
+    until.is_some_and(|until| now < until && until - now <= LONGEST_BELIEF)
 }
 
 /// Whether a heartbeat has been over for so long, or is so far ahead, that nobody can be renewing it.

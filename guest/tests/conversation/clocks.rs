@@ -34,6 +34,7 @@ fn a_session_is_saved_soon_after_its_connection_vanished_and_open_while_it_lives
     drop(killed);
     for _ in 0..20 {
         alive.wait(1000);
+        desk.wait(0);
     }
     assert_eq!((status(&mut desk, &open), status(&mut desk, &left)), (json!("open"), json!("saved")));
     for _ in 0..300 {

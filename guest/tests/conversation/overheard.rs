@@ -170,7 +170,7 @@ fn all_that_a_killed_window_did_not_write_is_found_once_nobody_can_be_at_its_tur
         drop(at_work(&store, &world));
         // It is opened again at once, and stays open.
         let mut first = opened(&store, &world, &whole);
-        first.wait(UNTIL_FORGOTTEN);
+        first.wait_awake(UNTIL_FORGOTTEN);
         if is_open {
             let out = load(&mut first, "s1", &whole);
             assert_eq!(said(&out.client), lines(&[&whole]));
@@ -195,7 +195,7 @@ fn a_window_is_shown_what_is_in_the_log_though_its_agent_does_not_load_once_more
     let (store, world) = (Memory::new(), World::unrecorded());
     drop(at_work(&store, &world));
     let mut desk = opened(&store, &world, &whole);
-    desk.wait(UNTIL_FORGOTTEN);
+    desk.wait_awake(UNTIL_FORGOTTEN);
     for time in ["once", "again"] {
         let mut out = ask_load(&mut desk, "load", "s1");
         let asked = out.asked("session/load").cloned();

@@ -209,7 +209,7 @@ fn comes_to(store: &Memory, world: &World, has: Turns<'_>, whole: &[&str]) {
     for time in ["once", "again"] {
         let mut desk = Desk::ready(store, world, &loads);
         // Nobody takes the windows before for open ones any more.
-        desk.wait(20_000);
+        desk.wait_awake(20_000);
         let out = load(&mut desk, "s1", has);
         assert_eq!(said(&out.client), whole, "{time} {:?}", out.client);
         leave(desk);

@@ -35,6 +35,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// Takes what arrived, in order.
     pub(crate) fn receive(&mut self, arrivals: impl IntoIterator<Item = Arrival>) {
         self.connection.arrivals_are_over();
+        self.wake(self.now());
         for arrival in arrivals {
             self.connection.arrivals += 1;
             self.take(arrival);

@@ -5,7 +5,7 @@ use crate::connection::router::Router;
 use crate::connection::router::times::{SWEEP_FIRST, Upgrade};
 use crate::environment::Environment;
 use crate::sessions::removal::{self, Step};
-use crate::sessions::{retention, staging, upgrade};
+use crate::sessions::{open_marks, retention, staging, upgrade};
 use crate::storage::Storage;
 
 /// How often retention looks, in milliseconds, and how often while there is more to remove.
@@ -25,6 +25,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
     pub(crate) fn tick(&mut self) -> u32 {
         let now = self.now();
         self.look_at_clock(now);
+        self.wake(now);
         self.write_due(now);
         for key in self.session_keys() {
             self.with(&key, |session, cx| {
@@ -62,7 +63,6 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let times = &mut self.connection.times;
         let back = times.seen - now;
         times.seen = now;
-        times.running.look(now);
         if -back > ASLEEP {
             times.sweep = times.sweep.max(now + SWEEP_FIRST);
         }
@@ -71,6 +71,17 @@ impl<S: Storage, E: Environment> Router<S, E> {
             times.sweep -= back;
             times.removal = now;
             self.connection.beaten = None;
+        }
+    }
+
+    /// Time has passed, or something has come. Where this program has been asleep, others have been, too: a computer that wakes
+    /// up wakes them one after the other, and what is under way in a window that has not yet said that it is still there is not
+    /// over.
+    pub(super) fn wake(&mut self, now: i64) {
+        let Some(asleep_since) = self.connection.times.running.look(now) else { return };
+        let until = now + open_marks::BELIEVED_FOR;
+        if let Err(error) = open_marks::vouch(&self.store, &self.connection.name, asleep_since, until) {
+            self.not_recorded(&error.to_string());
         }
     }
 
@@ -93,7 +104,6 @@ impl<S: Storage, E: Environment> Router<S, E> {
     /// The same while lines keep coming, and what has grown large at once.
     pub(crate) fn flush_full(&mut self) {
         let now = self.now();
-        self.connection.times.running.look(now);
         if self.write_due(now) {
             // It may be long since anybody has said that time has passed: the clock has stepped, the computer was asleep, or
             // lines keep coming. Others would take what is under way here for cut off.
