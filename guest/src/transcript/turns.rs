@@ -5,10 +5,12 @@
 //! the first that was passed over, and what was given is skipped. Prompts that bear one tag, because a client did not wait
 //! for the first, are one turn. What belongs to no turn is never drawn forward. Every
 //! entry is given once, whatever the turns do: one that does not end counts as over when nothing of it was seen for a
-//! while, and what comes of it later is given where it stands.
+//! while, and what comes of it later is given where it stands. So does one whose window others took for gone: it may only have
+//! been stopped, and go on.
 
 use super::cut::Prefix;
 use super::entry::{Entry, Kind};
+use super::mend;
 use super::position::{Done, MOST_DONE, Position};
 
 /// How far is read on for a turn of which nothing is seen.
@@ -76,6 +78,7 @@ impl Turns {
         let entry = Entry::parse(text);
         let tag = entry.and_then(|entry| entry.turn);
         let kind = entry.map(|entry| entry.kind);
+        let may_go_on = entry.is_some_and(|entry| mend::is_end_of_turn(&entry));
         let is_quiet = self.quiet >= self.look_ahead.entries || self.quiet_bytes >= self.look_ahead.bytes;
         if let Some(turn) = &self.position.turn {
             let is_its = tag == Some(&**turn);
@@ -83,7 +86,7 @@ impl Turns {
                 return Step::GoBack;
             }
             if !is_quiet {
-                return if is_its { self.give_of_turn(kind) } else { self.pass(tag, text.len()) };
+                return if is_its { self.give_of_turn(kind, may_go_on) } else { self.pass(tag, text.len()) };
             }
         }
         self.meet_outside(tag, kind)
@@ -112,10 +115,10 @@ impl Turns {
         Step::Give
     }
 
-    fn give_of_turn(&mut self, kind: Option<Kind>) -> Step {
+    fn give_of_turn(&mut self, kind: Option<Kind>, may_go_on: bool) -> Step {
         self.position.next += 1;
         (self.quiet, self.quiet_bytes) = (0, 0);
-        if kind == Some(Kind::TurnEnd) {
+        if kind == Some(Kind::TurnEnd) && !may_go_on {
             self.leave();
         }
         Step::Give

@@ -155,31 +155,48 @@ fn a_window_whose_agent_tells_nothing_is_shown_the_rest_when_it_goes_on() {
     is_kept(&store, &world, &[TOLD, WHOLE].concat());
 }
 
+/// While the turn goes on another window is sent a prompt, whose agent tells a turn once it has ended, and so in another order.
+fn is_overtaken(store: &Memory, world: &World, first: Desk<'_>, second: Desk<'_>, case: &str) {
+    let (mut first, mut second) = (first, second);
+    let mut seen = load(&mut second, "s1", TOLD);
+    seen.extend(second.turn("s1", "Fourth question", &["Fourth answer"]));
+    seen.extend(goes_on(&mut first, &ALL[8..], &mut second));
+    // Its client has shown the prompt by itself.
+    let shown = [lines(&[TOLD]), ["> Third question", "One two Fourth answerthree four"].map(str::to_owned).to_vec()];
+    assert_eq!(said(&seen.client), shown.concat(), "{case}");
+    leave(first);
+    leave(second);
+    let told = [TOLD, &[("Fourth question", "Fourth answer")], WHOLE].concat();
+    let kept = [TOLD, WHOLE, &[("Fourth question", "Fourth answer")]].concat();
+    for time in ["once", "again"] {
+        let mut desk = Desk::ready(store, world, &loads());
+        assert_eq!(said(&load(&mut desk, "s1", &told).client), lines(&[&kept]), "{case}, {time}");
+        leave(desk);
+    }
+}
+
 #[test]
 fn as_the_computer_wakes_up_a_window_that_has_not_said_yet_that_it_is_there_is_at_its_turn() {
     // By what the other window comes to know that it was asleep: a request, or that time has passed.
     for is_told in [false, true] {
         let (store, world) = (Memory::new(), World::unrecorded());
-        let mut first = at_work(&store, &world, "One two ");
+        let first = at_work(&store, &world, "One two ");
         let mut second = Desk::ready(&store, &world, &loads());
         is_stopped(&world);
         if is_told {
             second.wait(0);
         }
-        // Its agent writes a turn down when it has ended.
-        let mut seen = load(&mut second, "s1", TOLD);
-        seen.extend(second.turn("s1", "Fourth question", &["Fourth answer"]));
-        seen.extend(goes_on(&mut first, &ALL[8..], &mut second));
-        // Its client has shown the prompt by itself.
-        let shown = [lines(&[TOLD]), ["> Third question", "One two Fourth answerthree four"].map(str::to_owned).to_vec()];
-        assert_eq!(said(&seen.client), shown.concat(), "told: {is_told}");
-        leave(first);
-        leave(second);
-        let mut desk = Desk::ready(&store, &world, &loads());
-        let told = [TOLD, &[("Fourth question", "Fourth answer")], WHOLE].concat();
-        let kept = [TOLD, WHOLE, &[("Fourth question", "Fourth answer")]].concat();
-        assert_eq!(said(&load(&mut desk, "s1", &told).client), lines(&[&kept]), "told: {is_told}");
+        is_overtaken(&store, &world, first, second, if is_told { "by time" } else { "by a request" });
     }
+}
+
+#[test]
+fn what_it_says_when_it_goes_on_is_a_part_of_its_turn() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let first = at_work(&store, &world, "One two ");
+    is_stopped(&world);
+    let second = Desk::ready(&store, &world, &loads());
+    is_overtaken(&store, &world, first, second, "taken for gone");
 }
 
 #[test]
