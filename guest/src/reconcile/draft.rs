@@ -66,6 +66,10 @@ impl Draft {
         Self { yields: true, ..self }
     }
 
+    pub(super) fn yields(&self) -> bool {
+        self.yields
+    }
+
     pub(super) fn finish(mut self) -> Plan {
         self.settle();
         self.plan.aside.sort_unstable_by_key(|range| *range.start());
@@ -342,7 +346,7 @@ impl Draft {
         self.set_aside(turns);
     }
 
-    fn set_aside(&mut self, turns: &[&Turn]) {
+    pub(super) fn set_aside(&mut self, turns: &[&Turn]) {
         self.plan.aside.extend(turns.iter().flat_map(|turn| turn.at.runs()));
     }
 

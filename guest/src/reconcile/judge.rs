@@ -33,7 +33,8 @@ fn drafted(mut draft: Draft, log: &[Turn], heard: Heard, replay: &[Turn]) -> Pla
         draft.keep(log, Told::Yes);
         return Plan { tells: false, heard: heard.until, ..draft.finish() };
     }
-    let pairs = align(log, replay);
+    let (log, pairs) = told_later(&mut draft, log, replay);
+    let log = &*log;
     draft.compare(pairs.iter().map(|(at, other)| (&log[*at], &replay[*other])));
     let (mut log_rest, mut replay_rest) = (0, 0);
     let next = pairs.iter().skip(1).map(|(_, other)| *other).chain([replay.len()]);
@@ -65,6 +66,34 @@ fn drafted(mut draft: Draft, log: &[Turn], heard: Heard, replay: &[Turn]) -> Pla
     }
     draft.at_end(&log[log_rest..], &replay[replay_rest..]);
     draft.finish()
+}
+
+/// The turns without those that were cut off and that the replay tells whole behind what was said next, and what goes with what of
+/// the replay. An agent that keeps a turn once it has ended goes on with it though its window was killed.
+fn told_later<'a>(draft: &mut Draft, log: &'a [Turn], replay: &[Turn]) -> (Cow<'a, [Turn]>, Vec<(usize, usize)>) {
+    let pairs = align(log, replay);
+    if draft.yields() || pairs.len() == replay.len() {
+        return (Cow::Borrowed(log), pairs);
+    }
+    let (ours, theirs): (BTreeSet<usize>, BTreeSet<usize>) = pairs.iter().copied().unzip();
+    let mut told: Vec<&Turn> = unpaired(replay, &theirs).collect();
+    let mut is_told_later = |turn: &Turn| {
+        let place = told.iter().position(|theirs| theirs.tells_whole(turn));
+        place.is_some_and(|place| told.drain(..=place).next_back().is_some())
+    };
+    let cut_off: Vec<&Turn> = unpaired(log, &ours).filter(|turn| is_told_later(turn)).collect();
+    if cut_off.is_empty() {
+        return (Cow::Borrowed(log), pairs);
+    }
+    draft.set_aside(&cut_off);
+    let is_left = |turn: &&Turn| cut_off.iter().all(|cut_off| !std::ptr::eq(*turn, *cut_off));
+    let left: Vec<Turn> = log.iter().filter(is_left).cloned().collect();
+    let pairs = align(&left, replay);
+    (Cow::Owned(left), pairs)
+}
+
+fn unpaired<'a>(turns: &'a [Turn], paired: &BTreeSet<usize>) -> impl Iterator<Item = &'a Turn> {
+    turns.iter().enumerate().filter(|(at, _)| !paired.contains(at)).map(|(_, turn)| turn)
 }
 
 /// How many turns from its end a replay is searched for what was said through the layer.

@@ -108,6 +108,17 @@ impl Turn {
         self.outcome == Outcome::Finished
     }
 
+    /// Whether it is that turn of the agent's, which was cut off in the log, with more of its answer.
+    pub(super) fn tells_whole(&self, cut_off: &Self) -> bool {
+        let is_cut_off = cut_off.took_part == Some(true) && !cut_off.is_finished() && !cut_off.refused;
+        let (prompt, answer) = cut_off.said();
+        is_cut_off
+            && !prompt.is_empty()
+            && self.user == prompt
+            && self.agent.sum().length() > answer.length()
+            && self.agent.begins_with(answer)
+    }
+
     /// The agent has gone on with it here.
     pub(super) fn go_on(&mut self, rest: &Self) {
         self.lie_with(rest);

@@ -155,6 +155,43 @@ fn a_turn_that_another_window_has_cut_short_for_a_process_that_slept_is_ended_on
 }
 
 #[test]
+fn a_turn_whose_window_was_killed_and_that_its_agent_tells_whole_behind_another_is_there_once() {
+    let capabilities = json!({"loadSession": true});
+    // What of the answer was written, and whether the other window was open before.
+    for (written, is_open) in [("One ", true), ("One ", false), ("", true), ("", false)] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let (mut first, mut second) =
+            (Desk::ready(&store, &world, &capabilities), Desk::ready(&store, &world, &capabilities));
+        let id = first.new_session("s1", CWD);
+        first.turn(&id, "Hi", &["Ho"]);
+        if is_open {
+            load(&mut second, &id, &[("Hi", "Ho")]);
+        }
+        ask_prompt(&mut first, "prompt", &id, "Go");
+        if !written.is_empty() {
+            first.agent(update("s1", chunk("agent_message_chunk", written)));
+        }
+        first.wait(300);
+        drop(first);
+        if !is_open {
+            load(&mut second, &id, &[("Hi", "Ho")]);
+        }
+        second.turn(&id, "Next", &["Yes"]);
+        second.wait_awake(UNTIL_FORGOTTEN);
+        let told = [("Hi", "Ho"), ("Next", "Yes"), ("Go", "One two")];
+        let out = load(&mut second, &id, &told);
+        assert_eq!(said(&out.client), lines(&[&told]), "{written}, open: {is_open}");
+        leave(second);
+        for capabilities in [json!({}), capabilities.clone()] {
+            let mut desk = Desk::ready(&store, &world, &capabilities);
+            let out = load(&mut desk, &id, &told);
+            assert_eq!(said(&out.client), lines(&[&told]), "{written}, open: {is_open}, {capabilities}");
+            leave(desk);
+        }
+    }
+}
+
+#[test]
 fn what_a_fork_has_of_a_turn_under_way_is_ended_in_the_fork() {
     let (store, world) = (Memory::new(), World::default());
     let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"fork": {}}}));
