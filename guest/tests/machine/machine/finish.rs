@@ -122,9 +122,12 @@ impl Machine<'_> {
         ids
     }
 
-    /// Nothing is open any more, and a while has passed.
+    /// Nothing is open any more, and a while has passed: also what killed processes have left behind is looked through by then.
     fn read_status(&mut self, ids: &[(String, String)]) {
-        self.tick(0, 20_000);
+        let awake = || std::iter::repeat_n(1000, 20);
+        for millis in awake().chain([600_000]).chain(awake()) {
+            self.tick(0, millis);
+        }
         for (id, _) in ids.iter().take(2) {
             let answer = self.show("session/status", &json!({ "sessionId": id }));
             if answer.is_none_or(|answer| answer["status"] == "open") {
