@@ -10,6 +10,9 @@ pub fn config() -> wasmtime::Config {
         .wasm_component_model(true)
         // A call that does not end is stopped by the host's ticker.
         .epoch_interruption(true)
+        // Which instruction of the component a trap is of is 1.4 MB that each process would hold in memory twice; its function
+        // is told without.
+        .generate_address_map(false)
         .max_wasm_stack(1 << 20);
     config
 }
