@@ -152,14 +152,27 @@ fn words(text: &str) -> String {
     one_line(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The same without markup at its beginning, or around the whole of it.
+/// The same without markup at its beginning, or around what it begins with.
 fn clean(line: &str) -> String {
-    let line = words(line);
-    let line = match line.strip_prefix("```").and_then(|line| line.strip_suffix("```")) {
-        Some(code) => code,
-        None => &line,
-    };
-    line.trim_start_matches(['#', '>', '*', '-', '`', ' ']).trim_end().to_owned()
+    let mut line = words(line);
+    loop {
+        let begun = line.trim_start_matches(['#', '>', '-', ' ']);
+        let marks = ['*', '`'].into_iter().find(|mark| begun.starts_with(*mark));
+        let Some(mark) = marks else { return begun.trim_end().to_owned() };
+        let (marks, rest) = begun.split_at(begun.find(|other| other != mark).unwrap_or(begun.len()));
+        line = match closing(rest, marks) {
+            Some(at) => [&rest[..at], &rest[at + marks.len()..]].concat(),
+            None => rest.to_owned(),
+        };
+    }
+}
+
+/// Where a text that is set off by these marks (`CommonMark`, code spans and emphasis) comes to its end.
+fn closing(text: &str, marks: &str) -> Option<usize> {
+    let is_code = marks.starts_with('`');
+    let closes = |at: usize| is_code || !text[..at].ends_with(' ');
+    let mut all = text.match_indices(marks).map(|(at, _)| at);
+    all.find(|at| closes(*at)).filter(|at| *at > 0 && (is_code || !text.starts_with(' ')))
 }
 
 /// At most [`LONGEST`] characters, cut at a word where there is one to cut at.
@@ -192,6 +205,13 @@ mod tests {
             ),
             (text(&"word ".repeat(40)), Some(format!("{}…", ["word"; 16].join(" ")))),
             (text(" \n… !?"), None),
+            (text("**Fix** the bug"), Some("Fix the bug".to_owned())),
+            (text("**`cargo test`** fails in *one* place"), Some("cargo test fails in *one* place".to_owned())),
+            (text("`a` and `b`"), Some("a and `b`".to_owned())),
+            (text("```make``` it so"), Some("make it so".to_owned())),
+            (text("* one *thing*"), Some("one *thing*".to_owned())),
+            (text("*.rs and *.ts are broken"), Some(".rs and *.ts are broken".to_owned())),
+            (text("**open and `shut"), Some("open and `shut".to_owned())),
             (json!([]), None),
         ] {
             let title = from_prompt(&prompt.to_string());
@@ -267,8 +287,8 @@ mod tests {
             (&["  ````\n```py\ninner\n```\n````\nouter"], "outer"),
             (&["```\nnever closed\n```py\nstill open"], "never closed"),
             (&["```cargo test```"], "cargo test"),
-            (&["```cargo test``` fails"], "cargo test``` fails"),
-            (&["`Vec` grows by what?"], "Vec` grows by what?"),
+            (&["```cargo test``` fails"], "cargo test fails"),
+            (&["`Vec` grows by what?"], "Vec grows by what?"),
         ] {
             let blocks: Vec<Value> = texts.iter().map(|text| json!({"type": "text", "text": text})).collect();
             assert_eq!(from_prompt(&Value::from(blocks).to_string()).as_deref(), Some(expected), "{texts:?}");
