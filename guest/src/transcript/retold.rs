@@ -237,6 +237,10 @@ impl Retold {
         if passes(&mut self.window[self.at]) {
             return Ok(true);
         }
+        // What is needed behind it is read before anything counts as said again: that may fail, and what comes then goes on here.
+        if self.window.len() == self.at + 2 {
+            self.window.push_back(self.exchanges.next(storage)?);
+        }
         if !passes(&mut self.window[self.at + 1]) {
             return Ok(match said {
                 // Agents tell images and files in ways of their own, or with what they stand for.
@@ -247,9 +251,6 @@ impl Retold {
             });
         }
         self.at += 1;
-        if self.window.len() == self.at + 1 {
-            self.window.push_back(self.exchanges.next(storage)?);
-        }
         Ok(true)
     }
 

@@ -19,6 +19,8 @@ pub(super) struct Exchanges {
     agent: Option<Agent>,
     /// What is read belongs to a turn of another agent, which this one does not tell.
     is_others: bool,
+    /// What was read of the exchange that comes next, whose end may still have to be read.
+    begun: Exchange,
     /// What was read and belongs to the exchanges that come next.
     ahead: VecDeque<Said>,
     is_read: bool,
@@ -53,7 +55,14 @@ impl Exchanges {
     }
 
     fn read_from(replay: Replay) -> Self {
-        Self { replay, agent: None, is_others: false, ahead: VecDeque::new(), is_read: false }
+        Self {
+            replay,
+            agent: None,
+            is_others: false,
+            begun: Exchange::default(),
+            ahead: VecDeque::new(),
+            is_read: false,
+        }
     }
 
     /// The first in which a user said something. What stands before that cannot be told from what the agent says now.
@@ -64,17 +73,16 @@ impl Exchanges {
 
     /// The next exchange of the transcript; an empty one at its end.
     pub(super) fn next<S: Storage>(&mut self, storage: &S) -> Result<Exchange> {
-        let mut exchange = Exchange::default();
         loop {
             while let Some(said) = self.ahead.pop_front() {
-                if said.is_users() && exchange.is_answered() {
+                if said.is_users() && self.begun.is_answered() {
                     self.ahead.push_front(said);
-                    return Ok(exchange);
+                    return Ok(std::mem::take(&mut self.begun));
                 }
-                exchange.add(said);
+                self.begun.add(said);
             }
             if self.is_read {
-                return Ok(exchange);
+                return Ok(std::mem::take(&mut self.begun));
             }
             match self.replay.next_texts(storage, READ)? {
                 Some(entries) => {
