@@ -139,6 +139,11 @@ impl Retold {
         self.window.iter().all(Exchange::is_spoken)
     }
 
+    /// Whether it ends, as far as it is known, in the midst of a turn that the agent may go on with.
+    pub fn is_under_way(&self) -> bool {
+        self.exchanges.is_under_way()
+    }
+
     /// The user says something now, which the agent may answer.
     pub fn prompted(&mut self) {
         self.doubt_that(Doubt::Prompted);
