@@ -211,6 +211,15 @@ pub fn open_elsewhere<S: Storage>(
     Ok(others.map(|mark| (mark.connection, read_mark(&mark.value).and_then(|(_, state)| state))).collect())
 }
 
+/// Whether another connection that has the session open was at work in it when it was last heard of, however long ago that is: it
+/// need not be gone, but may have been stopped.
+pub fn may_be_at_work_elsewhere<S: Storage>(store: &Store<S>, id: &str, connection: &str) -> Result<bool> {
+    let others = marks_of(store, id)?.into_iter().filter(|mark| mark.connection != connection);
+    let state = |mark: &Mark| read_mark(&mark.value).and_then(|(_, state)| state);
+    let mut silent = others.filter(|mark| mark.heartbeat.is_some());
+    Ok(silent.any(|mark| state(&mark).is_some_and(|state| state != ActivityState::Idle)))
+}
+
 /// Whether all these sessions are closed; if so, `expected` makes a commit fail should any of them be opened before.
 pub(super) fn expect_closed<S: Storage>(
     store: &Store<S>,

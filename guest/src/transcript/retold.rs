@@ -139,6 +139,11 @@ impl Retold {
         self.window.iter().all(Exchange::is_spoken)
     }
 
+    /// Whether it ends, as far as it is known, in the midst of a turn that the agent may go on with.
+    pub fn is_under_way(&self) -> bool {
+        self.exchanges.is_under_way()
+    }
+
     /// The user says something now, which the agent may answer.
     pub fn prompted(&mut self) {
         self.doubt_that(Doubt::Prompted);
@@ -237,6 +242,10 @@ impl Retold {
         if passes(&mut self.window[self.at]) {
             return Ok(true);
         }
+        // What is needed behind it is read before anything counts as said again: that may fail, and what comes then goes on here.
+        if self.window.len() == self.at + 2 {
+            self.window.push_back(self.exchanges.next(storage)?);
+        }
         if !passes(&mut self.window[self.at + 1]) {
             return Ok(match said {
                 // Agents tell images and files in ways of their own, or with what they stand for.
@@ -247,9 +256,6 @@ impl Retold {
             });
         }
         self.at += 1;
-        if self.window.len() == self.at + 1 {
-            self.window.push_back(self.exchanges.next(storage)?);
-        }
         Ok(true)
     }
 

@@ -102,7 +102,7 @@ impl Environment for Seat<'_> {
     }
 }
 
-/// A store whose commits and reads of records fail when they are told to, and which counts what is read of logs.
+/// A store whose commits and reads fail when they are told to, and which counts what is read of logs.
 #[derive(Debug, Default)]
 pub(crate) struct Faulty {
     inner: Memory,
@@ -112,7 +112,9 @@ pub(crate) struct Faulty {
     meanwhile: RefCell<Vec<Write>>,
     /// Records cannot be read.
     pub(crate) is_unreadable: Cell<bool>,
-    /// They cannot be read any more once something has been written.
+    /// Logs cannot be read.
+    pub(crate) are_logs_unreadable: Cell<bool>,
+    /// Records cannot be read any more once something has been written.
     pub(crate) is_unreadable_then: Cell<bool>,
     /// How often records were read.
     pub(crate) looks: Cell<usize>,
@@ -165,6 +167,9 @@ impl Storage for Faulty {
     }
 
     fn read_log(&self, log: &str, start: u32, bounds: Bounds) -> storage::Result<LogPage> {
+        if self.are_logs_unreadable.get() {
+            return Err(StorageError::Unavailable("busy".to_owned()));
+        }
         let page = self.inner.read_log(log, start, bounds)?;
         self.entries_read.set(self.entries_read.get() + page.entries.len());
         Ok(page)

@@ -4,9 +4,10 @@
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Out, World, chunk, update};
+use crate::desk::{Desk, Faulty, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, TOLD, ask_fork, ask_load, ask_prompt, ask_resume, converse, lines, load, oblige, replay, said, set,
+    CWD, TOLD, ask_fork, ask_load, ask_prompt, ask_resume, begun, converse, leave, lines, load, oblige, replay, said,
+    set,
 };
 
 const LIMIT: [(&str, &str); 1] = [("agent-timeout-ms", "1000")];
@@ -142,5 +143,33 @@ fn what_an_agent_replays_on_a_fork_or_for_a_session_that_were_lost_is_nobodys() 
         let out = desk.reply(&asked, json!({"sessionId": "f1"}));
         assert_eq!(said(&out.client), [""; 0], "{method}");
         assert_eq!(desk.listed(), [id.as_str()], "{method}");
+    }
+}
+
+#[test]
+fn what_is_told_for_a_lost_load_is_nobodys_where_the_store_cannot_be_read_for_a_moment() {
+    // More than is read at once.
+    let long = "word ".repeat(4000);
+    let all = ["First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh"].map(|user| (user, long.as_str()));
+    for unread_at in 0..all.len() {
+        let (store, world) = (Faulty::default(), World::unrecorded());
+        let mut desk = begun(&store, &world, &loads(), &all);
+        // For so long that its agent is asked.
+        desk.wait_awake(11_000);
+        let lost = ask_load(&mut desk, "load", "s1").request("session/load");
+        let mut desk = Desk::carry_on(&store, &world, &[], desk.memos, Vec::new());
+        desk.pull();
+        let mut out = Out::default();
+        for (at, (user, agent)) in all.iter().enumerate() {
+            store.are_logs_unreadable.set(at == unread_at);
+            out.extend(desk.agent(update("s1", chunk("user_message_chunk", user))));
+            store.are_logs_unreadable.set(false);
+            out.extend(desk.agent(update("s1", chunk("agent_message_chunk", agent))));
+        }
+        assert_eq!(said(&out.client), [""; 0], "{unread_at}");
+        desk.reply(&lost, json!({}));
+        leave(desk);
+        let mut desk = Desk::ready(&store, &world, &loads());
+        assert_eq!(said(&load(&mut desk, "s1", &all).client), lines(&[&all]), "{unread_at}");
     }
 }

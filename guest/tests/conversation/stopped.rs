@@ -6,11 +6,14 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, LONG, TOLD, Turns, account, answers, ask_load, ask_prompt, leave, lines, load, load_told, oblige, said, says,
+    CWD, LONG, TOLD, Turns, account, answers, ask_load, ask_prompt, both_open, leave, lines, load, load_told, oblige,
+    said, says,
 };
 
 /// For longer than a connection is believed to be there that does not say so.
 const UNTIL_FORGOTTEN: i64 = 20_000;
+/// Behind so much silence of a session's a window that has it open has its agent tell it.
+const SILENCE: i64 = 11_000;
 /// All that the agent says in the turn.
 const ALL: &str = "One two three four";
 const WHOLE: Turns<'static> = &[("Third question", ALL)];
@@ -32,6 +35,15 @@ fn at_work<'a>(store: &'a Memory, world: &'a World, written: &str) -> Desk<'a> {
     }
     desk.wait(LONG);
     desk
+}
+
+/// The same where another window has the session open already.
+fn at_work_beside<'a>(store: &'a Memory, world: &'a World) -> (Desk<'a>, Desk<'a>) {
+    let (mut first, mut second) = both_open(store, world, &loads(), TOLD);
+    ask_prompt(&mut first, "third", "s1", "Third question");
+    first.wait(LONG);
+    second.wait(LONG);
+    (first, second)
 }
 
 /// Time passes in which it is stopped.
@@ -101,6 +113,85 @@ fn what_its_agent_has_told_another_window_is_there_once() {
         let mut desk = Desk::ready(&store, &world, &json!({}));
         let all = lines(&[TOLD, WHOLE, on]);
         assert_eq!(said(&load(&mut desk, "s1", &[]).client), all[..7], "{written}, {waiting}, {told}");
+    }
+}
+
+#[test]
+fn what_its_agent_has_told_a_window_that_has_it_open_is_there_once() {
+    // What was written before the call, whether that was, and what waited to be written.
+    let call = json!({"sessionUpdate": "tool_call", "toolCallId": "a", "status": "completed", "title": "Edit"});
+    let words = |text: &str| chunk("agent_message_chunk", text);
+    for (written, is_called, waiting) in [
+        ("", false, ""),
+        ("", false, "One "),
+        ("", false, "One two "),
+        ("One ", false, ""),
+        ("One ", false, "two "),
+        ("One two ", false, ""),
+        ("One two ", true, ""),
+        ("One two ", true, "three "),
+    ] {
+        // What the other window's agent tells each time that it loads: all of it, or what comes before the last words.
+        for loads in [&[true][..], &[false], &[false, true]] {
+            let case = format!("{written}, {is_called}, {waiting}, {loads:?}");
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let (mut first, mut second) = at_work_beside(&store, &world);
+            if !written.is_empty() {
+                first.agent(says(written));
+            }
+            if is_called {
+                first.agent(update("s1", call.clone()));
+            }
+            first.wait(LONG);
+            second.wait(LONG);
+            if !waiting.is_empty() {
+                first.agent(says(waiting));
+            }
+            second.wait_awake(UNTIL_FORGOTTEN - SILENCE);
+            let mut seen = Out::default();
+            for is_whole in loads {
+                let mut all: Vec<Value> = Vec::new();
+                for (user, agent) in TOLD {
+                    all.extend([chunk("user_message_chunk", user), words(agent)]);
+                }
+                all.extend([chunk("user_message_chunk", "Third question"), words("One two "), call.clone()]);
+                all.extend(is_whole.then(|| words("three four")));
+                second.wait_awake(SILENCE);
+                seen = load_told(&mut second, &all);
+            }
+            // It is told the rest, piece by piece, and its end.
+            let mut rest = Vec::new();
+            let said_before = format!("{written}{waiting}");
+            if let Some(text) = "One two ".strip_prefix(&said_before).filter(|text| !text.is_empty()) {
+                rest.push(words(text));
+            }
+            rest.extend((!is_called).then(|| call.clone()));
+            for piece in ["three ", "four"].iter().skip(usize::from(waiting == "three ")) {
+                rest.push(words(piece));
+            }
+            for piece in rest {
+                first.agent(update("s1", piece));
+                let shown = first.wait(LONG);
+                assert_eq!((said(&shown.client), done(&shown)), (Vec::new(), Vec::new()), "{case}");
+                seen.extend(second.wait(LONG));
+            }
+            first.agent(answers("third")).answer("third");
+            let shown = first.wait(LONG);
+            assert_eq!((said(&shown.client), done(&shown)), (Vec::new(), Vec::new()), "{case}");
+            seen.extend(second.wait(LONG));
+            seen.extend(second.wait(1000));
+            assert_eq!(said(&seen.client), lines(&[TOLD, WHOLE]), "{case}");
+            assert_eq!(done(&seen), ["\"a\" \"completed\""], "{case}");
+            let prompt = ask_prompt(&mut first, "next", "s1", "On");
+            assert_eq!(account(&prompt), None, "{case}");
+            first.agent(answers("next"));
+            leave(first);
+            leave(second);
+            let mut desk = Desk::ready(&store, &world, &json!({}));
+            let out = load(&mut desk, "s1", &[]);
+            assert_eq!(said(&out.client), lines(&[TOLD, WHOLE, &[("On", "")]])[..7], "{case}");
+            assert_eq!(done(&out), ["\"a\" \"completed\""], "{case}");
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use super::said::{Print, Said, Status};
 use crate::storage::{Result, Storage};
 use crate::store::{Known, Segment, Session};
 use crate::transcript::entry::{Entry, Kind, speakers};
+use crate::transcript::mend::is_end_of_turn;
 use crate::transcript::replay::{Replay, Start};
 
 /// How much is read of the transcript at a time, in bytes.
@@ -19,6 +20,10 @@ pub(super) struct Exchanges {
     agent: Option<Agent>,
     /// What is read belongs to a turn of another agent, which this one does not tell.
     is_others: bool,
+    /// The tag of the last turn that was read, while no end of it was: it may be gone on with.
+    under_way: Option<String>,
+    /// What was read of the exchange that comes next, whose end may still have to be read.
+    begun: Exchange,
     /// What was read and belongs to the exchanges that come next.
     ahead: VecDeque<Said>,
     is_read: bool,
@@ -53,7 +58,15 @@ impl Exchanges {
     }
 
     fn read_from(replay: Replay) -> Self {
-        Self { replay, agent: None, is_others: false, ahead: VecDeque::new(), is_read: false }
+        Self {
+            replay,
+            agent: None,
+            is_others: false,
+            under_way: None,
+            begun: Exchange::default(),
+            ahead: VecDeque::new(),
+            is_read: false,
+        }
     }
 
     /// The first in which a user said something. What stands before that cannot be told from what the agent says now.
@@ -64,23 +77,23 @@ impl Exchanges {
 
     /// The next exchange of the transcript; an empty one at its end.
     pub(super) fn next<S: Storage>(&mut self, storage: &S) -> Result<Exchange> {
-        let mut exchange = Exchange::default();
         loop {
             while let Some(said) = self.ahead.pop_front() {
-                if said.is_users() && exchange.is_answered() {
+                if said.is_users() && self.begun.is_answered() {
                     self.ahead.push_front(said);
-                    return Ok(exchange);
+                    return Ok(std::mem::take(&mut self.begun));
                 }
-                exchange.add(said);
+                self.begun.add(said);
             }
             if self.is_read {
-                return Ok(exchange);
+                return Ok(std::mem::take(&mut self.begun));
             }
             match self.replay.next_texts(storage, READ)? {
                 Some(entries) => {
                     for entry in entries.iter().filter_map(|text| Entry::parse(text)) {
                         if !self.is_of_others(&entry) {
                             let is_prompt = entry.kind == Kind::Prompt;
+                            self.follow_turn(&entry);
                             self.ahead.extend(entry.updates().iter().map(|update| match Said::read(update) {
                                 // Of what a client has said in its prompt, it is not known whether its agent heeds that.
                                 Said::ForAgent(text) if is_prompt => Said::User(text),
@@ -91,6 +104,22 @@ impl Exchanges {
                 }
                 None => self.is_read = true,
             }
+        }
+    }
+
+    /// Whether the transcript ends, as far as it was read, in the midst of a turn: one that has not come to its end, or was ended by
+    /// others because its window was taken for gone.
+    pub(super) fn is_under_way(&self) -> bool {
+        self.under_way.is_some()
+    }
+
+    fn follow_turn(&mut self, entry: &Entry<'_>) {
+        match entry.kind {
+            Kind::Prompt => self.under_way = entry.turn.map(str::to_owned),
+            Kind::TurnEnd if !is_end_of_turn(entry) => {
+                self.under_way.take_if(|tag| entry.turn == Some(tag));
+            }
+            _ => {}
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! What it says before it tells anything of its user's is that, unless the conversation has begun so: histories are told from their
 //! beginning. So is the end of a tool call that was still running and, where no other window is at work, what it says behind the
-//! end of a history that says what the transcript has.
+//! end of a history that says what the transcript has. Behind a turn that has not come to its end it is the rest of that: its
+//! window may have been stopped while its agent goes on.
 
 use super::behind_answer::NOTICE;
 use super::telling::{Meanwhile, Telling, What};
@@ -13,7 +14,7 @@ use crate::connection::live::{LiveSession, Phase, Update};
 use crate::connection::step::Step;
 use crate::environment::Environment;
 use crate::rpc::Object;
-use crate::sessions::mend;
+use crate::sessions::{mend, open_marks};
 use crate::storage::{Result, Storage};
 
 impl Opening {
@@ -43,8 +44,8 @@ impl Opening {
                 self.was_history(cx);
                 false
             }
-            // Where another window is at work it may be of that one's turn.
-            What::Behind if self.is_at_work_elsewhere(cx) => false,
+            // Where another window is at work it may be of that one's turn, also where that has been silent for long.
+            What::Behind if self.may_be_at_work_elsewhere(cx) => false,
             What::SaidBetweenTurns | What::Behind | What::Both => {
                 self.behind_answer.push(update.line);
                 what != What::Both
@@ -52,8 +53,11 @@ impl Opening {
         }
     }
 
-    fn is_at_work_elsewhere<S: Storage, E: Environment>(&self, cx: &Cx<'_, S, E>) -> bool {
-        mend::is_at_work_elsewhere(cx.store, &self.target.session().id, cx.connection, cx.now()).unwrap_or(true)
+    fn may_be_at_work_elsewhere<S: Storage, E: Environment>(&self, cx: &Cx<'_, S, E>) -> bool {
+        let id = &self.target.session().id;
+        let is_at_work = mend::is_at_work_elsewhere(cx.store, id, cx.connection, cx.now());
+        let may_be_stopped = open_marks::may_be_at_work_elsewhere(cx.store, id, cx.connection);
+        is_at_work.unwrap_or(true) || may_be_stopped.unwrap_or(true)
     }
 
     fn what_comes<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &Cx<'_, S, E>) -> Result<What> {

@@ -94,7 +94,9 @@ impl Telling {
         if self.stage == Stage::Other {
             return Ok(What::History);
         }
-        let is_behind = self.retold.is_spoken() && matches!(update.name.as_str(), "agent_message_chunk" | "tool_call");
+        let is_said = matches!(update.name.as_str(), "agent_message_chunk" | "tool_call");
+        // What comes to a turn whose window is gone, or was stopped, is the rest of it.
+        let is_behind = is_said && self.retold.is_spoken() && !self.retold.is_under_way();
         let is_retold = self.retold.repeats(storage, update.update, false)? != Repeats::No;
         let is_new = is_behind && !is_retold && !self.said.repeats(update.update);
         Ok(if is_new { What::Behind } else { What::History })
