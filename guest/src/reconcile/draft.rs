@@ -175,13 +175,19 @@ impl Draft {
         if replay.iter().all(Turn::is_silent) {
             self.insert(replay);
             let (missing, lost): (Vec<&Turn>, Vec<&Turn>) =
-                known.iter().partition(|turn| turn.outcome == Outcome::Nothing || !self.moved_on);
+                known.iter().partition(|turn| !self.moved_on || self.may_not_be_kept(turn));
             self.give_up(&lost);
             self.keep(missing, Told::No);
             self.keep_others(unknown);
         } else {
             self.both(log, replay, false);
         }
+    }
+
+    /// Whether the agent's session need not have it, though it was prompted there: it was cut off, and the agent said nothing, or
+    /// is not known to have heard it.
+    fn may_not_be_kept(&self, turn: &Turn) -> bool {
+        turn.outcome == Outcome::Nothing || !turn.is_finished() && turn.at.start() > self.heard_before
     }
 
     /// Keeps these turns as they are if what the replay has in their place contradicts them, and that is not to be believed. What it

@@ -35,6 +35,10 @@ pub struct Known {
     /// When the last turn of it through the layer began and ended; milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_turn: Option<(i64, i64)>,
+    /// When a turn of it through the layer last ended, where that is not [`Self::last_turn`]: it was cut off, or came behind
+    /// something that was not looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<i64>,
     /// Something may have been said without the layer before that turn, which was not looked for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gap: bool,
@@ -90,6 +94,7 @@ impl Known {
             uncopied: Vec::new(),
             heard,
             last_turn: None,
+            ended: None,
             gap: false,
             listed_before: None,
             compared: None,
@@ -134,6 +139,11 @@ impl Known {
         self.last_turn = turn;
     }
 
+    /// A turn of it through the layer has ended at this time, however it did.
+    pub fn turn_ended(&mut self, at: i64) {
+        self.ended = Some(at).filter(|at| self.last_turn.is_none_or(|(_, ended)| ended < *at));
+    }
+
     /// The transcript was compared with its replay, when its own list gave this time.
     pub fn was_compared(&mut self, listed: Option<i64>) {
         self.compared = listed.or(self.compared);
@@ -141,9 +151,12 @@ impl Known {
     }
 
     /// Whether its own list says that something was said without the layer since its last turn through it, or its replay was
-    /// last compared.
+    /// last compared. A time before that turn's end says nothing of what came then: an agent need not have kept the turn. Where
+    /// the clock was set back meanwhile, it is not known.
     pub fn has_moved_on(&self) -> bool {
-        self.listed.is_some() && !self.untimed && !self.is_explained() && self.listed != self.listed_before
+        let ended = self.ended.max(self.last_turn.map(|(_, ended)| ended));
+        let is_later = self.listed.is_some_and(|listed| ended.is_none_or(|ended| ended < listed));
+        is_later && !self.untimed && !self.is_explained() && self.listed != self.listed_before
     }
 
     /// Whether a prompt went to its session, or to one that it remembers: what was prompted is the session that an agent of this
@@ -185,6 +198,44 @@ mod tests {
 
     fn paths(paths: &[&str]) -> Vec<String> {
         paths.iter().map(|path| (*path).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_time_up_to_the_end_of_the_last_turn_is_no_sign_that_it_has_moved_on() {
+        let mut known = Known::new("s1".to_owned(), 0);
+        known.had_turn(Some((20, 30)), Between::Nothing);
+        known.turn_ended(30);
+        assert_eq!(known.ended, None, "it is the last turn");
+        let moved_on = |known: &Known, times: [i64; 5]| {
+            times.map(|listed| Known { listed: Some(listed), ..known.clone() }.has_moved_on())
+        };
+        assert_eq!(moved_on(&known, [10, 20, 29, 30, 31]), [false, false, false, false, true]);
+        // One that was cut off is no last turn that its list could agree with.
+        known.turn_ended(50);
+        assert_eq!((known.last_turn, known.ended), (Some((20, 30)), Some(50)));
+        assert_eq!(moved_on(&known, [25, 30, 40, 50, 51]), [false, false, false, false, true]);
+        let is_agreed = [25, 30, 40].map(|listed| Known { listed: Some(listed), ..known.clone() }.agrees());
+        assert_eq!(is_agreed, [true, false, false]);
+        known.was_compared(Some(51));
+        assert_eq!(moved_on(&known, [10, 50, 51, 52, 60]), [false, false, false, true, true]);
+        known.had_turn(Some((60, 70)), Between::Nothing);
+        known.turn_ended(70);
+        assert_eq!(known.ended, None);
+        assert_eq!(moved_on(&known, [51, 52, 69, 70, 71]), [false, false, false, false, true]);
+    }
+
+    #[test]
+    fn without_a_turn_through_the_layer_any_other_time_says_that_it_has_moved_on() {
+        let mut known = Known::new("s1".to_owned(), 0);
+        assert!(!known.has_moved_on(), "it has no list");
+        known.listed = Some(10);
+        assert!(known.has_moved_on());
+        known.was_compared(Some(10));
+        assert!(!known.has_moved_on());
+        known.listed = Some(5);
+        assert!(known.has_moved_on(), "the clock may have been set back");
+        known.untimed = true;
+        assert!(!known.has_moved_on());
     }
 
     #[test]

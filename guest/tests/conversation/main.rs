@@ -64,6 +64,7 @@ mod lost_loads;
 mod missing;
 mod moved;
 mod moved_directories;
+mod not_kept;
 mod one_transcript;
 mod opened_otherwise;
 mod opening;

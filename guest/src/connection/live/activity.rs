@@ -76,6 +76,9 @@ impl Activity {
                     AgentsCopy::Unseen | AgentsCopy::PutOff | AgentsCopy::Untold => {}
                 }
             }
+            if let Some((at, _)) = self.turn_ended {
+                known.turn_ended(at);
+            }
             if self.last_turn.is_some() && has_heard_all {
                 known.listed_before = known.listed.filter(|_| !known.is_explained());
             }
