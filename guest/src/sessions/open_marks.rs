@@ -211,6 +211,14 @@ pub fn open_elsewhere<S: Storage>(
     Ok(others.map(|mark| (mark.connection, read_mark(&mark.value).and_then(|(_, state)| state))).collect())
 }
 
+/// The other connections that are at a turn in the session, by what each has said last, or were when they went silent.
+pub fn at_turn<S: Storage>(store: &Store<S>, id: &str, connection: &str) -> Result<Vec<String>> {
+    let others = marks_of(store, id)?.into_iter().filter(|mark| mark.connection != connection);
+    let is_at_turn = |state: ActivityState| state != ActivityState::Idle;
+    let state = |mark: &Mark| read_mark(&mark.value).and_then(|(_, state)| state);
+    Ok(others.filter(|mark| state(mark).is_some_and(is_at_turn)).map(|mark| mark.connection).collect())
+}
+
 /// Whether all these sessions are closed; if so, `expected` makes a commit fail should any of them be opened before.
 pub(super) fn expect_closed<S: Storage>(
     store: &Store<S>,
