@@ -214,10 +214,18 @@ pub fn open_elsewhere<S: Storage>(
 /// Whether another connection that has the session open was at work in it when it was last heard of, however long ago that is: it
 /// need not be gone, but may have been stopped.
 pub fn may_be_at_work_elsewhere<S: Storage>(store: &Store<S>, id: &str, connection: &str) -> Result<bool> {
-    let others = marks_of(store, id)?.into_iter().filter(|mark| mark.connection != connection);
+    Ok(marks_at_turn(store, id, connection)?.any(|mark| mark.heartbeat.is_some()))
+}
+
+/// The other connections that are at a turn in the session, by what each has said last, or were when they went silent or left.
+pub fn at_turn<S: Storage>(store: &Store<S>, id: &str, connection: &str) -> Result<Vec<String>> {
+    Ok(marks_at_turn(store, id, connection)?.map(|mark| mark.connection).collect())
+}
+
+fn marks_at_turn<S: Storage>(store: &Store<S>, id: &str, connection: &str) -> Result<impl Iterator<Item = Mark>> {
+    let others = marks_of(store, id)?.into_iter().filter(move |mark| mark.connection != connection);
     let state = |mark: &Mark| read_mark(&mark.value).and_then(|(_, state)| state);
-    let mut silent = others.filter(|mark| mark.heartbeat.is_some());
-    Ok(silent.any(|mark| state(&mark).is_some_and(|state| state != ActivityState::Idle)))
+    Ok(others.filter(move |mark| state(mark).is_some_and(|state| state != ActivityState::Idle)))
 }
 
 /// Whether all these sessions are closed; if so, `expected` makes a commit fail should any of them be opened before.

@@ -197,6 +197,14 @@ impl Costs {
         Self(self.0.iter().filter(is_more).cloned().collect())
     }
 
+    /// The same without what is more than the other has.
+    #[must_use]
+    pub fn within(&self, other: &Self) -> Self {
+        let at_most =
+            |cost: &Cost| other.of(&cost.currency).map(|most| Cost { amount: cost.amount.min(most), ..cost.clone() });
+        Self(self.0.iter().filter_map(at_most).collect())
+    }
+
     /// Of this unit there is this much.
     pub fn set(&mut self, cost: &Cost) {
         if let Some(known) = self.0.iter_mut().find(|known| known.currency == cost.currency) {
@@ -275,6 +283,7 @@ mod tests {
         assert_eq!(costs, Costs(vec![cost(2, "USD"), cost(4, "EUR"), cost(0, "credits")]));
         assert_eq!(costs.beyond(&before), Costs(vec![cost(4, "EUR"), cost(0, "credits")]));
         assert_eq!(before.beyond(&costs), Costs::default());
+        assert_eq!(costs.within(&before), before);
     }
 
     #[test]

@@ -205,18 +205,24 @@ impl Usage {
         self.counts.push(Count { of, also, told, known, ahead });
     }
 
-    /// So much of what one of the agents' sessions is known to have cost was counted ahead of this connection, which was told it
-    /// and has not written it.
-    pub fn note_ahead(&mut self, of: &str, connection: &str, costs: &Costs) {
+    /// So much of what one of the agents' sessions is known to have cost was counted ahead of one or several of these
+    /// connections, which were told it and have not written it.
+    pub fn note_ahead(&mut self, of: &str, connections: &[String], costs: &Costs) {
         if let Some(count) = self.counts.iter_mut().find(|count| count.is_of(of)) {
-            count.ahead.add(connection, costs);
+            count.ahead.add(connections, costs);
         }
     }
 
-    /// What was counted ahead of this connection, which writes now what it was told.
-    pub fn take_ahead(&mut self, of: &str, connection: &str) -> Costs {
+    /// What was counted ahead of this connection.
+    pub fn ahead_of(&self, of: &str, connection: &str) -> Costs {
+        let count = self.counts.iter().find(|count| count.is_of(of));
+        count.map(|count| count.ahead.of(connection)).unwrap_or_default()
+    }
+
+    /// As much of what this connection was told, which it writes now, as was counted ahead of it, and is not any more.
+    pub fn take_ahead(&mut self, of: &str, connection: &str, told: &Costs) -> Costs {
         let count = self.counts.iter_mut().find(|count| count.is_of(of));
-        count.map(|count| count.ahead.take(connection)).unwrap_or_default()
+        count.map(|count| count.ahead.take(connection, told)).unwrap_or_default()
     }
 
     /// One of the agents' sessions is another one's under another name: what was said of that one was said of this one. Says

@@ -84,8 +84,8 @@ impl LiveSession {
             self.opened_with = OpenedWith::Given;
         }
         self.begin_count(&self.agent_id.clone(), cx);
-        if let Target::Fork(.., Some(_)) = opening.target {
-            self.spending.goes_on_with_parents();
+        if let Target::Fork(.., Some(parents)) = &opening.target {
+            self.spending.goes_on_with_parents(parents);
         }
         self.state_changed(cx);
         // The session is open, and can be even where its state cannot be written now; the host is told.
@@ -223,7 +223,7 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) -> Result<Session, RpcError> {
         let session = match &opening.target {
-            Target::Fork(parent, cwd, directories, told) => {
+            Target::Fork(parent, cwd, directories, count) => {
                 let wanted = Fork {
                     parent: &parent.id,
                     wanted_id: if self.is_guessed(cx) { String::new() } else { self.agent_id.to_string() },
@@ -233,7 +233,7 @@ impl LiveSession {
                     heard: opening.heard,
                     lineage: if attached.step == Step::Fork { opening.lineage(&cx.agent.name) } else { Vec::new() },
                     asked_at: (attached.step == Step::Fork).then_some(opening.log_ended_at),
-                    told: told.clone(),
+                    told: count.as_ref().map(|count| count.told.clone()),
                     open: cx.by_agent.values().filter_map(Key::id).map(str::to_owned).collect(),
                     directories: directories.clone(),
                     now: cx.now(),

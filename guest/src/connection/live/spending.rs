@@ -7,14 +7,17 @@
 //! day; the same holds for the first sum of a session that the agent had before.
 
 mod count;
+mod heard;
 
 use serde_json::json;
 
 use crate::rpc::Object;
+use crate::sessions::open_marks;
 use crate::storage::{Expectation, Storage, Write};
 use crate::store::{Cost, Costs, Session, Store, Tokens, Usage, Used, keys};
 use crate::time;
 use count::Count;
+use heard::Heard;
 
 /// What was said and is not in the store yet, and what the next is compared with.
 #[derive(Debug, Default)]
@@ -50,6 +53,16 @@ pub(super) enum When {
     Never,
 }
 
+/// What the count of a fork goes on from, by the window that makes it.
+#[derive(Debug)]
+pub(in crate::connection) struct ParentsCount {
+    /// What this window was told last that the parent has cost, or where it was told nothing, what the store had as told last when
+    /// it opened the parent.
+    pub(in crate::connection) told: Costs,
+    /// What others were told since, where this window was told nothing: the agent may have taken it up.
+    heard: Option<Heard>,
+}
+
 impl Spending {
     /// Of a session that the agent has begun beside another one.
     pub(super) fn of_subagent() -> Self {
@@ -61,11 +74,11 @@ impl Spending {
         self.count.as_ref().is_some_and(|count| count.of() == of)
     }
 
-    /// What this one of the agent's sessions was last said to have cost here, if it was. Where only others are known to have
-    /// been told something, the agent may have taken that up or not.
-    pub(super) fn told_of(&self, of: &str) -> Option<Costs> {
-        let count = self.count.as_ref().filter(|count| count.of() == of && !count.has_only_heard())?;
-        Some(count.told().clone()).filter(|told| !told.is_empty())
+    /// What a fork of this one of the agent's sessions goes on from, if anything was said of it.
+    pub(super) fn parents_count(&self, of: &str) -> Option<ParentsCount> {
+        let count = self.count.as_ref().filter(|count| count.of() == of)?;
+        let parents = ParentsCount { told: count.told().clone(), heard: count.only_heard().cloned() };
+        Some(parents).filter(|parents| !parents.told.is_empty() || parents.heard.is_some())
     }
 
     /// The session of the agent's that was last told of here, and what it was said to have cost. Of one that the agent has
@@ -81,18 +94,29 @@ impl Spending {
         self.count.as_ref().is_some_and(Count::is_told_here)
     }
 
-    /// Another window was told this since the count began, and so much is known by now.
-    pub(super) fn hears(&mut self, told: &Costs, known: Costs) {
-        if let Some(count) = &mut self.count {
-            count.hears(told, known);
+    /// This is known by now of what others were told and have written; and what was told last, and to which connection, which
+    /// may be yet to be written, or was lost with who was to write it.
+    pub(super) fn hears(&mut self, usage: &Usage, last: Option<&(Cost, String)>) {
+        let Some(count) = &mut self.count else { return };
+        // What was counted ahead of this connection it may yet be told: its agent has not taken it up from others.
+        let all = usage.known(count.of());
+        let mut known = all.clone();
+        usage.ahead_of(count.of(), count.connection()).iter().for_each(|cost| known.take(cost));
+        if let Some(told) = usage.told(count.of()) {
+            count.hears(&told.within(&known), &known);
             self.is_known = true;
+        }
+        let is_ahead = |cost: &Cost| known.lack(cost).is_some() && all.lack(cost).is_none();
+        if let Some((cost, connection)) = last.filter(|(cost, _)| !is_ahead(cost)) {
+            self.is_known = true;
+            self.is_dirty |= count.was_told(cost, connection, &all);
         }
     }
 
-    /// The count is that of a fork, made in a window that was told what its parent had cost.
-    pub(super) fn goes_on_with_parents(&mut self) {
+    /// The count is that of a fork, made in a window that had its parent open.
+    pub(super) fn goes_on_with_parents(&mut self, parents: &ParentsCount) {
         if let Some(count) = &mut self.count {
-            count.goes_on_with_parents();
+            count.goes_on_with_parents(parents.heard.as_ref());
         }
     }
 
@@ -185,17 +209,6 @@ impl Spending {
         }
     }
 
-    /// What was last said to this connection, by what was kept of it: it may have been lost with who was to store it.
-    pub(super) fn was_told(&mut self, cost: &Cost, connection: &str) {
-        let Some(count) = &mut self.count else { return };
-        let before = count.told().of(&cost.currency);
-        if before.is_none_or(|before| before < cost.amount) {
-            count.was_told(cost, connection);
-            self.is_known = true;
-            self.is_dirty = true;
-        }
-    }
-
     /// The agent says that its session has cost so much since it began.
     pub(super) fn told(&mut self, cost: &Cost, when: When) {
         let Some(count) = &mut self.count else { return };
@@ -233,7 +246,12 @@ impl Spending {
         let day = time::format(at);
         usage.add(day.get(.."2025-10-29".len()), agent, &self.fresh);
         if let Some(count) = &self.count {
-            count.note(&mut usage, agent);
+            let at_turn = match count.tells_of_more(&usage) {
+                true => open_marks::at_turn(store, &session.id, count.connection()),
+                false => Ok(Vec::new()),
+            };
+            let Ok(at_turn) = at_turn else { return false };
+            count.note(&mut usage, agent, &at_turn);
         }
         session.cost = usage.cost();
         expected.push(Expectation { key: key.clone(), value });

@@ -1,6 +1,7 @@
 //! Which session is opened.
 
-use crate::store::{Costs, Session};
+use super::spending::ParentsCount;
+use crate::store::Session;
 
 /// What is being opened.
 #[derive(Debug)]
@@ -9,9 +10,9 @@ pub(in crate::connection) enum Target {
     Known(Session),
     /// One that the agent may know and the layer does not; the record it will have.
     Unknown(Session),
-    /// A fork of this session, in this directory and with these further ones. What the agent had said here that the session
-    /// has cost, if it had, when it was asked for the fork: the fork's count may begin at that.
-    Fork(Session, String, Vec<String>, Option<Costs>),
+    /// A fork of this session, in this directory and with these further ones. What the session was said to have cost, if that was
+    /// open here when the agent was asked for the fork: the fork's count may begin at that.
+    Fork(Session, String, Vec<String>, Option<ParentsCount>),
     /// A fork of a session that the agent may know and the layer does not: the record which that one would have, in the
     /// directories of the fork.
     ForkOfUnknown(Session),

@@ -1,6 +1,6 @@
 //! What the agent says of its session's usage, in the midst of what else is known of the session.
 
-use super::spending::When;
+use super::spending::{ParentsCount, When};
 use super::{LiveSession, Phase, Target};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -28,12 +28,8 @@ impl LiveSession {
         };
         let is_own = stored.as_ref().is_some_and(|usage| usage.told(&of).is_none()) && self.is_made_here(cx);
         self.spending.begin_count(of.clone(), cx.connection, stored.as_ref(), is_own);
-        // What was last said may have been lost with who was to write it; the state has it all the same. It may also be that
-        // another window has yet to write it.
         self.read_state(cx);
-        if let Some(cost) = self.state.told_cost(&of) {
-            self.spending.was_told(&cost, &self.state.usage_by);
-        }
+        self.spending.hears(&stored.unwrap_or_default(), self.told_last_in_store(&of, cx).as_ref());
         if let Some(told) = cx.sums.of(&of) {
             self.spending.goes_on_from(told);
         }
@@ -54,11 +50,16 @@ impl LiveSession {
             return;
         }
         // What cannot be read is not compared with.
-        if let Ok(Some(usage)) = self.stored_usage(of, agent_id, cx)
-            && let Some(told) = usage.told(of)
-        {
-            self.spending.hears(told, usage.known(of));
+        if let Ok(Some(usage)) = self.stored_usage(of, agent_id, cx) {
+            self.spending.hears(&usage, self.told_last_in_store(of, cx).as_ref());
         }
+    }
+
+    /// What was told last, and to which connection, as the state in the store has it: it may have been lost with who was to
+    /// write it as used, or another window has yet to write it.
+    fn told_last_in_store<S: Storage, E: Environment>(&self, of: &str, cx: &Cx<'_, S, E>) -> Option<(Cost, String)> {
+        let state = cx.store.state(self.key.id()?).ok()?.with_agent(&cx.agent.name);
+        Some((state.told_cost(of)?, state.usage_by))
     }
 
     /// Whether it was made here, in whichever window, rather than found with the agent. Where that cannot be read it was not.
@@ -78,9 +79,10 @@ impl LiveSession {
             return Ok(None);
         }
         if let Phase::Opening(opening) = &self.phase
-            && let Target::Fork(parent, .., told) = &opening.target
+            && let Target::Fork(parent, .., count) = &opening.target
         {
-            return spent_before(cx.store, parent, told.as_ref(), (&cx.agent.name, agent_id));
+            let told = count.as_ref().map(|count| &count.told);
+            return spent_before(cx.store, parent, told, (&cx.agent.name, agent_id));
         }
         self.key.id().map(|id| cx.store.usage(id)).transpose()
     }
@@ -94,10 +96,16 @@ impl LiveSession {
         self.spending.begins(of, others);
     }
 
-    /// What the agent has said here that this session has cost, if it is the one that the agent has open for it.
-    pub(in crate::connection) fn told_cost(&self, session: &Session, agent: &str) -> Option<Costs> {
-        let own = session.id_at(agent).filter(|own| **own == *self.agent_id)?;
-        self.spending.told_of(&speaker(agent, own))
+    /// What a fork of this session goes on counting from, if it is the one that the agent has open for it and anything was said
+    /// of it.
+    pub(in crate::connection) fn parents_count<S: Storage, E: Environment>(
+        &mut self,
+        session: &Session,
+        cx: &mut Cx<'_, S, E>,
+    ) -> Option<ParentsCount> {
+        let own = session.id_at(&cx.agent.name).filter(|own| **own == *self.agent_id)?;
+        self.begin_count(own, cx);
+        self.spending.parents_count(&speaker(&cx.agent.name, own))
     }
 
     /// What the agent has said here that its session has cost, and whose that is, if it has said anything.

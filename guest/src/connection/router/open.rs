@@ -136,9 +136,8 @@ impl<S: Storage, E: Environment> Router<S, E> {
         let rest = params.to_open(Some(&session.cwd));
         let asked = OpenRequest { request: Some(request.clone()), rest, wanted: Wanted::Nothing };
         let cwd = cwd.unwrap_or_else(|| session.cwd.clone());
-        let (agent, parent) = (&self.connection.agent.name, self.connection.sessions.get(&key));
-        let told = parent.and_then(|parent| parent.told_cost(&session, agent));
-        let target = Target::Fork(session, cwd, directories, told);
+        let count = self.with(&key, |parent, cx| parent.parents_count(&session, cx)).flatten();
+        let target = Target::Fork(session, cwd, directories, count);
         self.begin_opening(Key::Fork(request.clone()), target, asked)?;
         Ok(Handled::Done)
     }

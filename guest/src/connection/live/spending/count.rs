@@ -5,9 +5,12 @@
 //! is more where several windows were told sums of their own, or several processes: only what is more than that counts. Either
 //! way the next is compared with it.
 //!
-//! What another window was told and had not written when the count began counts like that, too: that window may be gone. If it
-//! is not, it takes back what was counted ahead of it when it writes what it was told, on the day on which that was spent.
+//! What another window was told and had not written when this one heard of it counts like that, too: that window may be gone. If
+//! it is not, it takes back what was counted ahead of it when it writes what it was told, on the day on which that was spent. So
+//! it does with what is told of the past while it is at a turn, whatever it has let others know of that: the agent that tells
+//! it may have kept what was spent in the turn so far.
 
+use super::heard::Heard;
 use crate::store::{Amount, Cost, Costs, Usage, Used};
 
 /// The count of one of the agent's sessions, as this window is told it.
@@ -20,13 +23,11 @@ pub(super) struct Count {
     /// What this window was told last, at first what the store has as told last.
     told: Costs,
     here: Here,
-    /// What the store has as told last by now, of a session that was open here before, or in which this window was told nothing
-    /// yet: an agent that has taken up what others of its processes had counted goes on from that, and one that counts for
-    /// itself from what this window was told.
-    elsewhere: Costs,
-    /// What it was known to have cost by whatever was told in any window, when the count began and by now, where this one was
-    /// told nothing yet: its agent may have taken up all of that.
-    known: [Costs; 2],
+    /// What others were told when the count began and since, of a session that was open here before, or in which this window was
+    /// told nothing yet; where it was told nothing, also what it was known to have cost then by whatever was told in any window.
+    /// An agent that has taken up what others of its processes had counted goes on from that, and one that counts for itself
+    /// from what this window was told.
+    heard: Heard,
     /// What was told last here and is not in the store.
     news: Costs,
     /// The agent has begun the session here: this is known of another that had its id, and is nothing to it.
@@ -37,7 +38,7 @@ pub(super) struct Count {
     more: Costs,
     /// What was told of the past, without what had come to it here by then and was not in the store.
     past: Costs,
-    /// What had been told and not written when the count began, and to which connection.
+    /// What had been told and not written when this window heard of it, and to which connection.
     unwritten: Option<(Cost, String)>,
     /// What a fork's count turned out to begin at.
     begins_at: Costs,
@@ -60,13 +61,14 @@ impl Count {
 
     /// Of a session of which the store has this.
     pub(super) fn new(of: String, connection: &str, stored: Option<&Usage>) -> Self {
+        let mut heard = Heard::default();
+        heard.add(&stored.map(|usage| usage.known(&of)).unwrap_or_default());
         Self {
             connection: connection.to_owned(),
             told: stored.and_then(|usage| usage.told(&of)).cloned().unwrap_or_default(),
             is_counted: stored.is_some_and(|usage| usage.cost().is_some()),
             here: Here::Nothing,
-            elsewhere: Costs::default(),
-            known: [stored.map(|usage| usage.known(&of)).unwrap_or_default(), Costs::default()],
+            heard,
             news: Costs::default(),
             others: Costs::default(),
             more: Costs::default(),
@@ -82,6 +84,11 @@ impl Count {
         &self.of
     }
 
+    /// The connection that is told it here.
+    pub(super) fn connection(&self) -> &str {
+        &self.connection
+    }
+
     /// What was told last.
     pub(super) fn told(&self) -> &Costs {
         &self.told
@@ -92,28 +99,30 @@ impl Count {
         self.here == Here::Something
     }
 
-    /// Whether this window was told nothing, and others were told more since the count began.
-    pub(super) fn has_only_heard(&self) -> bool {
-        self.here == Here::Nothing && !self.elsewhere.beyond(&self.told).is_empty()
+    /// What others were told, where this window was told nothing, not even what the parent of a fork had cost.
+    pub(super) fn only_heard(&self) -> Option<&Heard> {
+        (self.here == Here::Nothing).then_some(&self.heard)
     }
 
-    /// Another window was told that since the count began, and so much is known by now.
-    pub(super) fn hears(&mut self, told: &Costs, known: Costs) {
-        self.told_elsewhere(told.clone());
-        self.known[1] = known;
+    /// Others were told that last, and so much is known by now.
+    pub(super) fn hears(&mut self, told: &Costs, known: &Costs) {
+        self.heard.add(told);
+        if self.here == Here::Nothing {
+            self.heard.add(known);
+        }
     }
 
-    /// The store has that as told last, besides what it does not have yet.
-    fn told_elsewhere(&mut self, told: Costs) {
-        self.elsewhere = told;
-        self.unwritten.iter().for_each(|(cost, _)| self.elsewhere.raise(cost));
-    }
-
-    /// This was told to that connection, and it had not written it when the count began.
-    pub(super) fn was_told(&mut self, cost: &Cost, connection: &str) {
+    /// This was told to that connection, which may yet have to write it; whether it is more than is known to have been written.
+    pub(super) fn was_told(&mut self, cost: &Cost, connection: &str, known: &Costs) -> bool {
+        self.heard.add_one(cost);
+        let is_others = connection != self.connection;
+        // What was told here and is yet to be written is no news.
+        if known.lack(cost).is_none() || !is_others && !self.more.is_empty() {
+            return false;
+        }
         self.unwritten = Some((cost.clone(), connection.to_owned()));
-        self.elsewhere.raise(cost);
         self.is_counted = true;
+        true
     }
 
     /// The agent's process has ended: another one may have taken up what other windows were told.
@@ -121,38 +130,38 @@ impl Count {
         self.here = Here::Nothing;
     }
 
-    /// It is a fork's, made in a window that was told what its parent had cost.
-    pub(super) fn goes_on_with_parents(&mut self) {
-        if self.here == Here::Nothing {
+    /// It is a fork's. It goes on from what the window that made it was told of its parent's, whatever else is known; or, where
+    /// that window was told nothing, from any that others were told.
+    pub(super) fn goes_on_with_parents(&mut self, heard: Option<&Heard>) {
+        if self.here != Here::Nothing {
+            return;
+        }
+        if let Some(heard) = heard {
+            self.heard.add_all(heard);
+        } else {
+            self.heard = Heard::default();
             self.here = Here::OfParent;
         }
     }
 
     /// This window was told that before it closed the session.
     pub(super) fn goes_on_from(&mut self, told: &Costs) {
-        self.told_elsewhere(self.told.clone());
+        self.heard = Heard::default();
+        self.heard.add(&self.told);
+        self.unwritten.iter().for_each(|(cost, _)| self.heard.add_one(cost));
         told.iter().for_each(|cost| self.told.set_last(cost));
         self.here = if told.is_empty() { Here::Nothing } else { Here::Something };
-        self.known = Default::default();
     }
 
     /// What the sum that is told now is compared with, and is from now on: once, that is what was told elsewhere or is known
     /// of all windows, if it is more than was told here and not more than the sum.
     fn tells(&mut self, cost: &Cost) -> Amount {
         let here = self.told.of(&cost.currency).unwrap_or_default();
-        if self.here == Here::OfParent {
-            self.known = Default::default();
-        }
-        let [first, now] = &mut self.known;
-        let others = [&mut self.elsewhere, first, now].map(|costs| {
-            let amount = costs.of(&cost.currency).unwrap_or_default();
-            costs.take(&Cost { amount, currency: cost.currency.clone() });
-            amount
-        });
+        let elsewhere = self.heard.settle(cost);
         self.told.set_last(cost);
         self.news.set_last(cost);
         self.here = Here::Something;
-        others.into_iter().filter(|amount| *amount <= cost.amount).fold(here, Amount::max)
+        here.max(elsewhere)
     }
 
     /// It is said to have cost so much by now. What has come to it, if anything has.
@@ -198,8 +207,15 @@ impl Count {
         }
     }
 
-    /// Has this say what it was told, and what is known now; what was not known of the past is added.
-    pub(super) fn note(&self, usage: &mut Usage, agent: &str) {
+    /// Whether more is told of the past than is known by now.
+    pub(super) fn tells_of_more(&self, usage: &Usage) -> bool {
+        let known = usage.known(&self.of);
+        self.past.iter().any(|cost| known.lack(cost).is_some())
+    }
+
+    /// Has this say what it was told, and what is known now; what was not known of the past is added. That may be of the turns
+    /// that these connections are at.
+    pub(super) fn note(&self, usage: &mut Usage, agent: &str, at_turn: &[String]) {
         let mut known = usage.known(&self.of);
         for cost in self.others.iter() {
             known.take(cost);
@@ -208,40 +224,43 @@ impl Count {
             // At nothing, or at a sum of its parent's, which may be known to have cost more than this window's agent says.
             if cost.amount.is_zero() { known.set(cost) } else { known.raise(cost) }
         }
-        let ahead = usage.take_ahead(&self.of, &self.connection);
-        for cost in ahead.iter().filter_map(|cost| within(cost, &self.more)) {
-            usage.take_back(agent, &cost);
-            known.take(&cost);
+        for cost in usage.take_ahead(&self.of, &self.connection, &self.more).iter() {
+            usage.take_back(agent, cost);
+            known.take(cost);
         }
-        let mut unknown = Used::default();
-        let unwritten = self.unwritten.as_ref().and_then(|(cost, by)| Some((cost, known.lack(cost)?, by)));
-        if let Some((cost, more, _)) = &unwritten {
-            unknown.cost.add(more);
+        // What another connection was told it writes, unless it has done so or is gone.
+        let mut ahead = Costs::default();
+        let unwritten = self.unwritten.as_ref().filter(|(cost, _)| known.lack(cost).is_some());
+        if let Some((cost, _)) = unwritten {
+            known.lack(cost).iter().for_each(|more| ahead.add(more));
             known.set(cost);
         }
+        let mut past = Costs::default();
         for cost in self.past.iter() {
             if let Some(more) = known.lack(cost) {
-                unknown.cost.add(&more);
+                past.add(&more);
                 known.set(cost);
             }
         }
         known.add_all(&self.more);
-        usage.add(None, agent, &unknown);
-        let mut news = Costs::default();
-        let unwritten_sum = unwritten.iter().map(|(cost, ..)| *cost);
-        unwritten_sum.chain(self.news.iter()).for_each(|cost| news.set_last(cost));
-        if !news.is_empty() {
-            // In other units others may have been told something since; what was told of another that had its id is nothing.
-            let stored = usage.told(&self.of).filter(|_| self.others.is_empty()).cloned();
-            let mut told = stored.unwrap_or_else(|| self.told.clone());
-            news.iter().for_each(|cost| told.set_last(cost));
-            usage.note_told(&self.of, told, &known);
+        for cost in [&ahead, &past] {
+            usage.add(None, agent, &Used { cost: cost.clone(), ..Used::default() });
         }
-        if let Some((_, more, by)) = unwritten.filter(|(_, _, by)| !by.is_empty() && **by != self.connection) {
-            let mut ahead = Costs::default();
-            ahead.add(&more);
-            usage.note_ahead(&self.of, by, &ahead);
+        if self.news.is_empty() && unwritten.is_none() {
+            return;
         }
+        // In other units others may have been told something since; what was told of another that had its id is nothing.
+        let stored = usage.told(&self.of).filter(|_| self.others.is_empty()).cloned();
+        let mut told = stored.unwrap_or_else(|| self.told.clone());
+        // What another window was told its agent may not have kept: then who opens the session next goes on from before that.
+        let is_told = |(cost, by): &&(Cost, String)| *by == self.connection || told.of(&cost.currency).is_none();
+        let last = unwritten.filter(is_told).map(|(cost, _)| cost.clone());
+        last.iter().chain(self.news.iter()).for_each(|cost| told.set_last(cost));
+        usage.note_told(&self.of, told, &known);
+        if let Some((_, by)) = unwritten.filter(|(_, by)| !by.is_empty() && *by != self.connection) {
+            usage.note_ahead(&self.of, std::slice::from_ref(by), &ahead);
+        }
+        usage.note_ahead(&self.of, at_turn, &past);
     }
 
     /// The store has it all.
@@ -255,12 +274,6 @@ impl Count {
         self.unwritten = None;
         self.begins_at = Costs::default();
     }
-}
-
-/// As much of this as there is of its unit.
-fn within(cost: &Cost, all: &Costs) -> Option<Cost> {
-    let amount = all.of(&cost.currency)?.min(cost.amount);
-    Some(Cost { amount, currency: cost.currency.clone() })
 }
 
 #[cfg(test)]
@@ -284,7 +297,7 @@ mod tests {
 
     /// What it is known to have cost, what the window was told last, and what counts of the past.
     fn after(count: &Count, mut usage: Usage) -> [String; 3] {
-        count.note(&mut usage, "a");
+        count.note(&mut usage, "a", &[]);
         let [known, told] = [usage.known("x"), usage.told("x").cloned().unwrap()];
         let past = usage.days().iter().find(|day| day.day.is_none()).map(|day| day.used.cost.clone());
         [known, told, past.unwrap_or_default()].map(|costs| costs.of("USD").unwrap_or_default().to_string())
@@ -327,7 +340,7 @@ mod tests {
     #[test]
     fn the_largest_sum_that_can_have_been_taken_up_counts_though_more_is_known_by_now() {
         let mut count = Count::new("x".to_owned(), "here", Some(&stored("1", "10")));
-        count.hears(stored("23", "23").told("x").unwrap(), stored("23", "23").known("x"));
+        count.hears(stored("23", "23").told("x").unwrap(), &stored("23", "23").known("x"));
         count.now(&dollars("13"));
         assert_eq!(after(&count, stored("23", "23")), ["26", "13", "0"]);
     }
@@ -342,7 +355,7 @@ mod tests {
         all.set(&dollars("3"));
         usage.note_told("x", told, &all);
         count.now(&euros("4"));
-        count.note(&mut usage, "a");
+        count.note(&mut usage, "a", &[]);
         let told = usage.told("x").unwrap();
         assert_eq!([told.of("USD"), told.of("EUR")], [Amount::parse("3"), Amount::parse("4")]);
     }
