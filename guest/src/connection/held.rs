@@ -7,6 +7,8 @@ use crate::rpc::Id;
 pub(super) enum Held {
     /// The line of an update.
     Update(String),
+    /// The line of an update that came behind the end of what the agent has told of the history, which has it not.
+    Behind(String),
     /// The line of an update that stood in what the agent has told of the history: the transcript may have it.
     Notice(String),
     /// The line of a request to the user, by its id.
@@ -21,7 +23,7 @@ impl Held {
     /// The line, where it is that of an update.
     pub(super) fn as_update(&self) -> Option<&str> {
         match self {
-            Self::Update(line) => Some(line),
+            Self::Update(line) | Self::Behind(line) => Some(line),
             Self::Notice(_) | Self::Question(..) | Self::Withdrawal(_) | Self::Overflow => None,
         }
     }

@@ -83,6 +83,7 @@ mod renamed;
 mod reused_ids;
 mod reused_while_open;
 mod said_before_replay;
+mod said_behind_replay;
 mod said_like_a_replay;
 mod said_meanwhile;
 mod scenes;

@@ -23,7 +23,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
                 Held::Question(_, line) | Held::Withdrawal(line) if is_open => self.agent_line(line),
                 Held::Question(id, line) => self.send_agent(rpc::response(&id, not_answered(&line))),
                 Held::Withdrawal(_) => {}
-                Held::Update(_) | Held::Notice(_) | Held::Overflow => {
+                Held::Update(_) | Held::Behind(_) | Held::Notice(_) | Held::Overflow => {
                     self.with(of, |session, cx| session.say_one_held(held, cx));
                 }
             }

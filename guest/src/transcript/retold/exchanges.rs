@@ -268,6 +268,16 @@ impl Passage {
         self.told > 0
     }
 
+    /// How much of it was said again, in bytes.
+    pub(super) fn told(&self) -> usize {
+        self.told
+    }
+
+    /// How long it is, in bytes.
+    pub(super) fn length(&self) -> usize {
+        self.text.len()
+    }
+
     /// Takes what comes next from the beginning of what is left; says whether it does.
     pub(super) fn pass(&mut self, said: &str) -> bool {
         let is_next = self.left().starts_with(said);

@@ -97,7 +97,7 @@ impl LiveSession {
             return false;
         }
         let Some(opening) = self.opening_mut().filter(|opening| opening.is_behind_answer()) else { return false };
-        if opening.behind_answer.push(update.line) {
+        if opening.behind_answer.push_behind(update.line) {
             cx.push(Effect::NotRecorded(OVERFLOWED.to_owned()));
         }
         true

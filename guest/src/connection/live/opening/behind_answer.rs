@@ -28,11 +28,20 @@ pub(super) struct BehindAnswer {
 impl BehindAnswer {
     /// Says whether this is the first that does not find room. Nothing does behind it.
     pub(super) fn push(&mut self, line: &str) -> bool {
+        self.push_as(Held::Update, line)
+    }
+
+    /// The same of what comes behind the end of the history that the agent tells, and so is no part of that.
+    pub(super) fn push_behind(&mut self, line: &str) -> bool {
+        self.push_as(Held::Behind, line)
+    }
+
+    fn push_as(&mut self, kind: impl FnOnce(String) -> Held, line: &str) -> bool {
         if self.is_full() {
             return false;
         }
         let has_room = self.has_room_for(line);
-        let held = if has_room { Held::Update(line.to_owned()) } else { Held::Overflow };
+        let held = if has_room { kind(line.to_owned()) } else { Held::Overflow };
         self.length += line.len();
         self.held.push(held);
         !has_room
@@ -105,10 +114,36 @@ impl BehindAnswer {
         self.held.iter().filter_map(Held::as_update)
     }
 
-    /// The lines of what waits that the agent has said, and that the transcript cannot have; they wait no longer.
+    /// The agent tells the history once more: what came behind that before may be in it by now.
+    pub(super) fn is_told_anew(&mut self) {
+        for held in &mut self.held {
+            if let Held::Behind(line) = held {
+                *held = Held::Update(std::mem::take(line));
+            }
+        }
+    }
+
+    /// The lines of what the agent has said and that may be in the history that it tells; they wait no longer.
     pub(super) fn take_updates(&mut self) -> Vec<String> {
-        let lines: Vec<String> = self.updates().map(str::to_owned).collect();
-        self.held.retain(|held| held.as_update().is_none());
+        self.take_lines(|held| matches!(held, Held::Update(_)))
+    }
+
+    /// The same of those in the places for which this holds, counted from 0.
+    pub(super) fn take_updates_at(&mut self, is_it: impl Fn(usize) -> bool) -> Vec<String> {
+        let mut places = 0..;
+        self.take_lines(|held| matches!(held, Held::Update(_)) && places.next().is_some_and(&is_it))
+    }
+
+    /// The same of what came behind its end.
+    pub(super) fn take_behind(&mut self) -> Vec<String> {
+        self.take_lines(|held| matches!(held, Held::Behind(_)))
+    }
+
+    fn take_lines(&mut self, mut is_taken: impl FnMut(&Held) -> bool) -> Vec<String> {
+        let (taken, left): (Vec<Held>, Vec<Held>) =
+            std::mem::take(&mut self.held).into_iter().partition(|held| is_taken(held));
+        self.held = left;
+        let lines: Vec<String> = taken.iter().filter_map(Held::as_update).map(str::to_owned).collect();
         self.length -= lines.iter().map(String::len).sum::<usize>();
         lines
     }

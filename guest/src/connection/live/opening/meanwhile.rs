@@ -41,14 +41,24 @@ impl Opening {
         match what {
             What::History => false,
             What::HistoryFromElsewhere => {
-                self.was_history(cx);
+                let lines = self.behind_answer.take_updates();
+                self.was_history(&lines, cx);
+                false
+            }
+            What::HistoryGoesOn => {
+                let lines = self.behind_answer.take_behind();
+                self.was_history(&lines, cx);
                 false
             }
             // Where another window is at work it may be of that one's turn, also where that has been silent for long.
             What::Behind if self.may_be_at_work_elsewhere(cx) => false,
-            What::SaidBetweenTurns | What::Behind | What::Both => {
+            What::Behind => {
+                self.behind_answer.push_behind(update.line);
+                true
+            }
+            What::SaidBetweenTurns | What::Both => {
                 self.behind_answer.push(update.line);
-                what != What::Both
+                what == What::SaidBetweenTurns
             }
         }
     }
@@ -64,6 +74,7 @@ impl Opening {
         let (session, storage) = (self.target.session(), cx.store.storage());
         if matches!(self.meanwhile, Meanwhile::Unasked) {
             let mut telling = Telling::of(storage, session, &cx.agent.name)?;
+            self.behind_answer.is_told_anew();
             for line in self.behind_answer.updates() {
                 telling.has_said(Object::parse_or_empty(line).get_object("params").get("update").unwrap_or_default());
             }
@@ -75,14 +86,14 @@ impl Opening {
         }
     }
 
-    /// What it has said so far is told as the beginning of a history, such as a summary of what was said before that.
-    fn was_history<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
-        let lines = self.behind_answer.take_updates();
+    /// What it has said by these lines is a part of the history that it tells: a summary of what was said before that, or what
+    /// was said in it without a prompt.
+    fn was_history<S: Storage, E: Environment>(&mut self, lines: &[String], cx: &mut Cx<'_, S, E>) {
         let Some(staging) = &mut self.staging else { return };
         for line in lines {
-            let message = Object::parse_or_empty(&line);
+            let message = Object::parse_or_empty(line);
             let params = message.get_object("params");
-            let Some(update) = Update::read(&line, &params) else { continue };
+            let Some(update) = Update::read(line, &params) else { continue };
             if let Err(error) = staging.record(&update, cx) {
                 cx.push(Effect::NotRecorded(error.to_string()));
                 return;
@@ -92,22 +103,27 @@ impl Opening {
 }
 
 impl LiveSession {
-    /// What the agent has said meanwhile is in the log before that is compared with what it has told: it may be in that as well.
-    /// Returns what shows it to the client.
+    /// What the agent has said meanwhile, and told in the history as well, is in the log before that is compared with what it has
+    /// told. The rest it cannot be compared with: that is said when the session is open. Returns what shows it to the client.
     pub(super) fn keep_said_meanwhile<S: Storage, E: Environment>(
         &mut self,
         cx: &mut Cx<'_, S, E>,
     ) -> (Vec<Effect>, Result<()>) {
         let Some(opening) = self.opening_mut() else { return (Vec::new(), Ok(())) };
         if matches!(&opening.meanwhile, Meanwhile::Known(telling) if telling.is_its_own_alone()) {
-            opening.was_history(cx);
+            let lines = opening.behind_answer.take_updates();
+            opening.was_history(&lines, cx);
         }
         let is_compared = opening.staging.is_some() && opening.comparing == Comparing::NowIfEver;
         let is_open = opening.was_open() && !opening.is_detached() && matches!(opening.target, Target::Known(_));
         if !is_compared || !is_open {
             return (Vec::new(), Ok(()));
         }
-        let lines = opening.behind_answer.take_updates();
+        let lines = match &opening.meanwhile {
+            Meanwhile::Unasked => Vec::new(),
+            Meanwhile::Known(telling) => opening.behind_answer.take_updates_at(|place| telling.may_have(place)),
+            Meanwhile::Unknown => opening.behind_answer.take_updates(),
+        };
         if lines.is_empty() {
             return (Vec::new(), Ok(()));
         }

@@ -67,7 +67,7 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) {
         match held {
-            Held::Update(line) | Held::Notice(line) => self.say_after_all(&[line], cx),
+            Held::Update(line) | Held::Behind(line) | Held::Notice(line) => self.say_after_all(&[line], cx),
             Held::Overflow => self.note_loss(cx.now(), OVERFLOWED),
             Held::Question(..) | Held::Withdrawal(_) => {}
         }

@@ -31,6 +31,8 @@ pub(super) struct Telling {
     /// What it has said before it told any of it.
     said: Unprompted,
     stage: Stage,
+    /// Something has come behind the end of what the transcript has.
+    is_behind: bool,
     /// The tool calls that are running, once that mattered.
     running: Option<OpenCalls>,
 }
@@ -52,6 +54,8 @@ pub(super) enum What {
     History,
     /// The first of its user's words, with which the conversation has not begun: what came before belongs to such a history.
     HistoryFromElsewhere,
+    /// Something of its user's that comes behind what was taken for said between turns: that belongs to the history.
+    HistoryGoesOn,
     SaidBetweenTurns,
     /// Something that comes behind a history that says what the transcript has: more of that, or said between turns.
     Behind,
@@ -67,6 +71,7 @@ impl Telling {
             said_before: Unprompted::default(),
             said: Unprompted::default(),
             stage: Stage::Before,
+            is_behind: false,
             running: None,
         })
     }
@@ -96,10 +101,26 @@ impl Telling {
         }
         let is_said = matches!(update.name.as_str(), "agent_message_chunk" | "tool_call");
         // What comes to a turn whose window is gone, or was stopped, is the rest of it.
-        let is_behind = is_said && self.retold.is_spoken() && !self.retold.is_under_way();
+        let begins = is_said && self.retold.is_spoken() && !self.retold.is_under_way();
+        let is_behind = self.is_behind || begins;
         let is_retold = self.retold.repeats(storage, update.update, false)? != Repeats::No;
-        let is_new = is_behind && !is_retold && !self.said.repeats(update.update);
-        Ok(if is_new { What::Behind } else { What::History })
+        let is_told = is_retold || self.said_before.repeats(update.update) || self.said.repeats(update.update);
+        if is_told || !is_behind {
+            return Ok(What::History);
+        }
+        self.is_behind = true;
+        Ok(What::Behind)
+    }
+
+    /// Whether the history that it has told may have what it has said in this place, counted from 0 over all that is no more than
+    /// behind its end. What came before it is in it up to the last of that which was told again; the ends of tool calls may be.
+    pub(super) fn may_have(&self, place: usize) -> bool {
+        let before = self.said_before.count();
+        let again = match self.said.again() {
+            0 => self.said_before.again(),
+            again => before + again,
+        };
+        place < again || place >= before + self.said.count()
     }
 
     /// Whether it has told nothing of its user's, and words of its own: these may be what its history was made to.
@@ -116,6 +137,9 @@ impl Telling {
         let is_retold = self.retold.repeats(storage, update.update, false)? != Repeats::No;
         let stage = if is_retold { Stage::Retold } else { Stage::Other };
         let is_from_elsewhere = std::mem::replace(&mut self.stage, stage) == Stage::Before && !is_retold;
+        if std::mem::take(&mut self.is_behind) {
+            return Ok(What::HistoryGoesOn);
+        }
         Ok(if is_from_elsewhere { What::HistoryFromElsewhere } else { What::History })
     }
 
