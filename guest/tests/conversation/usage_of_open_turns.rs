@@ -203,17 +203,19 @@ fn loaded_while<'a>(store: &'a Memory, world: &'a World, meanwhile: impl FnOnce(
     let mut other = Desk::ready(store, world, &json!({"loadSession": true, "sessionCapabilities": {"fork": {}}}));
     let asked = ask_load(&mut other, "load", "s1").request("session/load");
     meanwhile();
-    sums.iter().for_each(|(amount, unit)| tell(&mut other, amount, unit));
+    tell(&mut other, sums);
     let out = other.reply(&asked, json!({}));
     oblige(&mut other, out, &[], "fresh").answer("load");
     other
 }
 
-/// The agent tells what `s1` has cost so far in this unit.
-fn tell(desk: &mut Desk<'_>, amount: &str, unit: &str) {
-    let amount: serde_json::Value = serde_json::from_str(amount).unwrap();
-    let cost = json!({"amount": amount, "currency": unit});
-    desk.agent(update("s1", json!({"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": cost})));
+/// The agent tells these sums of what `s1` has cost so far, as amounts and units.
+fn tell(desk: &mut Desk<'_>, sums: &[(&str, &str)]) {
+    for (amount, unit) in sums {
+        let amount: serde_json::Value = serde_json::from_str(amount).unwrap();
+        let cost = json!({"amount": amount, "currency": unit});
+        desk.agent(update("s1", json!({"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": cost})));
+    }
 }
 
 #[test]
@@ -233,16 +235,16 @@ fn what_a_history_tells_of_a_turn_under_way_in_another_window_counts_once_and_on
         for is_prompted in [false, true] {
             let (store, world) = (Memory::new(), World::unrecorded());
             let mut desk = at_turn(&store, &world, false, &[]);
-            before.iter().for_each(|(amount, unit)| tell(&mut desk, amount, unit));
+            tell(&mut desk, before);
             desk.wait(LONG);
             let goes_on = || {
-                meanwhile.iter().for_each(|(amount, unit)| tell(&mut desk, amount, unit));
+                tell(&mut desk, meanwhile);
                 if is_known {
                     desk.wait(LONG);
                 }
             };
             let mut other = loaded_while(&store, &world, goes_on, history);
-            tell(&mut desk, "3", "EUR");
+            tell(&mut desk, &[("3", "EUR")]);
             end(&mut desk, "2");
             let told_there = history.iter().rfind(|(_, unit)| *unit == "USD").unwrap().0;
             let mut all = "2";

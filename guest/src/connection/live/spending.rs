@@ -246,11 +246,11 @@ impl Spending {
         let day = time::format(at);
         usage.add(day.get(.."2025-10-29".len()), agent, &self.fresh);
         if let Some(count) = &self.count {
-            let at_turn = match count.tells_of_more(&usage) {
-                true => open_marks::at_turn(store, &session.id, count.connection()),
-                false => Ok(Vec::new()),
-            };
-            let Ok(at_turn) = at_turn else { return false };
+            let mut at_turn = Vec::new();
+            if count.tells_of_more(&usage) {
+                let Ok(others) = open_marks::at_turn(store, &session.id, count.connection()) else { return false };
+                at_turn = others;
+            }
             count.note(&mut usage, agent, &at_turn);
         }
         session.cost = usage.cost();
