@@ -9,6 +9,7 @@ mod anew;
 mod asides;
 mod attached;
 mod commands;
+mod cut_short;
 mod draft;
 mod event;
 mod few;

@@ -86,6 +86,11 @@ impl AttachedPrompts {
         !self.for_agent.is_empty() && self.for_agent.contains(&Sum::of(text))
     }
 
+    /// Whether this was said in one of these prompts.
+    pub(super) fn is_prompt(&self, said: Sum) -> bool {
+        self.prompts.iter().any(|prompt| Sum::of(&prompt.text()) == said)
+    }
+
     /// A message without what tells of something attached, if it is known to be what the user said then: a prompt, or else what
     /// `is_known` says of.
     pub(super) fn as_sent(

@@ -14,6 +14,7 @@ use super::late::Ends;
 use super::open_turn::{Open, Said};
 use super::pieces::Pieces;
 use super::places::gaps;
+use super::sum::Sum;
 use super::turn::{Outcome, Strip, Turn, Uncopied};
 use super::wanted::Wanted;
 use crate::store::Known;
@@ -263,6 +264,9 @@ impl Fold {
         let mut texts = texts.peekable();
         // What is attached to a prompt is no other prompt.
         let has_text = texts.peek().is_some();
+        if has_text && self.is_behind_cut_short(message) {
+            self.close(Behind::AnotherTurn);
+        }
         self.go_on_with(number, message, |open| {
             message.is_some() && open.message.as_deref() == message || !has_text || !open.has_words()
         });
@@ -270,6 +274,17 @@ impl Fold {
         if let Some(open) = &mut self.open {
             texts.for_each(|text| open.said.hear(&text, strip));
         }
+    }
+
+    /// Whether this message of the user's comes behind another that is all the agent has kept of a turn: of that the log has more. What
+    /// is attached to a prompt may be told as a message by itself.
+    fn is_behind_cut_short(&self, message: Option<&str>) -> bool {
+        let Some(Open { said: Said::User(heard), message: before, .. }) = &self.open else { return false };
+        if self.grain != Grain::Turns || message.is_none() || before.as_deref() == message {
+            return false;
+        }
+        let prompt = Sum::of(&(self.strip)(heard.said()));
+        !prompt.is_empty() && self.wanted.is_cut_short(prompt) && !self.attached.is_prompt(prompt)
     }
 
     /// Something that is told as the user's and is for the agent alone. It stands with what the user said, and is not that.

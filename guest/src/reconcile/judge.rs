@@ -18,7 +18,7 @@ use super::turn::{Turn, Uncopied};
 pub fn plan(log: &[Turn], heard: impl Into<Heard>, replay: &[Turn], moved_on: bool) -> Plan {
     let heard = heard.into();
     let (log, replay) = commands::joined(log, replay);
-    let (log, replay) = mingled::joined(&log, &replay);
+    let (log, replay) = mingled::joined(&log, &replay, mingled::Told::CutShort);
     drafted(Draft::new(heard, moved_on, &replay), &log, heard, &replay)
 }
 
@@ -117,7 +117,7 @@ pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) ->
     let (log, replay) = commands::joined(log, replay);
     let (before, since) = begun_since(&log, &replay, evidence.asked_at);
     let before = as_copied(before, &replay);
-    let (before, replay) = mingled::joined(&before, &replay);
+    let (before, replay) = mingled::joined(&before, &replay, mingled::Told::CutShort);
     let mut judged = judge_all(&before, heard, &replay, evidence);
     let since = since.iter().flat_map(|turn| turn.at.runs());
     judged.pieces.extend(since.map(Piece::Keep));

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use super::cut_short;
 use super::joining::{self, Same, is_apart, its_in};
 use super::sum::Sum;
 use super::text::{Letters, Text};
@@ -20,22 +21,34 @@ const MOST_PLACES: usize = 8;
 /// next prompt was on its way to it.
 const MOST_CROSSED: usize = 8;
 
+/// What of turns that the agent tells otherwise is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// Those of which it tells all.
+    Whole,
+    /// Those as well that did not come to their end, by their prompts alone.
+    CutShort,
+}
+
 /// Both sides, in which such turns are one.
-pub(super) fn joined<'a>(log: &'a [Turn], replay: &'a [Turn]) -> (Cow<'a, [Turn]>, Cow<'a, [Turn]>) {
-    let (same, torn) = told_otherwise(log, replay);
+pub(super) fn joined<'a>(log: &'a [Turn], replay: &'a [Turn], told: Told) -> (Cow<'a, [Turn]>, Cow<'a, [Turn]>) {
+    let (same, torn) = told_otherwise(log, replay, told);
     joining::joined(log, replay, same, torn)
 }
 
 /// All of these; and turns of several windows at the same time, of which the agent tells something else: that is to be told of all of
 /// them or of none.
-fn told_otherwise(log: &[Turn], replay: &[Turn]) -> (Vec<Same>, Vec<Vec<usize>>) {
+fn told_otherwise(log: &[Turn], replay: &[Turn], told: Told) -> (Vec<Same>, Vec<Vec<usize>>) {
     let Some((ours, theirs)) = differing(log, replay) else { return (Vec::new(), Vec::new()) };
     let its = its_in(log, ours);
     if its.is_empty() || theirs.is_empty() {
         return (Vec::new(), Vec::new());
     }
-    let search = Search::of(log, &its, replay, theirs);
-    let same = search.all();
+    let search = Search::of(log, &its, replay, theirs.clone());
+    let mut same = search.all();
+    if told == Told::CutShort {
+        same.extend(cut_short::told_by_prompts(log, &its, replay, theirs, &same));
+    }
     let found: BTreeSet<usize> = same.iter().flat_map(|same| &same.turns).copied().collect();
     let torn = search.at_once.iter().filter_map(|group| {
         let answered = its[group.clone()].iter().copied().filter(|at| !log[*at].agent.sum().is_empty());

@@ -1,6 +1,6 @@
 //! What is to be known of turns besides the sums of what was said: how they begin, or end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::asides::Asides;
 use super::pieces::Pieces;
@@ -39,6 +39,8 @@ pub(super) struct Beside {
     joined: Vec<(Sum, Vec<Half>)>,
     /// What the user said to the agent: a message may be put together of it.
     pieces: Pieces,
+    /// The same in turns through the layer that did not come to their end, of which the transcript has a part of the answer.
+    cut_short: BTreeSet<Sum>,
     /// What the transcript has more of turns that have gone by: it may be the end of a later one.
     rests: Vec<Sum>,
 }
@@ -64,7 +66,11 @@ impl Wanted {
         }
         let its = transcript.iter().filter(|turn| turn.took_part != Some(false));
         let pieces = its.map(|turn| turn.user).collect();
-        Self::Beside(Beside { answers, gone_on, halves, joined: joined(transcript), pieces, rests: Vec::new() })
+        let is_cut_short =
+            |turn: &&Turn| turn.took_part == Some(true) && !turn.is_finished() && !turn.agent.sum().is_empty();
+        let cut_short = transcript.iter().filter(is_cut_short).map(|turn| turn.user).collect();
+        let joined = joined(transcript);
+        Self::Beside(Beside { answers, gone_on, halves, joined, pieces, cut_short, rests: Vec::new() })
     }
 
     /// Of messages that may be put together of these prompts.
@@ -120,6 +126,11 @@ impl Wanted {
     /// Whether the user said just this to the agent.
     pub(super) fn is_prompt(&self, message: Sum) -> bool {
         matches!(self, Self::Beside(Beside { pieces, .. }) if pieces.contains(message))
+    }
+
+    /// Whether the user said just this in a turn that did not come to its end: the agent may have kept nothing else of it.
+    pub(super) fn is_cut_short(&self, message: Sum) -> bool {
+        matches!(self, Self::Beside(Beside { cut_short, .. }) if cut_short.contains(&message))
     }
 
     /// The prompts that the user's message was put together of.

@@ -101,6 +101,7 @@ mod titles;
 mod two_agents;
 mod unanswered;
 mod unasked;
+mod unfinished;
 mod unheard;
 mod usage;
 mod usage_of_forks;

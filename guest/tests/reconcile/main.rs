@@ -5,6 +5,7 @@ mod attachments;
 mod case;
 mod cases;
 mod commands;
+mod cut_short;
 mod folding;
 mod large;
 mod lossy;

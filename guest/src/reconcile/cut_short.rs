@@ -1,0 +1,86 @@
+//! Turns that did not come to their end: they were cancelled, have failed, or the agent or a window was killed. Of such a turn an
+//! agent may have kept the prompt alone, or nothing. Between that prompt and the next one it tells no answer, so it tells both as
+//! one, though the log has what was answered until then. All of it is compared as one turn, and what the log has stays as it is.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use super::joining::{Same, is_apart};
+use super::sum::Sum;
+use super::turn::Turn;
+
+/// How many turns before one are looked at for those whose prompts are told with its own.
+const MOST: usize = 64;
+
+/// Such turns among `its`, which are in the order in which they were begun, and the turns of the replay among `theirs` that tell
+/// them, where those are not known to be the `same` as others.
+pub(super) fn told_by_prompts(
+    log: &[Turn],
+    its: &[usize],
+    replay: &[Turn],
+    theirs: Range<usize>,
+    same: &[Same],
+) -> Vec<Same> {
+    let found: BTreeSet<usize> = same.iter().flat_map(|same| &same.turns).copied().collect();
+    let is_free = |told: &usize| same.iter().all(|same| !same.told.contains(told));
+    let turns: Vec<&Turn> = its.iter().map(|at| &log[*at]).collect();
+    // Those behind a turn whose prompt may be told with theirs, by what the user says.
+    let mut ends: BTreeMap<Sum, Vec<usize>> = BTreeMap::new();
+    for (at, two) in turns.windows(2).enumerate().filter(|(_, two)| may_be_told_by_prompt(two[0])) {
+        ends.entry(two[1].user).or_default().push(at + 1);
+    }
+    let (mut by_prompts, mut free) = (Vec::new(), 0);
+    for told in theirs.filter(is_free) {
+        let prompts = replay[told].pieces();
+        let Some((last, before)) = prompts.split_last().filter(|(_, before)| !before.is_empty()) else { continue };
+        let ends = ends.get(last).map_or(&[][..], |ends| ends);
+        let ends = ends[ends.partition_point(|end| *end < free)..].iter().copied();
+        let group = |end| Some(free + first_of(&turns[free..end], before)?..end + 1);
+        let groups = ends.filter(|end| has_all_of(turns[*end], &replay[told])).filter_map(group);
+        let is_whole = |group: &Range<usize>| {
+            let group = &its[group.clone()];
+            let is_same = all_said(group.iter().map(|at| &log[*at])) == replay[told].said();
+            !is_same && group.iter().all(|at| !found.contains(at)) && is_apart(group, log)
+        };
+        if let Some(group) = groups.into_iter().find(is_whole) {
+            free = group.end;
+            by_prompts.push(Same { turns: its[group].to_vec(), told: told..told + 1 });
+        }
+    }
+    by_prompts
+}
+
+/// Where the last of these turns begin that have these prompts, in their order, if the agent may have kept the prompts alone, and of
+/// those between nothing.
+fn first_of(turns: &[&Turn], prompts: &[Sum]) -> Option<usize> {
+    let mut missing = prompts;
+    for (at, turn) in turns.iter().enumerate().rev().take(MOST) {
+        match missing.split_last() {
+            Some((prompt, before)) if *prompt == turn.user && may_be_told_by_prompt(turn) => missing = before,
+            _ if turn.is_finished() && !turn.is_silent() => return None,
+            _ => {}
+        }
+        if missing.is_empty() {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// What is said in these turns. Where that is told, they are compared as they are.
+fn all_said<'a>(turns: impl Iterator<Item = &'a Turn>) -> (Sum, Sum) {
+    turns.fold((Sum::default(), Sum::default()), |(user, agent), turn| {
+        (user.followed_by(turn.user), agent.followed_by(turn.agent.sum()))
+    })
+}
+
+/// Whether the agent may tell nothing between its prompt and the next one.
+fn may_be_told_by_prompt(turn: &Turn) -> bool {
+    !turn.user.is_empty() && (!turn.is_finished() || turn.agent.sum().is_empty())
+}
+
+/// Whether a turn of the log has all of the answer that is told.
+fn has_all_of(turn: &Turn, theirs: &Turn) -> bool {
+    let told = theirs.agent.sum();
+    told.is_empty() || told == turn.agent.sum() || !turn.is_finished() && turn.agent.begins_with(told)
+}
