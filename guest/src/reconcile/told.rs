@@ -11,6 +11,7 @@ use super::turn::Turn;
 /// first thing said that it does not tell to the end.
 pub fn told(log: &[Turn], heard: u64, replay: &[Turn]) -> u64 {
     let (log, replay) = commands::joined(log, replay);
+    // What was answered in a turn that is told by its prompt alone the agent need not know.
     let (log, replay) = mingled::joined(&log, &replay, mingled::Told::Whole);
     let pairs: BTreeMap<usize, usize> = align(&log, &replay).into_iter().collect();
     let is_told = |at: usize, turn: &Turn| {

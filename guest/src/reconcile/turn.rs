@@ -166,11 +166,6 @@ impl Turn {
         if is_all { pieces } else { vec![self.user] }
     }
 
-    /// Whether it is known to have this prompt with more of what the user says before or behind it.
-    pub(super) fn has_prompt(&self, prompt: Sum) -> bool {
-        self.holds.contains(&Half::Prompt(prompt))
-    }
-
     /// It, if it is half a turn.
     pub fn half(&self) -> Option<Half> {
         match (self.user, self.agent.sum()) {
@@ -182,7 +177,7 @@ impl Turn {
 
     /// Whether it was begun by what the user says in that one, or one of the turns that it was put together of was.
     pub(super) fn is_begun_by(&self, other: &Self) -> bool {
-        !other.user.is_empty() && (self.user == other.user || self.has_prompt(other.user))
+        !other.user.is_empty() && (self.user == other.user || self.holds.contains(&Half::Prompt(other.user)))
     }
 
     /// Whether one of the turns that it was put together of was begun by what the user says in that other one, and not by
