@@ -2,7 +2,7 @@
 //! file itself. A message that is such a prompt with something of that kind in the places of what was attached is that
 //! prompt.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -138,11 +138,11 @@ impl AttachedPrompts {
         prompts().find_map(|prompt| marks::sure(&prompt.attached, told)).or_else(likely)
     }
 
-    /// The prompt that these letters are, with what was attached to it told as text: of several that with the most words, since
-    /// what only looks like a file may have the words of another in it, and of those the last.
+    /// The prompt that these letters are, with what was attached to it told as text: of several that of which the fewest of them
+    /// only look like something attached, since a file may have the words of another prompt in it, and of those the last.
     fn told_as(&self, letters: &str, marks: Marks) -> Option<&Prompt> {
-        let told = self.prompts.iter().filter(|prompt| prompt.is_told_as(letters, marks));
-        told.max_by_key(|prompt| prompt.letters.iter().map(String::len).sum::<usize>())
+        let told = self.prompts.iter().rev().filter_map(|prompt| Some((prompt.told_as(letters, marks)?, prompt)));
+        told.min_by_key(|(guessed, _)| *guessed).map(|(_, prompt)| prompt)
     }
 }
 
@@ -186,31 +186,35 @@ impl Prompt {
         self.letters.concat()
     }
 
-    /// Whether these letters are its own, with what is attached told in its places, before all or behind all: some tell a link
-    /// where it was, and the file that it links to at the end.
-    fn is_told_as(&self, told: &str, marks: Marks) -> bool {
+    /// How many of these letters, in bytes, only look like something attached, if they are its own, with what is attached told in
+    /// its places, before all or behind all: some tell a link where it was, and the file that it links to at the end.
+    fn told_as(&self, told: &str, marks: Marks) -> Option<usize> {
         // Most prompts are something else, which is cheaper to see than where what is attached has its end.
-        let in_order = self.letters.iter().try_fold(told, |told, text| Some(told.split_once(text.as_str())?.1));
-        if in_order.is_none() {
-            return false;
-        }
-        let mut ends = BTreeSet::from([0]);
+        self.letters.iter().try_fold(told, |told, text| Some(told.split_once(text.as_str())?.1))?;
+        let mut ends = BTreeMap::from([(0, 0)]);
         for text in &self.letters {
             let begins = self.behind_attached(told, marks, ends).into_iter();
-            ends = begins.filter(|at| told[*at..].starts_with(text)).map(|at| at + text.len()).collect();
+            let is_told = |(at, _): &(usize, usize)| told[*at..].starts_with(text);
+            ends = begins.filter(is_told).map(|(at, guessed)| (at + text.len(), guessed)).collect();
         }
-        self.behind_attached(told, marks, ends).contains(&told.len())
+        self.behind_attached(told, marks, ends).get(&told.len()).copied()
     }
 
-    /// These places of a message, and those behind them where nothing is between but what tells of something attached.
-    fn behind_attached(&self, told: &str, marks: Marks, mut places: BTreeSet<usize>) -> BTreeSet<usize> {
-        let mut next: Vec<usize> = places.iter().copied().collect();
-        while let Some(at) = next.pop().filter(|_| places.len() < MOST_PLACES) {
+    /// These places of a message, and those behind them where nothing is between but what tells of something attached; each with how
+    /// many letters before it only look like that.
+    fn behind_attached(&self, told: &str, marks: Marks, mut places: BTreeMap<usize, usize>) -> BTreeMap<usize, usize> {
+        let mut from = 0;
+        for _ in 0..MOST_PLACES {
+            let Some((at, guessed)) = places.range(from..).next().map(|(at, guessed)| (*at, *guessed)) else { break };
+            from = at + 1;
             let rest = &told[at..];
             let likely = if marks == Marks::Likely { marks::likely(&self.attached, rest) } else { Vec::new() };
             let marked = marks::sure(&self.attached, rest).into_iter().chain(marks::bare(&self.attached, rest));
-            let ends = marked.chain(likely).map(|length| at + length);
-            next.extend(ends.filter(|end| places.insert(*end)));
+            let ends = marked.map(|length| (length, 0)).chain(likely.into_iter().map(|length| (length, length)));
+            for (length, more) in ends {
+                let fewest = places.entry(at + length).or_insert(usize::MAX);
+                *fewest = (guessed + more).min(*fewest);
+            }
         }
         places
     }

@@ -265,3 +265,16 @@ proptest! {
         prop_assert!(scene.aside().is_empty());
     }
 }
+
+#[test]
+fn what_is_for_the_agent_alone_counts_as_words_of_the_prompt_that_it_came_with() {
+    let with_words = vec![Block::Link(2), Block::Text(5), Block::ForAgent];
+    let without = vec![Block::Link(2), Block::ForAgent];
+    for prompts in [[&with_words, &without], [&without, &with_words]].map(|prompts| prompts.map(Clone::clone)) {
+        let scene = Scene::new();
+        say(&scene, &prompts);
+        let staging = replay(&scene, &prompts, Form::HeadingAndLines);
+        let plan = scene.plan("agent", &staging, false);
+        assert!(plan.keeps_all(), "{prompts:?}: {plan:?}");
+    }
+}
