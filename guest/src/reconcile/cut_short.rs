@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use super::draft::joined;
 use super::joining::{Same, is_apart};
 use super::sum::Sum;
 use super::turn::Turn;
@@ -39,7 +40,8 @@ pub(super) fn told_by_prompts(
         let groups = ends.filter(|end| has_all_of(turns[*end], &replay[told])).filter_map(group);
         let is_whole = |group: &Range<usize>| {
             let group = &its[group.clone()];
-            let is_same = all_said(group.iter().map(|at| &log[*at])) == replay[told].said();
+            // Where all that is said in them is told, they are compared as they are.
+            let is_same = joined(group.iter().map(|at| &log[*at])) == replay[told].said();
             !is_same && group.iter().all(|at| !found.contains(at)) && is_apart(group, log)
         };
         if let Some(group) = groups.into_iter().find(is_whole) {
@@ -65,13 +67,6 @@ fn first_of(turns: &[&Turn], prompts: &[Sum]) -> Option<usize> {
         }
     }
     None
-}
-
-/// What is said in these turns. Where that is told, they are compared as they are.
-fn all_said<'a>(turns: impl Iterator<Item = &'a Turn>) -> (Sum, Sum) {
-    turns.fold((Sum::default(), Sum::default()), |(user, agent), turn| {
-        (user.followed_by(turn.user), agent.followed_by(turn.agent.sum()))
-    })
 }
 
 /// Whether the agent may tell nothing between its prompt and the next one.

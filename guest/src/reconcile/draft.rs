@@ -403,7 +403,7 @@ fn told_by(turn: &Turn, replay: &[Turn]) -> Option<usize> {
 }
 
 /// What is said in these turns, by the user and by the agent: agents join what was said in several, or take it apart.
-fn joined<'a>(turns: impl IntoIterator<Item = &'a Turn>) -> (Sum, Sum) {
+pub(super) fn joined<'a>(turns: impl IntoIterator<Item = &'a Turn>) -> (Sum, Sum) {
     turns.into_iter().fold((Sum::default(), Sum::default()), |(user, agent), turn| {
         (user.followed_by(turn.user), agent.followed_by(turn.agent.sum()))
     })

@@ -2,8 +2,6 @@
 //!
 //! A turn that another process is still working on looks the same; whoever mends has to know that there is none.
 
-use serde_json::json;
-
 use super::entry::{Entry, Kind};
 use super::open_calls::{CallChange, OpenCalls};
 use super::spans::{BATCH, Spans};
@@ -14,6 +12,9 @@ use crate::store::Session;
 /// How far back is looked, in entries and, about, in bytes.
 const LOOK_BACK: u64 = 4000;
 const LOOK_BACK_BYTES: usize = 16 * 1024 * 1024;
+
+/// The end of a turn whose window is taken for gone, as JSON.
+const END: &str = r#"{"error":{"message":"interrupted"}}"#;
 
 /// A turn that began and did not end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,17 +68,12 @@ pub fn unfinished<S: Storage>(storage: &S, session: &Session) -> Result<Vec<Unfi
 pub fn entries(unfinished: &Unfinished) -> Vec<(Kind, String)> {
     let calls = unfinished.calls.failed().into_iter();
     let calls = calls.map(|update| (Kind::Update, format!("{{\"update\":{update}}}")));
-    calls.chain([(Kind::TurnEnd, end())]).collect()
-}
-
-/// The end of a turn.
-fn end() -> String {
-    json!({"error": {"message": "interrupted"}}).to_string()
+    calls.chain([(Kind::TurnEnd, END.to_owned())]).collect()
 }
 
 /// Whether this is such an end of a turn: its window was taken for gone.
 pub fn is_end_of_turn(entry: &Entry<'_>) -> bool {
-    entry.kind == Kind::TurnEnd && entry.json == end()
+    entry.kind == Kind::TurnEnd && entry.json == END
 }
 
 /// Whether this is such an end of a call: nothing but that it has failed.
@@ -137,6 +133,8 @@ fn fact(entry: &Entry<'_>) -> Fact {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::storage::{Durability, Memory};
     use crate::store::{Segment, Store};

@@ -78,7 +78,7 @@ impl Turns {
         let entry = Entry::parse(text);
         let tag = entry.and_then(|entry| entry.turn);
         let kind = entry.map(|entry| entry.kind);
-        let may_go_on = entry.is_some_and(|entry| mend::is_end_of_turn(&entry));
+        let ends = entry.is_some_and(|entry| entry.kind == Kind::TurnEnd && !mend::is_end_of_turn(&entry));
         let is_quiet = self.quiet >= self.look_ahead.entries || self.quiet_bytes >= self.look_ahead.bytes;
         if let Some(turn) = &self.position.turn {
             let is_its = tag == Some(&**turn);
@@ -86,7 +86,7 @@ impl Turns {
                 return Step::GoBack;
             }
             if !is_quiet {
-                return if is_its { self.give_of_turn(kind, may_go_on) } else { self.pass(tag, text.len()) };
+                return if is_its { self.give_of_turn(ends) } else { self.pass(tag, text.len()) };
             }
         }
         self.meet_outside(tag, kind)
@@ -115,10 +115,10 @@ impl Turns {
         Step::Give
     }
 
-    fn give_of_turn(&mut self, kind: Option<Kind>, may_go_on: bool) -> Step {
+    fn give_of_turn(&mut self, ends: bool) -> Step {
         self.position.next += 1;
         (self.quiet, self.quiet_bytes) = (0, 0);
-        if kind == Some(Kind::TurnEnd) && !may_go_on {
+        if ends {
             self.leave();
         }
         Step::Give

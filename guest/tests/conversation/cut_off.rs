@@ -4,10 +4,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, account, ask_fork, ask_prompt, leave, lines, load, oblige, said};
-
-/// For longer than a connection is believed to be there that does not say so.
-const UNTIL_FORGOTTEN: i64 = 20_000;
+use crate::scenes::{CWD, UNTIL_FORGOTTEN, account, ask_fork, ask_prompt, leave, lines, load, oblige, said};
 
 /// What the client is told last of a tool call.
 fn call_status(out: &Out, call: &str) -> Option<String> {

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World};
 use crate::scenes::{
-    CWD, Turns, account, answers, ask_load, ask_prompt, leave, lines, listing, load, mark, oblige, row, said, says,
+    CWD, Turns, UNTIL_FORGOTTEN, account, answers, ask_load, ask_prompt, leave, lines, listing, load, mark, oblige,
+    row, said, says,
 };
 
 const KEPT: Turns<'static> = &[("First", "One")];
@@ -22,9 +23,6 @@ const IN_SECOND: &str = "2025-10-09T08:53:24Z";
 const AT_END_OF_SECOND: &str = "2025-10-09T08:53:25Z";
 /// Long behind all of them, and before [`next_day`].
 const LATER: &str = "2025-10-09T20:00:00Z";
-
-/// For longer than a connection is believed to be there that does not say so.
-const UNTIL_FORGOTTEN: i64 = 20_000;
 
 fn next_day(world: &World) {
     world.now.set(world.now.get() + 86_400_000);

@@ -6,12 +6,9 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, World, chunk, update};
 use crate::scenes::{
-    CWD, LONG, TOLD, Turns, account, answers, ask_load, ask_prompt, begun, leave, lines, load, oblige, replay, said,
-    says,
+    CWD, LONG, TOLD, Turns, UNTIL_FORGOTTEN, account, answers, ask_load, ask_prompt, begun, leave, lines, load, oblige,
+    replay, said, says,
 };
-
-/// For longer than a connection is believed to be there that does not say so.
-const UNTIL_FORGOTTEN: i64 = 20_000;
 
 fn loads() -> Value {
     json!({"loadSession": true})

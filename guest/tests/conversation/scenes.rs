@@ -93,6 +93,9 @@ pub(crate) fn load_told<S: Storage>(desk: &mut Desk<'_, S>, updates: &[Value]) -
 /// Longer than anything waits to be written, in milliseconds.
 pub(crate) const LONG: i64 = 500;
 
+/// For longer than a connection is believed to be there that does not say so, in milliseconds.
+pub(crate) const UNTIL_FORGOTTEN: i64 = 20_000;
+
 /// The agent says this in the session `s1`.
 pub(crate) fn says(text: &str) -> Value {
     update("s1", chunk("agent_message_chunk", text))

@@ -6,12 +6,10 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, LONG, TOLD, Turns, account, answers, ask_load, ask_prompt, both_open, leave, lines, load, load_told, oblige,
-    said, says,
+    CWD, LONG, TOLD, Turns, UNTIL_FORGOTTEN, account, answers, ask_load, ask_prompt, both_open, leave, lines, load,
+    load_told, oblige, said, says,
 };
 
-/// For longer than a connection is believed to be there that does not say so.
-const UNTIL_FORGOTTEN: i64 = 20_000;
 /// Behind so much silence of a session's a window that has it open has its agent tell it.
 const SILENCE: i64 = 11_000;
 /// All that the agent says in the turn.

@@ -65,9 +65,8 @@ impl Opening {
 
     fn may_be_at_work_elsewhere<S: Storage, E: Environment>(&self, cx: &Cx<'_, S, E>) -> bool {
         let id = &self.target.session().id;
-        let is_at_work = mend::is_at_work_elsewhere(cx.store, id, cx.connection, cx.now());
-        let may_be_stopped = open_marks::may_be_at_work_elsewhere(cx.store, id, cx.connection);
-        is_at_work.unwrap_or(true) || may_be_stopped.unwrap_or(true)
+        open_marks::may_be_at_work_elsewhere(cx.store, id, cx.connection).unwrap_or(true)
+            || mend::is_at_work_elsewhere(cx.store, id, cx.connection, cx.now()).unwrap_or(true)
     }
 
     fn what_comes<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &Cx<'_, S, E>) -> Result<What> {
