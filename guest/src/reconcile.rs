@@ -29,6 +29,7 @@ mod plan;
 mod recut;
 mod replayed;
 mod sum;
+mod summary;
 mod tail;
 mod text;
 mod told;

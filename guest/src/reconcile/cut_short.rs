@@ -1,6 +1,7 @@
 //! Turns that did not come to their end: they were cancelled, have failed, or the agent or a window was killed. Of such a turn an
-//! agent may have kept the prompt alone, or nothing. Between that prompt and the next one it tells no answer, so it tells both as
-//! one, though the log has what was answered until then. All of it is compared as one turn, and what the log has stays as it is.
+//! agent may have kept the prompt alone, or nothing; so it may of a slash command, though that was answered. Between that prompt and
+//! the next one it tells no answer, so it tells both as one, though the log has what was answered until then. All of it is compared
+//! as one turn, and what the log has stays as it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -71,7 +72,7 @@ fn first_of(turns: &[&Turn], prompts: &[Sum]) -> Option<usize> {
 
 /// Whether the agent may tell nothing between its prompt and the next one.
 fn may_be_told_by_prompt(turn: &Turn) -> bool {
-    !turn.user.is_empty() && (!turn.is_finished() || turn.agent.sum().is_empty())
+    !turn.user.is_empty() && (!turn.is_finished() || turn.is_command || turn.agent.sum().is_empty())
 }
 
 /// Whether a turn of the log has all of the answer that is told.

@@ -8,6 +8,9 @@ use super::recut::{alike, alike_at_end};
 use super::sum::Sum;
 use super::turn::{Outcome, Turn, Uncopied};
 
+/// How many turns that were cut off one behind the other are looked at that an agent has left out between what it tells.
+const MOST_CUT_OFF: usize = 64;
+
 /// Whether the agent knows of what is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
@@ -110,6 +113,18 @@ impl Draft {
             self.keep_others([ours]);
         } else {
             self.keep_same(std::slice::from_ref(ours), std::slice::from_ref(theirs));
+        }
+    }
+
+    /// The agent has this turn of its own at its end, and has lost what it had answered last, up to all of it. Behind its prompt it
+    /// is to be told all.
+    pub(super) fn keep_lost(&mut self, turn: &Turn) {
+        let prompt = turn.at.start();
+        for run in turn.at.runs() {
+            let (start, end) = run.into_inner();
+            let parts = [(start..=end.min(prompt), false), (start.max(prompt + 1)..=end, true)];
+            let kept = parts.map(|(range, is_missed)| Kept { range, is_missed });
+            self.kept.extend(kept.into_iter().filter(|kept| !kept.range.is_empty()));
         }
     }
 
@@ -224,6 +239,10 @@ impl Draft {
             }
             return self.keep_took_part(same);
         }
+        if let Some((before, cut_off)) = self.behind_alike(log, replay, is_enclosed) {
+            self.both(before, replay, is_enclosed);
+            return self.keep_others(cut_off);
+        }
         let (asked, _) = joined(log.iter().filter(|turn| self.has_part_in(turn)));
         // It may tell what it has refused all the same.
         let tells_all = !asked.is_empty() && asked == joined(replay).0;
@@ -264,6 +283,21 @@ impl Draft {
             self.insert(&replay[inserted..]);
             self.keep_others(others);
         }
+    }
+
+    /// The turns before those that were cut off last, and these, where without them both say the same at their end: what was cut off
+    /// need not be in the agent's session.
+    fn behind_alike<'t>(
+        &self,
+        log: &'t [Turn],
+        replay: &[Turn],
+        is_enclosed: bool,
+    ) -> Option<(&'t [Turn], &'t [Turn])> {
+        let is_cut_off = |turn: &&Turn| !turn.is_finished() && told_by(turn, replay).is_none();
+        let cut_off = log.iter().rev().take_while(is_cut_off).count().min(MOST_CUT_OFF);
+        let is_alike =
+            |before: &[Turn]| self.is_same(before, replay, is_enclosed) || self.end_alike(before, replay).is_some();
+        (1..=cut_off).map(|last| log.split_at(log.len() - last)).find(|(before, _)| is_alike(before))
     }
 
     /// What the agent no longer tells before what it tells otherwise. What was cut off need not be in its session.
@@ -338,7 +372,7 @@ impl Draft {
     pub(super) fn insert<'a>(&mut self, turns: impl IntoIterator<Item = &'a Turn>) {
         for turn in turns {
             self.settle();
-            for run in turn.at.runs() {
+            for run in turn.at.runs().filter(|run| !run.is_empty()) {
                 self.place(Piece::Insert(run), false);
             }
         }

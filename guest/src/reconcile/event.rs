@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::transcript::{Ended, Entry, Kind, is_for_agent_alone};
+use crate::transcript::{Ended, Entry, Kind, Remark, is_for_agent_alone};
 
 /// An entry, as far as it matters who said what.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub(super) enum Event<'a> {
     User { message: Option<&'a str>, content: Option<&'a RawValue> },
     /// The same of what is told as the user's and is for the agent alone.
     ForAgent { message: Option<&'a str>, content: &'a RawValue },
+    /// Something that is told as the user's and that no user has said.
+    Remark(Remark),
     /// A part of this message of the agent.
     Agent { message: Option<&'a str>, content: Option<&'a RawValue> },
     /// Something the agent did.
@@ -74,6 +76,9 @@ impl<'a> Event<'a> {
                         if let Some(content) = content.filter(|block| is_for_agent_alone(block.get())) =>
                     {
                         Self::ForAgent { message, content }
+                    }
+                    "user_message_chunk" if let Some(remark) = content.and_then(|block| Remark::of(block.get())) => {
+                        Self::Remark(remark)
                     }
                     "user_message_chunk" => Self::User { message, content },
                     "agent_message_chunk" => Self::Agent { message, content },

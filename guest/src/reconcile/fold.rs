@@ -18,7 +18,7 @@ use super::sum::Sum;
 use super::turn::{Outcome, Strip, Turn, Uncopied};
 use super::wanted::Wanted;
 use crate::store::Known;
-use crate::transcript::{Ended, Entry, speakers};
+use crate::transcript::{Ended, Entry, Remark, speakers};
 
 /// Folds entries into turns.
 #[derive(Debug)]
@@ -40,6 +40,8 @@ pub struct Fold {
     begun: u32,
     open: Option<Open>,
     ends: Ends,
+    /// The first thing told is a summary of what was said before.
+    begins_with_summary: bool,
     /// The prompts of a transcript with something attached.
     attached: Arc<AttachedPrompts>,
     wanted: Wanted,
@@ -83,6 +85,7 @@ impl Fold {
             begun: 0,
             open: None,
             ends: Ends::default(),
+            begins_with_summary: false,
             attached: Arc::default(),
             wanted,
         }
@@ -110,6 +113,11 @@ impl Fold {
     #[must_use]
     pub(super) fn knowing(self, attached: &Arc<AttachedPrompts>) -> Self {
         Self { attached: Arc::clone(attached), ..self }
+    }
+
+    /// Whether the first thing told is a summary of what was said before.
+    pub(super) fn begins_with_summary(&self) -> bool {
+        self.begins_with_summary
     }
 
     /// Takes it apart into these.
@@ -172,7 +180,7 @@ impl Fold {
                 if entry.is_some_and(|entry| entry.turn.is_none() && entry.speaker.is_none()) {
                     self.end_of_others(None);
                 }
-                self.user(number, message, content.and_then(text_of).into_iter());
+                self.user(number, message, content.and_then(text_of).map(commands::as_typed).into_iter());
             }
             Event::ForAgent { message, content } => {
                 if entry.is_some_and(|entry| entry.turn.is_none() && entry.speaker.is_none()) {
@@ -180,6 +188,7 @@ impl Fold {
                 }
                 self.for_agent(number, message, text_of(content));
             }
+            Event::Remark(remark) => self.remark(number, remark),
             Event::Agent { message, content } => {
                 self.agent(number, message);
                 if let Some(text) = content.and_then(text_of)
@@ -285,6 +294,16 @@ impl Fold {
         }
         let prompt = Sum::of(&(self.strip)(heard.said()));
         !prompt.is_empty() && self.wanted.is_cut_short(prompt) && !self.attached.is_prompt(prompt)
+    }
+
+    /// Something that no user has said belongs to the turn under way; a summary of all before it, to what comes first.
+    fn remark(&mut self, number: u64, remark: Remark) {
+        if remark == Remark::Summary && self.open.is_none() && self.turns.is_empty() {
+            self.begins_with_summary = true;
+            self.entry(number);
+        } else {
+            self.anything_else(number);
+        }
     }
 
     /// Something that is told as the user's and is for the agent alone. It stands with what the user said, and is not that.

@@ -57,8 +57,13 @@ fn drafted(mut draft: Draft, log: &[Turn], heard: Heard, replay: &[Turn]) -> Pla
         let (before, prompt) = draft.without_prompt(&log[log_rest..at]);
         draft.between(before, &replay[replay_rest..other], log_rest > 0);
         draft.keep(prompt, Told::Yes);
-        draft.pair(&log[at], &replay[other]);
         (log_rest, replay_rest) = (at + 1, other + 1);
+        let is_last = log_rest == log.len() && replay_rest == replay.len();
+        if is_last && log[at].is_lost_in_part(&replay[other]) {
+            draft.keep_lost(&log[at]);
+        } else {
+            draft.pair(&log[at], &replay[other]);
+        }
     }
     if pairs.is_empty() && commands::are_all_untold(log, replay) {
         draft.between(log, &[], false);

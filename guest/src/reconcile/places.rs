@@ -20,6 +20,11 @@ struct Run {
 }
 
 impl Places {
+    /// Those of what is not told.
+    pub(super) fn none() -> Self {
+        Self { first: Run { from: 1, until: 0 }, more: Few::default() }
+    }
+
     /// The first of them.
     pub fn start(&self) -> u64 {
         self.first.from

@@ -188,6 +188,11 @@ impl Writer {
         self.sum
     }
 
+    /// The sums at the lengths that were asked for, as far as they were reached.
+    pub(super) fn noted(&self) -> &[Sum] {
+        &self.noted
+    }
+
     /// Whether it is known to begin so.
     pub(super) fn has_noted(&self, beginning: Sum) -> bool {
         self.noted.contains(&beginning)

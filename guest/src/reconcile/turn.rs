@@ -119,6 +119,12 @@ impl Turn {
             && self.agent.begins_with(answer)
     }
 
+    /// Whether it was cut off and the agent's turn lacks the end of its answer: the agent has lost that.
+    pub(super) fn is_lost_in_part(&self, theirs: &Self) -> bool {
+        let is_cut_off = self.took_part == Some(true) && self.outcome == Outcome::CutOff && !self.refused;
+        is_cut_off && self.uncopied == Uncopied::Nothing && theirs.agent.sum().length() < self.agent.sum().length()
+    }
+
     /// The agent has gone on with it here.
     pub(super) fn go_on(&mut self, rest: &Self) {
         self.lie_with(rest);

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::asides::{Apart, Asides};
+use super::event::{Event, text_of};
 use super::fold::Fold;
 use super::grain::Grain;
 use super::replayed::Replayed;
 use super::sum::Sum;
+use super::summary::with_summed_up;
+use super::text::Writer;
 use super::turn::{Strip, Turn};
 use crate::storage::{Result, Storage};
 use crate::store::{Segment, Session};
@@ -39,12 +42,17 @@ pub fn of_both<S: Storage>(
     let apart = transcript(storage, session, own_end, fold())?;
     let (joined, asides) = apart.as_joined();
     let attached = &Arc::clone(&apart.attached);
-    let mut theirs = replay(storage, replayed, Fold::beside(strip, &joined, &asides).knowing(attached))?;
+    let (mut theirs, is_behind_summary) =
+        replay(storage, replayed, Fold::beside(strip, &joined, &asides).knowing(attached))?;
     let mut ours = apart.joined_as(&theirs);
+    if is_behind_summary {
+        theirs = with_summed_up(&ours, theirs, |turn, rest| ends_with(storage, session, own_end, turn, rest))?;
+    }
     let grain = Grain::of(&theirs);
     if grain != Grain::Turns {
         ours = transcript(storage, session, own_end, fold().by(grain))?.joined();
-        theirs = replay(storage, replayed, Fold::beside(strip, &ours, &Asides::default()).knowing(attached).by(grain))?;
+        let fold = Fold::beside(strip, &ours, &Asides::default()).knowing(attached).by(grain);
+        (theirs, _) = replay(storage, replayed, fold)?;
     }
     order_as_replayed(&mut ours, &theirs);
     Ok((ours, theirs))
@@ -55,9 +63,28 @@ fn transcript<S: Storage>(storage: &S, session: &Session, own_end: u32, mut fold
     Ok(fold.finish_apart(length))
 }
 
-fn replay<S: Storage>(storage: &S, replayed: Replayed<'_>, mut fold: Fold) -> Result<Vec<Turn>> {
+/// The turns of a replay, and whether it begins with a summary of what was said before.
+fn replay<S: Storage>(storage: &S, replayed: Replayed<'_>, mut fold: Fold) -> Result<(Vec<Turn>, bool)> {
     let end = replayed.each(storage, |number, text| fold.push(number, text))?;
-    Ok(fold.finish(end))
+    let is_behind_summary = fold.begins_with_summary();
+    Ok((fold.finish(end), is_behind_summary))
+}
+
+/// Whether the answer of this turn of a transcript ends with this.
+fn ends_with<S: Storage>(storage: &S, session: &Session, own_end: u32, turn: &Turn, rest: Sum) -> Result<bool> {
+    let all = turn.agent.sum();
+    let Some(before) = all.length().checked_sub(rest.length()) else { return Ok(false) };
+    let mut answer = Writer::watching(&[before]);
+    Replay::up_to(session, own_end).each(storage, |number, text| {
+        if turn.at.runs().any(|run| run.contains(&number))
+            && let Event::Agent { content: Some(content), .. } = Event::parse(text)
+            && let Some(text) = text_of(content)
+        {
+            answer.push(&text);
+        }
+    })?;
+    let before = answer.noted().first().copied().unwrap_or_default();
+    Ok(all.behind(before) == rest)
 }
 
 /// Puts them in the order of their places; what has none, because it is told in other turns, stays behind what was begun before

@@ -39,7 +39,8 @@ pub(super) struct Beside {
     joined: Vec<(Sum, Vec<Half>)>,
     /// What the user said to the agent: a message may be put together of it.
     pieces: Pieces,
-    /// The same in turns through the layer that did not come to their end, of which the transcript has a part of the answer.
+    /// The same in turns through the layer that did not come to their end, of which the transcript has a part of the answer, and in
+    /// slash commands.
     cut_short: BTreeSet<Sum>,
     /// What the transcript has more of turns that have gone by: it may be the end of a later one.
     rests: Vec<Sum>,
@@ -66,9 +67,9 @@ impl Wanted {
         }
         let its = transcript.iter().filter(|turn| turn.took_part != Some(false));
         let pieces = its.map(|turn| turn.user).collect();
-        let is_cut_short =
-            |turn: &&Turn| turn.took_part == Some(true) && !turn.is_finished() && !turn.agent.sum().is_empty();
-        let cut_short = transcript.iter().filter(is_cut_short).map(|turn| turn.user).collect();
+        let is_cut_short = |turn: &&Turn| turn.took_part == Some(true) && (!turn.is_finished() || turn.is_command);
+        let has_answer = |turn: &&Turn| !turn.agent.sum().is_empty();
+        let cut_short = transcript.iter().filter(is_cut_short).filter(has_answer).map(|turn| turn.user).collect();
         let joined = joined(transcript);
         Self::Beside(Beside { answers, gone_on, halves, joined, pieces, cut_short, rests: Vec::new() })
     }
@@ -128,7 +129,8 @@ impl Wanted {
         matches!(self, Self::Beside(Beside { pieces, .. }) if pieces.contains(message))
     }
 
-    /// Whether the user said just this in a turn that did not come to its end: the agent may have kept nothing else of it.
+    /// Whether the user said just this in a turn that did not come to its end, or called a command: the agent may have kept nothing
+    /// else of it.
     pub(super) fn is_cut_short(&self, message: Sum) -> bool {
         matches!(self, Self::Beside(Beside { cut_short, .. }) if cut_short.contains(&message))
     }

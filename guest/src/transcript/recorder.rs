@@ -203,6 +203,13 @@ impl Recorder {
         }
     }
 
+    /// What comes next stands in a place of its own. It may be the rest of the same message.
+    pub fn part_run(&mut self) {
+        let rest = self.run.as_ref().map(Run::gone_on);
+        self.close_run();
+        self.run = rest;
+    }
+
     /// Whether something waits to be written.
     pub fn is_dirty(&self) -> bool {
         !self.backlog.is_empty() || self.run.as_ref().is_some_and(Run::is_dirty)

@@ -365,3 +365,62 @@ fn what_is_new_behind_such_a_prompt_comes_behind_what_was_answered() {
         }
     }
 }
+
+#[test]
+fn what_the_agent_has_lost_of_its_last_answer_it_is_told_once() {
+    // What it has kept of the answer: a part of it at most.
+    let kept_parts = ["", "Part"];
+    for (ends, tells) in ENDS.into_iter().flat_map(|ends| TELLS.map(|tells| (ends, tells))) {
+        for (answered, part) in
+            [Answered::Text, Answered::TextAndCall].into_iter().flat_map(|of| kept_parts.map(|part| (of, part)))
+        {
+            let when = format!("{ends:?}, {tells:?}, {answered:?}, {part:?}");
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut kept = Kept::default();
+            let mut desk = Desk::ready(&store, &world, &loads());
+            desk.new_session("s1", CWD);
+            finish(&mut desk, &mut kept, tells, ("Hi", "Ho"));
+            let desk = cut_short((&store, &world), desk, &mut kept, ("Go", answered, ends, tells));
+            leave(desk);
+            if !part.is_empty() {
+                kept.agent(part);
+            }
+            for time in ["once", "twice"] {
+                let mut desk = Desk::ready(&store, &world, &loads());
+                assert_whole(&load(&mut desk, &kept, tells), &[("Go", answered)], &[], &format!("{when}, {time}"));
+                leave(desk);
+            }
+            let mut desk = Desk::ready(&store, &world, &loads());
+            load(&mut desk, &kept, tells);
+            let told = account(&finish(&mut desk, &mut kept, tells, ("Next", "Well"))).unwrap();
+            assert_eq!(told.matches("Part of Go").count(), 1, "{when}: {told}");
+            assert!(!told.contains("User: ") && !told.contains("Ho"), "{when}: {told}");
+            for prompt in ["More", "And more"] {
+                let told = account(&finish(&mut desk, &mut kept, tells, (prompt, "Yes")));
+                assert_eq!(told, None, "{when}");
+                leave(desk);
+                desk = Desk::ready(&store, &world, &loads());
+                load(&mut desk, &kept, tells);
+            }
+            leave(desk);
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_was_started_again_is_told_what_it_has_lost_of_its_last_answer() {
+    for tells in TELLS {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut kept = Kept::default();
+        let mut desk = Desk::ready(&store, &world, &loads());
+        desk.new_session("s1", CWD);
+        finish(&mut desk, &mut kept, tells, ("Hi", "Ho"));
+        let cut = ("Go", Answered::TextAndCall, Ends::AgentRestarted, tells);
+        let mut desk = cut_short((&store, &world), desk, &mut kept, cut);
+        let told = account(&finish(&mut desk, &mut kept, tells, ("Next", "Well"))).unwrap();
+        assert_eq!(told.matches("Part of Go").count(), 1, "{tells:?}: {told}");
+        assert!(!told.contains("User: "), "{tells:?}: {told}");
+        assert_eq!(account(&finish(&mut desk, &mut kept, tells, ("More", "Yes"))), None, "{tells:?}");
+        leave(desk);
+    }
+}

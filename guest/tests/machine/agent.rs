@@ -132,6 +132,12 @@ impl Agent {
         self.requests.iter().filter(|request| request.method == "session/load").count()
     }
 
+    /// Whether it is asked to load this session.
+    pub(crate) fn is_loading(&self, session: &str) -> bool {
+        let mut loads = self.requests.iter().filter(|request| request.method == "session/load");
+        loads.any(|request| request.session() == Some(session))
+    }
+
     /// Where the session of the last prompt stands among those that are open.
     pub(crate) fn place_of_last_prompt(&self) -> u8 {
         let prompt = self.requests.iter().rfind(|request| request.method == "session/prompt");

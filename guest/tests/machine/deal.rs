@@ -45,7 +45,7 @@ impl Case {
             steps.push(themed.unwrap_or_else(|| step(&dice, line, calm)));
         }
         let case = Self { seed, texts: dice.percent(90), retains: dice.percent(12), kinds, steps };
-        case.with_archives().with_restarts().with_titles().with_kills().with_told_changes()
+        case.with_archives().with_restarts().with_titles().with_kills().with_told_changes().with_remarks()
     }
 
     /// Has some agents tell what changes in their lists, also with dice of its own.
@@ -58,6 +58,29 @@ impl Case {
             if dice.percent(60) {
                 *kind = kind.with(Trait::TellsChanges);
             }
+        }
+        self
+    }
+
+    /// Has some agents make remarks in their user's name, some turns cancelled and some sessions compacted without the layer; also
+    /// with dice of its own.
+    fn with_remarks(mut self) -> Self {
+        let dice = Dice::new(self.seed.rotate_left(48));
+        if !dice.percent(15) {
+            return self;
+        }
+        for kind in &mut self.kinds {
+            if dice.percent(70) {
+                *kind = kind.with(Trait::Remarks);
+            }
+        }
+        for _ in 0..dice.below(6) {
+            let at = usize::from(dice.below(u8::try_from(self.steps.len() + 1).unwrap_or(u8::MAX)));
+            let step = match dice.below(2) {
+                0 => Step::Client(0, Ask::Cancel(Pick::Named(dice.below(3)))),
+                _ => Step::Outside(0, dice.below(3), Change::Compact),
+            };
+            self.steps.insert(at, step);
         }
         self
     }

@@ -26,6 +26,8 @@ pub(crate) struct Kept {
     /// The times at which it was changed without the layer.
     pub(crate) changed: BTreeSet<i64>,
     pub(crate) pieces: Vec<Piece>,
+    /// What it knows only by a summary.
+    pub(crate) summed_up: Vec<Mark>,
     /// It is put away.
     pub(crate) archived: bool,
     /// It was made without the layer.
@@ -39,10 +41,10 @@ pub(crate) struct Kept {
 impl Kept {
     /// The marks of all that this agent knows.
     pub(crate) fn marks(&self) -> Vec<Mark> {
-        self.pieces.iter().flat_map(|piece| marks(&piece.text)).collect()
+        self.pieces.iter().flat_map(|piece| marks(&piece.text)).chain(self.summed_up.iter().copied()).collect()
     }
 
-    /// The same without what it was only told of: what the layer retold to it.
+    /// Those of what it tells itself: without what the layer retold to it, and what it has summed up.
     pub(crate) fn marks_of_its_own(&self) -> Vec<Mark> {
         self.pieces.iter().flat_map(|piece| marks(&own_words::strip(&piece.text))).collect()
     }

@@ -43,10 +43,12 @@ pub(crate) enum Trait {
     Title,
     /// Tells those who subscribe what changes in its list.
     TellsChanges,
+    /// Notes in its user's name that a turn was cancelled, and, as a summary, what it has compacted.
+    Remarks,
 }
 
 impl Trait {
-    pub(crate) const ALL: [Self; 20] = [
+    pub(crate) const ALL: [Self; 21] = [
         Self::Load,
         Self::Resume,
         Self::List,
@@ -67,6 +69,7 @@ impl Trait {
         Self::Archive,
         Self::Title,
         Self::TellsChanges,
+        Self::Remarks,
     ];
 
     /// How many of a hundred agents have it.
@@ -81,7 +84,7 @@ impl Trait {
             Self::WantsLogin => 6,
             Self::StartsSlowly => 12,
             // They are dealt out apart from the others.
-            Self::Archive | Self::Title | Self::TellsChanges => 0,
+            Self::Archive | Self::Title | Self::TellsChanges | Self::Remarks => 0,
         }
     }
 }

@@ -63,6 +63,40 @@ fn replay(turns: &[Said], had: &[Had]) -> Vec<Said> {
     told
 }
 
+/// The agent replays what it has of these turns, twice: nothing is set aside, and all is shown as it was.
+fn assert_stays(had: &[Had], moved_on: bool) -> Result<(), TestCaseError> {
+    let turn = |(number, had): (usize, &Had)| Said {
+        user: format!("ask {number}."),
+        agent: if had.is_unanswered { String::new() } else { format!("answer {number}") },
+        ended: had.ended,
+    };
+    let turns: Vec<Said> = had.iter().enumerate().map(turn).collect();
+    let mut scene = Scene::new();
+    for turn in &turns {
+        scene.say(turn);
+    }
+    scene.tell("agent", usize::MAX);
+    let (before, replay) = (texts(&scene.visible()), replay(&turns, had));
+    for time in ["once", "twice"] {
+        let plan = scene.load("agent", &replay, moved_on).plan;
+        prop_assert!(plan.keeps_all(), "{time}: {plan:?} of {replay:?}");
+        prop_assert_eq!(texts(&scene.visible()), &before[..]);
+    }
+    Ok(())
+}
+
+#[test]
+fn turns_of_which_nothing_was_kept_between_prompts_that_are_told_together_stay() {
+    let kept = |ended, is_unanswered, kept| Had { ended, is_unanswered, kept, is_joined: false };
+    let lost = kept(Ended::Cancelled, false, Kept::Nothing);
+    let unanswered = kept(Ended::Well, true, Kept::All);
+    let after = kept(Ended::Well, false, Kept::All);
+    for told in [Ended::Well, Ended::Cancelled] {
+        let had = [lost, unanswered, kept(told, false, Kept::All), lost, lost, after];
+        assert_stays(&had, false).unwrap();
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -73,22 +107,6 @@ proptest! {
     ) {
         // Of the last turn it has something: where its list says that the session has changed, its user may have gone back.
         prop_assume!(had.last().is_some_and(|had| had.kept != Kept::Nothing));
-        let turn = |(number, had): (usize, &Had)| Said {
-            user: format!("ask {number}."),
-            agent: if had.is_unanswered { String::new() } else { format!("answer {number}") },
-            ended: had.ended,
-        };
-        let turns: Vec<Said> = had.iter().enumerate().map(turn).collect();
-        let mut scene = Scene::new();
-        for turn in &turns {
-            scene.say(turn);
-        }
-        scene.tell("agent", usize::MAX);
-        let (before, replay) = (texts(&scene.visible()), replay(&turns, &had));
-        for time in ["once", "twice"] {
-            let plan = scene.load("agent", &replay, moved_on).plan;
-            prop_assert!(plan.keeps_all(), "{time}: {plan:?} of {replay:?}");
-            prop_assert_eq!(texts(&scene.visible()), &before[..]);
-        }
+        assert_stays(&had, moved_on)?;
     }
 }

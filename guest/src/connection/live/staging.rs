@@ -18,7 +18,7 @@ use crate::sessions::staging;
 use crate::storage::{Durability, Result, Storage};
 use crate::store::Session;
 use crate::transcript::own_words::Parted;
-use crate::transcript::{Kind, Recorder, UpdateKind, speaker};
+use crate::transcript::{Kind, Recorder, Remark, UpdateKind, speaker};
 
 /// How much of a history is held in memory, in bytes.
 const HELD: usize = 4 * 1024 * 1024;
@@ -129,9 +129,18 @@ impl Staging {
             format!("{}{}", update.name, Object::parse_or_empty(update.update).get("content").unwrap_or_default())
         });
         self.recorder.set_speaker(|| self.speaker.clone());
-        let users = if self.hush.ends_with(update) { self.end_users(cx) } else { None };
+        let is_remark = update.kind == UpdateKind::UserChunk
+            && Object::parse_or_empty(update.update).get("content").is_some_and(|block| Remark::of(block).is_some());
+        let users = if is_remark || self.hush.ends_with(update) { self.end_users(cx) } else { None };
         let agents = if self.quote.ends_with(update) { self.end_agents(cx) } else { None };
         let shown = match update.kind {
+            UpdateKind::UserChunk if is_remark => {
+                // It is no part of what the user says before and behind it.
+                self.recorder.close_run();
+                self.record_chunk(update, update.update, cx);
+                self.recorder.close_run();
+                Some(update.update.to_owned())
+            }
             UpdateKind::UserChunk => self.record_users(update, cx),
             UpdateKind::Chunk => {
                 let shown = self.quote.feed(update);

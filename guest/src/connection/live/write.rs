@@ -15,8 +15,8 @@ use crate::store::{ActivityState, Changed, Decision, State, Store, Title, keys};
 use crate::transcript::{Flushed, Piece};
 
 impl LiveSession {
-    /// Writes what waits. At the end of a turn (`close`) it is on disk when this returns, and what comes next starts a
-    /// new entry.
+    /// Writes what waits. At the end of a turn, or where it is to be looked at (`close`), it is on disk when this returns, and what
+    /// comes next starts a new entry, though it may go on with the same message.
     pub(in crate::connection) fn write<S: Storage, E: Environment>(
         &mut self,
         cx: &mut Cx<'_, S, E>,
@@ -69,7 +69,7 @@ impl LiveSession {
             self.spending.end_history();
         }
         if close {
-            self.recorder.close_run();
+            self.recorder.part_run();
         }
         self.leave_out_taken_over(cx)?;
         let durability = if close { Durability::Durable } else { Durability::Relaxed };

@@ -138,6 +138,13 @@ impl Run {
         )
     }
 
+    /// The rest of the same message, of which nothing has come yet.
+    pub(super) fn gone_on(&self) -> Self {
+        let (kind, message_id) = (self.kind.clone(), self.message_id.clone());
+        let rest = Self::new(kind, message_id, self.minted, self.time, self.belongs.clone());
+        Self { arrived: self.arrived, written: Written::Before, ..rest }
+    }
+
     /// The run without what is already written, to be recorded in a place of its own.
     fn unwritten(&self) -> Self {
         let (done, written) = match self.written {

@@ -5,11 +5,14 @@ use serde_json::{Value, json};
 use super::say::turn_of;
 use super::{Agent, Request, update};
 use crate::case::How;
+use crate::disk::Piece;
 use crate::ground::Ground;
 use crate::kind::Trait;
 use crate::talk::{Beside, marks};
 
 const LOGIN: &str = "log in first";
+/// What an agent notes in its user's name of a turn that was cancelled.
+const INTERRUPTED: &str = "[Request interrupted by user]";
 
 impl Agent {
     /// Answers one of its open requests.
@@ -180,10 +183,9 @@ impl Agent {
         let replays = self.kind.is(Trait::ReplaysForks);
         let disk = self.disk(ground);
         let made = disk.create(cwd, now, false);
-        if let Some(pieces) = disk.sessions.get(parent).map(|kept| kept.pieces.clone())
-            && let Some(kept) = disk.sessions.get_mut(&made)
-        {
-            kept.pieces = pieces;
+        let copied = disk.sessions.get(parent).map(|kept| (kept.pieces.clone(), kept.summed_up.clone()));
+        if let (Some(copied), Some(kept)) = (copied, disk.sessions.get_mut(&made)) {
+            (kept.pieces, kept.summed_up) = copied;
         }
         self.open.insert(made.clone());
         let id = self.requests[at].id.clone();
@@ -202,8 +204,10 @@ impl Agent {
         let turn = turn_of(request, ground);
         let mut title = None;
         let mut known = Vec::new();
+        let remarks = self.kind.is(Trait::Remarks) && request.cancelled;
         if let Some(kept) = self.kept(ground, session) {
             kept.updated = now;
+            kept.pieces.extend(remarks.then(|| Piece { by_user: true, text: INTERRUPTED.to_owned() }));
             title = kept.title.clone().filter(|_| names);
             known = kept.marks();
         }

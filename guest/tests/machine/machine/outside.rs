@@ -5,10 +5,13 @@ use crate::agent::Agent;
 use crate::case::Change;
 use crate::disk::{CWD, Piece};
 use crate::kind::Trait;
-use crate::talk::Beside;
+use crate::talk::{Beside, Mark, marks};
 
 /// How long ago an agent's own sessions were last used, in milliseconds.
 const DAYS: i64 = 3 * 86_400_000;
+/// What an agent tells in its user's name of what it has compacted.
+const SUMMARY: &str =
+    "This session is being continued from a previous conversation that ran out of context. Summary: ...";
 
 impl Machine<'_> {
     pub(super) fn outside(&mut self, line: u8, at: u8, change: Change) {
@@ -76,15 +79,30 @@ impl Machine<'_> {
             Change::Rewind => {
                 if let Some(kept) = agent.kept(ground, &id) {
                     let from = kept.pieces.iter().rposition(|piece| piece.by_user).unwrap_or(0);
-                    taken_back = kept.pieces.split_off(from);
+                    taken_back = marks_of(&kept.pieces.split_off(from));
+                    if from == 0 {
+                        taken_back.append(&mut kept.summed_up);
+                    }
                     kept.is_cut = true;
+                    kept.change_at(now);
+                }
+            }
+            Change::Compact if agent.kind.is(Trait::Remarks) => {
+                let summary = Piece { by_user: true, text: SUMMARY.to_owned() };
+                // What it tells for a load it has read as it was.
+                let is_telling = agent.is_loading(&id);
+                if let Some(kept) = agent.kept(ground, &id).filter(|_| !is_telling) {
+                    kept.summed_up = kept.marks();
+                    kept.pieces = vec![summary];
                     kept.change_at(now);
                 }
             }
             Change::Compact => {
                 let (_, text) = ground.talk.mark(None);
                 if let Some(kept) = agent.kept(ground, &id) {
-                    taken_back = std::mem::replace(&mut kept.pieces, vec![Piece { by_user: false, text }]);
+                    taken_back = kept.marks();
+                    kept.summed_up.clear();
+                    kept.pieces = vec![Piece { by_user: false, text }];
                     kept.change_at(now);
                 }
             }
@@ -92,8 +110,12 @@ impl Machine<'_> {
         if is_open_elsewhere {
             ground.talk.said[first..].iter_mut().for_each(|said| said.beside = Beside::Another);
         }
-        for mark in taken_back.iter().flat_map(|piece| crate::talk::marks(&piece.text)) {
+        for mark in taken_back {
             ground.talk.said[mark].rewound = true;
         }
     }
+}
+
+fn marks_of(pieces: &[Piece]) -> Vec<Mark> {
+    pieces.iter().flat_map(|piece| marks(&piece.text)).collect()
 }

@@ -1,0 +1,186 @@
+//! What Claude Code tells in its user's name: that a turn was interrupted, which command was called and what it has printed, and the
+//! summary that stands for what was said before a compaction. Nothing of the conversation is lost or doubled for that.
+
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World, chunk, update};
+use crate::scenes::{CWD, ask_load, ask_prompt, leave, listing, mark, row, says};
+
+/// Later than anything that is said here.
+const LATER: &str = "2025-10-10T00:00:00Z";
+const INTERRUPTED: &str = "[Request interrupted by user]";
+const SUMMARY: &str = "This session is being continued from a previous conversation that ran out of context. The summary \
+                       below covers the earlier portion of the conversation.\n\nAnalysis: ...";
+const COMPACT: &str = "<command-name>/compact</command-name>\n            <command-message>compact</command-message>\n            \
+                       <command-args></command-args>";
+const PRINTED: &str = "<local-command-stdout>Compacted (ctrl+o to see full summary)</local-command-stdout>";
+
+/// What a user said, in what pieces it was answered, and why the turn ended.
+type Turn = (&'static str, &'static [&'static str], Ends);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    Well,
+    Cancelled,
+}
+
+/// What an agent tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    User(&'static str),
+    Agent(&'static str),
+}
+
+use Ends::{Cancelled, Well};
+use Told::{Agent, User};
+
+struct Case {
+    name: &'static str,
+    turns: &'static [Turn],
+    told: &'static [Told],
+    /// What is shown, each message of the user's behind a mark. None: the turns as they were.
+    shown: Option<&'static str>,
+}
+
+const GREETED: Turn = ("Hi", &["Ho"], Well);
+const CUT: Turn = ("Go", &["Part"], Cancelled);
+const ON: Turn = ("Next", &["Well"], Well);
+const FOUR: &[Turn] = &[
+    ("one", &["The first answer."], Well),
+    ("two", &["The second answer."], Well),
+    ("three", &["The third answer ", "has two parts."], Well),
+    ("four", &["The fourth answer, which is long enough."], Well),
+];
+const COMMAND: &[Turn] = &[
+    ("one", &["The first answer."], Well),
+    ("/compact", &["Compacting...", "\n\nCompacting completed."], Well),
+    ("four", &["The fourth answer, which is long enough."], Well),
+];
+
+#[rustfmt::skip]
+const CASES: &[Case] = &[
+    Case { name: "interrupted", turns: &[GREETED, CUT, ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Go"), Agent("Part"), User(INTERRUPTED), User("Next"), Agent("Well")] },
+    Case { name: "interrupted last", turns: &[GREETED, CUT], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Go"), Agent("Part"), User(INTERRUPTED)] },
+    Case { name: "interrupted before the answer", turns: &[GREETED, ("Go", &[], Cancelled), ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Go"), User(INTERRUPTED), User("Next"), Agent("Well")] },
+    Case { name: "interrupted, and what was answered not kept", turns: &[GREETED, CUT, ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Go"), User(INTERRUPTED), User("Next"), Agent("Well")] },
+    Case { name: "the same at the end", turns: &[GREETED, CUT], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Go"), User(INTERRUPTED)] },
+    Case { name: "interrupted twice", turns: &[GREETED, CUT, ("Again", &["Some"], Cancelled), ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Go"), Agent("Part"), User(INTERRUPTED), User("Again"), User(INTERRUPTED), User("Next"), Agent("Well")] },
+    Case { name: "interrupted without the layer", turns: &[GREETED], shown: Some("> HiHo> GoPart> [Request interrupted by user]> NextWell"),
+        told: &[User("Hi"), Agent("Ho"), User("Go"), Agent("Part"), User(INTERRUPTED), User("Next"), Agent("Well")] },
+    Case { name: "compacted between two turns", turns: FOUR, shown: None,
+        told: &[User(SUMMARY), User("three"), Agent("The third answer has two parts."), User("four"), Agent("The fourth answer, which is long enough.")] },
+    Case { name: "compacted in the midst of a turn", turns: FOUR, shown: None,
+        told: &[User(SUMMARY), Agent("has two parts."), User("four"), Agent("The fourth answer, which is long enough.")] },
+    Case { name: "compacted in the midst of the last turn", turns: FOUR.split_at(3).0, shown: None,
+        told: &[User(SUMMARY), Agent("has two parts.")] },
+    Case { name: "compacted at the end", turns: FOUR, shown: None, told: &[User(SUMMARY)] },
+    Case { name: "compacted, and all of it told", turns: FOUR.split_at(2).0, shown: None,
+        told: &[User("one"), Agent("The first answer."), User(SUMMARY), User("two"), Agent("The second answer.")] },
+    Case { name: "compacted and gone on with without the layer", turns: FOUR.split_at(2).0,
+        shown: Some("> oneThe first answer.> twoThe second answer.> SUMMARY> moreSaid elsewhere."),
+        told: &[User(SUMMARY), User("more"), Agent("Said elsewhere.")] },
+    Case { name: "compacted in the midst of a turn without the layer", turns: FOUR.split_at(2).0,
+        shown: Some("> oneThe first answer.> twoThe second answer.> SUMMARYSaid elsewhere."),
+        told: &[User(SUMMARY), Agent("Said elsewhere.")] },
+    Case { name: "compacted in the midst of a turn, and gone on with without the layer", turns: FOUR.split_at(3).0,
+        shown: Some("> oneThe first answer.> twoThe second answer.> threeThe third answer has two parts.> moreSaid elsewhere."),
+        told: &[User(SUMMARY), Agent("has two parts."), User("more"), Agent("Said elsewhere.")] },
+    Case { name: "a command that compacts", turns: COMMAND, shown: None,
+        told: &[User(SUMMARY), User(COMPACT), User(PRINTED), User("four"), Agent("The fourth answer, which is long enough.")] },
+    Case { name: "the same at the end", turns: COMMAND.split_at(2).0, shown: None,
+        told: &[User(SUMMARY), User(COMPACT), User(PRINTED)] },
+    Case { name: "only known to the agent", turns: &[], shown: Some("> SUMMARY> threeThird"),
+        told: &[User(SUMMARY), User("three"), Agent("Third")] },
+];
+
+fn loads() -> Value {
+    json!({"loadSession": true})
+}
+
+/// The agent is asked to load the session and tells this. `has_ids`: its messages have ids.
+fn load(desk: &mut Desk<'_>, told: &[Told], has_ids: bool) -> Out {
+    let mut out = ask_load(desk, "load", "s1");
+    let asked = out.request("session/load");
+    for (at, told) in told.iter().enumerate() {
+        let mut telling = match told {
+            User(text) => chunk("user_message_chunk", text),
+            Agent(text) => chunk("agent_message_chunk", text),
+        };
+        if has_ids {
+            telling["messageId"] = format!("m{at}").into();
+        }
+        out.extend(desk.agent(update("s1", telling)));
+    }
+    out.extend(desk.reply(&asked, json!({})));
+    out
+}
+
+fn have(desk: &mut Desk<'_>, (prompt, answers, ends): Turn) {
+    let asked = ask_prompt(desk, "turn", "s1", prompt).request("session/prompt");
+    for answer in answers {
+        desk.agent(says(answer));
+    }
+    if ends == Cancelled {
+        desk.client(json!({"method": "session/cancel", "params": {"sessionId": "s1"}}));
+    }
+    desk.reply(&asked, json!({"stopReason": if ends == Cancelled { "cancelled" } else { "end_turn" }}));
+}
+
+/// What the client is shown.
+fn words(out: &Out) -> String {
+    let mut words = String::new();
+    for update in out.client.iter().map(|message| &message["params"]["update"]) {
+        let text = || update["content"]["text"].as_str().unwrap();
+        match update["sessionUpdate"].as_str() {
+            Some("user_message_chunk") => words = words + "> " + text(),
+            Some("agent_message_chunk") => words += text(),
+            _ => {}
+        }
+    }
+    words.replace(SUMMARY, "SUMMARY")
+}
+
+fn as_had(turns: &[Turn]) -> String {
+    let turns: Vec<String> =
+        turns.iter().map(|(prompt, answers, _)| format!("> {prompt}{}", answers.concat())).collect();
+    turns.concat()
+}
+
+#[test]
+fn nothing_that_was_said_is_lost_or_doubled() {
+    for case in CASES {
+        for (has_ids, has_list) in [(false, false), (false, true), (true, false), (true, true)] {
+            let when = format!("{}, ids: {has_ids}, list: {has_list}", case.name);
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut desk = Desk::ready(&store, &world, &loads());
+            if !case.turns.is_empty() {
+                desk.new_session("s1", CWD);
+            }
+            case.turns.iter().for_each(|turn| have(&mut desk, *turn));
+            leave(desk);
+            let mut shown = case.shown.map_or_else(|| as_had(case.turns), str::to_owned);
+            let mut told = case.told.to_vec();
+            for time in ["first", "second", "third"] {
+                let mut desk = if has_list {
+                    listing(&store, &world, "a", &loads(), &[row("s1", "One", LATER)])
+                } else {
+                    Desk::ready(&store, &world, &loads())
+                };
+                let out = load(&mut desk, &told, has_ids);
+                assert_eq!(words(&out), shown, "{when}, {time}");
+                assert!(mark(&out, "load")["setAside"].is_null(), "{when}, {time}");
+                have(&mut desk, (time, &["Yes"], Well));
+                told.extend([User(time), Agent("Yes")]);
+                shown = format!("{shown}> {time}Yes");
+                leave(desk);
+            }
+        }
+    }
+}
