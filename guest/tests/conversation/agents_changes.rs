@@ -2,11 +2,12 @@
 //! session list extensions).
 
 use acp_sessions_guest::storage::{Memory, Storage, StorageError};
+use acp_sessions_guest::time;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Faulty, Out, World};
 use crate::follower::{SOON, members, notified, one, state, subscribe, told};
-use crate::scenes::{listing, row};
+use crate::scenes::{CWD, ask_load, converse, leave, listing, replay, row, said};
 
 const LONG_AGO: &str = "2025-01-01T00:00:00Z";
 const MINUTE: i64 = 60_000;
@@ -60,6 +61,27 @@ fn what_an_agent_tells_of_its_list_is_in_the_clients_and_told_to_those_who_follo
     out.extend(desk.wait(SOON));
     assert_eq!(told(&out, &ours), (vec![], vec!["o1".to_owned()]));
     assert_eq!(desk.listed(), ["o2"]);
+}
+
+#[test]
+fn what_is_said_without_the_layer_is_shown_though_the_agent_tells_no_change_of_times_alone() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut can = tells_changes();
+    can["loadSession"] = true.into();
+    can["sessionCapabilities"]["resume"] = json!({});
+    let mut desk = Desk::ready(&store, &world, &can);
+    desk.new_session("s1", CWD);
+    let turn = ("A question", "An answer");
+    converse(&mut desk, "s1", &[turn]);
+    leave(desk);
+    let mut desk = Desk::open(&store, &world, &[]);
+    let out = desk.greet(Some("a"), &can);
+    subscription(&mut desk, &out, "theirs", &[row("s1", "One", &time::format(world.now.get()))]);
+    desk.wait(20_000);
+    let asked = ask_load(&mut desk, "load", "s1").request("session/load");
+    let mut out = replay(&mut desk, "s1", &[turn, ("Elsewhere", "Indeed")]);
+    out.extend(desk.reply(&asked, json!({})));
+    assert_eq!(said(&out.client).concat(), "> A questionAn answer> ElsewhereIndeed");
 }
 
 #[test]

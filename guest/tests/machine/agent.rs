@@ -132,10 +132,10 @@ impl Agent {
         self.requests.iter().filter(|request| request.method == "session/load").count()
     }
 
-    /// Whether it is asked to load this session.
-    pub(crate) fn is_loading(&self, session: &str) -> bool {
-        let mut loads = self.requests.iter().filter(|request| request.method == "session/load");
-        loads.any(|request| request.session() == Some(session))
+    /// The sessions that it is asked to load.
+    pub(crate) fn loading(&self) -> impl Iterator<Item = String> {
+        let loads = self.requests.iter().filter(|request| request.method == "session/load");
+        loads.filter_map(Request::session).map(str::to_owned)
     }
 
     /// Where the session of the last prompt stands among those that are open.

@@ -122,12 +122,11 @@ impl Discovery {
         if is_over { Some(self.begun) } else { self.was_read }
     }
 
-    /// During which times it tells what the agent has then: for a moment, or, where the agent tells what changes in it
-    /// (`is_followed`), as long as nothing waits to be taken in.
-    pub(super) fn holds(&self, is_followed: bool) -> Range<i64> {
+    /// During which times it tells what the agent has then: for a moment, as long as nothing waits to be taken in. What an agent tells
+    /// of changes is no more than that: a time alone it does not tell (draft: session list extensions).
+    pub(super) fn holds(&self) -> Range<i64> {
         match self.read_since() {
             Some(_) if self.is_stale || !self.said.is_empty() => 0..0,
-            Some(_) if is_followed => i64::MIN..i64::MAX,
             Some(begun) => begun..begun.saturating_add(RECENT_FOR),
             None => 0..0,
         }

@@ -64,7 +64,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
             writes: &mut connection.writes,
             needs_login: connection.needs_login,
             knows_list: connection.discovery.is_read(),
-            list_holds: connection.discovery.holds(connection.agents_subscription.is_known()),
+            list_holds: connection.discovery.holds(),
             requests: &connection.requests,
             by_agent: &connection.by_agent,
             sums: &connection.sums,

@@ -58,8 +58,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if !live.is_uncompared(now) || live.is_opening() || !agent.load {
             return Ok(false);
         }
-        let has_recent_list =
-            self.connection.discovery.holds(self.connection.agents_subscription.is_known()).contains(&now);
+        let has_recent_list = self.connection.discovery.holds().contains(&now);
         if has_recent_list && session.agents.get(&agent.name).is_some_and(Known::agrees) {
             return Ok(false);
         }

@@ -17,6 +17,7 @@ impl Machine<'_> {
     pub(super) fn outside(&mut self, line: u8, at: u8, change: Change) {
         let now = self.bench.world.now();
         let kind = self.next_kind();
+        let loading: Vec<String> = self.lines.iter().flatten().flat_map(|open| open.agent.loading()).collect();
         let ground = &mut self.ground;
         let mut idle = Agent::resting(kind);
         let other = self.lines[usize::from(1 - line)].as_ref().map(|open| &open.agent);
@@ -90,8 +91,7 @@ impl Machine<'_> {
             Change::Compact if agent.kind.is(Trait::Remarks) => {
                 let summary = Piece { by_user: true, text: SUMMARY.to_owned() };
                 // What it tells for a load it has read as it was.
-                let is_telling = agent.is_loading(&id);
-                if let Some(kept) = agent.kept(ground, &id).filter(|_| !is_telling) {
+                if let Some(kept) = agent.kept(ground, &id).filter(|_| !loading.contains(&id)) {
                     kept.summed_up = kept.marks();
                     kept.pieces = vec![summary];
                     kept.change_at(now);
