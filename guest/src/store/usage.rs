@@ -137,6 +137,9 @@ struct Count {
     /// What of that was counted ahead of those who were told it.
     #[serde(default, skip_serializing_if = "Ahead::is_empty")]
     ahead: Ahead,
+    /// All windows are told one sum, whoever has spent it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    shared: bool,
 }
 
 impl Count {
@@ -195,14 +198,24 @@ impl Usage {
     pub fn note_told(&mut self, of: &str, told: Costs, known: &Costs) {
         let known = known.beyond(&told);
         let before = self.counts.iter().position(|count| count.is_of(of)).map(|at| self.counts.remove(at));
-        let (of, also, ahead) = before.map_or_else(
-            || (of.to_owned(), Vec::new(), Ahead::default()),
-            |before| (before.of, before.also, before.ahead),
+        let (of, also, ahead, shared) = before.map_or_else(
+            || (of.to_owned(), Vec::new(), Ahead::default(), false),
+            |before| (before.of, before.also, before.ahead, before.shared),
         );
         if self.counts.len() >= MOST_COUNTS {
             self.counts.remove(0);
         }
-        self.counts.push(Count { of, also, told, known, ahead });
+        self.counts.push(Count { of, also, told, known, ahead, shared });
+    }
+
+    /// Whether all windows are told one sum of what this one of the agents' sessions has cost, whoever has spent it.
+    pub fn is_shared(&self, of: &str) -> bool {
+        self.counts.iter().any(|count| count.is_of(of) && count.shared)
+    }
+
+    /// All windows are told one sum of it, or not.
+    pub fn note_shared(&mut self, of: &str, is_shared: bool) {
+        self.counts.iter_mut().filter(|count| count.is_of(of)).for_each(|count| count.shared = is_shared);
     }
 
     /// So much of what one of the agents' sessions is known to have cost was counted ahead of one or several of these
@@ -350,6 +363,22 @@ mod tests {
             assert_eq!(text.contains("known"), is_kept, "{text}");
             let read = Usage::parse(&text).unwrap();
             assert_eq!((read.told("x"), &read.known("x")), (Some(told), &two));
+        }
+    }
+
+    #[test]
+    fn that_all_are_told_one_sum_is_kept_until_it_is_known_to_be_otherwise() {
+        let one = costs(r#"{"amount":1,"currency":"USD"}"#);
+        let mut usage = Usage::default();
+        usage.note_shared("x", true);
+        assert!(!usage.is_shared("x"), "nothing was said");
+        for is_shared in [false, true, false] {
+            usage.note_told("x", one.clone(), &one);
+            usage.note_shared("x", is_shared);
+            usage.note_told("x", one.clone(), &one);
+            let text = usage.to_text();
+            assert_eq!(text.contains("shared"), is_shared, "{text}");
+            assert_eq!(Usage::parse(&text).unwrap().is_shared("x"), is_shared);
         }
     }
 

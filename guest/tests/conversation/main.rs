@@ -109,6 +109,7 @@ mod unheard;
 mod usage;
 mod usage_of_forks;
 mod usage_of_open_turns;
+mod usage_shared;
 mod usage_told_again;
 mod waiting;
 mod whole;

@@ -8,6 +8,7 @@
 
 mod count;
 mod heard;
+mod sharing;
 
 use serde_json::json;
 
@@ -31,7 +32,7 @@ pub(super) struct Spending {
     /// It is one that the agent has begun beside another, while that was open here.
     is_watched: bool,
     /// What was told last with a history, and is to be compared when that is over.
-    with_history: Option<(When, Costs)>,
+    with_history: Option<History>,
     /// What was used in the turn under way.
     turn: Used,
     /// How much of the model's context was last said to be used in it, and how much there is.
@@ -43,14 +44,22 @@ pub(super) struct Spending {
     is_dirty: bool,
 }
 
-/// When something was used.
+/// When something was used that is told with a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
-    Now,
-    /// It is told of what was used before, with a history.
+    /// Before.
     Before,
     /// What a fork is said to have cost before anything was said in it is its parent's.
     Never,
+}
+
+/// What is told with a history.
+#[derive(Debug)]
+struct History {
+    when: When,
+    told: Costs,
+    /// What the store had then as told last, in whichever window.
+    last: Costs,
 }
 
 /// What the count of a fork goes on from, by the window that makes it.
@@ -59,7 +68,7 @@ pub(in crate::connection) struct ParentsCount {
     /// What this window was told last that the parent has cost, or where it was told nothing, what the store had as told last when
     /// it opened the parent.
     pub(in crate::connection) told: Costs,
-    /// What others were told since, where this window was told nothing: the agent may have taken it up.
+    /// What others were told since, where this window was told nothing or all are told one sum: the agent may have taken it up.
     heard: Option<Heard>,
 }
 
@@ -77,7 +86,7 @@ impl Spending {
     /// What a fork of this one of the agent's sessions goes on from, if anything was said of it.
     pub(super) fn parents_count(&self, of: &str) -> Option<ParentsCount> {
         let count = self.count.as_ref().filter(|count| count.of() == of)?;
-        let parents = ParentsCount { told: count.told().clone(), heard: count.only_heard().cloned() };
+        let parents = ParentsCount { told: count.told().clone(), heard: count.heard().cloned() };
         Some(parents).filter(|parents| !parents.told.is_empty() || parents.heard.is_some())
     }
 
@@ -99,9 +108,8 @@ impl Spending {
     pub(super) fn hears(&mut self, usage: &Usage, last: Option<&(Cost, String)>) {
         let Some(count) = &mut self.count else { return };
         // What was counted ahead of this connection it may yet be told: its agent has not taken it up from others.
-        let all = usage.known(count.of());
-        let mut known = all.clone();
-        usage.ahead_of(count.of(), count.connection()).iter().for_each(|cost| known.take(cost));
+        let (all, known) = (usage.known(count.of()), count.known(usage));
+        count.looks(usage);
         if let Some(told) = usage.told(count.of()) {
             count.hears(&told.within(&known), &known);
             self.is_known = true;
@@ -109,8 +117,18 @@ impl Spending {
         let is_ahead = |cost: &Cost| known.lack(cost).is_some() && all.lack(cost).is_none();
         if let Some((cost, connection)) = last.filter(|(cost, _)| !is_ahead(cost)) {
             self.is_known = true;
-            self.is_dirty |= count.was_told(cost, connection, &all);
+            self.is_dirty |= count.was_told(cost, connection, usage);
         }
+    }
+
+    /// Whether all who are told of it are told one sum, by what the store has.
+    pub(super) fn looks_whether_shared(&mut self, usage: &Usage) -> bool {
+        self.count.as_mut().is_some_and(|count| count.looks(usage))
+    }
+
+    /// Whether that is another sum than this window was told last.
+    pub(super) fn is_news(&self, cost: &Cost) -> bool {
+        self.count.as_ref().is_some_and(|count| count.told().of(&cost.currency) != Some(cost.amount))
     }
 
     /// The count is that of a fork, made in a window that had its parent open.
@@ -199,33 +217,40 @@ impl Spending {
 
     /// The agent says so with a history that it tells.
     pub(super) fn told_with_history(&mut self, cost: &Cost, when: When) {
-        self.with_history.get_or_insert_with(|| (when, Costs::default())).1.set_last(cost);
+        let (told, last) = (Costs::default(), Costs::default());
+        let history = self.with_history.get_or_insert(History { when, told, last });
+        history.told.set_last(cost);
+        if let Some(count) = &self.count {
+            history.last.clone_from(count.last());
+        }
     }
 
     /// No history is told any more.
     pub(super) fn end_history(&mut self) {
-        if let Some((when, costs)) = self.with_history.take() {
-            costs.iter().for_each(|cost| self.told(cost, when));
+        let (Some(count), Some(History { when, told, last })) = (&mut self.count, self.with_history.take()) else {
+            return;
+        };
+        for cost in told.iter() {
+            self.is_dirty |= count.told().of(&cost.currency) != Some(cost.amount);
+            match when {
+                When::Never => count.inherits(cost),
+                When::Before => count.past(cost, &last),
+            }
+            self.is_dirty |= count.has_news_of_sharing();
         }
     }
 
-    /// The agent says that its session has cost so much since it began.
-    pub(super) fn told(&mut self, cost: &Cost, when: When) {
+    /// The agent says that its session has cost so much since it began, as it is spent.
+    pub(super) fn told(&mut self, cost: &Cost) {
         let Some(count) = &mut self.count else { return };
         let before = count.told().of(&cost.currency);
         self.is_dirty |= before != Some(cost.amount);
-        match when {
-            When::Never => count.inherits(cost),
-            When::Before => count.past(cost),
-            When::Now => {
-                let Some(more) = count.now(cost) else { return };
-                if self.is_known || before.is_some() {
-                    self.turn.cost.add(&more);
-                    self.fresh.cost.add(&more);
-                } else {
-                    self.earlier.cost.add(&more);
-                }
-            }
+        let Some(more) = count.now(cost) else { return };
+        if self.is_known || before.is_some() {
+            self.turn.cost.add(&more);
+            self.fresh.cost.add(&more);
+        } else {
+            self.earlier.cost.add(&more);
         }
     }
 

@@ -55,6 +55,20 @@ impl LiveSession {
         }
     }
 
+    /// What others were told since, where all are told one sum, also of a session that the agent has begun here or of which this
+    /// window was told something: its agent has that in what it tells next.
+    fn hear_of_shared<S: Storage, E: Environment>(&mut self, of: &str, cx: &Cx<'_, S, E>) {
+        if !self.spending.is_told_here() && !self.spending.has_begun(of) {
+            return;
+        }
+        let Some(Ok(usage)) = self.key.id().map(|id| cx.store.usage(id)) else { return };
+        if self.spending.looks_whether_shared(&usage) {
+            let is_others = |by: &str| !by.is_empty() && by != cx.connection;
+            let last = self.told_last_in_store(of, cx).filter(|(_, by)| is_others(by));
+            self.spending.hears(&usage, last.as_ref());
+        }
+    }
+
     /// What was told last, and to which connection, as the state in the store has it: it may have been lost with who was to
     /// write it as used, or another window has yet to write it.
     fn told_last_in_store<S: Storage, E: Environment>(&self, of: &str, cx: &Cx<'_, S, E>) -> Option<(Cost, String)> {
@@ -104,8 +118,10 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) -> Option<ParentsCount> {
         let own = session.id_at(&cx.agent.name).filter(|own| **own == *self.agent_id)?;
+        let of = speaker(&cx.agent.name, own);
         self.begin_count(own, cx);
-        self.spending.parents_count(&speaker(&cx.agent.name, own))
+        self.hear_of_shared(&of, cx);
+        self.spending.parents_count(&of)
     }
 
     /// What the agent has said here that its session has cost, and whose that is, if it has said anything.
@@ -132,6 +148,9 @@ impl LiveSession {
             self.spending.note_context(number("used").zip(number("size")));
         }
         let Some(cost) = Cost::told(update) else { return };
+        if self.spending.is_news(&cost) {
+            self.hear_of_shared(&of, cx);
+        }
         match &self.phase {
             Phase::Opening(opening) => {
                 let when = if opening.target.is_fork() { When::Never } else { When::Before };
@@ -140,7 +159,7 @@ impl LiveSession {
             _ if cx.requests.is_told_in_vain(agent_id) => self.spending.told_with_history(&cost, When::Before),
             _ => {
                 self.spending.end_history();
-                self.spending.told(&cost, When::Now);
+                self.spending.told(&cost);
             }
         }
     }

@@ -9,8 +9,12 @@
 //! it is not, it takes back what was counted ahead of it when it writes what it was told, on the day on which that was spent. So
 //! it does with what is told of the past while it is at a turn, whatever it has let others know of that: the agent that tells
 //! it may have kept what was spent in the turn so far.
+//!
+//! Where the agents of several windows tell one sum (see [`super::sharing`]), what others were told since is not this window's,
+//! though it was told something itself.
 
 use super::heard::Heard;
+use super::sharing::Sharing;
 use crate::store::{Amount, Cost, Costs, Usage, Used};
 
 /// The count of one of the agent's sessions, as this window is told it.
@@ -28,6 +32,8 @@ pub(super) struct Count {
     /// An agent that has taken up what others of its processes had counted goes on from that, and one that counts for itself
     /// from what this window was told.
     heard: Heard,
+    /// Whether others are told the same sum.
+    sharing: Sharing,
     /// What was told last here and is not in the store.
     news: Costs,
     /// The agent has begun the session here: this is known of another that had its id, and is nothing to it.
@@ -69,6 +75,7 @@ impl Count {
             is_counted: stored.is_some_and(|usage| usage.cost().is_some()),
             here: Here::Nothing,
             heard,
+            sharing: Sharing::default(),
             news: Costs::default(),
             others: Costs::default(),
             more: Costs::default(),
@@ -99,9 +106,45 @@ impl Count {
         self.here == Here::Something
     }
 
-    /// What others were told, where this window was told nothing, not even what the parent of a fork had cost.
-    pub(super) fn only_heard(&self) -> Option<&Heard> {
-        (self.here == Here::Nothing).then_some(&self.heard)
+    /// What others were told that the agent may have taken up: where this window was told nothing, not even what the parent of a
+    /// fork had cost, or all are told one sum.
+    pub(super) fn heard(&self) -> Option<&Heard> {
+        (self.here == Here::Nothing || self.sharing.is_shared()).then_some(&self.heard)
+    }
+
+    /// What it is known to have cost without what was counted ahead of this window, which may yet be told that.
+    pub(super) fn known(&self, usage: &Usage) -> Costs {
+        let (mut known, mut ahead) = (usage.known(&self.of), usage.ahead_of(&self.of, &self.connection));
+        self.more.iter().for_each(|cost| ahead.take(cost));
+        ahead.iter().for_each(|cost| known.take(cost));
+        known
+    }
+
+    /// What it is known to have cost without what this window has come to, as far as that was counted ahead of it.
+    fn known_besides(&self, usage: &Usage) -> Costs {
+        let mut known = usage.known(&self.of);
+        usage.ahead_of(&self.of, &self.connection).within(&self.more).iter().for_each(|cost| known.take(cost));
+        known
+    }
+
+    /// Looks what was told last by now, and whether all are told one sum.
+    pub(super) fn looks(&mut self, usage: &Usage) -> bool {
+        // Of another that had its id that is nothing to this one.
+        if self.others.is_empty() {
+            let last = usage.told(&self.of).map(|told| told.within(&self.known(usage)));
+            self.sharing.hears(last.unwrap_or_default(), usage.is_shared(&self.of));
+        }
+        self.sharing.is_shared()
+    }
+
+    /// What the store has as told last, in whichever window.
+    pub(super) fn last(&self) -> &Costs {
+        self.sharing.last()
+    }
+
+    /// Whether it is known otherwise than in the store whether all are told one sum.
+    pub(super) fn has_news_of_sharing(&self) -> bool {
+        self.sharing.news().is_some()
     }
 
     /// Others were told that last, and so much is known by now.
@@ -113,14 +156,20 @@ impl Count {
     }
 
     /// This was told to that connection, which may yet have to write it; whether it is more than is known to have been written.
-    pub(super) fn was_told(&mut self, cost: &Cost, connection: &str, known: &Costs) -> bool {
+    pub(super) fn was_told(&mut self, cost: &Cost, connection: &str, usage: &Usage) -> bool {
         self.heard.add_one(cost);
         let is_others = connection != self.connection;
-        // What was told here and is yet to be written is no news.
-        if known.lack(cost).is_none() || !is_others && !self.more.is_empty() {
+        // What was told here and is yet to be written is no news; where all are told one sum, it is in that of the others.
+        let mut others = cost.clone();
+        if self.is_told_here() {
+            let own = self.more.of(&cost.currency).unwrap_or_default();
+            others.amount = cost.amount.since(own).unwrap_or_default();
+        }
+        let known = self.known_besides(usage);
+        if known.lack(&others).is_none() || !is_others && !self.more.is_empty() {
             return false;
         }
-        self.unwritten = Some((cost.clone(), connection.to_owned()));
+        self.unwritten = Some((others, connection.to_owned()));
         self.is_counted = true;
         true
     }
@@ -164,8 +213,14 @@ impl Count {
         here.max(elsewhere)
     }
 
+    /// What this window was told before, of this unit.
+    fn told_here(&self, currency: &str) -> Option<Amount> {
+        self.told.of(currency).filter(|_| self.is_told_here())
+    }
+
     /// It is said to have cost so much by now. What has come to it, if anything has.
     pub(super) fn now(&mut self, cost: &Cost) -> Option<Cost> {
+        self.sharing.told_now(cost, self.told_here(&cost.currency));
         let before = self.tells(cost);
         if cost.amount < before {
             self.begins_anew(&cost.currency);
@@ -180,8 +235,9 @@ impl Count {
         Some(more)
     }
 
-    /// It is said to have cost so much before.
-    pub(super) fn past(&mut self, cost: &Cost) {
+    /// It is said to have cost so much before; the store had that as told last then.
+    pub(super) fn past(&mut self, cost: &Cost, last: &Costs) {
+        self.sharing.told_of_the_past(cost, self.told_here(&cost.currency), last);
         let before = self.tells(cost);
         // What this window was told before is known. Of a fork it may be a sum that its parent had a while before.
         if cost.amount <= before {
@@ -207,10 +263,11 @@ impl Count {
         }
     }
 
-    /// Whether more is told of the past than is known by now.
+    /// Whether more is told that any of several turns under way may have cost than is known by now: of the past, or as one sum.
     pub(super) fn tells_of_more(&self, usage: &Usage) -> bool {
-        let known = usage.known(&self.of);
-        self.past.iter().any(|cost| known.lack(cost).is_some())
+        let known = self.known_besides(usage);
+        let unwritten = self.unwritten.iter().map(|(cost, _)| cost).filter(|_| self.sharing.is_shared());
+        self.past.iter().chain(unwritten).any(|cost| known.lack(cost).is_some())
     }
 
     /// Has this say what it was told, and what is known now; what was not known of the past is added. That may be of the turns
@@ -251,14 +308,27 @@ impl Count {
         }
         // In other units others may have been told something since; what was told of another that had its id is nothing.
         let stored = usage.told(&self.of).filter(|_| self.others.is_empty()).cloned();
+        let was_shared = stored.is_some() && usage.is_shared(&self.of);
+        let is_shared = self.sharing.news().unwrap_or(was_shared);
         let mut told = stored.unwrap_or_else(|| self.told.clone());
         // What another window was told its agent may not have kept: then who opens the session next goes on from before that.
         let is_told = |(cost, by): &&(Cost, String)| *by == self.connection || told.of(&cost.currency).is_none();
         let last = unwritten.filter(is_told).map(|(cost, _)| cost.clone());
-        last.iter().chain(self.news.iter()).for_each(|cost| told.set_last(cost));
+        if let Some(cost) = &last {
+            told.set_last(cost);
+        }
+        for cost in self.news.iter() {
+            // Of one sum others may have been told more since.
+            let others = told.of(&cost.currency).filter(|_| is_shared).unwrap_or_default();
+            told.set_last(&Cost { amount: cost.amount.max(others), currency: cost.currency.clone() });
+        }
         usage.note_told(&self.of, told, &known);
+        usage.note_shared(&self.of, is_shared);
         if let Some((_, by)) = unwritten.filter(|(_, by)| !by.is_empty() && *by != self.connection) {
-            usage.note_ahead(&self.of, std::slice::from_ref(by), &ahead);
+            // Of one sum it may have been told what other turns have cost.
+            let others = at_turn.iter().filter(|other| is_shared && *other != by);
+            let connections: Vec<String> = std::iter::once(by).chain(others).cloned().collect();
+            usage.note_ahead(&self.of, &connections, &ahead);
         }
         usage.note_ahead(&self.of, at_turn, &past);
     }
@@ -269,6 +339,7 @@ impl Count {
             self.others = Costs::default();
         }
         self.news = Costs::default();
+        self.sharing.noted();
         self.more = Costs::default();
         self.past = Costs::default();
         self.unwritten = None;
@@ -290,7 +361,7 @@ mod tests {
             if *when == "now" {
                 count.now(&dollars(amount));
             } else {
-                count.past(&dollars(amount));
+                count.past(&dollars(amount), &Costs::default());
             }
         }
     }
@@ -363,7 +434,7 @@ mod tests {
     #[test]
     fn another_window_may_have_told_meanwhile_what_is_told_of_the_past() {
         let mut count = Count::new("x".to_owned(), "here", Some(&stored("1", "1")));
-        count.past(&dollars("2"));
+        count.past(&dollars("2"), &Costs::default());
         assert_eq!(after(&count, stored("1", "1")), ["2", "2", "1"]);
         assert_eq!(after(&count, stored("1.5", "1.75")), ["2", "2", "0.25"]);
         assert_eq!(after(&count, stored("3", "3")), ["3", "2", "0"]);

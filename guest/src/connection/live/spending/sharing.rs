@@ -1,0 +1,131 @@
+//! Whether the agents of several windows tell one sum of a session, whoever has spent it, or count for themselves.
+//!
+//! An agent that tells with a history what others were told, rather than what it was told itself, has added up what its
+//! session has cost. A smaller sum than was told last, in whichever window, is that of a count of its own after all.
+
+use crate::store::{Amount, Cost, Costs};
+
+/// What is known of that.
+#[derive(Debug, Default)]
+pub(super) struct Sharing {
+    /// What the store has as told last, in whichever window, as far as that was not counted ahead of this one.
+    last: Costs,
+    is_shared: bool,
+    /// What the store has not.
+    news: Option<bool>,
+}
+
+impl Sharing {
+    /// The store has that.
+    pub(super) fn hears(&mut self, last: Costs, is_shared: bool) {
+        self.last = last;
+        self.is_shared = self.news.unwrap_or(is_shared);
+    }
+
+    /// Whether one sum is told.
+    pub(super) fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    /// What the store has as told last.
+    pub(super) fn last(&self) -> &Costs {
+        &self.last
+    }
+
+    /// What the store has not of whether one sum is told.
+    pub(super) fn news(&self) -> Option<bool> {
+        self.news
+    }
+
+    /// This is told as it is spent, in a window that was told so much before.
+    pub(super) fn told_now(&mut self, cost: &Cost, here: Option<Amount>) {
+        let last = self.last.of(&cost.currency).max(here).unwrap_or_default();
+        if cost.amount < last && here != Some(cost.amount) {
+            self.set(false);
+        }
+    }
+
+    /// This was told with a history when the store had that as told last.
+    pub(super) fn told_of_the_past(&mut self, cost: &Cost, here: Option<Amount>, last: &Costs) {
+        let Some(last) = last.of(&cost.currency).filter(|last| !last.is_zero()) else { return };
+        if here != Some(cost.amount) {
+            self.set(cost.amount >= last && here.is_none_or(|here| cost.amount > here));
+        }
+    }
+
+    fn set(&mut self, is_shared: bool) {
+        if self.is_shared != is_shared {
+            self.is_shared = is_shared;
+            self.news = Some(is_shared);
+        }
+    }
+
+    /// The store has it.
+    pub(super) fn noted(&mut self) {
+        self.news = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dollars(amount: &str) -> Cost {
+        Cost { amount: Amount::parse(amount).unwrap(), currency: "USD".to_owned() }
+    }
+
+    /// What was told last, in whichever window.
+    fn last(amount: Option<&str>) -> Costs {
+        let mut costs = Costs::default();
+        if let Some(amount) = amount {
+            costs.set(&dollars(amount));
+        }
+        costs
+    }
+
+    #[test]
+    fn one_sum_is_told_where_a_history_has_what_others_were_told() {
+        // What was told last, what this window was told before, and what it is told with the history.
+        for (told, here, history, is_shared) in [
+            (Some("2"), None, "2", true),
+            (Some("2"), None, "3", true),
+            (Some("2"), None, "1", false),
+            (Some("2"), Some("1"), "2", true),
+            // That may be its own.
+            (Some("2"), Some("2"), "2", false),
+            (Some("2"), Some("3"), "3", false),
+            (Some("2"), Some("3"), "2.5", false),
+            // Nobody was told anything that it could have taken up.
+            (None, None, "2", false),
+            (Some("0"), None, "0", false),
+        ] {
+            let here = here.map(|here| dollars(here).amount);
+            let mut sharing = Sharing::default();
+            sharing.told_of_the_past(&dollars(history), here, &last(told));
+            let news = is_shared.then_some(true);
+            assert_eq!((sharing.is_shared(), sharing.news()), (is_shared, news), "{told:?} {here:?} {history}");
+        }
+    }
+
+    #[test]
+    fn a_smaller_sum_than_was_told_last_is_that_of_a_count_of_its_own() {
+        for (here, told, is_shared) in [
+            (Some("1"), "2", true),
+            (Some("1"), "2.5", true),
+            (Some("1"), "1.5", false),
+            (Some("3"), "2.5", false),
+            (None, "1.5", false),
+            // The agent says it again.
+            (Some("1"), "1", true),
+        ] {
+            let here = here.map(|here| dollars(here).amount);
+            let mut sharing = Sharing::default();
+            sharing.hears(last(Some("2")), true);
+            sharing.told_now(&dollars(told), here);
+            assert_eq!(sharing.is_shared(), is_shared, "{here:?} {told}");
+            // Nor is it told otherwise before the store has it.
+            sharing.hears(last(Some("2")), true);
+            assert_eq!(sharing.is_shared(), is_shared, "{here:?} {told}");
+        }
+    }
+}
