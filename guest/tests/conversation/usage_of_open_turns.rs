@@ -249,11 +249,12 @@ fn what_a_history_tells_of_a_turn_under_way_in_another_window_counts_once_and_on
             let told_there = history.iter().rfind(|(_, unit)| *unit == "USD").unwrap().0;
             let mut all = "2";
             if is_prompted {
-                // Its agent goes on from what it has told.
-                let sum =
-                    [("1.5", "1.75"), ("1.75", "2"), ("2", "2.25")].iter().find(|sums| sums.0 == told_there).unwrap();
-                turn(&mut other, "s1", &[sum.1]);
-                all = "2.25";
+                // Its agent goes on from what it has told. What it tells is not what was told last elsewhere: that would be the sum
+                // of an agent that has all of it.
+                let sums = [("1.5", "1.75", "2.25"), ("1.75", "1.9375", "2.1875"), ("2", "2.25", "2.25")];
+                let (_, sum, sum_of_all) = sums.into_iter().find(|sums| sums.0 == told_there).unwrap();
+                turn(&mut other, "s1", &[sum]);
+                all = sum_of_all;
             }
             leave(other);
             let how = format!("{before:?} {meanwhile:?} {is_known} {history:?} {is_prompted}");
