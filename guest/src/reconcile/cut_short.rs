@@ -72,7 +72,7 @@ fn first_of(turns: &[&Turn], prompts: &[Sum]) -> Option<usize> {
 
 /// Whether the agent may tell nothing between its prompt and the next one.
 fn may_be_told_by_prompt(turn: &Turn) -> bool {
-    !turn.user.is_empty() && (!turn.is_finished() || turn.is_command || turn.agent.sum().is_empty())
+    !turn.user.is_empty() && (turn.may_be_kept_in_part() || turn.agent.sum().is_empty())
 }
 
 /// Whether a turn of the log has all of the answer that is told.

@@ -108,11 +108,20 @@ impl Turn {
         self.outcome == Outcome::Finished
     }
 
+    /// Whether it is a turn of the agent's that did not come to its end.
+    fn was_cut_off(&self) -> bool {
+        self.took_part == Some(true) && !self.is_finished() && !self.refused
+    }
+
+    /// Whether the agent may have kept its prompt alone: it did not come to its end, or called a slash command.
+    pub(super) fn may_be_kept_in_part(&self) -> bool {
+        !self.is_finished() || self.is_command
+    }
+
     /// Whether it is that turn of the agent's, which was cut off in the log, with more of its answer.
     pub(super) fn tells_whole(&self, cut_off: &Self) -> bool {
-        let is_cut_off = cut_off.took_part == Some(true) && !cut_off.is_finished() && !cut_off.refused;
         let (prompt, answer) = cut_off.said();
-        is_cut_off
+        cut_off.was_cut_off()
             && !prompt.is_empty()
             && self.user == prompt
             && self.agent.sum().length() > answer.length()
@@ -121,8 +130,9 @@ impl Turn {
 
     /// Whether it was cut off and the agent's turn lacks the end of its answer: the agent has lost that.
     pub(super) fn is_lost_in_part(&self, theirs: &Self) -> bool {
-        let is_cut_off = self.took_part == Some(true) && self.outcome == Outcome::CutOff && !self.refused;
-        is_cut_off && self.uncopied == Uncopied::Nothing && theirs.agent.sum().length() < self.agent.sum().length()
+        self.was_cut_off()
+            && self.uncopied == Uncopied::Nothing
+            && theirs.agent.sum().length() < self.agent.sum().length()
     }
 
     /// The agent has gone on with it here.

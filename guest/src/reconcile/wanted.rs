@@ -67,7 +67,7 @@ impl Wanted {
         }
         let its = transcript.iter().filter(|turn| turn.took_part != Some(false));
         let pieces = its.map(|turn| turn.user).collect();
-        let is_cut_short = |turn: &&Turn| turn.took_part == Some(true) && (!turn.is_finished() || turn.is_command);
+        let is_cut_short = |turn: &&Turn| turn.took_part == Some(true) && turn.may_be_kept_in_part();
         let has_answer = |turn: &&Turn| !turn.agent.sum().is_empty();
         let cut_short = transcript.iter().filter(is_cut_short).filter(has_answer).map(|turn| turn.user).collect();
         let joined = joined(transcript);

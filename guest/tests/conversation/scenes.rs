@@ -240,6 +240,20 @@ pub(crate) fn leave<S: Storage>(mut desk: Desk<'_, S>) {
     desk.pull();
 }
 
+/// What the client is shown, in words, each chunk of the user's behind a mark of its own.
+pub(crate) fn words(out: &Out) -> String {
+    let mut words = String::new();
+    for update in out.client.iter().map(|message| &message["params"]["update"]) {
+        let text = || update["content"]["text"].as_str().unwrap();
+        match update["sessionUpdate"].as_str() {
+            Some("user_message_chunk") => words = words + "> " + text(),
+            Some("agent_message_chunk") => words += text(),
+            _ => {}
+        }
+    }
+    words
+}
+
 /// A row of an agent's own list.
 pub(crate) fn row(id: &str, title: &str, updated: &str) -> Value {
     json!({"sessionId": id, "cwd": CWD, "title": title, "updatedAt": updated})

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{
-    CWD, Turns, account, ask_fork, ask_load, ask_prompt, leave, listing, mark, oblige, row, says, updates,
+    CWD, Turns, account, ask_fork, ask_load, ask_prompt, leave, listing, mark, oblige, row, says, updates, words,
 };
 
 /// For longer than a connection is believed to be there that does not say so.
@@ -178,20 +178,6 @@ fn shown(cut: Cut<'_>, more: Turns<'_>) -> String {
     let cut = cut.iter().map(|(prompt, answered)| format!("> {prompt}{}", answered.text(prompt)));
     let more = more.iter().map(|(prompt, answer)| format!("> {prompt}{answer}"));
     std::iter::once("> HiHo".to_owned()).chain(cut).chain(more).collect()
-}
-
-/// What the client is shown, each prompt behind a mark of its own.
-fn words(out: &Out) -> String {
-    let mut words = String::new();
-    for update in out.client.iter().map(|message| &message["params"]["update"]) {
-        let text = || update["content"]["text"].as_str().unwrap();
-        match update["sessionUpdate"].as_str() {
-            Some("user_message_chunk") => words = words + "> " + text(),
-            Some("agent_message_chunk") => words += text(),
-            _ => {}
-        }
-    }
-    words
 }
 
 fn assert_whole(out: &Out, cut: Cut<'_>, more: Turns<'_>, when: &str) {

@@ -48,17 +48,27 @@ impl Case {
         case.with_archives().with_restarts().with_titles().with_kills().with_told_changes().with_remarks()
     }
 
+    /// Gives so many of a hundred agents this habit.
+    fn give(&mut self, habit: Trait, percent: u8, dice: &Dice) {
+        for kind in &mut self.kinds {
+            if dice.percent(percent) {
+                *kind = kind.with(habit);
+            }
+        }
+    }
+
+    /// A place among the steps, or behind them.
+    fn somewhere(&self, dice: &Dice) -> usize {
+        usize::from(dice.below(u8::try_from(self.steps.len() + 1).unwrap_or(u8::MAX)))
+    }
+
     /// Has some agents tell what changes in their lists, also with dice of its own.
     fn with_told_changes(mut self) -> Self {
         let dice = Dice::new(self.seed.rotate_left(16));
         if !dice.percent(30) {
             return self;
         }
-        for kind in &mut self.kinds {
-            if dice.percent(60) {
-                *kind = kind.with(Trait::TellsChanges);
-            }
-        }
+        self.give(Trait::TellsChanges, 60, &dice);
         self
     }
 
@@ -69,13 +79,9 @@ impl Case {
         if !dice.percent(15) {
             return self;
         }
-        for kind in &mut self.kinds {
-            if dice.percent(70) {
-                *kind = kind.with(Trait::Remarks);
-            }
-        }
+        self.give(Trait::Remarks, 70, &dice);
         for _ in 0..dice.below(6) {
-            let at = usize::from(dice.below(u8::try_from(self.steps.len() + 1).unwrap_or(u8::MAX)));
+            let at = self.somewhere(&dice);
             let step = match dice.below(2) {
                 0 => Step::Client(0, Ask::Cancel(Pick::Named(dice.below(3)))),
                 _ => Step::Outside(0, dice.below(3), Change::Compact),
@@ -91,13 +97,9 @@ impl Case {
         if !dice.percent(30) {
             return self;
         }
-        for kind in &mut self.kinds {
-            if dice.percent(60) {
-                *kind = kind.with(Trait::Title);
-            }
-        }
+        self.give(Trait::Title, 60, &dice);
         for _ in 0..dice.below(4) {
-            let at = usize::from(dice.below(u8::try_from(self.steps.len() + 1).unwrap_or(u8::MAX)));
+            let at = self.somewhere(&dice);
             self.steps.insert(at, Step::Client(0, Ask::SetTitle(Pick::Named(dice.below(3)))));
         }
         self
@@ -110,7 +112,7 @@ impl Case {
             return self;
         }
         for _ in 0..=dice.below(2) {
-            let at = usize::from(dice.below(u8::try_from(self.steps.len() + 1).unwrap_or(u8::MAX)));
+            let at = self.somewhere(&dice);
             let kill = Fault::KILLS[usize::from(dice.below(3))];
             self.steps.insert(at, Step::Fault(kill, dice.below(12), 1));
         }
@@ -124,13 +126,9 @@ impl Case {
         if !dice.percent(30) {
             return self;
         }
-        for kind in &mut self.kinds {
-            if dice.percent(60) {
-                *kind = kind.with(Trait::Archive);
-            }
-        }
+        self.give(Trait::Archive, 60, &dice);
         for _ in 0..dice.below(6) {
-            let at = usize::from(dice.below(u8::try_from(self.steps.len() + 1).unwrap_or(u8::MAX)));
+            let at = self.somewhere(&dice);
             let change = if dice.percent(60) { Change::Archive } else { Change::Unarchive };
             let ask = if dice.percent(60) { Ask::Archive } else { Ask::Unarchive };
             let step = match dice.below(3) {
@@ -150,7 +148,7 @@ impl Case {
             return self;
         }
         for _ in 0..=dice.below(4) {
-            let at = usize::from(dice.below(u8::try_from(self.steps.len() + 1).unwrap_or(u8::MAX)));
+            let at = self.somewhere(&dice);
             let line = u8::from(dice.percent(15));
             self.steps.insert(at, Step::Restart(line));
             match dice.below(8) {
