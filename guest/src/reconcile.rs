@@ -40,6 +40,7 @@ mod wanted;
 pub use align::align;
 pub use anew::said_anew;
 pub use asides::Asides;
+pub use commands::is_command;
 pub use fold::Fold;
 pub use grain::Grain;
 pub use judge::{Evidence, judge, plan};

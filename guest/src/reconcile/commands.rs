@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use super::joining::{self, Same, is_apart, its_in};
 use super::sum::Sum;
 use super::turn::Turn;
+use crate::rpc::{Object, elements};
 
 /// How many commands that follow each other are looked at that are told with one turn.
 const MOST: usize = 16;
@@ -28,6 +29,13 @@ pub(super) fn is_call(text: &str) -> bool {
         called.split_whitespace().next().filter(|_| !called.starts_with(char::is_whitespace)).unwrap_or_default();
     let is_of_name = |character: char| character.is_alphanumeric() || "-_:.".contains(character);
     name.starts_with(char::is_alphabetic) && name.chars().all(is_of_name)
+}
+
+/// Whether a prompt (its content blocks, as JSON) calls a slash command.
+pub fn is_command(prompt: &str) -> bool {
+    let blocks = elements(prompt).unwrap_or_default();
+    let text = blocks.first().and_then(|block| Object::parse(block)?.get_string("text"));
+    text.is_some_and(|text| is_call(&text))
 }
 
 /// What the user has typed of whom this is told: Claude Code tells a command, and what is given to it, between tags.

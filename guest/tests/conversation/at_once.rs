@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, envelope, update};
 use crate::scenes::{
-    CWD, account, ask_load, ask_prompt, leave, lines, listing, load, mark, oblige, replay, row, said, says,
+    CWD, account, ask_load, ask_prompt, leave, lines, listing, load, mark, oblige, replay, row, said, says, told_all,
 };
 
 const ALL: [&str; 4] = ["> OneTwo", "2 1", "> Theirs", "Their answer"];
@@ -130,7 +130,8 @@ fn they_stay_together_though_another_window_with_an_agent_of_this_name_has_a_tur
     for text in ["One".to_owned(), account(&two).unwrap(), "Two too".to_owned()] {
         desk.agent(update("fresh", chunk("user_message_chunk", &text)));
     }
-    let shown = said(&desk.reply(&asked, json!({})).client).concat();
+    let out = desk.reply(&asked, json!({}));
+    let shown = said(&told_all(&mut desk, out).client).concat();
     assert!(["> OneTwo tooTheirs", "> TheirsOneTwo too"].contains(&shown.as_str()), "{shown}");
 }
 

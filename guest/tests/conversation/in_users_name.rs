@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, ask_load, ask_prompt, leave, listing, mark, row, says, words};
+use crate::scenes::{CWD, ask_load, ask_prompt, leave, listing, mark, row, says, told_all, words};
 
 /// Later than anything that is said here.
 const LATER: &str = "2025-10-10T00:00:00Z";
@@ -119,7 +119,7 @@ fn load(desk: &mut Desk<'_>, told: &[Told], has_ids: bool) -> Out {
         out.extend(desk.agent(update("s1", telling)));
     }
     out.extend(desk.reply(&asked, json!({})));
-    out
+    told_all(desk, out)
 }
 
 fn have(desk: &mut Desk<'_>, (prompt, answers, ends): Turn) {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::desk::{Desk, Out, World, chunk, update};
 use crate::scenes::{
     CWD, TOLD, Turns, account, ask_load, ask_prompt, ask_resume, leave, lines, listing, load, mark, oblige, replay,
-    row, said, set, told,
+    row, said, set, told, told_all,
 };
 
 const OLD: Turns<'static> = &[("Old question", "Old answer")];
@@ -28,7 +28,7 @@ fn load_as(desk: &mut Desk<'_>, session: &str, agent_id: &str, chunks: &[(&str, 
         out.extend(desk.agent(update(agent_id, chunk(kind, text))));
     }
     out.extend(desk.reply(&asked, json!({})));
-    out
+    told_all(desk, out)
 }
 
 /// An agent's own session, resumed, so that nothing is here of what was said in it before.

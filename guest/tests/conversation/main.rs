@@ -101,6 +101,7 @@ mod stopped;
 mod storing;
 mod subagents;
 mod titles;
+mod told_on;
 mod two_agents;
 mod unanswered;
 mod unasked;

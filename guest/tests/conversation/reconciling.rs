@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::desk::{Desk, World, chunk, update};
 use crate::scenes::{
     CWD, TOLD, Turns, account, ask_load, ask_prompt, ask_resume, begun, converse, leave, lines, listing, load, mark,
-    oblige, replay, row, said, told,
+    oblige, replay, row, said, told, told_all,
 };
 
 const OLD: Turns<'static> = &[("Old question", "Old answer")];
@@ -333,6 +333,7 @@ fn a_prompt_that_a_program_of_the_agents_has_refused_is_kept_though_the_agent_do
             out.extend(desk.agent(update("s1", chunk("user_message_chunk", "First second"))));
             out.extend(desk.reply(&asked, json!({})));
         }
+        let out = told_all(&mut desk, out);
         assert_eq!(said(&out.client), ["> RefusedFirst second"], "{time}");
         assert!(mark(&out, "load")["setAside"].is_null(), "{time}");
         leave(desk);
@@ -353,7 +354,8 @@ fn what_is_said_since_an_agent_was_asked_for_its_history_is_known_again_where_it
     let mut desk = Desk::ready(&store, &world, &capabilities);
     let asked = ask_load(&mut desk, "load", &id).request("session/load");
     desk.agent(user("First "));
-    desk.reply(&asked, json!({})).answer("load");
+    let out = desk.reply(&asked, json!({}));
+    told_all(&mut desk, out);
     desk.turn(&id, "Second", &["Answer"]);
     leave(desk);
     for told in [user("First "), user("Second"), update("s1", chunk("agent_message_chunk", "Answer"))] {

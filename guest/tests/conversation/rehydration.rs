@@ -5,7 +5,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World};
-use crate::scenes::{CWD, TOLD, account, ask_load, ask_prompt, listing, oblige, row, told};
+use crate::scenes::{CWD, TOLD, account, ask_load, ask_prompt, leave, listing, load, oblige, row, told};
 
 /// The agent `b`, which has never heard of the sessions of `a`.
 fn another<'a>(store: &'a Memory, world: &'a World, capabilities: &Value) -> Desk<'a> {
@@ -37,6 +37,41 @@ fn what_was_said_is_handed_over_again_until_a_prompt_has_succeeded() {
         desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
         let out = ask_prompt(&mut desk, "p4", &id, "Fourth");
         assert_eq!(account(&out), None, "{code}");
+    }
+}
+
+#[test]
+fn what_is_to_be_told_waits_behind_slash_commands_which_agents_know_by_what_a_prompt_begins_with() {
+    for (texts, is_told) in [
+        (["/compact", "/init --all"].as_slice(), false),
+        (&["/mcp:run this"], false),
+        (&["/usr/bin is a folder"], true),
+        (&["Run /compact"], true),
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &keeping()[0]);
+        desk.new_session("s1", CWD);
+        desk.turn("s1", TOLD[0].0, &[TOLD[0].1]);
+        let mut other = Desk::ready(&store, &world, &keeping()[0]);
+        load(&mut other, "s1", &TOLD[..1]);
+        other.turn("s1", TOLD[1].0, &[TOLD[1].1]);
+        leave(other);
+        for text in texts {
+            let out = ask_prompt(&mut desk, text, "s1", text);
+            assert_eq!(account(&out).is_some(), is_told, "{text}");
+            desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
+        }
+        for (request, is_due) in [("next", !is_told), ("last", false)] {
+            let out = ask_prompt(&mut desk, request, "s1", "And now?");
+            let told = account(&out);
+            assert_eq!(
+                told.as_ref().is_some_and(|told| told.contains(TOLD[1].1)),
+                is_due,
+                "{request} behind {texts:?}"
+            );
+            assert!(!told.is_some_and(|told| texts.iter().any(|text| told.contains(text))), "{texts:?}");
+            desk.reply(&out.request("session/prompt"), json!({"stopReason": "end_turn"}));
+        }
     }
 }
 

@@ -83,7 +83,11 @@ pub(crate) fn load_told<S: Storage>(desk: &mut Desk<'_, S>, updates: &[Value]) -
         out.extend(desk.agent(update("s1", told.clone())));
     }
     out.extend(desk.reply(&asked, json!({})));
-    // With another window on the session it is waited for what that is about to write.
+    told_all(desk, out)
+}
+
+/// What has come of a load once the agent has told all, and other windows have written what they were about to.
+pub(crate) fn told_all<S: Storage>(desk: &mut Desk<'_, S>, mut out: Out) -> Out {
     while out.is_open("load") {
         out.extend(desk.wait(100));
     }

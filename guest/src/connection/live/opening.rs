@@ -13,9 +13,11 @@ mod meanwhile;
 mod mixed;
 mod others;
 mod plan;
+
 mod say_held;
 mod steps;
 mod telling;
+mod tells_on;
 mod wanted;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -28,6 +30,7 @@ use super::agents_copy::AgentsCopy;
 use super::late_replay::LateReplay;
 use super::opened_with::directories;
 use super::overheard::Overheard;
+use super::session_update::Update;
 use super::staging::Staging;
 use super::target::Target;
 use crate::connection::answer::AUTH_REQUIRED;
@@ -47,7 +50,9 @@ use crate::transcript::LaidOut;
 use behind_answer::BehindAnswer;
 use mixed::Mixed;
 use others::Others;
+
 use telling::Meanwhile;
+use tells_on::TellsOn;
 
 /// How many `session_info_update`s are remembered of a session that the store does not have yet.
 const MOST_INFOS: usize = 16;
@@ -102,6 +107,7 @@ pub(super) struct Opening {
     pub(super) overheard: Option<Overheard>,
     /// The agent has told something that the user said before its answer.
     has_told: bool,
+    tells_on: TellsOn,
     behind_answer: BehindAnswer,
     /// What is said beside the history that the agent tells of a session that it has open.
     meanwhile: Meanwhile,
@@ -266,6 +272,13 @@ impl Opening {
     /// Whether the agent has answered, and is not telling the history again, nor for an earlier request.
     pub(super) fn is_behind_answer(&self) -> bool {
         self.attached.is_some() && self.current.is_none() && !self.awaits_earlier
+    }
+
+    /// Whether Gemini CLI says by this in which mode it is, while it is put back to that: nobody has changed it.
+    fn says_mode_is_back(&self, update: &Update<'_>) -> bool {
+        let is_put_back = self.restoring.values().any(|restored| matches!(restored, Restored::Mode));
+        let mode = self.put_back.mode.as_ref().filter(|_| is_put_back);
+        mode.is_some_and(|mode| update.text().is_some_and(|text| text == format!("[MODE_UPDATE] {mode}")))
     }
 
     /// The store's revision when the agent was asked to make it, if that could be read and it may be listed since.

@@ -13,6 +13,7 @@ use crate::connection::requests::{TurnMemo, Unstored};
 use crate::connection::told::{Heard, Untold};
 use crate::connection::turn::Turn;
 use crate::environment::Environment;
+use crate::reconcile::is_command;
 use crate::rpc::{self, RpcError};
 use crate::sessions::title;
 use crate::storage::{Storage, StorageError};
@@ -65,8 +66,9 @@ impl LiveSession {
             self.end_held(cx);
         }
         self.begin_count(&self.agent_id.clone(), cx);
-        // Where it cannot be read, the prompt goes on all the same.
-        let account = self.account(cx).unwrap_or_default();
+        // Where it cannot be read, the prompt goes on all the same. Agents know a slash command by what a prompt begins with, so what
+        // is to be told waits for the next one.
+        let account = if is_command(&prompt) { None } else { self.account(cx).unwrap_or_default() };
         let now = cx.now();
         let message_id = cx.message_id();
         let agent_id = self.agent_id.clone();

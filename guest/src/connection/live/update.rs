@@ -53,6 +53,7 @@ impl LiveSession {
         update: &Update<'_>,
         cx: &mut Cx<'_, S, E>,
     ) -> Handled {
+        self.note_telling_on(update, cx);
         if update.kind.is_history() {
             let Some(recorded) = self.told(update, cx) else { return Handled::Done };
             return self.pass_without_own_words(update, recorded, cx);

@@ -30,6 +30,7 @@ impl<S: Storage, E: Environment> Router<S, E> {
         for key in self.session_keys() {
             self.with(&key, |session, cx| {
                 session.others_have_written(cx);
+                session.rest_is_told(cx);
                 session.opening_overdue(cx);
                 session.telling_overdue(cx);
                 session.late_replay_overdue(cx);
@@ -51,7 +52,9 @@ impl<S: Storage, E: Environment> Router<S, E> {
         if self.has_more_of_list() || is_upgrading {
             return 0;
         }
-        let is_due = self.connection.sessions.values().any(|session| session.is_due(now) || session.awaits_others());
+        let is_soon =
+            |session: &LiveSession| session.is_due(now) || session.awaits_others() || session.awaits_rest_of_history();
+        let is_due = self.connection.sessions.values().any(is_soon);
         let next = if is_due { self.settings.flush_ms } else { 1000 };
         let next = if is_removing { next.min(REMOVE_AGAIN) } else { next };
         let patience = self.connection.discovery.patience(now);

@@ -111,6 +111,9 @@ impl LiveSession {
             return false;
         }
         let Some(opening) = self.opening_mut().filter(|opening| opening.is_behind_answer()) else { return false };
+        if opening.says_mode_is_back(update) {
+            return true;
+        }
         if opening.behind_answer.push_behind(update.line) {
             cx.push(Effect::NotRecorded(OVERFLOWED.to_owned()));
         }

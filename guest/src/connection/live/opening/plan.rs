@@ -143,6 +143,7 @@ impl Opening {
             attached: None,
             showing,
             has_told: false,
+            tells_on: super::TellsOn::default(),
             behind_answer: super::BehindAnswer::default(),
             meanwhile: super::Meanwhile::default(),
             shows_telling,

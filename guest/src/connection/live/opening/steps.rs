@@ -172,12 +172,15 @@ impl LiveSession {
                 opening.reason = Some(error);
                 self.next_step(cx);
             }
-            Answered::Opened(attached) => self.attached(attached, cx),
+            Answered::Opened(attached) => match opening.answered_in_full(attached, cx.now()) {
+                Some(attached) => self.attached(attached, cx),
+                None => opening.current = Some((id, step)),
+            },
         }
     }
 
     /// The agent has the session open: what it told is taken over, the history begins, and its settings are put back.
-    fn attached<S: Storage, E: Environment>(&mut self, attached: Attached, cx: &mut Cx<'_, S, E>) {
+    pub(super) fn attached<S: Storage, E: Environment>(&mut self, attached: Attached, cx: &mut Cx<'_, S, E>) {
         let answer = attached.answer.clone();
         if attached.step.makes() {
             self.agent_id = Object::parse_or_empty(&answer).get_string("sessionId").unwrap_or_default().into();
