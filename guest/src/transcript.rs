@@ -22,6 +22,7 @@ mod replay;
 mod retold;
 mod spans;
 pub mod text;
+mod told_calls;
 mod turns;
 
 #[cfg(test)]
@@ -44,3 +45,4 @@ pub use remark::Remark;
 pub use replay::{Part, Progress, Replay, Start};
 pub use retold::{Repeats, Retold, TakenOver, Unprompted, Whereabouts};
 pub use spans::length;
+pub use told_calls::ToldCalls;

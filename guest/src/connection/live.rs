@@ -73,7 +73,7 @@ use super::turn::Turn;
 use crate::environment::Environment;
 use crate::storage::Storage;
 use crate::store::{Session, State};
-use crate::transcript::{LaidOut, OpenCalls, Recorder, Retold, Whereabouts, own_words};
+use crate::transcript::{LaidOut, OpenCalls, Recorder, Retold, ToldCalls, Whereabouts, own_words};
 use activity::Activity;
 use agents_copy::AgentsCopy;
 use awaited::Awaited;
@@ -135,6 +135,8 @@ pub(super) struct LiveSession {
     own_turn: Option<OwnTurn>,
     /// Tool calls of the turn under way that have not ended.
     calls: OpenCalls,
+    /// Tool calls that were told of.
+    told_calls: ToldCalls,
     /// Keeps the layer's own words out of what is shown as the user's.
     hush: own_words::Stream,
     /// The same of what is shown as the agent's.
@@ -278,6 +280,7 @@ impl LiveSession {
             awaited: Awaited::default(),
             own_turn: None,
             calls: OpenCalls::default(),
+            told_calls: ToldCalls::default(),
             hush: own_words::Stream::default(),
             quote: Quote::default(),
             retold: None,

@@ -51,7 +51,10 @@ impl CallTitles {
         }
         let params = Object::parse_or_empty(entry.json);
         let update = params.get_object("update");
-        if let (Some(id), Some(title)) = (update.get_string("toolCallId"), update.get_text("title")) {
+        // The id is the title of one that was told of by a question without one.
+        if let (Some(id), Some(title)) = (update.get_string("toolCallId"), update.get_text("title"))
+            && id != title
+        {
             self.0.insert(id, title);
         }
     }

@@ -2,6 +2,7 @@
 
 use super::entry::{Entry, Kind};
 use super::open_calls::OpenCalls;
+use super::told_calls::ToldCalls;
 use crate::rpc::Object;
 use crate::storage::{Bounds, Result, Storage};
 
@@ -19,22 +20,27 @@ pub struct Begun {
     pub place: Option<u32>,
     /// Its tool calls that have not ended.
     pub calls: OpenCalls,
+    /// Those that were told of.
+    pub told_calls: ToldCalls,
 }
 
 /// Looks for the turn of this tag at the end of a log.
 pub fn begun<S: Storage>(storage: &S, log: &str, tag: &str) -> Result<Begun> {
     let mut begun = Begun::default();
-    each_of_turn(storage, log, tag, |seq, text, entry| match entry.kind {
-        Kind::Prompt => {
-            begun.place.get_or_insert(seq);
-            begun.prompts.push(text.to_owned());
-        }
-        Kind::Update => {
-            if let Some(update) = Object::parse_or_empty(entry.json).get("update") {
-                begun.calls.feed(update);
+    each_of_turn(storage, log, tag, |seq, text, entry| {
+        begun.told_calls.note(entry);
+        match entry.kind {
+            Kind::Prompt => {
+                begun.place.get_or_insert(seq);
+                begun.prompts.push(text.to_owned());
             }
+            Kind::Update => {
+                if let Some(update) = Object::parse_or_empty(entry.json).get("update") {
+                    begun.calls.feed(update);
+                }
+            }
+            _ => {}
         }
-        _ => {}
     })?;
     Ok(begun)
 }

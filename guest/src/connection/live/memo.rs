@@ -231,5 +231,6 @@ impl LiveSession {
         self.name_to_tell = turns.first().and_then(|turn| turn.title.clone());
         self.recorder.set_turn(first);
         self.calls = begun.calls;
+        self.told_calls = begun.told_calls;
     }
 }

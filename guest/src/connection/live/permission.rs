@@ -13,7 +13,7 @@ use crate::rpc::{Id, Object, Outcome};
 use crate::sessions::permissions::REQUEST;
 use crate::storage::Storage;
 use crate::store::ActivityState;
-use crate::transcript::Kind;
+use crate::transcript::{Kind, ToldCalls};
 
 impl LiveSession {
     /// The agent asks for permission; `params` without the session's id. Lists say at once that its user is waited for, if the
@@ -26,16 +26,38 @@ impl LiveSession {
     ) {
         if self.is_open() {
             self.say_held_of_late_replay(cx);
-            let mut entry = Object::parse_or_empty(params);
-            if let Some(question) = &question {
-                entry.set(REQUEST, question.request.as_str());
+            // What an instance that was lost has written of it is not written again.
+            if !self.was_recorded(cx) {
+                self.record_question(question.as_ref(), params, cx);
             }
-            self.says_here(cx);
-            self.recorder.push(Kind::PermissionAsked, cx.now(), &entry.to_json());
             if let Some(question) = question {
                 self.remember_question(question);
             }
             self.write_if_due(cx, false);
+        }
+    }
+
+    /// A question, and the tool call that it is about, where nothing else has told of that: who is asked has it of the question.
+    fn record_question<S: Storage, E: Environment>(
+        &mut self,
+        question: Option<&Question>,
+        params: &str,
+        cx: &mut Cx<'_, S, E>,
+    ) {
+        let mut entry = Object::parse_or_empty(params);
+        if let Some(question) = question {
+            entry.set(REQUEST, question.request.as_str());
+        }
+        let call = self.told_calls.asked(&entry.get_object("toolCall"));
+        self.says_here(cx);
+        if call.is_some() {
+            self.end_held(cx);
+        }
+        self.recorder.push(Kind::PermissionAsked, cx.now(), &entry.to_json());
+        if let Some(call) = call {
+            self.calls.feed(&call);
+            self.recorder.push(Kind::Update, cx.now(), &format!("{{\"update\":{call}}}"));
+            self.has_said(cx);
         }
     }
 
@@ -198,6 +220,7 @@ impl LiveSession {
     /// The agent has ended: it waits for nothing. What it has asked in a turn ends with that.
     pub(super) fn forget_questions<S: Storage, E: Environment>(&mut self, cx: &mut Cx<'_, S, E>) {
         self.forget_held_questions();
+        self.told_calls = ToldCalls::default();
         for question in std::mem::take(&mut self.questions) {
             if question.is_elicitation {
                 self.awaited.is_unwritten = true;

@@ -79,6 +79,9 @@ impl LiveSession {
             return Err(if is_deleted { RpcError::session_deleted(id) } else { RpcError::session_not_open(id) });
         };
         // What the agent says while it is at several prompts may be about any of them: they are one turn to readers.
+        if turns.is_empty() {
+            self.told_calls.another_turn();
+        }
         let (tag, is_heard) = turns.first().map_or((tag, false), |first| (first.tag.clone(), first.is_heard));
         self.recorder.set_turn(Some(tag.clone()));
         let with = json!([cx.agent.name, &*agent_id]);

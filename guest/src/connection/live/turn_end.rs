@@ -141,6 +141,7 @@ impl LiveSession {
         if !goes_on {
             self.recorder.set_turn(Some(turn.tag.clone()));
             let open = std::mem::take(&mut self.calls);
+            self.told_calls.another_turn();
             let ended = Ended::with_reason(entry);
             self.questions_without_turn(!is_cut_off && ended != Ended::Cancelled);
             if is_cut_off {

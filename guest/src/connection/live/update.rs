@@ -126,7 +126,8 @@ impl LiveSession {
             UpdateKind::Event | UpdateKind::Subagent => {
                 self.end_held(cx);
                 self.calls.feed(update.update);
-                self.recorder.push(Kind::Update, cx.now(), &update.kept(None));
+                let recorded = self.told_calls.told(update.update);
+                self.recorder.push(Kind::Update, cx.now(), &update.kept(recorded.as_deref()));
                 self.has_said(cx);
                 // One that a deleted session's agent starts on its behalf is not kept either.
                 if update.kind == UpdateKind::Subagent
@@ -161,7 +162,7 @@ impl LiveSession {
 
     /// The agent has said something that is recorded. Between turns that is the session's last activity; of a turn that is its
     /// end. What an instance that was lost has written it has noted as well.
-    fn has_said<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) {
+    pub(super) fn has_said<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) {
         if self.is_without_turn() && !self.was_recorded(cx) {
             self.activity.touched = Some(cx.now());
         }

@@ -1,0 +1,198 @@
+//! Tool calls of which an agent tells by asking permission for them, and not before.
+//!
+//! Some agents tell such a call by the question alone, and what became of it by updates: a client has it of the question, which
+//! no replay shows. So the transcript has it as a `tool_call` of its own, made of the question.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::entry::{Entry, Kind};
+use crate::rpc::Object;
+
+/// How many calls are remembered; of more, the last.
+const MOST: usize = 1000;
+/// How long their ids may be, in bytes.
+const LONGEST_ID: usize = 256;
+
+/// The tool calls that were told of in a turn, or between turns, and those from before that have not ended since.
+#[derive(Debug, Default)]
+pub struct ToldCalls(VecDeque<Told>);
+
+#[derive(Debug)]
+struct Told {
+    id: String,
+    has_ended: bool,
+    /// A question was the first to tell of it, in this turn.
+    is_of_question: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CallUpdate<'a> {
+    #[serde(borrow)]
+    session_update: Cow<'a, str>,
+    tool_call_id: String,
+    #[serde(borrow, default)]
+    status: Option<Cow<'a, str>>,
+}
+
+impl ToldCalls {
+    /// Takes in the `update` member of a `session/update`, whatever it is. What the transcript has in its place, where that is
+    /// something else: a call that it has of a question is there once, and what its agent tells of it since is an update.
+    pub fn told(&mut self, update: &str) -> Option<String> {
+        // Most updates are something else, and some are long.
+        if !update.contains("toolCallId") {
+            return None;
+        }
+        let CallUpdate { session_update, tool_call_id, status } = serde_json::from_str(update).ok()?;
+        let is_whole = session_update == "tool_call";
+        if !is_whole && session_update != "tool_call_update" {
+            return None;
+        }
+        let call = self.call(tool_call_id)?;
+        match status.as_deref() {
+            Some("pending" | "in_progress") => call.has_ended = false,
+            Some(_) => call.has_ended = true,
+            None => {}
+        }
+        (is_whole && call.is_of_question).then(|| {
+            let mut update = Object::parse_or_empty(update);
+            update.set("sessionUpdate", "\"tool_call_update\"");
+            update.to_json()
+        })
+    }
+
+    /// Takes in the `toolCall` of a question. The `tool_call` that the transcript has of it, where nothing was told of that call
+    /// before.
+    pub fn asked(&mut self, asked: &Object<'_>) -> Option<String> {
+        let id = asked.get_string("toolCallId")?;
+        if self.0.iter().any(|call| call.id == id) {
+            return None;
+        }
+        let id_as_title = json!(id).to_string();
+        let title = asked.get("title").filter(|title| title.starts_with('"')).unwrap_or(&id_as_title).to_owned();
+        self.call(id)?.is_of_question = true;
+        let mut call = Object::default();
+        call.set("sessionUpdate", "\"tool_call\"");
+        call.set("toolCallId", asked.get("toolCallId")?);
+        call.set("title", title);
+        // In a question a member may be null, which says nothing; in a call it may not.
+        let rest = asked.iter().filter(|(name, value)| !matches!(*name, "sessionUpdate" | "title") && *value != "null");
+        rest.for_each(|(name, value)| call.set(name, value));
+        if call.get_string("status").is_none() {
+            call.set("status", "\"pending\"");
+        }
+        Some(call.to_json())
+    }
+
+    /// Takes in an entry that the transcript has, whatever it is.
+    pub(super) fn note(&mut self, entry: &Entry<'_>) {
+        match entry.kind {
+            Kind::Update => {
+                if let Some(update) = Object::parse_or_empty(entry.json).get("update") {
+                    self.told(update);
+                }
+            }
+            // What stands behind it is the call that was made of it, if one was.
+            Kind::PermissionAsked => drop(self.asked(&Object::parse_or_empty(entry.json).get_object("toolCall"))),
+            _ => {}
+        }
+    }
+
+    /// A turn begins, or has ended: what is told now by the id of a call that has ended is another, as agents may count theirs in
+    /// each turn, and so is a whole one.
+    pub fn another_turn(&mut self) {
+        self.0.retain(|call| !call.has_ended);
+        self.0.iter_mut().for_each(|call| call.is_of_question = false);
+    }
+
+    /// The call of this id, from now on told of; none, where the id is too long.
+    fn call(&mut self, id: String) -> Option<&mut Told> {
+        if id.len() > LONGEST_ID {
+            return None;
+        }
+        let at = self.0.iter().position(|call| call.id == id).unwrap_or_else(|| {
+            if self.0.len() >= MOST {
+                self.0.pop_front();
+            }
+            self.0.push_back(Told { id, has_ended: false, is_of_question: false });
+            self.0.len() - 1
+        });
+        self.0.get_mut(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn update(kind: &str, id: &str, status: &str) -> String {
+        json!({"sessionUpdate": kind, "toolCallId": id, "status": status}).to_string()
+    }
+
+    fn asked(calls: &mut ToldCalls, call: &str) -> Option<String> {
+        calls.asked(&Object::parse(call).unwrap())
+    }
+
+    #[test]
+    fn a_call_is_made_of_what_a_question_says_of_it() {
+        for (asked_for, made) in [
+            ("{}", None),
+            (r#"{"toolCallId":5,"title":"x"}"#, None),
+            (
+                r#"{"toolCallId":"a"}"#,
+                Some(r#"{"sessionUpdate":"tool_call","toolCallId":"a","title":"a","status":"pending"}"#),
+            ),
+            (
+                r#"{"status":"in_progress","title":"Run","toolCallId":"a","kind":null,"rawInput":{"x":1.0},"_meta":{"m":1}}"#,
+                Some(
+                    r#"{"sessionUpdate":"tool_call","toolCallId":"a","title":"Run","status":"in_progress","rawInput":{"x":1.0},"_meta":{"m":1}}"#,
+                ),
+            ),
+            (
+                r#"{"toolCallId":"a","title":null,"status":null,"sessionUpdate":"tool_call_update"}"#,
+                Some(r#"{"sessionUpdate":"tool_call","toolCallId":"a","title":"a","status":"pending"}"#),
+            ),
+        ] {
+            assert_eq!(asked(&mut ToldCalls::default(), asked_for).as_deref(), made);
+        }
+        let long = json!({"toolCallId": "x".repeat(LONGEST_ID + 1)}).to_string();
+        assert_eq!(asked(&mut ToldCalls::default(), &long), None);
+    }
+
+    #[test]
+    fn it_is_made_once_and_only_of_what_was_not_told_before() {
+        let mut calls = ToldCalls::default();
+        assert_eq!(calls.told(&update("tool_call", "a", "pending")), None);
+        assert_eq!(calls.told(&update("tool_call_update", "b", "completed")), None);
+        assert_eq!(calls.told(&update("agent_message_chunk", "c", "pending")), None);
+        for (id, is_made) in [("a", false), ("b", false), ("c", true), ("c", false)] {
+            assert_eq!(asked(&mut calls, &json!({ "toolCallId": id }).to_string()).is_some(), is_made, "{id}");
+        }
+        assert_eq!(calls.told(&update("tool_call", "a", "completed")), None);
+        for _ in 0..2 {
+            assert_eq!(
+                calls.told(&update("tool_call", "c", "in_progress")),
+                Some(update("tool_call_update", "c", "in_progress"))
+            );
+        }
+        // In another turn only what has not ended is known.
+        calls.another_turn();
+        assert_eq!(calls.told(&update("tool_call", "c", "in_progress")), None);
+        for (id, is_made) in [("a", true), ("b", true), ("c", false)] {
+            assert_eq!(asked(&mut calls, &json!({ "toolCallId": id }).to_string()).is_some(), is_made, "{id}");
+        }
+    }
+
+    #[test]
+    fn no_agent_makes_it_grow_without_end() {
+        let mut calls = ToldCalls::default();
+        for id in 0..MOST + 10 {
+            calls.told(&update("tool_call", &id.to_string(), "pending"));
+        }
+        assert_eq!((calls.0.len(), calls.0[0].id.as_str()), (MOST, "10"));
+    }
+}

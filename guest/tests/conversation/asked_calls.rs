@@ -1,0 +1,335 @@
+//! Tool calls that an agent tells of by asking permission for them, as Gemini CLI and Qwen Code do: the transcript has them whole.
+
+use acp_sessions_guest::engine::{Arrival, Content, Peer};
+use acp_sessions_guest::storage::{Memory, Storage};
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World, chunk, envelope, update};
+use crate::scenes::{
+    CWD, LONG, UNTIL_FORGOTTEN, answers, ask_fork, ask_prompt, leave, listing, load, load_told, mark, oblige, row,
+    said, says,
+};
+use crate::side_by_side::{SOON, two_windows};
+
+/// What a question says of a call.
+fn call(id: &str) -> Value {
+    json!({"toolCallId": id, "status": "pending", "title": format!("rm {id}"), "content": [], "kind": "execute", "rawInput": {"x": 1}})
+}
+
+/// The agent asks for a call in a session.
+fn asks<S: Storage>(desk: &mut Desk<'_, S>, session: &str, request: &str, call: &Value) -> Out {
+    let options = json!([{"optionId": "y", "name": "Yes", "kind": "allow_once"}, {"optionId": "n", "name": "No", "kind": "reject_once"}]);
+    let params = json!({"sessionId": session, "toolCall": call, "options": options});
+    desk.agent(json!({"id": request, "method": "session/request_permission", "params": params}))
+}
+
+fn chooses(request: &str) -> Value {
+    json!({"id": request, "result": {"outcome": {"outcome": "selected", "optionId": "y"}}})
+}
+
+/// A `tool_call` or an update of one.
+fn told(kind: &str, id: &str, status: &str) -> Value {
+    json!({"sessionUpdate": kind, "toolCallId": id, "status": status})
+}
+
+/// What a client is told of calls, in words.
+fn calls(out: &Out) -> Vec<String> {
+    let updates = out.client.iter().map(|message| &message["params"]["update"]);
+    let calls = updates.filter(|update| update["toolCallId"].is_string());
+    calls
+        .map(|call| {
+            let is_whole = call["sessionUpdate"] == "tool_call";
+            let words = ["toolCallId", "title", "kind", "status"].map(|member| call[member].as_str().unwrap_or("-"));
+            format!("{} {}", if is_whole { "call" } else { "update" }, words.join("/"))
+        })
+        .collect()
+}
+
+/// What a window of another agent's shows of a session that nobody has open.
+fn loaded(store: &Memory, world: &World, session: &str) -> Out {
+    let mut desk = Desk::open(store, world, &[]);
+    desk.greet(Some("b"), &json!({}));
+    let out = load(&mut desk, session, &[]);
+    leave(desk);
+    out
+}
+
+const ASKED: &str = "call c1/rm c1/execute/pending";
+
+/// What an agent tells of a call beside its question, and what the transcript has of that behind it.
+const MANNERS: [(&str, &[(&str, &str)], &[&str]); 5] = [
+    ("updates alone", &[("tool_call_update", "completed")], &["update c1/-/-/completed"]),
+    (
+        "a call when it has begun",
+        &[("tool_call", "in_progress"), ("tool_call_update", "completed")],
+        &["update c1/-/-/in_progress", "update c1/-/-/completed"],
+    ),
+    ("a call when it has ended", &[("tool_call", "failed")], &["update c1/-/-/failed"]),
+    (
+        "a call twice",
+        &[("tool_call", "pending"), ("tool_call", "completed")],
+        &["update c1/-/-/pending", "update c1/-/-/completed"],
+    ),
+    ("nothing", &[], &[]),
+];
+
+#[test]
+fn a_call_that_a_question_tells_of_is_whole_in_replays_and_in_other_windows_and_is_found() {
+    for (manner, tells, behind) in MANNERS {
+        for is_answered_first in [true, false] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let (mut first, mut second) = two_windows(&store, &world);
+            ask_prompt(&mut first, "turn", "s1", "Go");
+            first.agent(says("May I?"));
+            let out = asks(&mut first, "s1", "p1", &call("c1"));
+            assert_eq!((out.client.len(), &out.client[0]["method"]), (1, &json!("session/request_permission")));
+            if is_answered_first {
+                assert_eq!(first.client(chooses("p1")).client.len(), 0);
+            }
+            for (kind, status) in tells {
+                let out = first.agent(update("s1", told(kind, "c1", status)));
+                assert_eq!(out.client[0]["params"]["update"], told(kind, "c1", status), "as it was told");
+                assert_eq!(out.client.len(), 1);
+            }
+            if !is_answered_first {
+                first.client(chooses("p1"));
+            }
+            first.agent(says("Removed."));
+            assert_eq!(first.agent(answers("turn")).client.len(), 1);
+            let expected: Vec<&str> = [ASKED].into_iter().chain(behind.iter().copied()).collect();
+            assert_eq!(calls(&second.wait(SOON)), expected, "{manner}");
+            let found = second.ask("session/list", json!({"_meta": {"acp-sessions": {"search": "rm c1"}}}));
+            assert_eq!(found["result"]["sessions"][0]["sessionId"], "s1", "{manner}");
+            leave(second);
+            leave(first);
+            for _ in 0..2 {
+                let out = loaded(&store, &world, "s1");
+                assert_eq!(calls(&out), expected, "{manner}");
+                assert_eq!(said(&out.client)[..2], ["> Hi", "Ho"]);
+                let updates: Vec<&Value> = out.client.iter().map(|message| &message["params"]["update"]).collect();
+                let at = updates.iter().position(|update| update["sessionUpdate"] == "tool_call").unwrap();
+                assert_eq!(updates[at - 1]["content"]["text"], "May I?", "where it was asked");
+                assert_eq!(updates[at]["rawInput"], json!({"x": 1}));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fork_has_the_call_too() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &json!({"sessionCapabilities": {"fork": {}}}));
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    asks(&mut desk, "s1", "p1", &call("c1"));
+    desk.client(chooses("p1"));
+    desk.agent(update("s1", told("tool_call_update", "c1", "completed")));
+    desk.agent(answers("turn"));
+    let out = ask_fork(&mut desk, "s1");
+    oblige(&mut desk, out, &[], "f1");
+    leave(desk);
+    assert_eq!(calls(&loaded(&store, &world, "f1")), [ASKED, "update c1/-/-/completed"]);
+}
+
+#[test]
+fn what_was_told_of_before_or_was_asked_twice_is_not_told_again() {
+    for (before, asked, expected) in [
+        // As Claude Code does.
+        (Some(("tool_call", "pending")), &["c1"][..], &["call c1/-/-/pending"][..]),
+        (Some(("tool_call_update", "pending")), &["c1"], &["update c1/-/-/pending"]),
+        (None, &["c1", "c1"], &[ASKED]),
+        (None, &["c1", "c2", "c1"], &[ASKED, "call c2/rm c2/execute/pending"]),
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session("s1", CWD);
+        ask_prompt(&mut desk, "turn", "s1", "Go");
+        if let Some((kind, status)) = before {
+            desk.agent(update("s1", told(kind, "c1", status)));
+        }
+        for (nth, id) in asked.iter().enumerate() {
+            asks(&mut desk, "s1", &format!("p{nth}"), &call(id));
+            desk.client(chooses(&format!("p{nth}")));
+        }
+        desk.agent(answers("turn"));
+        leave(desk);
+        assert_eq!(calls(&loaded(&store, &world, "s1")), expected, "{asked:?}");
+    }
+}
+
+#[test]
+fn of_a_question_without_a_call_nothing_is_made_and_of_one_with_an_id_alone_a_call_of_that_name() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    let asked = [
+        Value::Null,
+        json!({"title": "Nameless"}),
+        json!({"toolCallId": "x".repeat(300), "title": "Long"}),
+        json!({"toolCallId": "c1", "title": null, "kind": null, "content": null}),
+    ];
+    for (nth, call) in asked.iter().enumerate() {
+        assert_eq!(asks(&mut desk, "s1", &format!("p{nth}"), call).client.len(), 1);
+    }
+    desk.agent(answers("turn"));
+    leave(desk);
+    let out = loaded(&store, &world, "s1");
+    let made = json!({"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "c1", "status": "pending"});
+    let updates: Vec<&Value> = out.client.iter().map(|message| &message["params"]["update"]).collect();
+    assert_eq!(updates.iter().filter(|update| update["toolCallId"].is_string()).collect::<Vec<_>>(), [&&made]);
+}
+
+#[test]
+fn what_is_asked_between_turns_and_by_sub_agents_is_told_too() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let (mut first, mut second) = two_windows(&store, &world);
+    asks(&mut first, "s1", "p1", &call("c1"));
+    first.client(chooses("p1"));
+    first.agent(update("s1", told("tool_call", "c1", "completed")));
+    let mut out = first.wait(LONG);
+    assert_eq!(calls(&out), [""; 0]);
+    out = second.wait(SOON);
+    out.extend(second.wait(SOON));
+    assert_eq!(calls(&out), [ASKED, "update c1/-/-/completed"]);
+    ask_prompt(&mut first, "turn", "s1", "Go");
+    first.agent(update("s1", json!({"sessionUpdate": "subagent_update", "sessionId": "sub"})));
+    asks(&mut first, "sub", "p2", &call("c1"));
+    first.client(chooses("p2"));
+    first.agent(update("sub", told("tool_call_update", "c1", "completed")));
+    first.agent(answers("turn"));
+    leave(second);
+    leave(first);
+    assert_eq!(calls(&loaded(&store, &world, "s1")), [ASKED, "update c1/-/-/completed"]);
+    assert_eq!(calls(&loaded(&store, &world, "sub")), [ASKED, "update c1/-/-/completed"]);
+}
+
+#[test]
+fn a_call_of_another_turn_is_another_unless_it_has_not_ended() {
+    for (status, expected) in [("completed", 2), ("in_progress", 1)] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session("s1", CWD);
+        for turn in ["one", "two"] {
+            ask_prompt(&mut desk, turn, "s1", turn);
+            asks(&mut desk, "s1", turn, &call("c1"));
+            desk.client(chooses(turn));
+            desk.agent(update("s1", told("tool_call_update", "c1", status)));
+            desk.agent(answers(turn));
+        }
+        leave(desk);
+        let calls = calls(&loaded(&store, &world, "s1"));
+        assert_eq!(calls.iter().filter(|call| *call == ASKED).count(), expected, "{calls:?}");
+    }
+}
+
+#[test]
+fn a_call_whose_turn_is_cut_off_has_failed_and_one_whose_question_is_withdrawn_stands_as_it_was_asked() {
+    let cancel = json!({"method": "session/cancel", "params": {"sessionId": "s1"}});
+    let cancelled = json!({"id": "turn", "result": {"stopReason": "cancelled"}});
+    let refused = json!({"id": "turn", "error": {"code": -32603, "message": "no"}});
+    let withdrawn = json!({"method": "$/cancel_request", "params": {"requestId": "p1"}});
+    let dismissed = json!({"id": "p1", "result": {"outcome": {"outcome": "cancelled"}}});
+    let failed = &[ASKED, "update c1/-/-/failed"][..];
+    for (client, agent, expected) in [
+        (vec![&cancel, &dismissed], vec![&cancelled], failed),
+        (vec![], vec![&refused], failed),
+        (vec![], vec![&withdrawn, &answers("turn")], &[ASKED]),
+        (vec![&dismissed], vec![&answers("turn")], &[ASKED]),
+        // The window is killed.
+        (vec![], vec![], failed),
+    ] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({}));
+        desk.new_session("s1", CWD);
+        ask_prompt(&mut desk, "turn", "s1", "Go");
+        asks(&mut desk, "s1", "p1", &call("c1"));
+        client.iter().for_each(|line| drop(desk.client((*line).clone())));
+        agent.iter().for_each(|line| drop(desk.agent((*line).clone())));
+        if agent.is_empty() {
+            drop(desk);
+            world.now.set(world.now.get() + UNTIL_FORGOTTEN);
+        } else {
+            leave(desk);
+        }
+        assert_eq!(calls(&loaded(&store, &world, "s1")), expected, "{client:?} {agent:?}");
+    }
+}
+
+#[test]
+fn a_lost_instance_costs_no_call_and_doubles_none() {
+    // Whether the instance is lost with the question itself.
+    for is_with_question in [true, false] {
+        for in_turn in [true, false] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut desk = Desk::ready(&store, &world, &json!({}));
+            desk.new_session("s1", CWD);
+            if in_turn {
+                ask_prompt(&mut desk, "turn", "s1", "Go");
+            }
+            let memos = desk.memos.clone();
+            let out = asks(&mut desk, "s1", "p1", &call("c1"));
+            let lost = Arrival { peer: Peer::Agent, content: Content::Line(envelope(out.client[0].clone())) };
+            let (memos, lost) = if is_with_question { (memos, vec![lost]) } else { (desk.memos.clone(), Vec::new()) };
+            let mut desk = Desk::carry_on(&store, &world, &[], memos, lost);
+            desk.pull();
+            desk.client(chooses("p1"));
+            let mut expected = vec![ASKED];
+            if in_turn {
+                // Of what was told between turns a fresh instance knows nothing.
+                desk.agent(update("s1", told("tool_call", "c1", "in_progress")));
+                asks(&mut desk, "s1", "p2", &call("c1"));
+                expected.push("update c1/-/-/in_progress");
+            }
+            desk.agent(update("s1", told("tool_call_update", "c1", "completed")));
+            desk.agent(answers("turn"));
+            leave(desk);
+            expected.push("update c1/-/-/completed");
+            assert_eq!(calls(&loaded(&store, &world, "s1")), expected, "{is_with_question} {in_turn}");
+        }
+    }
+}
+
+#[test]
+fn what_the_agent_replays_of_the_call_is_that_call() {
+    let whole = json!({"sessionUpdate": "tool_call", "toolCallId": "c1", "status": "completed", "title": "Shell", "kind": "execute"});
+    let parts = [
+        json!({"sessionUpdate": "tool_call", "toolCallId": "c1", "status": "in_progress", "title": "rm c1", "kind": "execute"}),
+        told("tool_call_update", "c1", "completed"),
+    ];
+    let user = |text: &str| chunk("user_message_chunk", text);
+    let agent = |text: &str| chunk("agent_message_chunk", text);
+    for replayed in [&[whole][..], &parts] {
+        for has_moved_on in [false, true] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let loads = json!({"loadSession": true});
+            let mut desk = listing(&store, &world, "a", &loads, &[]);
+            desk.new_session("s1", CWD);
+            ask_prompt(&mut desk, "turn", "s1", "Go");
+            desk.agent(says("May I?"));
+            asks(&mut desk, "s1", "p1", &call("c1"));
+            desk.client(chooses("p1"));
+            desk.agent(update("s1", told("tool_call_update", "c1", "completed")));
+            desk.agent(says("Removed."));
+            desk.agent(answers("turn"));
+            leave(desk);
+            let mut replay = vec![user("Go"), agent("May I?")];
+            replay.extend(replayed.iter().cloned());
+            replay.push(agent("Removed."));
+            let mut expected = vec!["> Go", "May I?Removed."];
+            if has_moved_on {
+                replay.extend([user("Outside"), agent("Yes")]);
+                expected.extend(["> Outside", "Yes"]);
+            }
+            for _ in 0..2 {
+                let rows = [row("s1", "Old", "2025-10-10T00:00:00Z")];
+                let mut desk = listing(&store, &world, "a", &loads, &rows);
+                let out = load_told(&mut desk, &replay);
+                assert_eq!(mark(&out, "load")["setAside"], Value::Null, "{}", out.answer("load"));
+                assert_eq!(said(&out.client), expected);
+                assert_eq!(calls(&out), [ASKED, "update c1/-/-/completed"]);
+                leave(desk);
+            }
+        }
+    }
+}
