@@ -14,8 +14,10 @@ use crate::rpc::Object;
 
 /// How many calls are remembered; of more, the last.
 const MOST: usize = 1000;
-/// How long their ids may be, in bytes.
+/// How long their ids may be, and those of options, in bytes.
 const LONGEST_ID: usize = 256;
+/// How many options by which a call is not to be are remembered.
+const MOST_OPTIONS: usize = 16;
 
 /// The tool calls that were told of in a turn, or between turns, and those from before that have not ended since.
 #[derive(Debug, Default)]
@@ -25,8 +27,18 @@ pub struct ToldCalls(VecDeque<Told>);
 struct Told {
     id: String,
     has_ended: bool,
-    /// A question was the first to tell of it, in this turn.
-    is_of_question: bool,
+    by: By,
+}
+
+/// What has told of a call in this turn.
+#[derive(Debug, PartialEq, Eq)]
+enum By {
+    /// An update was the first, or it is a call of an earlier turn.
+    Update,
+    /// A question was the first, and an update has come since.
+    QuestionFirst,
+    /// Nothing but questions; by these options of the last one, the call is not to be.
+    QuestionsAlone(Vec<String>),
 }
 
 #[derive(Deserialize)]
@@ -58,23 +70,31 @@ impl ToldCalls {
             Some(_) => call.has_ended = true,
             None => {}
         }
-        (is_whole && call.is_of_question).then(|| {
+        if matches!(call.by, By::QuestionsAlone(_)) {
+            call.by = By::QuestionFirst;
+        }
+        (is_whole && call.by == By::QuestionFirst).then(|| {
             let mut update = Object::parse_or_empty(update);
             update.set("sessionUpdate", "\"tool_call_update\"");
             update.to_json()
         })
     }
 
-    /// Takes in the `toolCall` of a question. The `tool_call` that the transcript has of it, where nothing was told of that call
+    /// Takes in the params of a question. The `tool_call` that the transcript has of it, where nothing was told of that call
     /// before.
-    pub fn asked(&mut self, asked: &Object<'_>) -> Option<String> {
+    pub fn asked(&mut self, params: &Object<'_>) -> Option<String> {
+        let asked = params.get_object("toolCall");
         let id = asked.get_string("toolCallId")?;
-        if self.0.iter().any(|call| call.id == id) {
+        let by = By::QuestionsAlone(refusals(params));
+        if let Some(call) = self.0.iter_mut().find(|call| call.id == id) {
+            if matches!(call.by, By::QuestionsAlone(_)) {
+                call.by = by;
+            }
             return None;
         }
         let id_as_title = json!(id).to_string();
         let title = asked.get("title").filter(|title| title.starts_with('"')).unwrap_or(&id_as_title).to_owned();
-        self.call(id)?.is_of_question = true;
+        self.call(id)?.by = by;
         let mut call = Object::default();
         call.set("sessionUpdate", "\"tool_call\"");
         call.set("toolCallId", asked.get("toolCallId")?);
@@ -88,6 +108,18 @@ impl ToldCalls {
         Some(call.to_json())
     }
 
+    /// Takes in which option a question for the call of this id was answered with. The update that the transcript has of it,
+    /// where the call is not to be, and nothing but questions has told of it: its agent may say no more of it.
+    pub fn answered(&mut self, id: &str, option: &str) -> Option<String> {
+        let call = self.0.iter_mut().find(|call| call.id == id)?;
+        let By::QuestionsAlone(refusals) = &call.by else { return None };
+        if !refusals.iter().any(|refusal| refusal == option) {
+            return None;
+        }
+        (call.by, call.has_ended) = (By::QuestionFirst, true);
+        Some(json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "failed"}).to_string())
+    }
+
     /// Takes in an entry that the transcript has, whatever it is.
     pub(super) fn note(&mut self, entry: &Entry<'_>) {
         match entry.kind {
@@ -97,7 +129,7 @@ impl ToldCalls {
                 }
             }
             // What stands behind it is the call that was made of it, if one was.
-            Kind::PermissionAsked => drop(self.asked(&Object::parse_or_empty(entry.json).get_object("toolCall"))),
+            Kind::PermissionAsked => drop(self.asked(&Object::parse_or_empty(entry.json))),
             _ => {}
         }
     }
@@ -106,7 +138,7 @@ impl ToldCalls {
     /// each turn, and so is a whole one.
     pub fn another_turn(&mut self) {
         self.0.retain(|call| !call.has_ended);
-        self.0.iter_mut().for_each(|call| call.is_of_question = false);
+        self.0.iter_mut().for_each(|call| call.by = By::Update);
     }
 
     /// The call of this id, from now on told of; none, where the id is too long.
@@ -118,11 +150,21 @@ impl ToldCalls {
             if self.0.len() >= MOST {
                 self.0.pop_front();
             }
-            self.0.push_back(Told { id, has_ended: false, is_of_question: false });
+            self.0.push_back(Told { id, has_ended: false, by: By::Update });
             self.0.len() - 1
         });
         self.0.get_mut(at)
     }
+}
+
+/// The options of a question by which its call is not to be.
+fn refusals(params: &Object<'_>) -> Vec<String> {
+    let options = params.get_array("options").unwrap_or_default().into_iter().map(Object::parse_or_empty);
+    let is_refusal = |option: &Object<'_>| {
+        option.get_string("kind").is_some_and(|kind| matches!(kind.as_str(), "reject_once" | "reject_always"))
+    };
+    let ids = options.filter(is_refusal).filter_map(|option| option.get_string("optionId"));
+    ids.filter(|id| id.len() <= LONGEST_ID).take(MOST_OPTIONS).collect()
 }
 
 #[cfg(test)]
@@ -134,7 +176,7 @@ mod tests {
     }
 
     fn asked(calls: &mut ToldCalls, call: &str) -> Option<String> {
-        calls.asked(&Object::parse(call).unwrap())
+        calls.asked(&Object::parse(&format!("{{\"toolCall\":{call}}}")).unwrap())
     }
 
     #[test]
@@ -184,6 +226,33 @@ mod tests {
         assert_eq!(calls.told(&update("tool_call", "c", "in_progress")), None);
         for (id, is_made) in [("a", true), ("b", true), ("c", false)] {
             assert_eq!(asked(&mut calls, &json!({ "toolCallId": id }).to_string()).is_some(), is_made, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_is_not_to_be_has_failed_where_its_agent_says_nothing_of_it() {
+        let question = r#"{"toolCall":{"toolCallId":"a"},"options":[{"optionId":"y","kind":"allow_once"},{"optionId":"n","kind":"reject_once"}]}"#;
+        let question = Object::parse(question).unwrap();
+        let failed = update("tool_call_update", "a", "failed");
+        for (is_told_before, is_told_since, id, option, expected) in [
+            (false, false, "a", "n", Some(&failed)),
+            (false, false, "a", "y", None),
+            (false, false, "b", "n", None),
+            (true, false, "a", "n", None),
+            (false, true, "a", "n", None),
+        ] {
+            let mut calls = ToldCalls::default();
+            if is_told_before {
+                calls.told(&update("tool_call", "a", "pending"));
+            }
+            calls.asked(&question);
+            if is_told_since {
+                calls.told(&update("tool_call_update", "a", "in_progress"));
+            }
+            let update: Option<serde_json::Value> =
+                calls.answered(id, option).map(|update| serde_json::from_str(&update).unwrap());
+            assert_eq!(update, expected.map(|update| serde_json::from_str(update).unwrap()));
+            assert_eq!(calls.answered("a", "n").is_some(), expected.is_none() && !is_told_before && !is_told_since);
         }
     }
 

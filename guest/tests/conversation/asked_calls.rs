@@ -257,6 +257,50 @@ fn a_call_whose_turn_is_cut_off_has_failed_and_one_whose_question_is_withdrawn_s
 }
 
 #[test]
+fn a_call_that_the_user_refuses_has_failed_where_its_agent_says_no_more_of_it() {
+    let refuses =
+        |request: &str| json!({"id": request, "result": {"outcome": {"outcome": "selected", "optionId": "n"}}});
+    let (failed, told_failed) = ("update c1/-/-/failed", told("tool_call_update", "c1", "failed"));
+    for in_turn in [true, false] {
+        for (tells, expected) in [
+            (vec![], &[ASKED, failed][..]),
+            (vec![told_failed.clone()], &[ASKED, failed, failed]),
+            (
+                vec![told("tool_call", "c1", "pending"), told_failed.clone()],
+                &[ASKED, failed, "update c1/-/-/pending", failed],
+            ),
+        ] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let mut desk = Desk::ready(&store, &world, &json!({}));
+            desk.new_session("s1", CWD);
+            if in_turn {
+                ask_prompt(&mut desk, "turn", "s1", "Go");
+            }
+            asks(&mut desk, "s1", "p1", &call("c1"));
+            let out = desk.client(refuses("p1"));
+            assert_eq!((out.client.len(), out.agent.len()), (0, 1), "the client knows");
+            tells.iter().for_each(|update_told| drop(desk.agent(update("s1", update_told.clone()))));
+            if in_turn {
+                desk.agent(answers("turn"));
+            }
+            leave(desk);
+            assert_eq!(calls(&loaded(&store, &world, "s1")), expected, "{in_turn}");
+        }
+    }
+    // Where it was told of before, its agent says what becomes of it.
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &json!({}));
+    desk.new_session("s1", CWD);
+    ask_prompt(&mut desk, "turn", "s1", "Go");
+    desk.agent(update("s1", told("tool_call", "c1", "pending")));
+    asks(&mut desk, "s1", "p1", &call("c1"));
+    desk.client(refuses("p1"));
+    desk.agent(answers("turn"));
+    leave(desk);
+    assert_eq!(calls(&loaded(&store, &world, "s1")), ["call c1/-/-/pending"]);
+}
+
+#[test]
 fn a_lost_instance_costs_no_call_and_doubles_none() {
     // Whether the instance is lost with the question itself.
     for is_with_question in [true, false] {

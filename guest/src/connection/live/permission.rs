@@ -48,7 +48,7 @@ impl LiveSession {
         if let Some(question) = question {
             entry.set(REQUEST, question.request.as_str());
         }
-        let call = self.told_calls.asked(&entry.get_object("toolCall"));
+        let call = self.told_calls.asked(&entry);
         self.says_here(cx);
         if call.is_some() {
             self.end_held(cx);
@@ -148,8 +148,14 @@ impl LiveSession {
                 entry.set(member, json!(value).to_string());
             }
         }
+        let option = entry.get_object("outcome").get_string("optionId");
+        let ended = tool_call.zip(option).and_then(|(call, option)| self.told_calls.answered(call, &option));
         self.says_here(cx);
         self.recorder.push(Kind::PermissionAnswered, cx.now(), &entry.to_json());
+        if let Some(ended) = ended {
+            self.calls.feed(&ended);
+            self.recorder.push(Kind::Update, cx.now(), &format!("{{\"update\":{ended}}}"));
+        }
     }
 
     /// It is being closed, or was deleted: nobody is to answer any more what the agent has asked permission for, which learns so
