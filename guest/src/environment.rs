@@ -19,9 +19,9 @@ pub trait Environment {
     /// 64 random bits, good enough for ids.
     fn random(&self) -> u64;
 
-    /// The directories that correspond to this one in the other worktrees of its repository. None where they are not known
-    /// yet: then they are being found out, and may be by the time they are asked for again. There are none where there is no
-    /// file system.
+    /// The directories that correspond to this one in the other worktrees of its repository, and its other paths. None where they are
+    /// not known yet: then they are being found out, and may be by the time they are asked for again. There are none where there
+    /// is no file system.
     fn worktrees(&self, _cwd: &str) -> Option<Vec<String>> {
         Some(Vec::new())
     }

@@ -8,6 +8,7 @@ mod align;
 mod anew;
 mod asides;
 mod attached;
+mod brought;
 mod commands;
 mod cut_short;
 mod draft;

@@ -26,8 +26,9 @@ const REPOSITORY_FRESH: Duration = Duration::from_mins(10);
 
 /// Somebody who knows of folders. The engine waits for each of these calls, so they should return at once.
 pub trait Lookup: Send + Sync {
-    /// The directories that correspond to this one in the other worktrees of its repository; only those that exist. None where
-    /// they are not known yet: a list waits for them for up to a second, and they are asked for again.
+    /// The directories that correspond to this one in the other worktrees of its repository, and its own other paths where it is
+    /// reached by links; only those that exist. None where they are not known yet: a list waits for them for up to a second, and
+    /// they are asked for again.
     fn worktrees(&self, cwd: &str) -> Option<Vec<String>>;
 
     /// The repository whose main worktree a directory is in. None also where that is not known yet: it is asked again.

@@ -137,7 +137,7 @@ fn who_follows_a_list_is_shown_the_sessions_of_a_worktree_that_is_added() {
 }
 
 #[test]
-fn a_folder_that_is_reached_by_a_link_corresponds_to_what_is_reached_by_it() {
+fn a_folder_that_is_reached_by_a_link_corresponds_to_what_is_reached_by_it_and_to_what_that_is() {
     let scene = Scene::new();
     let real = scene.file("real");
     fs::create_dir(&real).expect("a folder");
@@ -146,13 +146,21 @@ fn a_folder_that_is_reached_by_a_link_corresponds_to_what_is_reached_by_it() {
     repository(&real.join("main"));
     with_worktree(&real.join("main"), &real.join("one"));
     let mut client = Client::ready(&scene.builtin(&[]));
-    for name in ["main/sub", "one/sub"] {
-        client.new_session(text(&link.join(name)));
+    let folders: Vec<PathBuf> =
+        [&link, &real].into_iter().flat_map(|above| ["main/sub", "one/sub"].map(|name| above.join(name))).collect();
+    for folder in &folders {
+        client.new_session(text(folder));
     }
-    assert_eq!(
-        listed(&mut client, &link.join("main/sub")),
-        [text(&link.join("main/sub")), text(&link.join("one/sub"))]
-    );
+    let all: Vec<&str> = folders.iter().map(|folder| text(folder)).collect();
+    for folder in &folders[..2] {
+        assert_eq!(listed(&mut client, folder), all, "{folder:?}");
+    }
+    // Nobody knows which links lead there.
+    for folder in &folders[2..] {
+        assert_eq!(listed(&mut client, folder), all[2..], "{folder:?}");
+    }
+    let only = client.result("session/list", json!({"cwd": text(&folders[0])}));
+    assert_eq!(folders_of(only["sessions"].as_array().expect("rows")), [all[0]], "worktrees are not asked for");
     assert!(client.close().success());
 }
 
@@ -166,10 +174,10 @@ fn a_link_in_a_repository_corresponds_to_the_link_and_to_where_it_leads() {
     git(&main, &["commit", "--quiet", "--message", "A link"]);
     with_worktree(&main, &linked);
     let mut client = Client::ready(&scene.builtin(&[]));
-    for folder in [main.join("link"), linked.join("link"), linked.join("sub")] {
-        client.new_session(text(&folder));
+    let all = [linked.join("link"), linked.join("sub"), main.join("link"), main.join("sub")];
+    for folder in &all {
+        client.new_session(text(folder));
     }
-    let all = [linked.join("link"), linked.join("sub"), main.join("link")];
     assert_eq!(listed(&mut client, &main.join("link")), all.each_ref().map(|folder| text(folder)));
     assert!(client.close().success());
 }

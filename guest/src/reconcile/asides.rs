@@ -8,18 +8,21 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::attached::AttachedPrompts;
+use super::brought::Brought;
 use super::sum::Sum;
 use super::turn::{Half, MOST_JOINED, Turn};
 
 /// How many turns are gone back for the one that the replay has with what was said by itself.
 const LOOKED_BACK: usize = 200;
 
-/// Turns of which some, by their places, are what the agent said by itself, and what of their prompts has something attached.
+/// Turns of which some, by their places, are what the agent said by itself, and what of their prompts has something attached, or is
+/// as a summary is.
 #[derive(Debug)]
 pub(super) struct Apart {
     pub(super) turns: Vec<Turn>,
     pub(super) asides: Vec<usize>,
     pub(super) attached: Arc<AttachedPrompts>,
+    pub(super) brought: Brought,
 }
 
 /// What is to be known of a replay because the agent said something by itself.
@@ -52,7 +55,12 @@ impl Apart {
         }
         let said = self.asides.iter().filter_map(|at| self.turns[*at].half()).collect();
         let mut asides = Asides { said, behind: Vec::new() };
-        let apart = Self { turns: self.turns.clone(), asides: self.asides.clone(), attached: Arc::default() };
+        let apart = Self {
+            turns: self.turns.clone(),
+            asides: self.asides.clone(),
+            attached: Arc::default(),
+            brought: Brought::default(),
+        };
         (Cow::Owned(apart.join(&[], &mut asides.behind)), asides)
     }
 

@@ -16,8 +16,8 @@ pub(super) enum Event<'a> {
     User { message: Option<&'a str>, content: Option<&'a RawValue> },
     /// The same of what is told as the user's and is for the agent alone.
     ForAgent { message: Option<&'a str>, content: &'a RawValue },
-    /// Something that is told as the user's and that no user has said.
-    Remark(Remark),
+    /// Something that is told as the user's and that no user has said, or only by chance.
+    Remark { remark: Remark, message: Option<&'a str>, content: Option<&'a RawValue> },
     /// A part of this message of the agent.
     Agent { message: Option<&'a str>, content: Option<&'a RawValue> },
     /// Something the agent did.
@@ -78,7 +78,7 @@ impl<'a> Event<'a> {
                         Self::ForAgent { message, content }
                     }
                     "user_message_chunk" if let Some(remark) = content.and_then(|block| Remark::of(block.get())) => {
-                        Self::Remark(remark)
+                        Self::Remark { remark, message, content }
                     }
                     "user_message_chunk" => Self::User { message, content },
                     "agent_message_chunk" => Self::Agent { message, content },

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::asides::{Apart, Asides};
 use super::attached::AttachedPrompts;
+use super::brought::Brought;
 use super::commands;
 use super::event::{Event, text_of};
 use super::grain::Grain;
@@ -44,6 +45,8 @@ pub struct Fold {
     begins_with_summary: bool,
     /// The prompts of a transcript with something attached.
     attached: Arc<AttachedPrompts>,
+    /// The same of those that are as summaries are.
+    brought: Brought,
     wanted: Wanted,
 }
 
@@ -87,6 +90,7 @@ impl Fold {
             ends: Ends::default(),
             begins_with_summary: false,
             attached: Arc::default(),
+            brought: Brought::default(),
             wanted,
         }
     }
@@ -109,10 +113,10 @@ impl Fold {
         Self { joints: joints.collect(), ..self }
     }
 
-    /// Of a replay that may tell these prompts with what was attached to them as text.
+    /// Of a replay that may tell these prompts with what was attached to them as text, and those as what they seem to be.
     #[must_use]
-    pub(super) fn knowing(self, attached: &Arc<AttachedPrompts>) -> Self {
-        Self { attached: Arc::clone(attached), ..self }
+    pub(super) fn knowing(self, attached: &Arc<AttachedPrompts>, brought: &Brought) -> Self {
+        Self { attached: Arc::clone(attached), brought: brought.clone(), ..self }
     }
 
     /// Whether the first thing told is a summary of what was said before.
@@ -158,8 +162,25 @@ impl Fold {
         }
     }
 
-    fn take(&mut self, number: u64, text: &str, entry: Option<Entry<'_>>) {
+    /// What an entry says. What a user has said, as the transcript has it, is no remark.
+    fn event<'a>(&self, text: &'a str) -> Event<'a> {
         match Event::parse(text) {
+            Event::Remark { remark: Remark::Summary, message, content }
+                if self.brought.has(content, self.is_at_beginning()) =>
+            {
+                Event::User { message, content }
+            }
+            event => event,
+        }
+    }
+
+    /// Whether nothing was told yet.
+    fn is_at_beginning(&self) -> bool {
+        self.open.is_none() && self.turns.is_empty()
+    }
+
+    fn take(&mut self, number: u64, text: &str, entry: Option<Entry<'_>>) {
+        match self.event(text) {
             Event::Prompt { blocks, with } => {
                 let took_part = with.map(|(agent, id)| {
                     self.hearer.as_ref().is_some_and(|(own, known)| known.has_taken(own, (&agent, &id)))
@@ -168,6 +189,7 @@ impl Fold {
                 // without the layer, and not answered, it may tell something else later.
                 self.close(Behind::AnotherTurn);
                 Arc::make_mut(&mut self.attached).note(&blocks);
+                self.brought.note(&blocks);
                 let is_command =
                     blocks.iter().find_map(|block| text_of(block)).is_some_and(|text| commands::is_call(&text));
                 self.user(number, None, blocks.into_iter().filter_map(text_of));
@@ -188,7 +210,7 @@ impl Fold {
                 }
                 self.for_agent(number, message, text_of(content));
             }
-            Event::Remark(remark) => self.remark(number, remark),
+            Event::Remark { remark, .. } => self.remark(number, remark),
             Event::Agent { message, content } => {
                 self.agent(number, message);
                 if let Some(text) = content.and_then(text_of)
@@ -239,7 +261,7 @@ impl Fold {
                 turn.at = turn.at.with(gap);
             }
         }
-        Apart { turns, asides, attached: self.attached }
+        Apart { turns, asides, attached: self.attached, brought: self.brought }
     }
 
     /// What the hearer says now, between turns, is not said in the turn that a prompt has begun, nor in one that it told of
@@ -298,7 +320,7 @@ impl Fold {
 
     /// Something that no user has said belongs to the turn under way; a summary of all before it, to what comes first.
     fn remark(&mut self, number: u64, remark: Remark) {
-        if remark == Remark::Summary && self.open.is_none() && self.turns.is_empty() {
+        if remark == Remark::Summary && self.is_at_beginning() {
             self.begins_with_summary = true;
             self.entry(number);
         } else {

@@ -41,9 +41,9 @@ pub fn of_both<S: Storage>(
     let fold = || Fold::new(strip).heard_by(agent, session.agents.get(agent)).of_logs(logs());
     let apart = transcript(storage, session, own_end, fold())?;
     let (joined, asides) = apart.as_joined();
-    let attached = &Arc::clone(&apart.attached);
+    let (attached, brought) = (&Arc::clone(&apart.attached), &apart.brought.clone().among(&joined));
     let (mut theirs, is_behind_summary) =
-        replay(storage, replayed, Fold::beside(strip, &joined, &asides).knowing(attached))?;
+        replay(storage, replayed, Fold::beside(strip, &joined, &asides).knowing(attached, brought))?;
     let mut ours = apart.joined_as(&theirs);
     if is_behind_summary {
         theirs = with_summed_up(&ours, theirs, |turn, rest| ends_with(storage, session, own_end, turn, rest))?;
@@ -51,7 +51,7 @@ pub fn of_both<S: Storage>(
     let grain = Grain::of(&theirs);
     if grain != Grain::Turns {
         ours = transcript(storage, session, own_end, fold().by(grain))?.joined();
-        let fold = Fold::beside(strip, &ours, &Asides::default()).knowing(attached).by(grain);
+        let fold = Fold::beside(strip, &ours, &Asides::default()).knowing(attached, brought).by(grain);
         (theirs, _) = replay(storage, replayed, fold)?;
     }
     order_as_replayed(&mut ours, &theirs);

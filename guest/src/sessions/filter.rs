@@ -44,7 +44,7 @@ pub struct Filter {
     pub agents: Agents,
     /// Exactly this directory, normalised.
     pub cwd: Option<String>,
-    /// Those that correspond to it in other worktrees too, normalised; none where these are not asked for.
+    /// Those that correspond to it in other worktrees too, and its other paths, normalised; none where these are not asked for.
     pub worktrees: Option<Vec<String>>,
     /// Created later than this.
     pub created_after: Option<i64>,

@@ -12,6 +12,9 @@ const LATER: &str = "2025-10-10T00:00:00Z";
 const INTERRUPTED: &str = "[Request interrupted by user]";
 const SUMMARY: &str = "This session is being continued from a previous conversation that ran out of context. The summary \
                        below covers the earlier portion of the conversation.\n\nAnalysis: ...";
+/// The same as a user brings it along, from another session.
+const BROUGHT: &str = "This session is being continued from a previous conversation that ran out of context. The summary: we \
+                       built a parser.";
 const COMPACT: &str = "<command-name>/compact</command-name>\n            <command-message>compact</command-message>\n            \
                        <command-args></command-args>";
 const PRINTED: &str = "<local-command-stdout>Compacted (ctrl+o to see full summary)</local-command-stdout>";
@@ -57,6 +60,9 @@ const COMMAND: &[Turn] = &[
     ("/compact", &["Compacting...", "\n\nCompacting completed."], Well),
     ("four", &["The fourth answer, which is long enough."], Well),
 ];
+const GIVEN: Turn = (BROUGHT, &["We go on with the parser then."], Well);
+const GIVEN_SHORTLY: Turn = (BROUGHT, &["Ok"], Well);
+const UNANSWERED: Turn = (BROUGHT, &[], Well);
 
 #[rustfmt::skip]
 const CASES: &[Case] = &[
@@ -96,6 +102,50 @@ const CASES: &[Case] = &[
         told: &[User(SUMMARY), User(COMPACT), User(PRINTED), User("four"), Agent("The fourth answer, which is long enough.")] },
     Case { name: "the same at the end", turns: COMMAND.split_at(2).0, shown: None,
         told: &[User(SUMMARY), User(COMPACT), User(PRINTED)] },
+    Case { name: "a summary brought along", turns: &[GIVEN, ON], shown: None,
+        told: &[User(BROUGHT), Agent("We go on with the parser then."), User("Next"), Agent("Well")] },
+    Case { name: "the same alone", turns: &[GIVEN], shown: None,
+        told: &[User(BROUGHT), Agent("We go on with the parser then.")] },
+    Case { name: "the same, soon answered", turns: &[GIVEN_SHORTLY, ON], shown: None,
+        told: &[User(BROUGHT), Agent("Ok"), User("Next"), Agent("Well")] },
+    Case { name: "the same alone, soon answered", turns: &[GIVEN_SHORTLY], shown: None,
+        told: &[User(BROUGHT), Agent("Ok")] },
+    Case { name: "the same, not answered", turns: &[UNANSWERED, ON], shown: None,
+        told: &[User(BROUGHT), User("Next"), Agent("Well")] },
+    Case { name: "the same alone, not answered", turns: &[UNANSWERED], shown: None,
+        told: &[User(BROUGHT)] },
+    Case { name: "the same, interrupted", turns: &[(BROUGHT, &["Part"], Cancelled), ON], shown: None,
+        told: &[User(BROUGHT), Agent("Part"), User(INTERRUPTED), User("Next"), Agent("Well")] },
+    Case { name: "the same, interrupted before the answer", turns: &[(BROUGHT, &[], Cancelled), ON], shown: None,
+        told: &[User(BROUGHT), User(INTERRUPTED), User("Next"), Agent("Well")] },
+    Case { name: "the same twice", turns: &[GIVEN, GIVEN_SHORTLY, ON], shown: None,
+        told: &[User(BROUGHT), Agent("We go on with the parser then."), User(BROUGHT), Agent("Ok"), User("Next"), Agent("Well")] },
+    Case { name: "the same behind a command that is not told", turns: &[("/model", &["Set."], Well), GIVEN], shown: None,
+        told: &[User(BROUGHT), Agent("We go on with the parser then.")] },
+    Case { name: "the same, and again without the layer", turns: &[GIVEN, ON], shown: Some("> BROUGHTWe go on with the parser then.> NextWell> BROUGHTAs before."),
+        told: &[User(BROUGHT), Agent("We go on with the parser then."), User("Next"), Agent("Well"), User(BROUGHT), Agent("As before.")] },
+    Case { name: "a summary brought along later", turns: &[GREETED, GIVEN, ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User(BROUGHT), Agent("We go on with the parser then."), User("Next"), Agent("Well")] },
+    Case { name: "the same, soon answered", turns: &[GREETED, GIVEN_SHORTLY, ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User(BROUGHT), Agent("Ok"), User("Next"), Agent("Well")] },
+    Case { name: "the same, not answered", turns: &[GREETED, UNANSWERED, ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User(BROUGHT), User("Next"), Agent("Well")] },
+    Case { name: "a summary brought along at the end", turns: &[GREETED, ON, GIVEN], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Next"), Agent("Well"), User(BROUGHT), Agent("We go on with the parser then.")] },
+    Case { name: "the same, soon answered", turns: &[GREETED, ON, GIVEN_SHORTLY], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Next"), Agent("Well"), User(BROUGHT), Agent("Ok")] },
+    Case { name: "the same, not answered", turns: &[GREETED, ON, UNANSWERED], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Next"), Agent("Well"), User(BROUGHT)] },
+    Case { name: "a summary brought along, and compacted behind it", turns: &[GIVEN, ON], shown: None,
+        told: &[User(SUMMARY), User("Next"), Agent("Well")] },
+    Case { name: "the same at the end", turns: &[GIVEN, ON], shown: None,
+        told: &[User(SUMMARY)] },
+    Case { name: "a summary brought along, and compacted in the midst of its turn", turns: &[(BROUGHT, &["We go on ", "with the parser then."], Well), ON], shown: None,
+        told: &[User(SUMMARY), Agent("with the parser then."), User("Next"), Agent("Well")] },
+    Case { name: "its own summary brought along", turns: &[GREETED, ON, (SUMMARY, &["That is what was said before."], Well)], shown: None,
+        told: &[User(SUMMARY), User("Next"), Agent("Well"), User(SUMMARY), Agent("That is what was said before.")] },
+    Case { name: "the same, and interrupted before the answer", turns: &[GREETED, ON, (SUMMARY, &[], Cancelled)], shown: None,
+        told: &[User(SUMMARY), User("Next"), Agent("Well")] },
     Case { name: "only known to the agent", turns: &[], shown: Some("> SUMMARY> threeThird"),
         told: &[User(SUMMARY), User("three"), Agent("Third")] },
 ];
@@ -139,6 +189,10 @@ fn as_had(turns: &[Turn]) -> String {
     turns.concat()
 }
 
+fn short(words: &str) -> String {
+    words.replace(SUMMARY, "SUMMARY").replace(BROUGHT, "BROUGHT")
+}
+
 #[test]
 fn nothing_that_was_said_is_lost_or_doubled() {
     for case in CASES {
@@ -160,7 +214,7 @@ fn nothing_that_was_said_is_lost_or_doubled() {
                     Desk::ready(&store, &world, &loads())
                 };
                 let out = load(&mut desk, &told, has_ids);
-                assert_eq!(words(&out).replace(SUMMARY, "SUMMARY"), shown, "{when}, {time}");
+                assert_eq!(short(&words(&out)), short(&shown), "{when}, {time}");
                 assert!(mark(&out, "load")["setAside"].is_null(), "{when}, {time}");
                 have(&mut desk, (time, &["Yes"], Well));
                 told.extend([User(time), Agent("Yes")]);

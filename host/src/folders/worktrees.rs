@@ -38,26 +38,31 @@ fn list(folder: &Path) -> Option<Vec<Worktree>> {
     ended.or_else(|| Some(parse(&git(folder, &words[..3])?, b'\n')))
 }
 
-/// The directories that correspond to this one in the other worktrees of its repository.
+/// The directories that correspond to this one in the other worktrees of its repository, and this one as it is called otherwise.
 pub(super) fn worktrees(cwd: &str) -> Vec<String> {
     corresponding(Path::new(cwd)).unwrap_or_default()
 }
 
 fn corresponding(cwd: &Path) -> Option<Vec<String>> {
     let real = cwd.canonicalize().ok()?;
-    let own = PathBuf::from(git_text(&real, &["rev-parse", "--show-toplevel"])?).canonicalize().ok()?;
-    let places = Places::of(cwd, &real, &own)?;
+    let own = PathBuf::from(git_text(&real, &["rev-parse", "--show-toplevel"])?);
+    let real_own = own.canonicalize().ok()?;
+    let places = Places::of(cwd, &real, &real_own)?;
     let worktrees = list(&real)?;
     let mut found = BTreeSet::new();
+    places.in_worktree(&own, &mut found);
     for (nth, other) in worktrees.into_iter().enumerate() {
         let root = if nth == 0 { main_worktree(&real, other) } else { Some(other).filter(|other| !other.is_none) };
-        let Some(root) = root.filter(|root| root.path.canonicalize().is_ok_and(|root| root != own)) else { continue };
+        let is_other = |root: &Worktree| root.path.canonicalize().is_ok_and(|root| root != real_own);
+        let Some(root) = root.filter(is_other) else { continue };
         // What only has its name is no worktree any more.
         if root.path.join(".git").exists() {
             places.in_worktree(&root.path, &mut found);
         }
     }
-    Some(found.into_iter().filter_map(|directory| directory.into_os_string().into_string().ok()).collect())
+    found.remove(cwd);
+    let plain = found.iter().map(|directory| directory.components().collect::<PathBuf>());
+    Some(plain.filter_map(|directory| directory.into_os_string().into_string().ok()).collect())
 }
 
 /// The main worktree of the repository that a folder is in. Where its repository is not in it, Git lists that in its place, and
@@ -71,50 +76,93 @@ fn main_worktree(folder: &Path, listed: Worktree) -> Option<Worktree> {
     Some(Worktree { path, is_none: false })
 }
 
-/// Where a directory is in its worktree.
-struct Places<'a> {
-    cwd: &'a Path,
-    real: &'a Path,
-    /// Below the worktree's root: as it really is and, where links in the worktree lead there, as it is called.
-    below: Vec<PathBuf>,
+/// How many links a path is followed along.
+const MOST_LINKS: usize = 40;
+
+/// A directory by each path that it is reached by as its links are followed, one after the other: the first is the one given, the last
+/// its real one.
+fn along_links(directory: &Path, real: &Path) -> Vec<PathBuf> {
+    let mut paths = vec![directory.to_owned()];
+    while let Some(next) = paths.last().and_then(|path| behind_link(path)).filter(|_| paths.len() < MOST_LINKS) {
+        paths.push(next);
+    }
+    // What leads up again is no spelling that anybody has.
+    paths.retain(|path| !path.components().any(|part| part == Component::ParentDir));
+    paths.push(real.to_owned());
+    paths
 }
 
-impl<'a> Places<'a> {
-    fn of(cwd: &'a Path, real: &'a Path, root: &Path) -> Option<Self> {
-        let mut below = vec![real.strip_prefix(root).ok()?.to_owned()];
-        let is_root = |above: &&Path| above.canonicalize().is_ok_and(|above| above == root);
-        if let Some(called) = cwd.ancestors().find(is_root).and_then(|above| cwd.strip_prefix(above).ok())
-            && below[0] != called
-        {
-            below.push(called.to_owned());
-        }
-        Some(Self { cwd, real, below })
-    }
-
-    /// The directories that correspond to it in this worktree.
-    fn in_worktree(&self, root: &Path, found: &mut BTreeSet<PathBuf>) {
-        for place in &self.below {
-            let directory = root.join(place);
-            if directory.is_dir() {
-                found.extend(self.as_spelt(&directory));
-                found.insert(directory);
-            }
-        }
-    }
-
-    /// A directory as it is reached by the links that lead to the one that was asked for: sessions go by the path that
-    /// their clients have. None where it would be the same, or is another one.
-    fn as_spelt(&self, directory: &Path) -> Option<PathBuf> {
-        let same = self.cwd.components().rev().zip(self.real.components().rev()).take_while(|(a, b)| a == b).count();
-        let without = |path: &Path| -> PathBuf {
-            let parts: Vec<Component<'_>> = path.components().collect();
-            parts[..parts.len() - same].iter().collect()
+/// This path with where the first link in it leads in its place.
+fn behind_link(path: &Path) -> Option<PathBuf> {
+    let mut before = PathBuf::new();
+    let mut parts = path.components();
+    while let Some(part) = parts.next() {
+        let here = before.join(part);
+        let Ok(target) = here.read_link() else {
+            before = here;
+            continue;
         };
-        let rest = directory.strip_prefix(without(self.real)).ok()?;
-        let spelt = without(self.cwd).join(rest);
-        let is_same = spelt != directory && spelt.canonicalize().ok()? == directory.canonicalize().ok()?;
-        is_same.then_some(spelt)
+        let mut target = target.as_path();
+        while let Ok(rest) = target.strip_prefix("..") {
+            before.pop();
+            target = rest;
+        }
+        return Some(before.join(target).join(parts.as_path()));
     }
+    None
+}
+
+/// Where a directory is in its worktree.
+struct Places {
+    /// Below the worktree's root: as it really is and, where links in the worktree lead there, as it is called.
+    below: BTreeSet<PathBuf>,
+    /// Folders that are reached by links on the way to it, and what they really are.
+    linked: BTreeSet<(PathBuf, PathBuf)>,
+}
+
+impl Places {
+    fn of(cwd: &Path, real: &Path, root: &Path) -> Option<Self> {
+        let mut below = BTreeSet::from([real.strip_prefix(root).ok()?.to_owned()]);
+        let mut linked = BTreeSet::new();
+        for path in along_links(cwd, real) {
+            let mut is_behind_root = false;
+            for above in path.ancestors() {
+                let Ok(real_above) = above.canonicalize() else { continue };
+                if real_above == root && !is_behind_root {
+                    is_behind_root = true;
+                    below.extend(path.strip_prefix(above).map(Path::to_owned));
+                }
+                if real_above != above {
+                    linked.insert((above.to_owned(), real_above));
+                }
+            }
+            linked.extend(before_same_names(&path, real));
+        }
+        Some(Self { below, linked })
+    }
+
+    /// The directories that correspond to it in this worktree, by their real paths and as they are reached by the links that lead to
+    /// the one that was asked for: sessions go by the path that their clients have.
+    fn in_worktree(&self, root: &Path, found: &mut BTreeSet<PathBuf>) {
+        let Ok(real_root) = root.canonicalize() else { return };
+        for place in &self.below {
+            let Ok(real) = real_root.join(place).canonicalize() else { continue };
+            if !real.is_dir() {
+                continue;
+            }
+            let within = real_root.join(place);
+            let spelt = self.linked.iter().filter_map(|(link, to)| Some(link.join(within.strip_prefix(to).ok()?)));
+            found.extend(spelt.filter(|path| path.canonicalize().is_ok_and(|path| path == real)));
+            found.insert(root.join(place));
+        }
+    }
+}
+
+/// What comes before the names that both paths end with.
+fn before_same_names(path: &Path, real: &Path) -> Option<(PathBuf, PathBuf)> {
+    let same = path.components().rev().zip(real.components().rev()).take_while(|(one, other)| one == other).count();
+    let above = |path: &Path| path.ancestors().nth(same).map(Path::to_owned);
+    Some((above(path)?, above(real)?)).filter(|(one, other)| one != other)
 }
 
 #[cfg(test)]
@@ -143,6 +191,71 @@ mod tests {
     fn what_is_no_folder_here_has_none() {
         for folder in ["", "relative", "C:\\work", "/no/such/folder", "/dev/null"] {
             assert_eq!(worktrees(folder), [""; 0], "{folder}");
+        }
+    }
+
+    #[cfg(unix)]
+    fn run_git(folder: &Path, words: &[&str]) {
+        let settings = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgSign=false"];
+        let mut command = std::process::Command::new("git");
+        command.args(settings).args(words).current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        let ran = command.env("GIT_CONFIG_NOSYSTEM", "1").output().expect("git is installed");
+        assert!(ran.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&ran.stderr));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_directory_and_its_worktrees_are_found_by_the_real_path_and_by_each_link_on_the_way() {
+        let scene = tempfile::tempdir().expect("a folder");
+        let top = scene.path().canonicalize().expect("a folder");
+        let repository = top.join("real/repo");
+        std::fs::create_dir_all(repository.join("sub")).expect("a folder");
+        std::fs::create_dir(top.join("named")).expect("a folder");
+        std::fs::write(repository.join("sub/file"), "text").expect("a file");
+        let links = [
+            ("sub", "real/repo/link"),
+            ("real", "home"),
+            ("home", "far"),
+            ("../home/repo", "real/up"),
+            ("real/repo/sub", "into"),
+            ("../real/repo", "named/repo"),
+            ("../real/wt", "named/wt"),
+            ("round", "round"),
+        ];
+        for (to, link) in links {
+            std::os::unix::fs::symlink(to, top.join(link)).expect("a link");
+        }
+        let add_worktree = ["worktree", "add", "--quiet", "--detach", "../wt"];
+        for words in
+            [&["init", "--quiet"][..], &["add", "."], &["commit", "--quiet", "--message", "First"], &add_worktree]
+        {
+            run_git(&repository, words);
+        }
+        let of_both = "home/repo home/wt real/repo real/wt";
+        for (cwd, expected) in [
+            ("real/repo", "real/wt"),
+            ("real/wt", "real/repo"),
+            ("home/repo", "home/wt real/repo real/wt"),
+            ("home/wt", "home/repo real/repo real/wt"),
+            ("home/wt/sub", "home/repo/sub real/repo/sub real/wt/sub"),
+            ("far/repo", &format!("far/wt {of_both}")),
+            ("real/up", of_both),
+            ("named/repo", "named/wt real/repo real/wt"),
+            // The repository's root is not what such a link leads to.
+            ("into", "real/repo/sub real/wt/sub"),
+            ("real/repo/link", "real/repo/sub real/wt/link real/wt/sub"),
+            (
+                "home/repo/link",
+                "home/repo/sub home/wt/link home/wt/sub real/repo/link real/repo/sub real/wt/link real/wt/sub",
+            ),
+            ("home/gone", ""),
+            ("home/repo/gone", ""),
+            ("round", ""),
+            ("home", ""),
+        ] {
+            let found = worktrees(top.join(cwd).to_str().expect("a path that is text"));
+            let expected: Vec<_> = expected.split_whitespace().map(|path| top.join(path)).collect();
+            assert_eq!(found.iter().map(PathBuf::from).collect::<Vec<_>>(), expected, "{cwd}");
         }
     }
 }

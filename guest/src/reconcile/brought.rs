@@ -1,0 +1,56 @@
+//! Prompts that begin as the summary of a compaction does: a user brings one along from another session. The same told by the agent is
+//! what the user has said, unless it stands for what was said before.
+
+use serde_json::value::RawValue;
+
+use super::event::text_of;
+use super::sum::Sum;
+use super::turn::{Outcome, Turn};
+use crate::transcript::Remark;
+
+/// Such prompts of a transcript.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Brought {
+    /// How each may be told, all of it or a block of it, and the prompt itself.
+    prompts: Vec<(Sum, Sum)>,
+    /// The one that the agent's session begins with, if it does.
+    first: Option<Sum>,
+}
+
+impl Brought {
+    /// Notes a prompt of these blocks, if it is one.
+    pub(super) fn note(&mut self, blocks: &[&RawValue]) {
+        let summaries = blocks.iter().filter(|block| Remark::of(block.get()) == Some(Remark::Summary));
+        let mut told: Vec<Sum> = summaries.filter_map(|block| text_of(block)).map(|text| Sum::of(&text)).collect();
+        if told.is_empty() {
+            return;
+        }
+        let all: String = blocks.iter().filter_map(|block| text_of(block)).collect();
+        let prompt = Sum::of(&all);
+        told.push(prompt);
+        self.prompts.extend(told.into_iter().map(|told| (told, prompt)));
+    }
+
+    /// The same of a transcript of these turns. Before one that the agent's session begins with there is nothing that a summary could
+    /// stand for: nothing that is sure to be in that session.
+    #[must_use]
+    pub(super) fn among(mut self, turns: &[Turn]) -> Self {
+        if !self.prompts.is_empty() {
+            let is_one = |turn: &Turn| self.prompts.iter().any(|(_, prompt)| *prompt == turn.user);
+            let is_kept = |turn: &Turn| !turn.refused && !turn.is_command && turn.outcome != Outcome::Nothing;
+            let mut its = turns.iter().filter(|turn| turn.took_part != Some(false) && !turn.is_silent());
+            self.first = its.find(|turn| is_one(turn) || is_kept(turn)).map(|turn| turn.user);
+        }
+        self
+    }
+
+    /// Whether a user has said this, which is told in a user's name. `is_first`: before all else.
+    pub(super) fn has(&self, content: Option<&RawValue>, is_first: bool) -> bool {
+        if self.prompts.is_empty() {
+            return false;
+        }
+        let told = content.and_then(text_of).map(|text| Sum::of(&text));
+        let mut prompts = self.prompts.iter().filter(|(may_be_told, _)| told == Some(*may_be_told));
+        prompts.any(|(_, prompt)| !is_first || self.first == Some(*prompt))
+    }
+}
