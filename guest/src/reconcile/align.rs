@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use super::messages::left_out;
 use super::sum::Sum;
 use super::turn::{Half, Turn};
 
@@ -35,6 +36,8 @@ struct Sides<'a> {
     replay: &'a [Turn],
     /// Answers that tell the turn, whatever the prompt has become: long ones that both have once.
     telling: BTreeSet<Sum>,
+    /// The messages that are replayed.
+    messages: BTreeSet<Sum>,
 }
 
 impl<'a> Sides<'a> {
@@ -46,7 +49,8 @@ impl<'a> Sides<'a> {
             }
             once.into_iter().filter_map(|(sum, is_once)| is_once.then_some(sum)).collect::<BTreeSet<Sum>>()
         };
-        Self { log, replay, telling: &once(log) & &once(replay) }
+        let messages = replay.iter().flat_map(Turn::messages).collect();
+        Self { log, replay, telling: &once(log) & &once(replay), messages }
     }
 
     fn equal(&self, at: usize, other: usize) -> bool {
@@ -73,7 +77,7 @@ impl<'a> Sides<'a> {
         let is_beginning =
             may_go_on && replay.agent.begins_with(ours) || !log.is_finished() && log.agent.begins_with(theirs);
         if !ours.is_empty() && !theirs.is_empty() && !is_beginning {
-            return 0;
+            return if self.leaves_out_messages(at, other) { LONGER } else { 0 };
         }
         if log.is_silent() {
             // Nothing was said that this could be the rest of.
@@ -83,6 +87,28 @@ impl<'a> Sides<'a> {
             return 0;
         }
         if ours.length() < theirs.length() { SHORTER } else { LONGER }
+    }
+
+    /// Whether all that the agent tells of its own answer, which had come to its end, is as it was, and it leaves out some messages of
+    /// it, which it tells nowhere. The next turn is as it was, too: it has not answered the prompt anew.
+    fn leaves_out_messages(&self, at: usize, other: usize) -> bool {
+        let is_its_own = |turn: &Turn| turn.took_part == Some(true) && turn.is_finished() && !turn.user.is_empty();
+        let left_out = |at: usize, other: usize| {
+            let (log, replay) = (&self.log[at], &self.replay[other]);
+            let may_be_less = is_its_own(log) && replay.agent.sum().length() < log.agent.sum().length();
+            let left_out = may_be_less.then(|| left_out(&log.messages(), &replay.messages())).flatten();
+            left_out.is_some_and(|messages| messages.iter().all(|message| !self.messages.contains(message)))
+        };
+        let next = (at + 1..self.log.len()).find(|next| !self.is_others(*next));
+        let is_next = |(next, told): &(usize, usize)| *told < self.replay.len() && self.is_asked_alike(*next, *told);
+        let next = next.map(|next| (next, other + 1)).filter(is_next);
+        next.is_some_and(|(next, told)| self.equal(next, told) || left_out(next, told)) && left_out(at, other)
+    }
+
+    /// Whether the user says the same in both.
+    fn is_asked_alike(&self, at: usize, other: usize) -> bool {
+        let prompt = self.log[at].user;
+        !prompt.is_empty() && prompt == self.replay[other].user
     }
 
     /// Whether the agent may have gone on with its own answer, which had come to its end, where nobody heard it. What it

@@ -2,12 +2,14 @@
 //! file itself. A message that is such a prompt with something of that kind in the places of what was attached is that
 //! prompt.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::event::text_of;
+use super::images::{Images, Named};
 use super::marks::{self, Attached, letters};
 use super::sum::Sum;
 use crate::transcript::is_for_agent_alone;
@@ -27,6 +29,8 @@ pub(super) struct AttachedPrompts {
     prompts: VecDeque<Prompt>,
     /// What was said in all of them, also in those that are known no more, to the agent alone.
     for_agent: BTreeSet<Sum>,
+    /// The images in all of them.
+    images: Images,
 }
 
 /// One of them.
@@ -49,24 +53,32 @@ enum Marks {
 
 /// A content block that is no text, as far as it says what is attached.
 #[derive(Deserialize)]
-struct Block {
+struct Block<'a> {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
     uri: Option<String>,
     #[serde(default)]
     name: Option<String>,
-    #[serde(default)]
-    resource: Option<Resource>,
+    #[serde(borrow, default)]
+    data: Option<&'a RawValue>,
+    #[serde(rename = "mimeType", default)]
+    media_type: Option<String>,
+    #[serde(borrow, default)]
+    resource: Option<Resource<'a>>,
 }
 
 /// A file that is attached with what is in it.
 #[derive(Deserialize, Default)]
-struct Resource {
+struct Resource<'a> {
     #[serde(default)]
     uri: Option<String>,
     #[serde(default)]
     text: Option<String>,
+    #[serde(borrow, default)]
+    blob: Option<&'a RawValue>,
+    #[serde(rename = "mimeType", default)]
+    media_type: Option<String>,
 }
 
 impl AttachedPrompts {
@@ -74,11 +86,16 @@ impl AttachedPrompts {
     pub(super) fn note(&mut self, blocks: &[&RawValue]) {
         let for_agent = blocks.iter().filter(|block| is_for_agent_alone(block.get()));
         self.for_agent.extend(for_agent.filter_map(|block| text_of(block)).map(|text| Sum::of(&text)));
-        let Some(prompt) = Prompt::of(blocks) else { return };
+        let Some(prompt) = Prompt::of(blocks, &mut self.images) else { return };
         if self.prompts.len() == MOST {
             self.prompts.pop_front();
         }
         self.prompts.push_back(prompt);
+    }
+
+    /// A text with what stands for the addresses of images that were sent, if it has any.
+    pub(super) fn named(&self, text: &str) -> Option<Named> {
+        self.images.named(text)
     }
 
     /// Whether a client has said this to the agent alone, in one of its prompts.
@@ -146,8 +163,30 @@ impl AttachedPrompts {
     }
 }
 
+impl Block<'_> {
+    /// What stands for the address that has all of the data of an image, if this is one.
+    fn image(&self, images: &mut Images) -> Option<String> {
+        let resource = self.resource.as_ref();
+        let (data, media_type) = match self.kind.as_str() {
+            "image" => (self.data, self.media_type.as_deref()),
+            _ => (resource?.blob, resource?.media_type.as_deref().filter(|kind| kind.starts_with("image/"))),
+        };
+        let data = string(data?)?;
+        Some(images.note(&["data:", media_type?, ";base64,", &data]))
+    }
+}
+
+/// What this JSON says, if it is a string.
+fn string(json: &RawValue) -> Option<Cow<'_, str>> {
+    match serde_json::from_str::<&str>(json.get()) {
+        Ok(text) => Some(Cow::Borrowed(text)),
+        // It has something escaped.
+        Err(_) => serde_json::from_str::<String>(json.get()).ok().map(Cow::Owned),
+    }
+}
+
 impl Prompt {
-    fn of(blocks: &[&RawValue]) -> Option<Self> {
+    fn of(blocks: &[&RawValue], images: &mut Images) -> Option<Self> {
         let mut prompt = Self { letters: vec![String::new()], attached: Vec::new() };
         let (mut length, mut is_text) = (0, true);
         let has_words = |block: &RawValue| text_of(block).is_some_and(|text| !text.trim().is_empty());
@@ -168,9 +207,12 @@ impl Prompt {
                 continue;
             }
             is_text = false;
-            let Block { kind, uri, name, resource } = serde_json::from_str(block.get()).ok()?;
-            let Resource { uri: address, text } = resource.unwrap_or_default();
-            prompt.attached.push(Attached::file([uri, name, address].into_iter().flatten(), text.as_deref()));
+            let block: Block<'_> = serde_json::from_str(block.get()).ok()?;
+            let image = block.image(images);
+            let Block { kind, uri, name, resource, .. } = block;
+            let Resource { uri: address, text, .. } = resource.unwrap_or_default();
+            let names = [uri, name, address, image].into_iter().flatten();
+            prompt.attached.push(Attached::file(names, text.as_deref()));
             if matches!(kind.as_str(), "image" | "audio") {
                 prompt.attached.push(Attached::Medium(kind));
             }

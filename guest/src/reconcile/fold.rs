@@ -214,9 +214,9 @@ impl Fold {
             Event::Agent { message, content } => {
                 self.agent(number, message);
                 if let Some(text) = content.and_then(text_of)
-                    && let Some(Open { said: Said::Agent { agent, .. }, .. }) = &mut self.open
+                    && let Some(Open { said: Said::Agent { agent, .. }, review, .. }) = &mut self.open
                 {
-                    agent.push(&text);
+                    review.hear(&text, agent);
                 }
             }
             Event::Done => self.agent(number, None),
@@ -295,7 +295,7 @@ impl Fold {
         let mut texts = texts.peekable();
         // What is attached to a prompt is no other prompt.
         let has_text = texts.peek().is_some();
-        if has_text && self.is_behind_cut_short(message) {
+        if has_text && self.is_behind_prompt_alone(message) {
             self.close(Behind::AnotherTurn);
         }
         self.go_on_with(number, message, |open| {
@@ -303,19 +303,19 @@ impl Fold {
         });
         let strip = self.strip;
         if let Some(open) = &mut self.open {
-            texts.for_each(|text| open.said.hear(&text, strip));
+            texts.for_each(|text| open.said.hear(&text, strip, &self.attached));
         }
     }
 
     /// Whether this message of the user's comes behind another that is all the agent has kept of a turn: of that the log has more. What
     /// is attached to a prompt may be told as a message by itself.
-    fn is_behind_cut_short(&self, message: Option<&str>) -> bool {
+    fn is_behind_prompt_alone(&self, message: Option<&str>) -> bool {
         let Some(Open { said: Said::User(heard), message: before, .. }) = &self.open else { return false };
         if self.grain != Grain::Turns || message.is_none() || before.as_deref() == message {
             return false;
         }
         let prompt = Sum::of(&(self.strip)(heard.said()));
-        !prompt.is_empty() && self.wanted.is_cut_short(prompt) && !self.attached.is_prompt(prompt)
+        !prompt.is_empty() && self.wanted.is_answered(prompt) && !self.attached.is_prompt(prompt)
     }
 
     /// Something that no user has said belongs to the turn under way; a summary of all before it, to what comes first.
@@ -363,7 +363,8 @@ impl Fold {
             (more.is_ours, more.took_part) = (is_ours, took_part);
         }
         self.anything_else(number);
-        if let Some(open) = &mut self.open {
+        if let Some(open) = self.open.as_mut().filter(|open| message.is_none() || open.message.as_deref() != message) {
+            open.end_message();
             open.message = message.map(str::to_owned);
         }
     }
@@ -387,7 +388,7 @@ impl Fold {
             Said::User(heard) => {
                 let text = heard.as_sent(self.strip, &self.attached, &self.wanted);
                 let mut writer = self.wanted.of_user();
-                writer.push(&text);
+                heard.write(&text, &mut writer);
                 (writer, self.wanted.pieces_of(&text))
             }
             Said::UserAtLength(writer) => (writer, Vec::new()),
@@ -411,7 +412,9 @@ impl Fold {
             is_ours,
             is_command,
             took_part,
-            said: Said::Agent { user, agent, mut held },
+            said: Said::Agent { user, mut agent, mut held },
+            review,
+            messages,
             ended,
             made,
             ..
@@ -419,6 +422,7 @@ impl Fold {
         else {
             return;
         };
+        review.finish(&mut agent);
         // Readers are given as one what bears one tag.
         if tag.is_none() || tag != self.tag {
             self.begun = self.begun.saturating_add(1);
@@ -446,6 +450,7 @@ impl Fold {
         let finished = finished && uncopied == Uncopied::Nothing;
         held.extend(self.wanted.held_by_agent(&agent));
         let mut agent = agent.finish();
+        let messages = messages.finish(agent.sum());
         self.wanted.note_rests(user, agent.sum());
         // An agent that replays less than it did has not forgotten the rest but changed it.
         agent = self.wanted.kept(agent, is_ours && !finished);
@@ -471,6 +476,7 @@ impl Fold {
             one_with,
             user,
             agent,
+            messages,
             took_part,
             outcome,
             has_aside,

@@ -1,9 +1,12 @@
 //! What is told of a user's message, and which prompt that is.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use super::attached::AttachedPrompts;
+use super::images::{self, Named};
 use super::sum::Sum;
+use super::text::Writer;
 use super::turn::Strip;
 use super::wanted::Wanted;
 
@@ -17,10 +20,12 @@ pub(super) struct Heard {
     said: String,
     /// The same with what is told among it of what clients have said in their prompts to the agent alone, if anything is.
     all: Option<String>,
+    /// What stands in both for the addresses of images, and what these are.
+    addresses: BTreeMap<String, Sum>,
 }
 
 impl Heard {
-    /// What the user said.
+    /// What the user said, with what stands for the addresses of images.
     pub(super) fn said(&self) -> &str {
         &self.said
     }
@@ -31,9 +36,19 @@ impl Heard {
     }
 
     /// The user says more.
-    pub(super) fn hear(&mut self, text: &str) {
+    pub(super) fn hear(&mut self, text: &str, attached: &AttachedPrompts) {
+        let named = attached.named(text);
+        let text = named.as_ref().map_or(text, |named| &named.text);
         self.said.push_str(text);
         self.hear_in_all(text);
+        if let Some(Named { addresses, .. }) = named {
+            self.addresses.extend(addresses);
+        }
+    }
+
+    /// Writes a part of it as it was told.
+    pub(super) fn write(&self, text: &str, writer: &mut Writer) {
+        images::write(text, &self.addresses, writer);
     }
 
     /// Something is told that a client has said to the agent alone.
@@ -50,7 +65,11 @@ impl Heard {
 
     /// What the user has said, without what tells of something that was attached to a prompt.
     pub(super) fn as_sent(&self, strip: Strip, attached: &AttachedPrompts, wanted: &Wanted) -> Cow<'_, str> {
-        let is_prompt = |text: &str| wanted.is_prompt(Sum::of(text));
+        let is_prompt = |text: &str| {
+            let mut writer = Writer::default();
+            self.write(text, &mut writer);
+            wanted.is_prompt(writer.sum())
+        };
         let is_of_prompts = |text: &str| !wanted.pieces_of(text).is_empty();
         let all = self.all.as_deref().filter(|all| all.len() <= LOOKED_THROUGH).map(strip);
         let said = strip(&self.said);

@@ -1,7 +1,10 @@
 //! The turn under way where entries are read one by one.
 
+use super::attached::AttachedPrompts;
 use super::heard::Heard;
+use super::messages::Messages;
 use super::places::Gathered;
+use super::review::Review;
 use super::sum::Sum;
 use super::text::Writer;
 use super::turn::{Half, Strip};
@@ -18,6 +21,10 @@ pub(super) struct Open {
     pub(super) is_command: bool,
     pub(super) took_part: Option<bool>,
     pub(super) said: Said,
+    /// What the agent tells of a review, as far as it waits for the answer to that.
+    pub(super) review: Review,
+    /// What messages the answer is made of.
+    pub(super) messages: Messages,
     /// The message that its last entry is a part of; long ones have several.
     pub(super) message: Option<String>,
     /// How it ended, if it did.
@@ -47,9 +54,18 @@ impl Open {
             is_command: false,
             took_part: None,
             said: Said::User(Heard::default()),
+            review: Review::default(),
+            messages: Messages::default(),
             message: None,
             ended: None,
             made: None,
+        }
+    }
+
+    /// What comes next is no part of the same message.
+    pub(super) fn end_message(&mut self) {
+        if let Said::Agent { agent, .. } = &self.said {
+            self.messages.end(agent.sum());
         }
     }
 
@@ -68,14 +84,14 @@ impl Open {
 }
 
 impl Said {
-    /// The user says more.
-    pub(super) fn hear(&mut self, text: &str, strip: Strip) {
+    /// The user says more; what is attached to some prompts is known.
+    pub(super) fn hear(&mut self, text: &str, strip: Strip, attached: &AttachedPrompts) {
         match self {
             Self::User(heard) => {
-                heard.hear(text);
+                heard.hear(text, attached);
                 if heard.is_long() {
                     let mut writer = Writer::default();
-                    writer.push(&strip(heard.said()));
+                    heard.write(&strip(heard.said()), &mut writer);
                     *self = Self::UserAtLength(writer);
                 }
             }

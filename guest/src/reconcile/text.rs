@@ -172,6 +172,14 @@ impl Writer {
         }
     }
 
+    /// Something comes next of which no more is known than this. Neither what it is made of nor where it ends is noted.
+    pub(super) fn push_sum(&mut self, sum: Sum) {
+        if std::mem::take(&mut self.backslash) {
+            self.count(b'\\');
+        }
+        self.sum = self.sum.followed_by(sum);
+    }
+
     /// What it came to. A backslash at the very end marks the end of a line whose next one never came.
     pub(super) fn finish(self) -> Text {
         let beginnings = match self.kept {

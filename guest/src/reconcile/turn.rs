@@ -29,6 +29,8 @@ pub struct Turn {
     pub user: Sum,
     /// What the agent said, thoughts excluded.
     pub agent: Text,
+    /// The messages that this is made of, where there are several.
+    pub messages: Few<Sum>,
     /// Whether the agent took part in it: it went to its session, or to another. Not known of what no prompt through the
     /// layer began.
     pub took_part: Option<bool>,
@@ -138,11 +140,18 @@ impl Turn {
     /// The agent has gone on with it here.
     pub(super) fn go_on(&mut self, rest: &Self) {
         self.lie_with(rest);
+        self.messages = [self.messages(), rest.messages()].concat().into();
         self.agent = self.agent.followed_by(&rest.agent);
         if self.outcome == Outcome::Nothing && !self.agent.sum().is_empty() {
             self.outcome = Outcome::CutOff;
         }
         self.refused &= rest.agent.sum().is_empty();
+    }
+
+    /// The messages that the answer is made of, as far as they are told from each other.
+    pub(super) fn messages(&self) -> Vec<Sum> {
+        let all = self.agent.sum();
+        if self.messages.is_empty() && !all.is_empty() { vec![all] } else { self.messages.to_vec() }
     }
 
     /// That one is a part of it, though it does not follow what is known of it.

@@ -39,9 +39,8 @@ pub(super) struct Beside {
     joined: Vec<(Sum, Vec<Half>)>,
     /// What the user said to the agent: a message may be put together of it.
     pieces: Pieces,
-    /// The same in turns through the layer that did not come to their end, of which the transcript has a part of the answer, and in
-    /// slash commands.
-    cut_short: BTreeSet<Sum>,
+    /// The same in turns through the layer of which the transcript has an answer, or a part of one, and that were not had at once with others.
+    answered: BTreeSet<Sum>,
     /// What the transcript has more of turns that have gone by: it may be the end of a later one.
     rests: Vec<Sum>,
 }
@@ -67,11 +66,9 @@ impl Wanted {
         }
         let its = transcript.iter().filter(|turn| turn.took_part != Some(false));
         let pieces = its.map(|turn| turn.user).collect();
-        let is_cut_short = |turn: &&Turn| turn.took_part == Some(true) && turn.may_be_kept_in_part();
-        let has_answer = |turn: &&Turn| !turn.agent.sum().is_empty();
-        let cut_short = transcript.iter().filter(is_cut_short).filter(has_answer).map(|turn| turn.user).collect();
+        let answered = answered(transcript).collect();
         let joined = joined(transcript);
-        Self::Beside(Beside { answers, gone_on, halves, joined, pieces, cut_short, rests: Vec::new() })
+        Self::Beside(Beside { answers, gone_on, halves, joined, pieces, answered, rests: Vec::new() })
     }
 
     /// Of messages that may be put together of these prompts.
@@ -129,10 +126,10 @@ impl Wanted {
         matches!(self, Self::Beside(Beside { pieces, .. }) if pieces.contains(message))
     }
 
-    /// Whether the user said just this in a turn that did not come to its end, or called a command: the agent may have kept nothing
-    /// else of it.
-    pub(super) fn is_cut_short(&self, message: Sum) -> bool {
-        matches!(self, Self::Beside(Beside { cut_short, .. }) if cut_short.contains(&message))
+    /// Whether the user said just this in a turn of which the transcript has an answer: the agent may have kept nothing else of it, where
+    /// the turn was cut off or the answer was a notice, or none of the model's.
+    pub(super) fn is_answered(&self, message: Sum) -> bool {
+        matches!(self, Self::Beside(Beside { answered, .. }) if answered.contains(&message))
     }
 
     /// The prompts that the user's message was put together of.
@@ -182,6 +179,18 @@ impl Wanted {
         *room = room.saturating_sub(answer.kept());
         answer
     }
+}
+
+/// What the user said in turns through the layer of which the transcript has an answer. Of turns that were had at once an agent may tell the
+/// prompts first and then the answers.
+fn answered(transcript: &[Turn]) -> impl Iterator<Item = Sum> {
+    let is_apart = |at: usize| {
+        let mut two = transcript[at.saturating_sub(1)..].windows(2).take(if at == 0 { 1 } else { 2 });
+        two.all(|two| two[0].at.end() < two[1].at.start())
+    };
+    let its = transcript.iter().enumerate().filter(|(_, turn)| turn.took_part == Some(true));
+    let its = its.filter(move |(at, turn)| turn.may_be_kept_in_part() || is_apart(*at));
+    its.map(|(_, turn)| turn).filter(|turn| !turn.agent.sum().is_empty()).map(|turn| turn.user)
 }
 
 /// What prompts of a transcript that nobody answered are together with those behind them: some of the last.

@@ -162,6 +162,47 @@ fn what_is_said_between_two_files_is_a_part_of_the_prompt() {
     is_known_again(&prompt, &format!("Good morning{one} again{other}"));
 }
 
+/// An image with this data.
+fn image_of(media_type: &str, data: &str) -> Value {
+    json!({"type": "image", "data": data, "mimeType": media_type})
+}
+
+/// A link to it that has all of it, as Codex tells it.
+fn data_link(media_type: &str, data: &str) -> String {
+    format!("[@image](data:{media_type};base64,{data})")
+}
+
+#[test]
+fn a_prompt_is_known_again_though_the_data_of_its_images_is_told_as_text_behind_all() {
+    let (short, long) = ("iVBORw0KGgo=", "iVBORw/0KGgo+".repeat(30_000));
+    let (one, other) = (image_of("image/png", short), image_of("image/jpeg", &long));
+    let (told_one, told_other) = (data_link("image/png", short), data_link("image/jpeg", &long));
+    let elsewhere =
+        json!({"type": "image", "data": short, "mimeType": "image/png", "uri": "https://a.b/c%20d.png?e=f"});
+    let blob =
+        json!({"type": "resource", "resource": {"uri": "file:///work/a.png", "mimeType": "image/png", "blob": short}});
+    for (prompt, told) in [
+        (vec![one.clone(), text("What is it?")], vec![text("What is it?"), text(&told_one)]),
+        (vec![text("What is "), one.clone(), text("?")], vec![text("What is ?"), text(&told_one)]),
+        (
+            vec![text("Compare "), one.clone(), text(" with "), other.clone()],
+            vec![text("Compare  with "), text(&told_one), text(&told_other)],
+        ),
+        (vec![other.clone(), one.clone(), text("Compare")], vec![text(&format!("Compare{told_other}{told_one}"))]),
+        (vec![one.clone()], vec![text(&told_one)]),
+        (vec![other.clone()], vec![text(&told_other)]),
+        (vec![one.clone(), one.clone()], vec![text(&told_one), text(&told_one)]),
+        (vec![text("And "), elsewhere], vec![text("And "), text("[@image](https://a.b/c%20d.png?e=f)")]),
+        (vec![text("And "), blob], vec![text("And "), text(&told_one)]),
+        (
+            vec![text("Like "), file("a.rs"), one.clone()],
+            vec![text(&format!("Like [@a.rs](file:///work/a.rs){}", context("a.rs", "fn main() {}"))), text(&told_one)],
+        ),
+    ] {
+        is_known_again_in(&prompt, &told);
+    }
+}
+
 #[test]
 fn what_an_agent_has_read_of_a_link_is_not_what_the_user_said() {
     let called = for_agent("Called the Read tool with the following input: {\"filePath\":\"/work/a.rs\"}");
@@ -220,6 +261,9 @@ fn what_the_user_said_like_that_stays_another_prompt() {
         (vec![text("Explain "), file("a.rs")], "Explain --- Resource: file:///work/b.rs ---\nfn main() {}\n---"),
         (vec![text("Explain "), file("a.rs")], "Explain [b.rs]"),
         (vec![for_agent("Use these skills: review."), text("Fix it")], "Use these skills: review."),
+        (vec![text("Like this: "), image()], "Like this: [@image](data:image/png;base64,aGl=)"),
+        (vec![text("Like this: "), image()], "Not like this: [@image](data:image/png;base64,aGk=)"),
+        (vec![text("Like this: "), image()], "Like this: (data:image/png;base64,aGk=)"),
     ] {
         let (store, world) = (Memory::new(), World::unrecorded());
         let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));

@@ -136,3 +136,47 @@ fn what_the_user_went_back_behind_is_set_aside_though_it_was_a_command() {
     assert_eq!(texts, [FIX, OUTSIDE].concat());
     assert!(set_aside.as_u64() > Some(0));
 }
+
+/// A review as Codex tells it, of which the user has seen the answer alone.
+fn review(of: &str, answer: &str) -> Vec<Value> {
+    let told = |text: String| chunk("agent_message_chunk", &text);
+    vec![
+        told(format!("Entered review mode: {of}")),
+        told(format!("Exited review mode: {answer}")),
+        message(&format!("answer to {of}"), answer),
+    ]
+}
+
+#[test]
+fn a_review_stays_in_its_place_though_its_answer_is_told_twice_and_without_the_prompt() {
+    const REVIEW: [&str; 2] = ["/review", "Looks good to me."];
+    const OF_TESTS: [&str; 2] = ["/review Exited review mode: of tests", "One\n- two"];
+    let hello = [user(FIX[0]), message("m1", FIX[1])];
+    let thanks = [user(THANKS[0]), message("m9", THANKS[1])];
+    let told = review("current changes", REVIEW[1]);
+    let of_tests = review("Exited review mode: of tests", OF_TESTS[1]);
+    for (name, turns, told) in [
+        ("last", &[FIX, REVIEW][..], [&hello[..], &told].concat()),
+        ("in the midst", &[FIX, REVIEW, THANKS], [&hello[..], &told, &thanks].concat()),
+        ("first", &[REVIEW, THANKS], [&told[..], &thanks].concat()),
+        ("twice", &[FIX, REVIEW, OF_TESTS, THANKS], [&hello[..], &told, &of_tests, &thanks].concat()),
+        ("the same twice", &[FIX, REVIEW, REVIEW], [&hello[..], &told, &told].concat()),
+        ("behind another", &[FIX, REVIEW, THANKS, OF_TESTS], [&hello[..], &told, &thanks, &of_tests].concat()),
+    ] {
+        stays(name, turns, &told, &[OUTSIDE]);
+    }
+}
+
+#[test]
+fn a_review_that_was_had_without_the_layer_is_shown_as_it_is_told() {
+    let world = World::unrecorded();
+    let store = had(&[FIX], &world);
+    let hello = [user(FIX[0]), message("m1", FIX[1])];
+    let told = [&hello[..], &review("current changes", "Looks good to me.")].concat();
+    let answer =
+        format!("{}Entered review mode: current changesExited review mode: Looks good to me.Looks good to me.", FIX[1]);
+    for time in ["first", "again"] {
+        let expected = vec![("user".to_owned(), FIX[0].to_owned()), ("agent".to_owned(), answer.clone())];
+        assert_eq!(shown(&store, &world, &told).0, expected, "{time}");
+    }
+}

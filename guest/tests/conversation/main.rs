@@ -57,6 +57,7 @@ mod late_replays_interrupted;
 mod layers;
 mod layers_lists;
 mod layers_one_store;
+mod left_out;
 mod life;
 mod limits;
 mod login;
