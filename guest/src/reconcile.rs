@@ -26,6 +26,7 @@ mod marks;
 mod messages;
 mod mingled;
 mod open_turn;
+mod parts;
 mod pieces;
 mod places;
 mod plan;

@@ -41,7 +41,7 @@ pub use laid_out::LaidOut;
 pub use open_calls::OpenCalls;
 pub use position::Position;
 pub use recorder::{Flushed, LogEnd, Piece, Recorder};
-pub use remark::Remark;
+pub use remark::{Remark, before_hook, is_in_answers, takes_summary, without_marks};
 pub use replay::{Part, Progress, Replay, Start};
 pub use retold::{Repeats, Retold, TakenOver, Unprompted, Whereabouts};
 pub use spans::length;

@@ -127,8 +127,9 @@ impl<'a> Sides<'a> {
         if ours.length() > theirs.length() {
             let rest = Half::Answer(ours.behind(theirs));
             let mut behind = self.replay[other + 1..].iter().take(LOOKED_AHEAD);
-            return behind
-                .any(|turn| turn.holds.contains(&rest) && self.log.iter().all(|ours| ours.said() != turn.said()));
+            return behind.any(|turn| {
+                turn.parts.halves().contains(&rest) && self.log.iter().all(|ours| ours.said() != turn.said())
+            });
         }
         let rest = theirs.behind(ours);
         let behind = self.log[at + 1..].iter().take(LOOKED_AHEAD);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::transcript::{Ended, Entry, Kind, Remark, is_for_agent_alone};
+use crate::transcript::{Ended, Entry, Kind, Remark, is_for_agent_alone, without_marks};
 
 /// An entry, as far as it matters who said what.
 #[derive(Debug)]
@@ -82,6 +82,11 @@ impl<'a> Event<'a> {
                     }
                     "user_message_chunk" => Self::User { message, content },
                     "agent_message_chunk" => Self::Agent { message, content },
+                    "agent_thought_chunk"
+                        if content.is_some_and(|block| Remark::of(block.get()) == Some(Remark::Snapshot)) =>
+                    {
+                        Self::Remark { remark: Remark::Summary, message, content }
+                    }
                     _ => Self::Done,
                 }
             }
@@ -89,6 +94,13 @@ impl<'a> Event<'a> {
             _ => Self::Other,
         }
     }
+}
+
+/// What an agent says in a content block, if that is text.
+pub(super) fn agents_text(block: &RawValue) -> Option<Cow<'_, str>> {
+    let text = text_of(block)?;
+    let words = without_marks(&text);
+    Some(if words.len() == text.len() { text } else { Cow::Owned(words.to_owned()) })
 }
 
 /// The text of a content block, if it is one of text.

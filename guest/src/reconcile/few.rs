@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 /// Some of these, mostly none, which takes the room of a pointer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Few<T>(Option<Box<Box<[T]>>>);
+pub(super) struct Few<T>(Option<Box<Box<[T]>>>);
 
 impl<T> Default for Few<T> {
     fn default() -> Self {

@@ -8,18 +8,19 @@ use super::asides::{Apart, Asides};
 use super::attached::AttachedPrompts;
 use super::brought::Brought;
 use super::commands;
-use super::event::{Event, text_of};
+use super::event::{Event, agents_text, text_of};
 use super::grain::Grain;
 use super::heard::Heard;
 use super::late::Ends;
 use super::open_turn::{Open, Said};
+use super::parts::Parts;
 use super::pieces::Pieces;
 use super::places::gaps;
 use super::sum::Sum;
 use super::turn::{Outcome, Strip, Turn, Uncopied};
 use super::wanted::Wanted;
 use crate::store::Known;
-use crate::transcript::{Ended, Entry, Remark, speakers};
+use crate::transcript::{Ended, Entry, Remark, is_in_answers, speakers};
 
 /// Folds entries into turns.
 #[derive(Debug)]
@@ -197,6 +198,11 @@ impl Fold {
                     (open.is_ours, open.took_part, open.is_command) = (true, took_part, is_command);
                 }
             }
+            Event::User { content: Some(content), .. }
+                if text_of(content).is_some_and(|text| self.is_in_answer(&text)) =>
+            {
+                self.anything_else(number);
+            }
             Event::User { message, content } => {
                 // An echo is a part of the turn that it comes in.
                 if entry.is_some_and(|entry| entry.turn.is_none() && entry.speaker.is_none()) {
@@ -213,7 +219,7 @@ impl Fold {
             Event::Remark { remark, .. } => self.remark(number, remark),
             Event::Agent { message, content } => {
                 self.agent(number, message);
-                if let Some(text) = content.and_then(text_of)
+                if let Some(text) = content.and_then(agents_text)
                     && let Some(Open { said: Said::Agent { agent, .. }, review, .. }) = &mut self.open
                 {
                     review.hear(&text, agent);
@@ -318,14 +324,28 @@ impl Fold {
         !prompt.is_empty() && self.wanted.is_answered(prompt) && !self.attached.is_prompt(prompt)
     }
 
-    /// Something that no user has said belongs to the turn under way; a summary of all before it, to what comes first.
+    /// Something that no user has said belongs to the turn under way; a summary of all before it, to what comes first, and what nobody is
+    /// shown, to what it stands in.
     fn remark(&mut self, number: u64, remark: Remark) {
-        if remark == Remark::Summary && self.is_at_beginning() {
-            self.begins_with_summary = true;
-            self.entry(number);
-        } else {
-            self.anything_else(number);
+        match remark {
+            Remark::Summary | Remark::Snapshot if self.is_at_beginning() => {
+                self.begins_with_summary = true;
+                self.entry(number);
+            }
+            Remark::Hidden => {
+                self.entry(number);
+            }
+            Remark::Summary | Remark::Snapshot | Remark::OfTurn => self.anything_else(number),
         }
+    }
+
+    /// Whether the agent says this in its user's name in the midst of an answer: the user has not said it in any prompt, and the
+    /// transcript has more of that answer than was told so far.
+    fn is_in_answer(&self, text: &str) -> bool {
+        let Some(Open { said: Said::Agent { user, agent, .. }, .. }) = &self.open else { return false };
+        is_in_answers(text)
+            && !self.wanted.is_prompt(Sum::of(text))
+            && self.wanted.is_answered_at_length(*user, agent.sum())
     }
 
     /// Something that is told as the user's and is for the agent alone. It stands with what the user said, and is not that.
@@ -454,7 +474,7 @@ impl Fold {
         self.wanted.note_rests(user, agent.sum());
         // An agent that replays less than it did has not forgotten the rest but changed it.
         agent = self.wanted.kept(agent, is_ours && !finished);
-        let holds = held.into();
+        let parts = Parts::of(held, messages);
         let has_ended_well = matches!(ended, None | Some(Ended::Well));
         let outcome = match finished {
             true => Outcome::Finished,
@@ -476,14 +496,13 @@ impl Fold {
             one_with,
             user,
             agent,
-            messages,
             took_part,
             outcome,
             has_aside,
             refused,
             is_command,
             uncopied,
-            holds,
+            parts,
         });
     }
 }

@@ -9,6 +9,7 @@ use super::sum::Sum;
 use super::text::Writer;
 use super::turn::Strip;
 use super::wanted::Wanted;
+use crate::transcript::before_hook;
 
 /// How much of a user's message is looked through for the layer's own words, which stand in front.
 const LOOKED_THROUGH: usize = 256 * 1024;
@@ -73,6 +74,7 @@ impl Heard {
         let is_of_prompts = |text: &str| !wanted.pieces_of(text).is_empty();
         let all = self.all.as_deref().filter(|all| all.len() <= LOOKED_THROUGH).map(strip);
         let said = strip(&self.said);
+        let said = before_hook(&said).map(|prompt| Cow::Owned(prompt.to_owned())).unwrap_or(said);
         let told = || all.iter().chain([&said]);
         // What a client has said to the agent alone may be a prompt by itself, or a part of one.
         if let Some(prompt) = told().find(|text| is_prompt(text)) {

@@ -25,7 +25,8 @@ pub(super) fn joined<'a>(
     let (mut ours, mut theirs) = (Joining::of(log), Joining::of(replay));
     for Same { turns, told } in same {
         let (Some(one), Some(same)) = (ours.join(turns), theirs.join(told)) else { continue };
-        (same.user, same.agent, same.holds) = (one.user, one.agent.clone(), one.holds.clone());
+        (same.user, same.agent) = (one.user, one.agent.clone());
+        same.parts.set_halves(one.parts.halves().to_vec());
     }
     for group in groups {
         ours.join(group);

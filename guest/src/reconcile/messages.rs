@@ -1,6 +1,5 @@
 //! The messages that an answer is made of. An agent need not keep each: warnings, and what it says of errors, some tell only once.
 
-use super::few::Few;
 use super::sum::Sum;
 
 /// How many messages of one answer are told from each other.
@@ -24,10 +23,10 @@ impl Messages {
     }
 
     /// All of them, where there are several and not too many.
-    pub(super) fn finish(mut self, said: Sum) -> Few<Sum> {
+    pub(super) fn finish(mut self, said: Sum) -> Vec<Sum> {
         self.end(said);
         let are_told_apart = (2..=MOST).contains(&self.sums.len());
-        if are_told_apart { self.sums.into() } else { Few::default() }
+        if are_told_apart { self.sums } else { Vec::new() }
     }
 }
 

@@ -7,7 +7,7 @@ use super::align::align;
 use super::draft::is_held;
 use super::places::Places;
 use super::sum::Sum;
-use super::turn::{Halves, Turn};
+use super::turn::Turn;
 
 /// The replay, with the turns of the log that its summary stands for before it. `ends_with`: whether the answer of a turn of the log
 /// ends with this; a turn may be compacted while it is under way.
@@ -47,5 +47,7 @@ fn summed_up_until(log: &[Turn], paired: Option<usize>, replay: &[Turn]) -> usiz
 
 /// A turn that the agent does not tell.
 fn untold(turn: &Turn) -> Turn {
-    Turn { at: Places::none(), holds: Halves::default(), ..turn.clone() }
+    let mut untold = Turn { at: Places::none(), ..turn.clone() };
+    untold.parts.set_halves(Vec::new());
+    untold
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::few::Few;
+use super::parts::Parts;
 use super::places::Places;
 use super::sum::Sum;
 use super::text::Text;
@@ -29,8 +29,6 @@ pub struct Turn {
     pub user: Sum,
     /// What the agent said, thoughts excluded.
     pub agent: Text,
-    /// The messages that this is made of, where there are several.
-    pub messages: Few<Sum>,
     /// Whether the agent took part in it: it went to its session, or to another. Not known of what no prompt through the
     /// layer began.
     pub took_part: Option<bool>,
@@ -44,9 +42,8 @@ pub struct Turn {
     pub is_command: bool,
     /// How much of it the agent's session need not have.
     pub uncopied: Uncopied,
-    /// What it is known to hold of turns of the other side; of rests of their answers, what it ends with. What was put
-    /// together holds the prompts of all that it was put together of.
-    pub holds: Halves,
+    /// What it is known to be made of, and to hold.
+    pub parts: Parts,
 }
 
 /// How much of a turn was written between when the agent was asked to fork its session and when it answered: it has copied what
@@ -76,9 +73,6 @@ pub enum Outcome {
     /// It failed, or was cancelled, before the agent said anything: the prompt need not have reached it, or stay there.
     Nothing,
 }
-
-/// Some halves of turns.
-pub(super) type Halves = Few<Half>;
 
 /// A turn of which there is one half only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +134,7 @@ impl Turn {
     /// The agent has gone on with it here.
     pub(super) fn go_on(&mut self, rest: &Self) {
         self.lie_with(rest);
-        self.messages = [self.messages(), rest.messages()].concat().into();
+        self.parts.set_messages([self.messages(), rest.messages()].concat());
         self.agent = self.agent.followed_by(&rest.agent);
         if self.outcome == Outcome::Nothing && !self.agent.sum().is_empty() {
             self.outcome = Outcome::CutOff;
@@ -151,7 +145,7 @@ impl Turn {
     /// The messages that the answer is made of, as far as they are told from each other.
     pub(super) fn messages(&self) -> Vec<Sum> {
         let all = self.agent.sum();
-        if self.messages.is_empty() && !all.is_empty() { vec![all] } else { self.messages.to_vec() }
+        if self.parts.messages().is_empty() && !all.is_empty() { vec![all] } else { self.parts.messages().to_vec() }
     }
 
     /// That one is a part of it, though it does not follow what is known of it.
@@ -162,7 +156,7 @@ impl Turn {
     /// It and that one are one.
     pub(super) fn join(&mut self, other: &Self) {
         let begun_at = self.begun_at().min(other.begun_at());
-        self.holds = [self.prompts(), other.prompts()].concat().into();
+        self.parts.set_halves([self.prompts(), other.prompts()].concat());
         self.go_on(other);
         self.refused &= other.refused;
         self.is_command &= other.is_command;
@@ -177,12 +171,12 @@ impl Turn {
 
     /// What the user said in it, or in each of the turns that it was put together of.
     pub(super) fn prompts(&self) -> Vec<Half> {
-        if self.holds.is_empty() { vec![Half::Prompt(self.user)] } else { self.holds.to_vec() }
+        if self.parts.halves().is_empty() { vec![Half::Prompt(self.user)] } else { self.parts.halves().to_vec() }
     }
 
     /// What the user said in it, in the pieces that it was put together of, one behind the other, if they are known.
     pub(super) fn pieces(&self) -> Vec<Sum> {
-        let prompts = self.holds.iter().filter_map(|half| match half {
+        let prompts = self.parts.halves().iter().filter_map(|half| match half {
             Half::Prompt(prompt) => Some(*prompt),
             Half::Answer(_) => None,
         });
@@ -202,19 +196,19 @@ impl Turn {
 
     /// Whether it was begun by what the user says in that one, or one of the turns that it was put together of was.
     pub(super) fn is_begun_by(&self, other: &Self) -> bool {
-        !other.user.is_empty() && (self.user == other.user || self.holds.contains(&Half::Prompt(other.user)))
+        !other.user.is_empty() && (self.user == other.user || self.parts.halves().contains(&Half::Prompt(other.user)))
     }
 
     /// Whether one of the turns that it was put together of was begun by what the user says in that other one, and not by
     /// the same in this one.
     pub(super) fn has_more_prompts(&self, one: &Self, other: &Self) -> bool {
-        let as_often = self.holds.iter().filter(|half| **half == Half::Prompt(other.user)).count();
+        let as_often = self.parts.halves().iter().filter(|half| **half == Half::Prompt(other.user)).count();
         !other.user.is_empty() && as_often > usize::from(one.user == other.user)
     }
 
     /// Whether that one is half a turn, and this one is known to have it with more of the same kind before or after it:
     /// agents put together what one side said without an answer of the other.
     pub fn holds(&self, other: &Self) -> bool {
-        other.half().is_some_and(|half| self.holds.contains(&half))
+        other.half().is_some_and(|half| self.parts.halves().contains(&half))
     }
 }

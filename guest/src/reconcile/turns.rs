@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::asides::{Apart, Asides};
-use super::event::{Event, text_of};
+use super::event::{Event, agents_text};
 use super::fold::Fold;
 use super::grain::Grain;
 use super::replayed::Replayed;
@@ -78,7 +78,7 @@ fn ends_with<S: Storage>(storage: &S, session: &Session, own_end: u32, turn: &Tu
     Replay::up_to(session, own_end).each(storage, |number, text| {
         if turn.at.runs().any(|run| run.contains(&number))
             && let Event::Agent { content: Some(content), .. } = Event::parse(text)
-            && let Some(text) = text_of(content)
+            && let Some(text) = agents_text(content)
         {
             answer.push(&text);
         }

@@ -132,6 +132,13 @@ impl Wanted {
         matches!(self, Self::Beside(Beside { answered, .. }) if answered.contains(&message))
     }
 
+    /// Whether the transcript has an answer to this that came to its end, and is longer.
+    pub(super) fn is_answered_at_length(&self, user: Sum, answer: Sum) -> bool {
+        let Self::Beside(Beside { answers, .. }) = self else { return false };
+        let is_longer = |(other, is_finished): &(Sum, bool)| *is_finished && other.length() > answer.length();
+        answers.get(&user).is_some_and(|answers| answers.iter().any(is_longer))
+    }
+
     /// The prompts that the user's message was put together of.
     pub(super) fn pieces_of(&self, message: &str) -> Vec<Half> {
         let Self::Beside(Beside { pieces, .. }) = self else { return Vec::new() };

@@ -1,43 +1,165 @@
-//! What an agent tells in its user's name, and no user has said: Claude Code records so what it has to tell its model.
+//! What an agent tells in its user's name, and no user has said: agents record so what they have to tell their model. And what they
+//! write into their own words when they tell them again.
 
 use crate::rpc::{Object, text};
-
-/// That a turn was interrupted.
-const INTERRUPTED: [&str; 2] = ["[Request interrupted by user]", "[Request interrupted by user for tool use]"];
-/// How the summary begins that stands for what was said before, once that was compacted.
-const SUMMARY: &str = "This session is being continued from a previous conversation that ran out of context";
-/// What a command has printed, and what comes before that, stand between these.
-const TAGS: [(&str, &str); 3] = [
-    ("<local-command-stdout>", "</local-command-stdout>"),
-    ("<local-command-stderr>", "</local-command-stderr>"),
-    ("<local-command-caveat>", "</local-command-caveat>"),
-];
 
 /// What it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remark {
     /// A summary of what was said before.
     Summary,
+    /// The same, which is shown as what the agent has in mind.
+    Snapshot,
     /// Something about the turn that it stands in.
     OfTurn,
+    /// Something that nobody is shown.
+    Hidden,
 }
+
+/// What a message says.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    /// Just this.
+    Whole(&'static str),
+    /// It begins so.
+    Begins(&'static str),
+    /// It begins and ends so.
+    Between(&'static str, &'static str),
+    /// Nothing but such marks with a name in them, up to `]`, and what tells of a file beside it.
+    Marks(&'static str),
+}
+
+use Form::{Begins, Between, Marks, Whole};
+
+/// What is known, by agent.
+#[rustfmt::skip]
+const FORMS: &[(Form, Remark)] = &[
+    // Claude Code: a turn was interrupted.
+    (Whole("[Request interrupted by user]"), Remark::OfTurn),
+    (Whole("[Request interrupted by user for tool use]"), Remark::OfTurn),
+    // What a command has printed, and what comes before that.
+    (Between("<local-command-stdout>", "</local-command-stdout>"), Remark::OfTurn),
+    (Between("<local-command-stderr>", "</local-command-stderr>"), Remark::OfTurn),
+    (Between("<local-command-caveat>", "</local-command-caveat>"), Remark::OfTurn),
+    // What stands for all that was said before, once that was compacted.
+    (Begins("This session is being continued from a previous conversation that ran out of context"), Remark::Summary),
+    // Gemini CLI: what it has its model know, and what its tools have given.
+    (Between("<session_context>", "</session_context>"), Remark::Hidden),
+    (Between(HOOK.0, HOOK.1), Remark::Hidden),
+    (Marks("[Function Response: "), Remark::Hidden),
+    // It has its model go on.
+    (Whole("System: Please continue."), Remark::OfTurn),
+    (Between("System: Potential loop detected. Details: ", "Avoid repeating the same tool calls or responses without new results."), Remark::OfTurn),
+    // What stands for all that was said before, once that was compressed.
+    (Begins("<state_snapshot>"), Remark::Snapshot),
+    (Between("<scratchpad>", "</state_snapshot>"), Remark::Snapshot),
+];
+
+/// What a user may say as well: it is no remark but in the midst of an answer. Gemini CLI has its model go on, and Codex has it do
+/// what was planned.
+const IN_ANSWERS: [&str; 2] = ["Please continue.", "Implement the approved plan."];
+
+/// What Gemini CLI has its model say to a summary.
+const TAKEN: &str = "Got it. Thanks for the additional context!";
+/// What it has its model say where that has not answered what a tool gave.
+const INTERRUPTED: &str = "[The previous response was interrupted before it completed.]";
+/// What a hook has it tell its model behind a prompt.
+const HOOK: (&str, &str) = ("<hook_context>", "</hook_context>");
+/// What it tells before its model's words of a thought, and behind them of a call.
+const THOUGHT: &str = "[Thought: true]";
+const CALL: &str = "[Function Call: ";
+/// What it tells of a file.
+const FILES: [&str; 4] = ["[Image: ", "[Audio: ", "[Video: ", "[Media: "];
 
 impl Remark {
     /// What a content block (JSON) is that is told as a user's, unless a user may have said it.
     pub fn of(block: &str) -> Option<Self> {
         // Most blocks are none, and some are long.
-        let may_be = ["[Request interrupted", SUMMARY, "<local-command-"].iter().any(|begins| block.contains(begins));
-        if !may_be {
+        if !FORMS.iter().any(|(form, _)| block.contains(form.beginning())) {
             return None;
         }
         let text = Object::parse_or_empty(block).get("text").and_then(text)?;
-        let text = text.trim();
-        let is_between = |(opening, closing): &(&str, &str)| text.starts_with(opening) && text.ends_with(closing);
-        if text.starts_with(SUMMARY) {
-            return Some(Self::Summary);
-        }
-        (INTERRUPTED.contains(&text) || TAGS.iter().any(is_between)).then_some(Self::OfTurn)
+        FORMS.iter().find(|(form, _)| form.is_of(text.trim())).map(|(_, remark)| *remark)
     }
+
+    /// Whether a content block (JSON) that is told as a user's is one that nobody is shown as such.
+    pub fn is_hidden(block: &str) -> bool {
+        matches!(Self::of(block), Some(Self::Hidden | Self::Snapshot))
+    }
+}
+
+/// Whether this is none of the user's words where it stands in the midst of an answer.
+pub fn is_in_answers(text: &str) -> bool {
+    IN_ANSWERS.contains(&text.trim())
+}
+
+/// Whether an agent says this to a summary.
+pub fn takes_summary(text: &str) -> bool {
+    text.trim() == TAKEN
+}
+
+/// How much of this the user has said, where a hook has something told behind it.
+pub fn before_hook(text: &str) -> Option<&str> {
+    let (prompt, _) = text.trim_end().strip_suffix(HOOK.1)?.rsplit_once(HOOK.0)?;
+    Some(prompt).filter(|prompt| !prompt.trim().is_empty())
+}
+
+/// An agent's words, without what it writes among them when it tells them again.
+pub fn without_marks(text: &str) -> &str {
+    let Some((first, last)) = text.trim_start().chars().next().zip(text.trim_end().chars().next_back()) else {
+        return text;
+    };
+    if first != '[' && last != ']' {
+        return text;
+    }
+    if text.trim() == INTERRUPTED {
+        return "";
+    }
+    let mut words = text;
+    while let Some(rest) = words.trim_start().strip_prefix(THOUGHT) {
+        words = rest;
+    }
+    while let Some((rest, name)) = words.trim_end().strip_suffix(']').and_then(|words| words.rsplit_once(CALL))
+        && is_name(name)
+    {
+        words = rest;
+    }
+    words
+}
+
+impl Form {
+    fn beginning(self) -> &'static str {
+        let (Whole(begins) | Begins(begins) | Between(begins, _) | Marks(begins)) = self;
+        begins
+    }
+
+    fn is_of(self, text: &str) -> bool {
+        match self {
+            Whole(whole) => text == whole,
+            Begins(begins) => text.starts_with(begins),
+            Between(begins, ends) => text.strip_prefix(begins).is_some_and(|rest| rest.ends_with(ends)),
+            Marks(begins) => text.starts_with(begins) && is_marks(text, begins),
+        }
+    }
+}
+
+/// Whether it is nothing but such marks, with a name or what tells of a file.
+fn is_marks(text: &str, begins: &str) -> bool {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let Some((mark, behind)) = rest.split_once(']') else { return false };
+        let is_file = |begins: &&str| mark.strip_prefix(*begins).is_some_and(|file| file.ends_with(" KB"));
+        if !mark.strip_prefix(begins).is_some_and(is_name) && !FILES.iter().any(is_file) {
+            return false;
+        }
+        rest = behind;
+    }
+    true
+}
+
+/// Whether a tool may be called so.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|character| character.is_ascii_alphanumeric() || "_-.:".contains(character))
 }
 
 #[cfg(test)]
@@ -59,6 +181,30 @@ mod tests {
                 Some(Remark::Summary),
             ),
             ("\"This session is being continued from a previous conversation that ran out of context\"?", None),
+            ("<session_context>\nThis is the Gemini CLI.\n</session_context>", Some(Remark::Hidden)),
+            ("<session_context>\nThis is the Gemini CLI.\n</session_context>\nWhat is that?", None),
+            ("What is <session_context></session_context>", None),
+            ("<hook_context>It rains.</hook_context>", Some(Remark::Hidden)),
+            ("[Function Response: read_file]", Some(Remark::Hidden)),
+            ("[Function Response: mcp_a-b.c][Function Response: read_file]", Some(Remark::Hidden)),
+            ("[Function Response: read_file][Image: image/png, 12.3 KB]", Some(Remark::Hidden)),
+            ("[Image: image/png, 12.3 KB]", None),
+            ("[Function Response: read_file] What is that?", None),
+            ("[Function Response: what is that?]", None),
+            ("[Function Response: ]", None),
+            ("[Function Response: read_file", None),
+            ("System: Please continue.", Some(Remark::OfTurn)),
+            ("System: Please continue. Or not.", None),
+            ("Please continue.", None),
+            (
+                "System: Potential loop detected. Details: x. Please take a step back. Avoid repeating the same tool calls or \
+                 responses without new results.",
+                Some(Remark::OfTurn),
+            ),
+            ("System: Potential loop detected. Details: what is that?", None),
+            ("<state_snapshot>\n    <overall_goal>...", Some(Remark::Snapshot)),
+            ("<scratchpad>...</scratchpad>\n<state_snapshot>...</state_snapshot>", Some(Remark::Snapshot)),
+            ("What is <state_snapshot>?", None),
             ("Hello", None),
             ("", None),
         ] {
@@ -66,5 +212,37 @@ mod tests {
             assert_eq!(Remark::of(&block), remark, "{text}");
         }
         assert_eq!(Remark::of("[Request interrupted by user]"), None, "it is no block");
+    }
+
+    #[test]
+    fn what_a_hook_tells_stands_behind_a_prompt() {
+        for (text, prompt) in [
+            ("Go on.<hook_context>It rains.</hook_context>", Some("Go on.")),
+            ("What is <hook_context>?<hook_context>It rains.</hook_context>\n", Some("What is <hook_context>?")),
+            ("<hook_context>It rains.</hook_context>", None),
+            ("<hook_context>It rains.</hook_context> Go on.", None),
+            ("Go on.</hook_context>", None),
+            ("Go on.", None),
+        ] {
+            assert_eq!(before_hook(text), prompt, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_agents_words_are_told_without_marks_at_their_ends() {
+        for (text, words) in [
+            ("[Thought: true]Well.", "Well."),
+            ("[Thought: true][Thought: true]Well.[Function Call: glob][Function Call: mcp_a-b]", "Well."),
+            ("[Thought: true]", ""),
+            ("[Function Call: glob]", ""),
+            ("[The previous response was interrupted before it completed.]", ""),
+            ("It said [Thought: true] there.", "It said [Thought: true] there."),
+            ("[Function Call: glob] is a mark.", "[Function Call: glob] is a mark."),
+            ("It is a mark: [Function Call: a name]", "It is a mark: [Function Call: a name]"),
+            (" [x] ", " [x] "),
+            ("", ""),
+        ] {
+            assert_eq!(without_marks(text), words, "{text}");
+        }
     }
 }

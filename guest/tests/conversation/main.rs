@@ -44,6 +44,7 @@ mod following;
 mod forks;
 mod forks_of_unknown;
 mod full_store;
+mod gemini_forms;
 mod hearsay;
 mod identity;
 mod imports;

@@ -13,6 +13,7 @@ mod meanwhile;
 mod mixed;
 mod others;
 mod plan;
+mod rest;
 
 mod say_held;
 mod steps;
@@ -108,6 +109,8 @@ pub(super) struct Opening {
     /// The agent has told something that the user said before its answer.
     has_told: bool,
     tells_on: TellsOn,
+    /// The agent's answer that does not count yet, because it may be telling the rest.
+    answered: Option<Attached>,
     behind_answer: BehindAnswer,
     /// What is said beside the history that the agent tells of a session that it has open.
     meanwhile: Meanwhile,

@@ -3,8 +3,10 @@
 //! and written if it is needed, or too long.
 
 mod comparing;
+mod plainly;
 
 pub(super) use comparing::Comparison;
+use plainly::{Plainly, remark_of};
 
 use super::hush::Hush;
 use super::quote::Quote;
@@ -45,6 +47,8 @@ pub(super) struct Staging {
     quote: Quote,
     /// The last that was recorded is something the user said.
     is_user_speaking: bool,
+    /// The last that was told is a summary of what was said before, which nobody is shown as the user's.
+    is_behind_summary: bool,
     /// What it begins with.
     beginning: Option<String>,
     /// What it has to begin with, as far as is known.
@@ -94,6 +98,7 @@ impl Staging {
             hush: Hush::default(),
             quote: Quote::default(),
             is_user_speaking: false,
+            is_behind_summary: false,
             beginning: None,
             expected: None,
             written: 0,
@@ -128,14 +133,36 @@ impl Staging {
         self.beginning.get_or_insert_with(|| {
             format!("{}{}", update.name, Object::parse_or_empty(update.update).get("content").unwrap_or_default())
         });
+        let remark = remark_of(update);
+        let is_behind_summary = std::mem::replace(&mut self.is_behind_summary, remark == Some(Remark::Snapshot));
+        match Plainly::of(update, remark, is_behind_summary) {
+            Plainly::AsTold => self.record_plain(update, remark.is_some(), cx),
+            Plainly::As(line) => {
+                let message = Object::parse_or_empty(&line);
+                let params = message.get_object("params");
+                let plain = Update::read(&line, &params);
+                plain.map_or_else(|| Ok(Recorded::default()), |plain| self.record_plain(&plain, remark.is_some(), cx))
+            }
+            Plainly::Nothing => {
+                let rest = self.end_users(cx).or_else(|| self.end_agents(cx));
+                self.recorder.close_run();
+                Ok(Recorded { rest, update: None })
+            }
+        }
+    }
+
+    /// Records it as it is kept. `is_remark`: it is no part of what is said before and behind it.
+    fn record_plain<S: Storage, E: Environment>(
+        &mut self,
+        update: &Update<'_>,
+        is_remark: bool,
+        cx: &Cx<'_, S, E>,
+    ) -> Result<Recorded> {
         self.recorder.set_speaker(|| self.speaker.clone());
-        let is_remark = update.kind == UpdateKind::UserChunk
-            && Object::parse_or_empty(update.update).get("content").is_some_and(|block| Remark::of(block).is_some());
         let users = if is_remark || self.hush.ends_with(update) { self.end_users(cx) } else { None };
         let agents = if self.quote.ends_with(update) { self.end_agents(cx) } else { None };
         let shown = match update.kind {
-            UpdateKind::UserChunk if is_remark => {
-                // It is no part of what the user says before and behind it.
+            _ if is_remark => {
                 self.recorder.close_run();
                 self.record_chunk(update, update.update, cx);
                 self.recorder.close_run();

@@ -144,6 +144,7 @@ impl Opening {
             showing,
             has_told: false,
             tells_on: super::TellsOn::default(),
+            answered: None,
             behind_answer: super::BehindAnswer::default(),
             meanwhile: super::Meanwhile::default(),
             shows_telling,

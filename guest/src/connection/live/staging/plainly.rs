@@ -1,0 +1,60 @@
+//! What an agent tells of a history without what it tells its model alone, or has written into its words.
+
+use crate::connection::live::session_update::Update;
+use crate::rpc::{self, Object};
+use crate::transcript::{Remark, UpdateKind, takes_summary, without_marks};
+
+/// How an update is kept.
+#[derive(Debug)]
+pub(super) enum Plainly {
+    AsTold,
+    /// As this notification.
+    As(String),
+    /// Not at all.
+    Nothing,
+}
+
+impl Plainly {
+    /// `is_behind_summary`: it comes right behind a summary of what was said before.
+    pub(super) fn of(update: &Update<'_>, remark: Option<Remark>, is_behind_summary: bool) -> Self {
+        match (update.kind, remark) {
+            (_, Some(Remark::Hidden)) => Self::Nothing,
+            (_, Some(Remark::Snapshot)) => {
+                let mut thought = Object::parse_or_empty(update.update);
+                thought.set("sessionUpdate", "\"agent_thought_chunk\"".to_owned());
+                Self::As(with_update(update, thought.to_json()))
+            }
+            (UpdateKind::Chunk, _) if update.name == "agent_message_chunk" => {
+                Self::of_agents(update, is_behind_summary)
+            }
+            _ => Self::AsTold,
+        }
+    }
+
+    fn of_agents(update: &Update<'_>, is_behind_summary: bool) -> Self {
+        let Some(text) = update.text() else { return Self::AsTold };
+        let words = without_marks(&text);
+        if is_behind_summary && takes_summary(words) {
+            Self::Nothing
+        } else if words.len() == text.len() {
+            Self::AsTold
+        } else if words.trim().is_empty() {
+            Self::Nothing
+        } else {
+            Self::As(with_update(update, update.with_text(words)))
+        }
+    }
+}
+
+/// What a user's chunk is if no user has said it.
+pub(super) fn remark_of(update: &Update<'_>) -> Option<Remark> {
+    let is_users = update.kind == UpdateKind::UserChunk;
+    Object::parse_or_empty(is_users.then_some(update.update)?).get("content").and_then(Remark::of)
+}
+
+/// The notification with another `update`.
+fn with_update(update: &Update<'_>, with: String) -> String {
+    let mut params = update.params.clone();
+    params.set("update", with);
+    rpc::notification("session/update", &params.to_json())
+}

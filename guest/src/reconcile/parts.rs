@@ -1,0 +1,43 @@
+//! What a turn is known to be made of.
+
+use super::sum::Sum;
+use super::turn::Half;
+
+/// Halves of turns, and messages. Mostly there are none, which takes the room of a pointer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Parts(Option<Box<Lists>>);
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Lists {
+    halves: Box<[Half]>,
+    messages: Box<[Sum]>,
+}
+
+impl Parts {
+    /// These.
+    pub(super) fn of(halves: Vec<Half>, messages: Vec<Sum>) -> Self {
+        let is_any = !halves.is_empty() || !messages.is_empty();
+        Self(is_any.then(|| Box::new(Lists { halves: halves.into(), messages: messages.into() })))
+    }
+
+    /// What the turn is known to hold of turns of the other side; of rests of their answers, what it ends with. What was put
+    /// together holds the prompts of all that it was put together of.
+    pub fn halves(&self) -> &[Half] {
+        self.0.as_ref().map_or(&[], |lists| &lists.halves)
+    }
+
+    /// The messages that the answer is made of, where there are several.
+    pub(super) fn messages(&self) -> &[Sum] {
+        self.0.as_ref().map_or(&[], |lists| &lists.messages)
+    }
+
+    /// It holds these instead.
+    pub(super) fn set_halves(&mut self, halves: Vec<Half>) {
+        *self = Self::of(halves, self.messages().to_vec());
+    }
+
+    /// Its answer is made of these instead.
+    pub(super) fn set_messages(&mut self, messages: Vec<Sum>) {
+        *self = Self::of(self.halves().to_vec(), messages);
+    }
+}
