@@ -1,28 +1,27 @@
 //! What a turn is known to be made of.
 
 use super::sum::Sum;
-use super::turn::Half;
 
 /// Halves of turns, and messages. Mostly there are none, which takes the room of a pointer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Parts(Option<Box<Lists>>);
+pub struct Parts<H>(Option<Box<Lists<H>>>);
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Lists {
-    halves: Box<[Half]>,
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Lists<H> {
+    halves: Box<[H]>,
     messages: Box<[Sum]>,
 }
 
-impl Parts {
+impl<H: Clone> Parts<H> {
     /// These.
-    pub(super) fn of(halves: Vec<Half>, messages: Vec<Sum>) -> Self {
+    pub(super) fn of(halves: Vec<H>, messages: Vec<Sum>) -> Self {
         let is_any = !halves.is_empty() || !messages.is_empty();
         Self(is_any.then(|| Box::new(Lists { halves: halves.into(), messages: messages.into() })))
     }
 
     /// What the turn is known to hold of turns of the other side; of rests of their answers, what it ends with. What was put
     /// together holds the prompts of all that it was put together of.
-    pub fn halves(&self) -> &[Half] {
+    pub fn halves(&self) -> &[H] {
         self.0.as_ref().map_or(&[], |lists| &lists.halves)
     }
 
@@ -32,7 +31,7 @@ impl Parts {
     }
 
     /// It holds these instead.
-    pub(super) fn set_halves(&mut self, halves: Vec<Half>) {
+    pub(super) fn set_halves(&mut self, halves: Vec<H>) {
         *self = Self::of(halves, self.messages().to_vec());
     }
 

@@ -43,7 +43,7 @@ pub struct Turn {
     /// How much of it the agent's session need not have.
     pub uncopied: Uncopied,
     /// What it is known to be made of, and to hold.
-    pub parts: Parts,
+    pub parts: Parts<Half>,
 }
 
 /// How much of a turn was written between when the agent was asked to fork its session and when it answered: it has copied what
