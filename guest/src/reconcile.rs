@@ -18,6 +18,7 @@ mod fold;
 mod grain;
 mod heard;
 mod images;
+mod in_part;
 mod joining;
 mod joint;
 mod judge;

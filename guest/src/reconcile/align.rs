@@ -72,10 +72,12 @@ impl<'a> Sides<'a> {
         if ours == theirs {
             return EQUAL;
         }
-        // With less of an answer that had come to its end it has not forgotten the rest but changed it.
+        // With less of an answer that had come to its end it has not forgotten the rest but changed it, unless it is known to
+        // tell it in part.
         let may_go_on = !log.is_finished() || self.may_go_on_unheard(at);
         let is_beginning =
             may_go_on && replay.agent.begins_with(ours) || !log.is_finished() && log.agent.begins_with(theirs);
+        let is_beginning = is_beginning || log.is_told_in_part(replay);
         if !ours.is_empty() && !theirs.is_empty() && !is_beginning {
             return if self.leaves_out_messages(at, other) { LONGER } else { 0 };
         }

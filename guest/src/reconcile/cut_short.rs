@@ -1,7 +1,8 @@
 //! Turns that did not come to their end: they were cancelled, have failed, or the agent or a window was killed. Of such a turn an
 //! agent may have kept the prompt alone, or nothing; so it may of a slash command, though that was answered. Between that prompt and
 //! the next one it tells no answer, so it tells both as one, though the log has what was answered until then. All of it is compared
-//! as one turn, and what the log has stays as it is.
+//! as one turn, and what the log has stays as it is. So it is with turns that had come to their end in another window, where what was
+//! said behind them is told as it was: the agent's program may have read the session before anything was answered in them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -28,7 +29,7 @@ pub(super) fn told_by_prompts(
     let turns: Vec<&Turn> = its.iter().map(|at| &log[*at]).collect();
     // Those behind a turn whose prompt may be told with theirs, by what the user says.
     let mut ends: BTreeMap<Sum, Vec<usize>> = BTreeMap::new();
-    for (at, two) in turns.windows(2).enumerate().filter(|(_, two)| may_be_told_by_prompt(two[0])) {
+    for (at, two) in turns.windows(2).enumerate().filter(|(_, two)| !two[0].user.is_empty()) {
         ends.entry(two[1].user).or_default().push(at + 1);
     }
     let (mut by_prompts, mut free) = (Vec::new(), 0);
@@ -43,7 +44,8 @@ pub(super) fn told_by_prompts(
             let group = &its[group.clone()];
             // Where all that is said in them is told, they are compared as they are.
             let is_same = joined(group.iter().map(|at| &log[*at])) == replay[told].said();
-            !is_same && group.iter().all(|at| !found.contains(at)) && is_apart(group, log)
+            let is_known = may_be_told_by_prompts(group, log, &replay[told]);
+            !is_same && is_known && group.iter().all(|at| !found.contains(at)) && is_apart(group, log)
         };
         if let Some(group) = groups.into_iter().find(is_whole) {
             free = group.end;
@@ -59,7 +61,7 @@ fn first_of(turns: &[&Turn], prompts: &[Sum]) -> Option<usize> {
     let mut missing = prompts;
     for (at, turn) in turns.iter().enumerate().rev().take(MOST) {
         match missing.split_last() {
-            Some((prompt, before)) if *prompt == turn.user && may_be_told_by_prompt(turn) => missing = before,
+            Some((prompt, before)) if *prompt == turn.user => missing = before,
             _ if turn.is_finished() && !turn.is_silent() => return None,
             _ => {}
         }
@@ -72,7 +74,18 @@ fn first_of(turns: &[&Turn], prompts: &[Sum]) -> Option<usize> {
 
 /// Whether the agent may tell nothing between its prompt and the next one.
 fn may_be_told_by_prompt(turn: &Turn) -> bool {
-    !turn.user.is_empty() && (turn.may_be_kept_in_part() || turn.agent.sum().is_empty())
+    turn.may_be_kept_in_part() || turn.agent.sum().is_empty()
+}
+
+/// Whether the agent may tell those of these turns that come before the last by their prompts alone: each, or, where the last has the
+/// answer that is told, one that had come to its end in another window. The program that goes on had read the session before.
+fn may_be_told_by_prompts(group: &[usize], log: &[Turn], theirs: &Turn) -> bool {
+    let Some((last, before)) = group.split_last().map(|(last, before)| (&log[*last], before)) else { return false };
+    let told = theirs.agent.sum();
+    let is_gone_on_with = !told.is_empty() && last.agent.sum() == told;
+    let is_elsewhere = |turn: &Turn| turn.took_part == Some(true) && turn.window != last.window;
+    let mut before = before.iter().map(|at| &log[*at]);
+    before.all(|turn| may_be_told_by_prompt(turn) || is_gone_on_with && is_elsewhere(turn))
 }
 
 /// Whether a turn of the log has all of the answer that is told.

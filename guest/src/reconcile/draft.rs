@@ -1,5 +1,6 @@
 //! A plan in the making: what is kept of a transcript, what is put in and what is set aside, one turn after the other.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use super::align::TELLING;
@@ -35,6 +36,8 @@ pub(super) struct Draft {
     /// What stands up to there the agent was told at most.
     since: u64,
     moved_on: bool,
+    /// Where the last turn that it took part in, and tells, was begun. What had come to its end by then it has heard.
+    told_from: u64,
     /// The agent is not believed in what is disputed.
     yields: bool,
     prompts: Prompts,
@@ -60,8 +63,8 @@ impl Draft {
         let is_left_out = replay.iter().all(|turn| turn.user.is_empty());
         let prompts = if is_left_out { Prompts::LeftOut } else { Prompts::AsSaid };
         let (heard_before, since) = (heard.until, heard.since);
-        let (yields, kept) = (false, Vec::new());
-        Self { plan, heard_before, since, moved_on, yields, prompts, kept, has_missed: false, position: 0 }
+        let (told_from, yields, kept) = (u64::MAX, false, Vec::new());
+        Self { plan, heard_before, since, moved_on, told_from, yields, prompts, kept, has_missed: false, position: 0 }
     }
 
     /// What is disputed stays as it is in the transcript.
@@ -93,6 +96,18 @@ impl Draft {
         }
     }
 
+    /// These turns of the log are told, in this order.
+    pub(super) fn tells<'a>(&mut self, log: impl DoubleEndedIterator<Item = &'a Turn>) {
+        let last = log.rev().find(|turn| turn.took_part == Some(true) && !turn.user.is_empty());
+        self.told_from = last.map_or(u64::MAX, Turn::begun_at);
+    }
+
+    /// Whether it has heard all of a turn of which it tells nothing, or the beginning alone: it was prompted behind it, with an
+    /// account of it if it was had in another window. What it was prompted without the layer says nothing of that.
+    fn heard_behind(&self, turn: &Turn) -> bool {
+        turn.at.end() < self.told_from && turn.at.end() <= self.heard_before
+    }
+
     /// What comes before an answer that is replayed, without the prompt to it where none is replayed.
     pub(super) fn without_prompt<'a>(&self, log: &'a [Turn]) -> (&'a [Turn], &'a [Turn]) {
         let prompt = match self.prompts {
@@ -111,6 +126,8 @@ impl Draft {
         } else if ours.uncopied != Uncopied::Nothing && theirs.agent.sum().length() < ours.agent.sum().length() {
             // It has copied no more of it, and may have been told the rest.
             self.keep_others([ours]);
+        } else if ours.is_told_in_part(theirs) && !self.heard_behind(ours) {
+            self.keep_lost(ours);
         } else {
             self.keep_same(std::slice::from_ref(ours), std::slice::from_ref(theirs));
         }
@@ -168,10 +185,13 @@ impl Draft {
         let (known, unknown) = self.by_knowledge(log);
         if replay.iter().all(Turn::is_silent) {
             self.insert(replay);
-            // It went on from there, so it did not lose what it had heard: it leaves it out of its replay. What was cut
-            // off need not be in its session.
+            // It went on from there, so it did not lose what it had heard: it leaves it out of its replay, or had it in another
+            // window. What was cut off need not be in its session.
             let (left_out, cut_off): (Vec<&Turn>, Vec<&Turn>) = known.iter().partition(|turn| turn.is_finished());
-            self.keep(left_out, Told::Yes);
+            let (heard, beside): (Vec<&Turn>, Vec<&Turn>) =
+                left_out.into_iter().partition(|turn| self.heard_behind(turn));
+            self.keep(heard, Told::Yes);
+            self.keep(beside, Told::No);
             self.keep_others(cut_off);
             self.keep_others(unknown);
         } else {
@@ -181,11 +201,12 @@ impl Draft {
     }
 
     /// What lies behind the last turn that is the same.
-    pub(super) fn at_end(&mut self, log: &[Turn], replay: &[Turn]) {
-        if self.stays(log, replay, |draft| draft.at_end(log, replay)) {
+    pub(super) fn at_end(&mut self, last: Option<&Turn>, log: &[Turn], replay: &[Turn]) {
+        if self.stays(log, replay, |draft| draft.at_end(last, log, replay)) {
             return;
         }
         let (log, replay) = self.keep_alike(log, replay);
+        let log = &*self.without_beside(last, log, replay);
         let (known, unknown) = self.by_knowledge(log);
         if replay.iter().all(Turn::is_silent) {
             self.insert(replay);
@@ -197,6 +218,24 @@ impl Draft {
         } else {
             self.both(log, replay, false);
         }
+    }
+
+    /// Keeps turns that were begun before the last one that is told had come to its end, in other windows, and of which nothing is told:
+    /// nobody went back behind them, they stand on other branches of the agent's. So it is where there are no others that it
+    /// tells nothing of. What is left.
+    fn without_beside<'t>(&mut self, last: Option<&Turn>, log: &'t [Turn], replay: &[Turn]) -> Cow<'t, [Turn]> {
+        let untold: Vec<bool> = log.iter().map(|turn| self.has_heard(turn) && !self.may_not_be_kept(turn)).collect();
+        let is_beside = |turn: &Turn| {
+            let is_at_once = |last: &Turn| turn.begun_at() < last.at.end() && turn.one_with != last.one_with;
+            last.is_some_and(is_at_once) && !is_any_told(turn, replay)
+        };
+        let mut all = log.iter().zip(&untold).filter(|(_, is_untold)| **is_untold).map(|(turn, _)| turn).peekable();
+        if all.peek().is_none() || !all.all(is_beside) {
+            return Cow::Borrowed(log);
+        }
+        let (beside, rest): (Vec<_>, Vec<_>) = log.iter().zip(untold).partition(|(_, is_untold)| *is_untold);
+        self.keep(beside.into_iter().map(|(turn, _)| turn), Told::No);
+        Cow::Owned(rest.into_iter().map(|(turn, _)| turn.clone()).collect())
     }
 
     /// Whether the agent's session need not have it, though it was prompted there: it was cut off, and the agent said nothing, or
@@ -212,7 +251,7 @@ impl Draft {
             return false;
         }
         let mut alone = Self::new(Heard { since: self.since, until: self.heard_before }, self.moved_on, &[]);
-        alone.prompts = self.prompts;
+        (alone.prompts, alone.told_from) = (self.prompts, self.told_from);
         compare(&mut alone);
         if alone.plan.disputed == Disputed::Nothing {
             return false;
@@ -428,6 +467,16 @@ fn is_prompt_to_it(turn: &Turn) -> bool {
 /// Whether a turn of a replay has this turn of a log, or half a turn, and more. What went to another agent is that one's.
 pub(super) fn is_held(turn: &Turn, replay: &[Turn]) -> bool {
     turn.took_part != Some(false) && replay.iter().any(|theirs| theirs.holds(turn))
+}
+
+/// Whether a replay has its prompt, or its answer, or may have them with something else.
+fn is_any_told(turn: &Turn, replay: &[Turn]) -> bool {
+    let answer = turn.agent.sum();
+    let tells = |theirs: &Turn| {
+        let is_prompt = theirs.is_begun_by(turn) || turn.is_begun_by(theirs) || theirs.holds(turn);
+        is_prompt || !answer.is_empty() && theirs.agent.sum() == answer
+    };
+    replay.iter().any(tells)
 }
 
 /// Which turn of the replay has it, or tells otherwise what came of its prompt.

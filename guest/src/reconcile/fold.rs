@@ -20,7 +20,7 @@ use super::sum::Sum;
 use super::turn::{Outcome, Strip, Turn, Uncopied};
 use super::wanted::Wanted;
 use crate::store::Known;
-use crate::transcript::{Ended, Entry, Remark, is_in_answers, speakers};
+use crate::transcript::{Ended, Entry, Remark, WINDOW, is_in_answers, speakers};
 
 /// Folds entries into turns.
 #[derive(Debug)]
@@ -448,6 +448,7 @@ impl Fold {
             self.begun = self.begun.saturating_add(1);
         }
         self.tag = tag;
+        let window = self.tag.as_deref().and_then(|tag| tag.get(..WINDOW)).map_or(0, window_number);
         let (at, one_with) = (places.places(), self.begun);
         let made = made.filter(|_| is_ours);
         let late = made.map_or(0, |(began, ended)| {
@@ -494,6 +495,7 @@ impl Fold {
             at,
             late,
             one_with,
+            window,
             user,
             agent,
             took_part,
@@ -505,4 +507,9 @@ impl Fold {
             parts,
         });
     }
+}
+
+/// The number of the window whose tags begin with these letters: of two that have the same it does not show that they are two.
+fn window_number(letters: &str) -> u16 {
+    letters.bytes().fold(0, |number, letter| number.wrapping_mul(31).wrapping_add(letter.into()))
 }

@@ -35,6 +35,7 @@ fn drafted(mut draft: Draft, log: &[Turn], heard: Heard, replay: &[Turn]) -> Pla
     }
     let (log, pairs) = told_later(&mut draft, log, replay);
     let log = &*log;
+    draft.tells(pairs.iter().map(|(at, _)| &log[*at]));
     draft.compare(pairs.iter().map(|(at, other)| (&log[*at], &replay[*other])));
     let (mut log_rest, mut replay_rest) = (0, 0);
     let next = pairs.iter().skip(1).map(|(_, other)| *other).chain([replay.len()]);
@@ -69,7 +70,8 @@ fn drafted(mut draft: Draft, log: &[Turn], heard: Heard, replay: &[Turn]) -> Pla
         draft.between(log, &[], false);
         log_rest = log.len();
     }
-    draft.at_end(&log[log_rest..], &replay[replay_rest..]);
+    let last = pairs.last().map(|(at, _)| &log[*at]);
+    draft.at_end(last, &log[log_rest..], &replay[replay_rest..]);
     draft.finish()
 }
 

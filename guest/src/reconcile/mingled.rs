@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::cut_short;
 use super::joining::{self, Same, is_apart, its_in};
 use super::sum::Sum;
-use super::text::{Letters, Text};
+use super::text::Letters;
 use super::turn::{MOST_JOINED, Turn};
 
 /// How many turns that follow each other are looked at.
@@ -45,6 +45,7 @@ fn told_otherwise(log: &[Turn], replay: &[Turn], told: Told) -> (Vec<Same>, Vec<
         return (Vec::new(), Vec::new());
     }
     let search = Search::of(log, &its, replay, theirs.clone());
+    let is_told = |theirs: &Turn, ours: &Turn| theirs.agent.sum() == ours.agent.sum() || ours.is_told_in_part(theirs);
     let mut same = search.all();
     if told == Told::CutShort {
         same.extend(cut_short::told_by_prompts(log, &its, replay, theirs, &same));
@@ -52,9 +53,8 @@ fn told_otherwise(log: &[Turn], replay: &[Turn], told: Told) -> (Vec<Same>, Vec<
     let found: BTreeSet<usize> = same.iter().flat_map(|same| &same.turns).copied().collect();
     let torn = search.at_once.iter().filter_map(|group| {
         let answered = its[group.clone()].iter().copied().filter(|at| !log[*at].agent.sum().is_empty());
-        let torn: Vec<usize> =
-            answered.filter(|at| !search.tells(&log[*at], |theirs, ours| theirs.sum() == ours)).collect();
-        let is_begun = |at: &usize| search.tells(&log[*at], Text::begins_with);
+        let torn: Vec<usize> = answered.filter(|at| !search.tells(&log[*at], is_told)).collect();
+        let is_begun = |at: &usize| search.tells(&log[*at], |theirs, ours| theirs.agent.begins_with(ours.agent.sum()));
         (torn.len() > 1
             && !torn.iter().all(is_begun)
             && torn.iter().all(|at| !found.contains(at))
@@ -198,11 +198,11 @@ impl<'a> Search<'a> {
         turns.iter().map(|at| self.log[*at].said()).eq(self.replay[told.clone()].iter().map(Turn::said))
     }
 
-    /// Whether the agent tells this turn by itself, with an answer that `is_it`.
-    fn tells(&self, turn: &Turn, is_it: impl Fn(&Text, Sum) -> bool) -> bool {
+    /// Whether the agent tells this turn by itself, by one that `is_it`.
+    fn tells(&self, turn: &Turn, is_it: impl Fn(&Turn, &Turn) -> bool) -> bool {
         let told = self.places.get(&turn.user).into_iter().flatten().map(|place| &self.replay[*place]);
         let mut told = told.filter(|theirs| theirs.user == turn.user);
-        told.any(|theirs| is_it(&theirs.agent, turn.agent.sum()))
+        told.any(|theirs| is_it(theirs, turn))
     }
 }
 

@@ -108,6 +108,12 @@ impl Text {
         Self { sum: self.sum.followed_by(other.sum), letters, beginnings: self.beginnings.clone() }
     }
 
+    /// The text, of which it is known that it begins with this one.
+    #[must_use]
+    pub(super) fn begun_with(self, beginning: Sum) -> Self {
+        Self { beginnings: Some(Box::new(Beginnings::Sums(Box::new([beginning])))), ..self }
+    }
+
     /// The text without its beginnings.
     #[must_use]
     pub(super) fn settled(self) -> Self {

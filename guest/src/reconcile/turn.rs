@@ -25,6 +25,8 @@ pub struct Turn {
     /// The same number for all that readers are given as one turn: a client need not wait for the end of a turn with its
     /// next prompt.
     pub one_with: u32,
+    /// A number of the window that it was had in, made of what its tag begins with; 0 where it has none.
+    pub window: u16,
     /// What the user said. Empty before the first thing a user said, and where that was no text.
     pub user: Sum,
     /// What the agent said, thoughts excluded.
@@ -129,6 +131,12 @@ impl Turn {
         self.was_cut_off()
             && self.uncopied == Uncopied::Nothing
             && theirs.agent.sum().length() < self.agent.sum().length()
+    }
+
+    /// Whether it came to its end, and that turn of the agent's is known to have the beginning of its answer alone.
+    pub(super) fn is_told_in_part(&self, theirs: &Self) -> bool {
+        let (answer, told) = (self.agent.sum(), theirs.agent.sum());
+        self.is_finished() && !told.is_empty() && told != answer && self.agent.begins_with(told)
     }
 
     /// The agent has gone on with it here.

@@ -7,6 +7,7 @@ use super::asides::{Apart, Asides};
 use super::event::{Event, agents_text};
 use super::fold::Fold;
 use super::grain::Grain;
+use super::in_part;
 use super::replayed::Replayed;
 use super::sum::Sum;
 use super::summary::with_summed_up;
@@ -53,6 +54,8 @@ pub fn of_both<S: Storage>(
         ours = transcript(storage, session, own_end, fold().by(grain))?.joined();
         let fold = Fold::beside(strip, &ours, &Asides::default()).knowing(attached, brought).by(grain);
         (theirs, _) = replay(storage, replayed, fold)?;
+    } else {
+        note_told_in_part(storage, session, own_end, &mut ours, &theirs)?;
     }
     order_as_replayed(&mut ours, &theirs);
     Ok((ours, theirs))
@@ -74,17 +77,49 @@ fn replay<S: Storage>(storage: &S, replayed: Replayed<'_>, mut fold: Fold) -> Re
 fn ends_with<S: Storage>(storage: &S, session: &Session, own_end: u32, turn: &Turn, rest: Sum) -> Result<bool> {
     let all = turn.agent.sum();
     let Some(before) = all.length().checked_sub(rest.length()) else { return Ok(false) };
-    let mut answer = Writer::watching(&[before]);
+    let begun = beginnings(storage, session, own_end, &[(turn, before)])?;
+    let before = begun.first().copied().flatten().unwrap_or_default();
+    Ok(all.behind(before) == rest)
+}
+
+/// What the answers of these turns of a transcript begin with, up to these lengths.
+fn beginnings<S: Storage>(
+    storage: &S,
+    session: &Session,
+    own_end: u32,
+    wanted: &[(&Turn, u64)],
+) -> Result<Vec<Option<Sum>>> {
+    let mut answers: Vec<Writer> = wanted.iter().map(|(_, length)| Writer::watching(&[*length])).collect();
     Replay::up_to(session, own_end).each(storage, |number, text| {
-        if turn.at.runs().any(|run| run.contains(&number))
+        let is_its = |turn: &Turn| turn.at.runs().any(|run| run.contains(&number));
+        let mut its = answers.iter_mut().zip(wanted).filter(|(_, (turn, _))| is_its(turn)).peekable();
+        if its.peek().is_some()
             && let Event::Agent { content: Some(content), .. } = Event::parse(text)
             && let Some(text) = agents_text(content)
         {
-            answer.push(&text);
+            its.for_each(|(answer, _)| answer.push(&text));
         }
     })?;
-    let before = answer.noted().first().copied().unwrap_or_default();
-    Ok(all.behind(before) == rest)
+    Ok(answers.iter().map(|answer| answer.noted().first().copied()).collect())
+}
+
+/// Notes of turns of a transcript which of their answers the agent tells in part.
+fn note_told_in_part<S: Storage>(
+    storage: &S,
+    session: &Session,
+    own_end: u32,
+    ours: &mut [Turn],
+    theirs: &[Turn],
+) -> Result<()> {
+    let looked_for = in_part::looked_for(ours, theirs);
+    if looked_for.is_empty() {
+        return Ok(());
+    }
+    let wanted: Vec<(&Turn, u64)> = looked_for.iter().map(|part| (&ours[part.at], part.told.length())).collect();
+    let begun = beginnings(storage, session, own_end, &wanted)?;
+    let is_begun = looked_for.into_iter().zip(begun).filter(|(part, begun)| *begun == Some(part.told));
+    in_part::note(ours, theirs, is_begun.map(|(part, _)| part));
+    Ok(())
 }
 
 /// Puts them in the order of their places; what has none, because it is told in other turns, stays behind what was begun before

@@ -20,6 +20,7 @@ mod asked_for;
 mod at_once;
 mod attached;
 mod behind_answer;
+mod branches;
 mod clocks;
 mod commands;
 mod compared;

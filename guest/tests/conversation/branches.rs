@@ -1,0 +1,289 @@
+//! An agent that keeps a session as a tree: each of its programs goes on from what it read when it opened the session, and a replay
+//! follows one branch, from what was written last. What was said in other windows meanwhile stands on other branches. It is no less
+//! said for that: it stays, and the agent is told of it.
+
+use std::cell::RefCell;
+
+use acp_sessions_guest::storage::Memory;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Out, World, chunk, update};
+use crate::scenes::{
+    CWD, Turns, account, answers, ask_load, ask_prompt, begun, leave, lines, listing, load, mark, row, said, says,
+    words,
+};
+
+/// Later than anything that is said here.
+const LATER: &str = "2025-10-10T00:00:00Z";
+
+fn loads() -> Value {
+    json!({"loadSession": true})
+}
+
+/// What the agent has written of a session.
+#[derive(Debug, Default)]
+struct Tree(RefCell<Vec<Line>>);
+
+#[derive(Debug, Clone)]
+struct Line {
+    behind: Option<usize>,
+    is_user: bool,
+    text: String,
+}
+
+impl Tree {
+    fn last(&self) -> Option<usize> {
+        self.0.borrow().len().checked_sub(1)
+    }
+
+    fn write(&self, behind: Option<usize>, is_user: bool, text: &str) -> Option<usize> {
+        self.0.borrow_mut().push(Line { behind, is_user, text: text.to_owned() });
+        self.last()
+    }
+
+    /// The branch that ends with what was written last.
+    fn told(&self) -> Vec<Value> {
+        let lines = self.0.borrow();
+        let branch = std::iter::successors(lines.last(), |line| line.behind.map(|behind| &lines[behind]));
+        let kind = |line: &Line| if line.is_user { "user_message_chunk" } else { "agent_message_chunk" };
+        let mut told: Vec<Value> = branch.map(|line| chunk(kind(line), &line.text)).collect();
+        told.reverse();
+        told
+    }
+}
+
+/// A window, and up to where its agent has the session in mind.
+struct Window<'a> {
+    desk: Desk<'a>,
+    tree: &'a Tree,
+    leaf: Option<usize>,
+    opened: Out,
+}
+
+impl<'a> Window<'a> {
+    /// The first one, in which the session is begun with one turn.
+    fn first(store: &'a Memory, world: &'a World, tree: &'a Tree) -> Self {
+        let mut desk = Desk::ready(store, world, &loads());
+        desk.new_session("s1", CWD);
+        let mut window = Self { desk, tree, leaf: None, opened: Out::default() };
+        window.turn("Hi", "Ho");
+        window
+    }
+
+    /// Another one, that opens it. `has_list`: the agent lists it as changed since all that was said.
+    fn open(store: &'a Memory, world: &'a World, tree: &'a Tree, has_list: bool) -> Self {
+        let mut desk = if has_list {
+            listing(store, world, "a", &loads(), &[row("s1", "One", LATER)])
+        } else {
+            Desk::ready(store, world, &loads())
+        };
+        let leaf = tree.last();
+        let mut opened = ask_load(&mut desk, "load", "s1");
+        let asked = opened.request("session/load");
+        for told in tree.told() {
+            opened.extend(desk.agent(update("s1", told)));
+        }
+        opened.extend(desk.reply(&asked, json!({})));
+        // With another window on the session it is waited for what that is about to write.
+        while opened.is_open("load") {
+            opened.extend(desk.wait(100));
+        }
+        Self { desk, tree, leaf, opened }
+    }
+
+    fn prompt(&mut self, text: &str) -> Out {
+        let mut out = ask_prompt(&mut self.desk, "turn", "s1", text);
+        while out.asked("session/prompt").is_none() {
+            out.extend(self.desk.wait(100));
+        }
+        let asked = out.request("session/prompt");
+        for block in asked["params"]["prompt"].as_array().unwrap() {
+            self.leaf = self.tree.write(self.leaf, true, block["text"].as_str().unwrap());
+        }
+        out
+    }
+
+    fn say(&mut self, text: &str) {
+        self.leaf = self.tree.write(self.leaf, false, text);
+        self.desk.agent(says(text));
+        self.desk.wait(300);
+    }
+
+    fn end(&mut self) {
+        self.desk.agent(answers("turn"));
+        self.desk.wait(1000);
+    }
+
+    fn turn(&mut self, prompt: &str, answer: &str) -> Out {
+        let out = self.prompt(prompt);
+        self.say(answer);
+        self.end();
+        out
+    }
+
+    fn assert_whole(&self, expected: &str, when: &str) {
+        assert_eq!(words(&self.opened), expected, "{when}");
+        assert!(mark(&self.opened, "load")["setAside"].is_null(), "{when}");
+    }
+}
+
+/// The session is opened again and again, and shows all of this; its agent is told what it lacks once, and then no more.
+fn assert_stays(
+    (store, world): (&Memory, &World),
+    tree: &Tree,
+    has_list: bool,
+    (all, lacks): (&str, &[&str]),
+    when: &str,
+) {
+    for time in ["once", "twice"] {
+        let window = Window::open(store, world, tree, has_list);
+        window.assert_whole(all, &format!("{when}, {time}"));
+        leave(window.desk);
+    }
+    let mut all = all.to_owned();
+    let mut lacks = lacks;
+    for prompt in ["Last", "Very last", "Really last"] {
+        let mut window = Window::open(store, world, tree, has_list);
+        window.assert_whole(&all, &format!("{when}, before {prompt}"));
+        let told = account(&window.turn(prompt, "Yes"));
+        assert_eq!(told.is_some(), !lacks.is_empty(), "{when}, {prompt}: {told:?}");
+        let told = told.unwrap_or_default();
+        for text in lacks {
+            assert_eq!(told.matches(text).count(), 1, "{when}, {prompt}, {text}: {told}");
+        }
+        lacks = &[];
+        all = format!("{all}> {prompt}Yes");
+        leave(window.desk);
+    }
+}
+
+#[test]
+fn the_end_of_a_long_answer_stays_where_the_session_was_gone_on_with_in_a_window_that_was_opened_in_its_midst() {
+    for (has_list, is_over, before, has_third) in [false, true].into_iter().flat_map(|has_list| {
+        [(true, 1, false), (true, 2, false), (true, 0, false), (false, 1, false), (false, 2, false), (true, 1, true)]
+            .map(|(is_over, before, has_third)| (has_list, is_over, before, has_third))
+    }) {
+        let when = format!("list: {has_list}, over: {is_over}, {before} before, third window: {has_third}");
+        let (store, world, tree) = (Memory::new(), World::unrecorded(), Tree::default());
+        let mut first = Window::first(&store, &world, &tree);
+        first.prompt("Long");
+        let pieces = ["I look at it. ", "There is more. ", "THE RESULT."];
+        for piece in &pieces[..before] {
+            first.say(piece);
+        }
+        let mut second = Window::open(&store, &world, &tree, false);
+        let mut more = String::new();
+        if has_third {
+            let mut third = Window::open(&store, &world, &tree, false);
+            third.turn("Beside", "At its side");
+            leave(third.desk);
+            more.push_str("> BesideAt its side");
+        }
+        let finish = |first: &mut Window<'_>| {
+            for piece in &pieces[before..] {
+                first.say(piece);
+            }
+            first.end();
+        };
+        if is_over {
+            finish(&mut first);
+            second.desk.wait(1000);
+            let told = account(&second.turn("Next", "Well")).unwrap();
+            assert_eq!(told.matches("THE RESULT.").count(), 1, "{when}: {told}");
+        } else {
+            second.prompt("Next");
+            finish(&mut first);
+            second.say("Well");
+            second.end();
+        }
+        if is_over {
+            second.turn("And more", "Sure");
+        }
+        leave(first.desk);
+        leave(second.desk);
+        let answer = pieces.concat();
+        let next = if is_over { "> NextWell> And moreSure" } else { "> NextWell" };
+        let lacks: &[&str] = if is_over { &[] } else { &["THE RESULT."] };
+        let all = format!("> HiHo> Long{answer}{more}{next}");
+        assert_stays((&store, &world), &tree, has_list, (&all, lacks), &when);
+    }
+}
+
+#[test]
+fn turns_beside_a_long_one_stay_and_the_agent_is_told_of_them() {
+    for (has_list, count, is_outside) in
+        [(false, 1, false), (true, 1, false), (true, 4, false), (false, 1, true), (true, 1, true), (true, 4, true)]
+    {
+        let when = format!("list: {has_list}, {count} beside, outside: {is_outside}");
+        let (store, world, tree) = (Memory::new(), World::unrecorded(), Tree::default());
+        let mut first = Window::first(&store, &world, &tree);
+        let mut second = Window::open(&store, &world, &tree, false);
+        first.prompt("Long");
+        first.say("Begun, ");
+        let prompts = ["One beside", "Two beside", "Three beside", "Four beside"];
+        let (mut all, mut lacks) = ("> HiHo> LongBegun, and done".to_owned(), Vec::new());
+        for prompt in &prompts[..count] {
+            second.turn(prompt, &format!("Answer to {}", &prompt[..3]));
+            all = format!("{all}> {prompt}Answer to {}", &prompt[..3]);
+            lacks.push(*prompt);
+        }
+        first.say("and done");
+        first.end();
+        leave(first.desk);
+        leave(second.desk);
+        if is_outside {
+            let asked = tree.write(tree.last(), true, "Outside");
+            tree.write(asked, false, "There");
+            all = format!("{all}> OutsideThere");
+        }
+        assert_stays((&store, &world), &tree, has_list, (&all, &lacks), &when);
+    }
+}
+
+#[test]
+fn a_long_turn_beside_those_that_were_had_last_stays_and_the_agent_is_told_of_it() {
+    for (has_list, is_told) in [(false, false), (true, false), (false, true), (true, true)] {
+        let when = format!("list: {has_list}, told in its window: {is_told}");
+        let (store, world, tree) = (Memory::new(), World::unrecorded(), Tree::default());
+        let mut first = Window::first(&store, &world, &tree);
+        let mut second = Window::open(&store, &world, &tree, false);
+        first.prompt("Long");
+        first.say("Begun, ");
+        second.prompt("Beside");
+        second.say("Answer");
+        first.say("and done");
+        first.end();
+        second.say(" to it");
+        second.end();
+        let mut all = "> HiHo> LongBegun, and done> BesideAnswer to it".to_owned();
+        if is_told {
+            assert!(account(&second.turn("Next", "Well")).unwrap().contains("and done"), "{when}");
+            all.push_str("> NextWell");
+        }
+        leave(first.desk);
+        leave(second.desk);
+        let lacks: &[&str] = if is_told { &[] } else { &["and done"] };
+        assert_stays((&store, &world), &tree, has_list, (&all, lacks), &when);
+    }
+}
+
+#[test]
+fn an_agent_is_believed_that_went_back_behind_a_turn_and_tells_something_else() {
+    const ALL: Turns<'_> = &[("Hi", "Ho"), ("Go", "Going on and on"), ("Next", "Well")];
+    let cases: [Turns<'_>; 6] = [
+        &[("Hi", "Ho"), ("Go", "Going on"), ("Other", "Well")],
+        &[("Hi", "Ho"), ("Go", "Going on"), ("Next", "Otherwise")],
+        &[("Hi", "Ho"), ("Go", "Going on")],
+        &[("Hi", "Ho"), ("Go", "Gone"), ("Next", "Well")],
+        &[("Hi", "Ho"), ("Go", "Going on and on")],
+        &[("Hi", "Ho")],
+    ];
+    for told in cases {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        leave(begun(&store, &world, &loads(), ALL));
+        let mut desk = listing(&store, &world, "a", &loads(), &[row("s1", "One", LATER)]);
+        let out = load(&mut desk, "s1", told);
+        assert_eq!(said(&out.client), lines(&[told]), "{told:?}");
+        assert!(mark(&out, "load")["setAside"].is_u64(), "{told:?}");
+    }
+}
