@@ -201,12 +201,12 @@ impl Draft {
     }
 
     /// What lies behind the last turn that is the same.
-    pub(super) fn at_end(&mut self, last: Option<&Turn>, log: &[Turn], replay: &[Turn]) {
-        if self.stays(log, replay, |draft| draft.at_end(last, log, replay)) {
+    pub(super) fn at_end(&mut self, told: Option<&Turn>, log: &[Turn], replay: &[Turn]) {
+        if self.stays(log, replay, |draft| draft.at_end(told, log, replay)) {
             return;
         }
         let (log, replay) = self.keep_alike(log, replay);
-        let log = &*self.without_beside(last, log, replay);
+        let log = &*self.without_beside(told, log, replay);
         let (known, unknown) = self.by_knowledge(log);
         if replay.iter().all(Turn::is_silent) {
             self.insert(replay);
@@ -223,11 +223,11 @@ impl Draft {
     /// Keeps turns that were begun before the last one that is told had come to its end, in other windows, and of which nothing is told:
     /// nobody went back behind them, they stand on other branches of the agent's. So it is where there are no others that it
     /// tells nothing of. What is left.
-    fn without_beside<'t>(&mut self, last: Option<&Turn>, log: &'t [Turn], replay: &[Turn]) -> Cow<'t, [Turn]> {
+    fn without_beside<'t>(&mut self, told: Option<&Turn>, log: &'t [Turn], replay: &[Turn]) -> Cow<'t, [Turn]> {
         let untold: Vec<bool> = log.iter().map(|turn| self.has_heard(turn) && !self.may_not_be_kept(turn)).collect();
         let is_beside = |turn: &Turn| {
-            let is_at_once = |last: &Turn| turn.begun_at() < last.at.end() && turn.one_with != last.one_with;
-            last.is_some_and(is_at_once) && !is_any_told(turn, replay)
+            let is_at_once = |told: &Turn| turn.begun_at() < told.at.end() && turn.one_with != told.one_with;
+            told.is_some_and(is_at_once) && !is_any_told(turn, replay)
         };
         let mut all = log.iter().zip(&untold).filter(|(_, is_untold)| **is_untold).map(|(turn, _)| turn).peekable();
         if all.peek().is_none() || !all.all(is_beside) {

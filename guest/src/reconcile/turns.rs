@@ -50,12 +50,12 @@ pub fn of_both<S: Storage>(
         theirs = with_summed_up(&ours, theirs, |turn, rest| ends_with(storage, session, own_end, turn, rest))?;
     }
     let grain = Grain::of(&theirs);
-    if grain != Grain::Turns {
+    if grain == Grain::Turns {
+        note_told_in_part(storage, session, own_end, &mut ours, &theirs)?;
+    } else {
         ours = transcript(storage, session, own_end, fold().by(grain))?.joined();
         let fold = Fold::beside(strip, &ours, &Asides::default()).knowing(attached, brought).by(grain);
         (theirs, _) = replay(storage, replayed, fold)?;
-    } else {
-        note_told_in_part(storage, session, own_end, &mut ours, &theirs)?;
     }
     order_as_replayed(&mut ours, &theirs);
     Ok((ours, theirs))

@@ -56,8 +56,11 @@ fn loaded(store: &Memory, world: &World, session: &str) -> Out {
 
 const ASKED: &str = "call c1/rm c1/execute/pending";
 
+/// The name of a manner, what is told and how, and what is in the history.
+type Manner = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
+
 /// What an agent tells of a call beside its question, and what the transcript has of that behind it.
-const MANNERS: [(&str, &[(&str, &str)], &[&str]); 5] = [
+const MANNERS: [Manner; 5] = [
     ("updates alone", &[("tool_call_update", "completed")], &["update c1/-/-/completed"]),
     (
         "a call when it has begun",
@@ -244,8 +247,12 @@ fn a_call_whose_turn_is_cut_off_has_failed_and_one_whose_question_is_withdrawn_s
         desk.new_session("s1", CWD);
         ask_prompt(&mut desk, "turn", "s1", "Go");
         asks(&mut desk, "s1", "p1", &call("c1"));
-        client.iter().for_each(|line| drop(desk.client((*line).clone())));
-        agent.iter().for_each(|line| drop(desk.agent((*line).clone())));
+        for line in &client {
+            desk.client((*line).clone());
+        }
+        for line in &agent {
+            desk.agent((*line).clone());
+        }
         if agent.is_empty() {
             drop(desk);
             world.now.set(world.now.get() + UNTIL_FORGOTTEN);
@@ -279,7 +286,9 @@ fn a_call_that_the_user_refuses_has_failed_where_its_agent_says_no_more_of_it() 
             asks(&mut desk, "s1", "p1", &call("c1"));
             let out = desk.client(refuses("p1"));
             assert_eq!((out.client.len(), out.agent.len()), (0, 1), "the client knows");
-            tells.iter().for_each(|update_told| drop(desk.agent(update("s1", update_told.clone()))));
+            for told in tells {
+                desk.agent(update("s1", told.clone()));
+            }
             if in_turn {
                 desk.agent(answers("turn"));
             }

@@ -157,7 +157,8 @@ fn replay_of((prompt, parts): Turn, loaded: usize) -> Vec<Value> {
         let named: Vec<(usize, &str)> = named.collect();
         told.extend(named.iter().map(|(at, name)| call(name, *at)));
         if !named.is_empty() {
-            let answered: String = named.iter().map(|(_, name)| format!("[Function Response: {name}]")).collect();
+            let answered: Vec<String> = named.iter().map(|(_, name)| format!("[Function Response: {name}]")).collect();
+            let answered = answered.concat();
             told.push(chunk("user_message_chunk", &answered.repeat(loaded + 1)));
         }
         rest = behind;
@@ -305,11 +306,7 @@ fn a_user_may_say_the_same_as_the_agent_tells_its_model() {
             let mut desk = Desk::ready(&store, &world, &loads());
             desk.new_session("s1", CWD);
             let (go, on) = (("go", &[Says("Half.")][..]), (text, &[Says("All of it.")][..]));
-            if !first.is_empty() {
-                have(&mut desk, go, "end_turn");
-            } else {
-                have(&mut desk, ONE, "end_turn");
-            }
+            have(&mut desk, if first.is_empty() { ONE } else { go }, "end_turn");
             if through_layer {
                 have(&mut desk, on, "end_turn");
             }

@@ -22,7 +22,9 @@ fn told_on(desk: &mut Desk<'_>, history: &[Value], before: usize, has_commands: 
     let mut out = ask_load(desk, "load", "s1");
     let asked = out.request("session/load");
     let (first, rest) = history.split_at(before);
-    first.iter().for_each(|told| out.extend(desk.agent(update("s1", told.clone()))));
+    for told in first {
+        out.extend(desk.agent(update("s1", told.clone())));
+    }
     out.extend(desk.reply(&asked, json!({})));
     for told in rest {
         out.extend(desk.agent(update("s1", told.clone())));
@@ -117,7 +119,9 @@ fn a_mode_that_is_put_back_is_not_said_once_more() {
         let mut desk = Desk::ready(&store, &world, &capabilities);
         let mut out = ask_load(&mut desk, "load", "s1");
         let asked = out.request("session/load");
-        history(false).iter().for_each(|told| out.extend(desk.agent(update("s1", told.clone()))));
+        for told in history(false) {
+            out.extend(desk.agent(update("s1", told)));
+        }
         let restored = desk.reply(&asked, json!({"modes": modes}));
         let put_back = restored.request("session/set_mode");
         out.extend(restored);

@@ -96,12 +96,7 @@ impl Opening {
         }
         // Until the agent says that its user is logged in, nobody is shown anything.
         let is_ready = staging.is_none() && !cx.needs_login && !target.is_fork();
-        let showing = match &asked.wanted {
-            Wanted::History { part, start, .. } if is_ready => {
-                Some(Showing::open(cx.store, session, *part, start.clone(), cx.asked)?)
-            }
-            _ => None,
-        };
+        let showing = if is_ready { shown_at_once(&asked.wanted, session, cx)? } else { None };
         let reason = reason_to_begin(session, known, &target, &agent.name);
         let heard = known.map_or(0, |known| session.heard_under_any_name(&agent.name, &known.id));
         let is_told_in_vain = asks_as.as_deref().is_some_and(|id| cx.requests.is_told_in_vain(id));
@@ -158,6 +153,16 @@ impl Opening {
             target,
         })
     }
+}
+
+/// What of its history is to be shown, where that need not wait for the agent.
+fn shown_at_once<S: Storage, E: Environment>(
+    wanted: &Wanted,
+    session: &Session,
+    cx: &Cx<'_, S, E>,
+) -> Result<Option<Showing>, RpcError> {
+    let Wanted::History { part, start, .. } = wanted else { return Ok(None) };
+    Ok(Some(Showing::open(cx.store, session, *part, start.clone(), cx.asked)?))
 }
 
 /// The ways to open it, the best first; `tells`: its history is wanted of the agent.
