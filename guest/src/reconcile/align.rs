@@ -94,23 +94,22 @@ impl<'a> Sides<'a> {
     /// Whether all that the agent tells of its own answer, which had come to its end, is as it was, and it leaves out some messages of
     /// it, which it tells nowhere. The next turn is as it was, too: it has not answered the prompt anew.
     fn leaves_out_messages(&self, at: usize, other: usize) -> bool {
-        let is_its_own = |turn: &Turn| turn.took_part == Some(true) && turn.is_finished() && !turn.user.is_empty();
-        let left_out = |at: usize, other: usize| {
-            let (log, replay) = (&self.log[at], &self.replay[other]);
-            let may_be_less = is_its_own(log) && replay.agent.sum().length() < log.agent.sum().length();
-            let left_out = may_be_less.then(|| left_out(&log.messages(), &replay.messages())).flatten();
-            left_out.is_some_and(|messages| messages.iter().all(|message| !self.messages.contains(message)))
+        let next = || (at + 1..self.log.len()).take(LOOKED_AHEAD).find(|next| !self.is_others(*next));
+        let is_as_it_was = |next: usize| {
+            let is_asked = !self.log[next].user.is_empty();
+            is_asked && (self.equal(next, other + 1) || self.is_without_messages(next, other + 1))
         };
-        let next = (at + 1..self.log.len()).find(|next| !self.is_others(*next));
-        let is_next = |(next, told): &(usize, usize)| *told < self.replay.len() && self.is_asked_alike(*next, *told);
-        let next = next.map(|next| (next, other + 1)).filter(is_next);
-        next.is_some_and(|(next, told)| self.equal(next, told) || left_out(next, told)) && left_out(at, other)
+        let has_next = other + 1 < self.replay.len();
+        has_next && self.is_without_messages(at, other) && next().is_some_and(is_as_it_was)
     }
 
-    /// Whether the user says the same in both.
-    fn is_asked_alike(&self, at: usize, other: usize) -> bool {
-        let prompt = self.log[at].user;
-        !prompt.is_empty() && prompt == self.replay[other].user
+    /// Whether this is a turn of the agent's own, which it tells without some messages that it tells nowhere.
+    fn is_without_messages(&self, at: usize, other: usize) -> bool {
+        let (log, replay) = (&self.log[at], &self.replay[other]);
+        let is_its_own = log.took_part == Some(true) && log.is_finished() && !log.user.is_empty();
+        let may_be = is_its_own && log.user == replay.user && replay.agent.sum().length() < log.agent.sum().length();
+        let left_out = may_be.then(|| left_out(&log.messages(), &replay.messages())).flatten();
+        left_out.is_some_and(|messages| messages.iter().all(|message| !self.messages.contains(message)))
     }
 
     /// Whether the agent may have gone on with its own answer, which had come to its end, where nobody heard it. What it

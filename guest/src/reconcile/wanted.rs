@@ -39,7 +39,7 @@ pub(super) struct Beside {
     joined: Vec<(Sum, Vec<Half>)>,
     /// What the user said to the agent: a message may be put together of it.
     pieces: Pieces,
-    /// The same in turns through the layer of which the transcript has an answer, or a part of one, and that were not had at once with others.
+    /// The same in turns through the layer of which the transcript has an answer, or a part of one.
     answered: BTreeSet<Sum>,
     /// What the transcript has more of turns that have gone by: it may be the end of a later one.
     rests: Vec<Sum>,
@@ -188,16 +188,18 @@ impl Wanted {
     }
 }
 
-/// What the user said in turns through the layer of which the transcript has an answer. Of turns that were had at once an agent may tell the
-/// prompts first and then the answers.
+/// What the user said in turns through the layer of which the transcript has an answer. Of turns that came to their end and were had at
+/// once an agent may tell all prompts before the answers, so these are not among them.
 fn answered(transcript: &[Turn]) -> impl Iterator<Item = Sum> {
-    let is_apart = |at: usize| {
-        let mut two = transcript[at.saturating_sub(1)..].windows(2).take(if at == 0 { 1 } else { 2 });
-        two.all(|two| two[0].at.end() < two[1].at.start())
+    let is_behind = |turn: &Turn, before: Option<&Turn>| before.is_none_or(|before| before.at.end() < turn.at.start());
+    let is_apart = move |at: usize, turn: &Turn| {
+        let before = at.checked_sub(1).map(|before| &transcript[before]);
+        is_behind(turn, before) && transcript.get(at + 1).is_none_or(|next| is_behind(next, Some(turn)))
     };
+    let may_be_told_alone = move |at: usize, turn: &Turn| turn.may_be_kept_in_part() || is_apart(at, turn);
     let its = transcript.iter().enumerate().filter(|(_, turn)| turn.took_part == Some(true));
-    let its = its.filter(move |(at, turn)| turn.may_be_kept_in_part() || is_apart(*at));
-    its.map(|(_, turn)| turn).filter(|turn| !turn.agent.sum().is_empty()).map(|turn| turn.user)
+    let its = its.filter(|(_, turn)| !turn.agent.sum().is_empty());
+    its.filter(move |(at, turn)| may_be_told_alone(*at, turn)).map(|(_, turn)| turn.user)
 }
 
 /// What prompts of a transcript that nobody answered are together with those behind them: some of the last.
