@@ -5,6 +5,7 @@
 
 mod audience;
 mod begun;
+mod call_update;
 mod cut;
 mod digest;
 mod echo;
@@ -32,6 +33,7 @@ mod replay_tests;
 
 pub use audience::is_for_agent_alone;
 pub use begun::{Begun, begun, begun_by};
+pub use call_update::CallUpdate;
 pub use digest::{Hearer, digest, digest_for, is_any_said};
 pub use echo::Echo;
 pub use elsewhere::{By, Elsewhere, Growing, Own, Shown};
@@ -41,7 +43,7 @@ pub use laid_out::LaidOut;
 pub use open_calls::OpenCalls;
 pub use position::Position;
 pub use recorder::{Flushed, LogEnd, Piece, Recorder};
-pub use remark::{Remark, before_hook, is_in_answers, takes_summary, without_marks};
+pub use remark::{Remark, before_hook, is_in_answers, may_have_marks, takes_summary, without_marks};
 pub use replay::{Part, Progress, Replay, Start};
 pub use retold::{Repeats, Retold, TakenOver, Unprompted, Whereabouts};
 pub use spans::length;

@@ -1,9 +1,6 @@
 //! Which tool calls of a turn have begun and not ended.
 
-use std::borrow::Cow;
-
-use serde::Deserialize;
-use serde_json::json;
+use super::call_update::{CallUpdate, failed};
 
 /// How many are remembered; of more, the last.
 const MOST: usize = 1000;
@@ -19,37 +16,29 @@ pub(super) struct CallChange {
     is_open: bool,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct CallUpdate<'a> {
-    #[serde(borrow)]
-    session_update: Cow<'a, str>,
-    tool_call_id: String,
-    #[serde(borrow, default)]
-    status: Option<Cow<'a, str>>,
-}
-
 impl CallChange {
     /// Reads the `update` member of a `session/update`; `None` where it changes no call's state.
     pub(super) fn of(update: &str) -> Option<Self> {
-        // Most updates are something else, and some are long.
-        if !update.contains("toolCallId") {
-            return None;
-        }
-        let update: CallUpdate<'_> = serde_json::from_str(update).ok()?;
-        let is_open = match (&*update.session_update, update.status.as_deref()) {
-            ("tool_call", None) | ("tool_call" | "tool_call_update", Some("pending" | "in_progress")) => true,
-            ("tool_call" | "tool_call_update", Some(_)) => false,
-            _ => return None,
-        };
-        Some(Self { id: update.tool_call_id, is_open })
+        CallUpdate::read(update).as_ref().and_then(Self::by)
+    }
+
+    fn by(update: &CallUpdate) -> Option<Self> {
+        let is_open = update.is_open.or(update.is_whole.then_some(true))?;
+        Some(Self { id: update.id.clone(), is_open })
     }
 }
 
 impl OpenCalls {
     /// Takes in the `update` member of a `session/update`, whatever it is.
     pub fn feed(&mut self, update: &str) {
-        if let Some(change) = CallChange::of(update) {
+        if let Some(update) = CallUpdate::read(update) {
+            self.take(&update);
+        }
+    }
+
+    /// The same of one that was read.
+    pub fn take(&mut self, update: &CallUpdate) {
+        if let Some(change) = CallChange::by(update) {
             self.change(change);
         }
     }
@@ -82,8 +71,7 @@ impl OpenCalls {
 
     /// The `update` members that end each of them as failed.
     pub fn failed(&self) -> Vec<String> {
-        let failed = |id: &String| json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "failed"});
-        self.0.iter().map(|id| failed(id).to_string()).collect()
+        self.0.iter().map(|id| failed(id)).collect()
     }
 
     /// Whether this is such an update.
@@ -94,6 +82,8 @@ impl OpenCalls {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -104,6 +104,11 @@ pub fn before_hook(text: &str) -> Option<&str> {
     Some(prompt).filter(|prompt| !prompt.trim().is_empty())
 }
 
+/// Whether [`without_marks`] may leave less of the text in this JSON. Most updates have none.
+pub fn may_have_marks(json: &str) -> bool {
+    [THOUGHT, CALL, INTERRUPTED].iter().any(|mark| json.contains(mark))
+}
+
 /// An agent's words, without what it writes among them when it tells them again.
 pub fn without_marks(text: &str) -> &str {
     let Some((first, last)) = text.trim_start().chars().next().zip(text.trim_end().chars().next_back()) else {

@@ -3,12 +3,11 @@
 //! Some agents tell such a call by the question alone, and what became of it by updates: a client has it of the question, which
 //! no replay shows. So the transcript has it as a `tool_call` of its own, made of the question.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use serde::Deserialize;
 use serde_json::json;
 
+use super::call_update::{CallUpdate, failed};
 use super::entry::{Entry, Kind};
 use crate::rpc::Object;
 
@@ -41,39 +40,23 @@ enum By {
     QuestionsAlone(Vec<String>),
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct CallUpdate<'a> {
-    #[serde(borrow)]
-    session_update: Cow<'a, str>,
-    tool_call_id: String,
-    #[serde(borrow, default)]
-    status: Option<Cow<'a, str>>,
-}
-
 impl ToldCalls {
     /// Takes in the `update` member of a `session/update`, whatever it is. What the transcript has in its place, where that is
     /// something else: a call that it has of a question is there once, and what its agent tells of it since is an update.
     pub fn told(&mut self, update: &str) -> Option<String> {
-        // Most updates are something else, and some are long.
-        if !update.contains("toolCallId") {
-            return None;
-        }
-        let CallUpdate { session_update, tool_call_id, status } = serde_json::from_str(update).ok()?;
-        let is_whole = session_update == "tool_call";
-        if !is_whole && session_update != "tool_call_update" {
-            return None;
-        }
-        let call = self.call(tool_call_id)?;
-        match status.as_deref() {
-            Some("pending" | "in_progress") => call.has_ended = false,
-            Some(_) => call.has_ended = true,
-            None => {}
+        self.take(&CallUpdate::read(update)?, update)
+    }
+
+    /// The same of one that was read.
+    pub fn take(&mut self, read: &CallUpdate, update: &str) -> Option<String> {
+        let call = self.call(read.id.clone())?;
+        if let Some(is_open) = read.is_open {
+            call.has_ended = !is_open;
         }
         if matches!(call.by, By::QuestionsAlone(_)) {
             call.by = By::QuestionFirst;
         }
-        (is_whole && call.by == By::QuestionFirst).then(|| {
+        (read.is_whole && call.by == By::QuestionFirst).then(|| {
             let mut update = Object::parse_or_empty(update);
             update.set("sessionUpdate", "\"tool_call_update\"");
             update.to_json()
@@ -117,7 +100,7 @@ impl ToldCalls {
             return None;
         }
         (call.by, call.has_ended) = (By::QuestionFirst, true);
-        Some(json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "failed"}).to_string())
+        Some(failed(id))
     }
 
     /// Takes in an entry that the transcript has, whatever it is.

@@ -14,7 +14,6 @@ mod mixed;
 mod others;
 mod plan;
 mod rest;
-
 mod say_held;
 mod steps;
 mod telling;
@@ -51,7 +50,6 @@ use crate::transcript::LaidOut;
 use behind_answer::BehindAnswer;
 use mixed::Mixed;
 use others::Others;
-
 use telling::Meanwhile;
 use tells_on::TellsOn;
 
@@ -108,6 +106,7 @@ pub(super) struct Opening {
     pub(super) overheard: Option<Overheard>,
     /// The agent has told something that the user said before its answer.
     has_told: bool,
+    /// Whether it goes on telling behind its answer.
     tells_on: TellsOn,
     /// The agent's answer that does not count yet, because it may be telling the rest.
     answered: Option<Attached>,

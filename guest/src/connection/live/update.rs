@@ -13,7 +13,7 @@ use crate::rpc::{self, Object};
 use crate::sessions::info;
 use crate::storage::Storage;
 use crate::store::USAGE;
-use crate::transcript::{Kind, Recorder, UpdateKind, in_window, speaker};
+use crate::transcript::{CallUpdate, Kind, Recorder, UpdateKind, in_window, speaker};
 
 impl LiveSession {
     /// An update for this session.
@@ -125,8 +125,11 @@ impl LiveSession {
             }
             UpdateKind::Event | UpdateKind::Subagent => {
                 self.end_held(cx);
-                self.calls.feed(update.update);
-                let recorded = self.told_calls.told(update.update);
+                let call = CallUpdate::read(update.update);
+                let recorded = call.and_then(|call| {
+                    self.calls.take(&call);
+                    self.told_calls.take(&call, update.update)
+                });
                 self.recorder.push(Kind::Update, cx.now(), &update.kept(recorded.as_deref()));
                 self.has_said(cx);
                 // One that a deleted session's agent starts on its behalf is not kept either.

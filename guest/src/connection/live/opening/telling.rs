@@ -131,8 +131,7 @@ impl Telling {
     fn next_of_user<S: Storage>(&mut self, update: &Update<'_>, storage: &S) -> Result<What> {
         // An account of the layer's stands before a prompt, and what the agent tells its model alone anywhere.
         let is_account = update.text().is_some_and(|text| own_words::strip(&text).trim().is_empty());
-        let content = Object::parse_or_empty(update.update).get("content").map(str::to_owned);
-        let is_hidden = content.is_some_and(|block| Remark::is_hidden(&block));
+        let is_hidden = Object::parse_or_empty(update.update).get("content").is_some_and(Remark::is_hidden);
         if self.stage == Stage::Other || is_account || is_hidden {
             return Ok(What::History);
         }

@@ -2,7 +2,7 @@
 
 use crate::connection::live::session_update::Update;
 use crate::rpc::{self, Object};
-use crate::transcript::{Remark, UpdateKind, takes_summary, without_marks};
+use crate::transcript::{Remark, UpdateKind, may_have_marks, takes_summary, without_marks};
 
 /// How an update is kept.
 #[derive(Debug)]
@@ -32,6 +32,9 @@ impl Plainly {
     }
 
     fn of_agents(update: &Update<'_>, is_behind_summary: bool) -> Self {
+        if !is_behind_summary && !may_have_marks(update.update) {
+            return Self::AsTold;
+        }
         let Some(text) = update.text() else { return Self::AsTold };
         let words = without_marks(&text);
         if is_behind_summary && takes_summary(words) {
