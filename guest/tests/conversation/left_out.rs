@@ -113,6 +113,10 @@ fn an_answer_stays_whole_though_its_agent_has_not_kept_each_message_of_it() {
         &[HELLO, WARNED, FAILED, LONG, FAILED, THANKS],
         &[HELLO, FAILED_AT_ONCE, THANKS],
         &[FAILED, FAILED_AT_ONCE, FAILED_AT_ONCE, THANKS],
+        &[HELLO, FAILED],
+        &[FAILED],
+        &[HELLO, LONG],
+        &[WARNED, LONG, FAILED_AT_ONCE],
     ] {
         let world = World::unrecorded();
         let store = had(turns, &world);
