@@ -17,6 +17,7 @@ mod archive;
 mod as_sent;
 mod asked_calls;
 mod asked_for;
+mod asked_while_opening;
 mod at_once;
 mod attached;
 mod behind_answer;

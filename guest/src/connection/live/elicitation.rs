@@ -15,11 +15,12 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) {
         self.say_held_of_late_replay(cx);
-        if self.is_open() {
-            self.remember_question(question);
-            self.awaited.is_unwritten = true;
-            self.write_if_due(cx, false);
+        if !self.is_open() {
+            return self.elicitation_asked_meanwhile(question);
         }
+        self.remember_question(question);
+        self.awaited.is_unwritten = true;
+        self.write_if_due(cx, false);
     }
 
     /// The client has answered this request, or the agent waits for the answer no more.
@@ -28,6 +29,7 @@ impl LiveSession {
         request: &Id,
         cx: &mut Cx<'_, S, E>,
     ) {
+        self.elicitation_over_meanwhile(request);
         let before = self.questions.len();
         self.questions.retain(|question| question.request != request.as_json());
         if self.questions.len() < before {

@@ -117,6 +117,7 @@ impl LiveSession {
         for update in std::mem::take(&mut opening.later) {
             cx.notify(&session.id, &update);
         }
+        self.take_in_questions(opening.take_questions(), cx);
         self.say_held(opening.take_held(cx), cx);
         self.release(cx);
         if request.is_none() && !opening.was_open() {

@@ -13,6 +13,7 @@ mod meanwhile;
 mod mixed;
 mod others;
 mod plan;
+mod questions;
 mod rest;
 mod say_held;
 mod steps;
@@ -50,6 +51,7 @@ use crate::transcript::LaidOut;
 use behind_answer::BehindAnswer;
 use mixed::Mixed;
 use others::Others;
+use questions::Questions;
 use telling::Meanwhile;
 use tells_on::TellsOn;
 
@@ -111,6 +113,8 @@ pub(super) struct Opening {
     /// The agent's answer that does not count yet, because it may be telling the rest.
     answered: Option<Attached>,
     behind_answer: BehindAnswer,
+    /// What it has asked its user.
+    questions: Questions,
     /// What is said beside the history that the agent tells of a session that it has open.
     meanwhile: Meanwhile,
     /// The agent's telling is shown as it comes, because there is nothing else to show.

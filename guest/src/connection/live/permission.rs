@@ -24,17 +24,18 @@ impl LiveSession {
         params: &str,
         cx: &mut Cx<'_, S, E>,
     ) {
-        if self.is_open() {
-            self.say_held_of_late_replay(cx);
-            // What an instance that was lost has written of it is not written again.
-            if !self.was_recorded(cx) {
-                self.record_question(question.as_ref(), params, cx);
-            }
-            if let Some(question) = question {
-                self.remember_question(question);
-            }
-            self.write_if_due(cx, false);
+        if !self.is_open() {
+            return self.permission_asked_meanwhile(question, params);
         }
+        self.say_held_of_late_replay(cx);
+        // What an instance that was lost has written of it is not written again.
+        if !self.was_recorded(cx) {
+            self.record_question(question.as_ref(), params, cx);
+        }
+        if let Some(question) = question {
+            self.remember_question(question);
+        }
+        self.write_if_due(cx, false);
     }
 
     /// A question, and the tool call that it is about, where nothing else has told of that: who is asked has it of the question.
@@ -128,6 +129,7 @@ impl LiveSession {
         cx: &mut Cx<'_, S, E>,
     ) {
         self.questions.retain(|question| question.request != request.as_json());
+        self.permission_answered_meanwhile((request, outcome), tool_call, client);
         let can_be_noted = self.is_open() || self.is_closing();
         if !can_be_noted || self.was_recorded(cx) {
             return;

@@ -141,6 +141,7 @@ impl Opening {
             tells_on: super::TellsOn::default(),
             answered: None,
             behind_answer: super::BehindAnswer::default(),
+            questions: super::Questions::default(),
             meanwhile: super::Meanwhile::default(),
             shows_telling,
             staging,

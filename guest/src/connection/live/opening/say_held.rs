@@ -1,6 +1,7 @@
 //! Saying what an agent has said of a session before that was open, or keeping it where it does not open.
 
 use super::behind_answer::OVERFLOWED;
+use super::questions::Questions;
 use super::{Opening, Target};
 use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
@@ -37,10 +38,11 @@ impl LiveSession {
         self.opening_mut().is_some_and(|opening| opening.behind_answer.push_withdrawal(of, line))
     }
 
-    /// The agent has ended: nobody is asked any more what still waits.
+    /// The agent has ended: nobody is asked any more what still waits, and it waits for no answer.
     pub(in crate::connection::live) fn forget_held_questions(&mut self) {
         if let Some(opening) = self.opening_mut() {
             opening.behind_answer.forget_questions();
+            opening.questions = Questions::default();
         }
     }
 
