@@ -20,7 +20,9 @@ pub(super) enum Event<'a> {
     Remark { remark: Remark, message: Option<&'a str>, content: Option<&'a RawValue> },
     /// A part of this message of the agent.
     Agent { message: Option<&'a str>, content: Option<&'a RawValue> },
-    /// Something the agent did.
+    /// The agent compacts what was said before, or has.
+    Compaction,
+    /// Something else the agent did.
     Done,
     /// A turn came to its end.
     End(Ended),
@@ -87,6 +89,7 @@ impl<'a> Event<'a> {
                     {
                         Self::Remark { remark: Remark::Summary, message, content }
                     }
+                    "compaction_update" => Self::Compaction,
                     _ => Self::Done,
                 }
             }

@@ -225,7 +225,8 @@ impl Fold {
                     review.hear(&text, agent);
                 }
             }
-            Event::Done => self.agent(number, None),
+            Event::Compaction if self.is_at_beginning() => self.remark(number, Remark::Summary),
+            Event::Compaction | Event::Done => self.agent(number, None),
             Event::End(ended) => {
                 self.anything_else(number);
                 if let Some(open) = &mut self.open {

@@ -1,5 +1,6 @@
 //! What Claude Code tells in its user's name: that a turn was interrupted, which command was called and what it has printed, and the
-//! summary that stands for what was said before a compaction. Nothing of the conversation is lost or doubled for that.
+//! summary that stands for what was said before a compaction, which clients that can show a compaction are told as one. Nothing of the
+//! conversation is lost or doubled for that.
 
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
@@ -33,10 +34,11 @@ enum Ends {
 enum Told {
     User(&'static str),
     Agent(&'static str),
+    Compaction,
 }
 
 use Ends::{Cancelled, Well};
-use Told::{Agent, User};
+use Told::{Agent, Compaction, User};
 
 struct Case {
     name: &'static str,
@@ -162,8 +164,12 @@ fn load(desk: &mut Desk<'_>, told: &[Told], has_ids: bool) -> Out {
         let mut telling = match told {
             User(text) => chunk("user_message_chunk", text),
             Agent(text) => chunk("agent_message_chunk", text),
+            Compaction => json!({
+                "sessionUpdate": "compaction_update", "compactionId": "k1", "status": "completed",
+                "summary": [{"type": "text", "text": "Analysis: ..."}],
+            }),
         };
-        if has_ids {
+        if has_ids && *told != Compaction {
             telling["messageId"] = format!("m{at}").into();
         }
         out.extend(desk.agent(update("s1", telling)));
@@ -193,34 +199,51 @@ fn short(words: &str) -> String {
     words.replace(SUMMARY, "SUMMARY").replace(BROUGHT, "BROUGHT")
 }
 
+/// The same told with the first summary as a compaction, and what is shown then.
+fn with_compaction(mut told: Vec<Told>, shown: &str) -> Option<(Vec<Told>, String)> {
+    let summary = told.iter_mut().find(|told| **told == User(SUMMARY))?;
+    *summary = Compaction;
+    Some((told, if shown.contains(SUMMARY) { shown.to_owned() } else { shown.replace("> SUMMARY", "") }))
+}
+
 #[test]
 fn nothing_that_was_said_is_lost_or_doubled() {
+    let ways = || [(false, false), (false, true), (true, false), (true, true)];
     for case in CASES {
-        for (has_ids, has_list) in [(false, false), (false, true), (true, false), (true, true)] {
-            let when = format!("{}, ids: {has_ids}, list: {has_list}", case.name);
-            let (store, world) = (Memory::new(), World::unrecorded());
-            let mut desk = Desk::ready(&store, &world, &loads());
-            if !case.turns.is_empty() {
-                desk.new_session("s1", CWD);
-            }
-            case.turns.iter().for_each(|turn| have(&mut desk, *turn));
-            leave(desk);
-            let mut shown = case.shown.map_or_else(|| as_had(case.turns), str::to_owned);
-            let mut told = case.told.to_vec();
-            for time in ["first", "second", "third"] {
-                let mut desk = if has_list {
-                    listing(&store, &world, "a", &loads(), &[row("s1", "One", LATER)])
-                } else {
-                    Desk::ready(&store, &world, &loads())
-                };
-                let out = load(&mut desk, &told, has_ids);
-                assert_eq!(short(&words(&out)), short(&shown), "{when}, {time}");
-                assert!(mark(&out, "load")["setAside"].is_null(), "{when}, {time}");
-                have(&mut desk, (time, &["Yes"], Well));
-                told.extend([User(time), Agent("Yes")]);
-                shown = format!("{shown}> {time}Yes");
-                leave(desk);
+        let shown = case.shown.map_or_else(|| as_had(case.turns), str::to_owned);
+        let compaction = with_compaction(case.told.to_vec(), &shown);
+        for (has_ids, has_list) in ways() {
+            comes_out_as(case, case.told.to_vec(), shown.clone(), (has_ids, has_list));
+            if let Some((told, shown)) = compaction.clone() {
+                comes_out_as(case, told, shown, (has_ids, has_list));
             }
         }
+    }
+}
+
+/// Where the agent tells this, that is shown, and with what is said then each time that it is loaded.
+fn comes_out_as(case: &Case, mut told: Vec<Told>, mut shown: String, (has_ids, has_list): (bool, bool)) {
+    let is_compaction = told.contains(&Compaction);
+    let when = format!("{}, ids: {has_ids}, list: {has_list}, compaction: {is_compaction}", case.name);
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let mut desk = Desk::ready(&store, &world, &loads());
+    if !case.turns.is_empty() {
+        desk.new_session("s1", CWD);
+    }
+    case.turns.iter().for_each(|turn| have(&mut desk, *turn));
+    leave(desk);
+    for time in ["first", "second", "third"] {
+        let mut desk = if has_list {
+            listing(&store, &world, "a", &loads(), &[row("s1", "One", LATER)])
+        } else {
+            Desk::ready(&store, &world, &loads())
+        };
+        let out = load(&mut desk, &told, has_ids);
+        assert_eq!(short(&words(&out)), short(&shown), "{when}, {time}");
+        assert!(mark(&out, "load")["setAside"].is_null(), "{when}, {time}");
+        have(&mut desk, (time, &["Yes"], Well));
+        told.extend([User(time), Agent("Yes")]);
+        shown = format!("{shown}> {time}Yes");
+        leave(desk);
     }
 }
