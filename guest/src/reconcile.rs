@@ -7,6 +7,7 @@
 mod align;
 mod anew;
 mod asides;
+mod asked_again;
 mod attached;
 mod brought;
 mod commands;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::align::align;
+use super::asked_again;
 use super::commands;
 use super::draft::{Draft, Told, is_held};
 use super::joint;
@@ -17,7 +18,8 @@ use super::turn::{Turn, Uncopied};
 /// own list says that the session has changed since the two last agreed.
 pub fn plan(log: &[Turn], heard: impl Into<Heard>, replay: &[Turn], moved_on: bool) -> Plan {
     let heard = heard.into();
-    let (log, replay) = commands::joined(log, replay);
+    let (log, replay) = asked_again::joined(log, replay);
+    let (log, replay) = commands::joined(&log, &replay);
     let (log, replay) = mingled::joined(&log, &replay, mingled::Told::CutShort);
     drafted(Draft::new(heard, moved_on, &replay), &log, heard, &replay)
 }
@@ -121,7 +123,8 @@ pub struct Evidence {
 
 /// The same where the two may have nothing in common. What has begun since the agent was asked it need not have told.
 pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
-    let (log, replay) = commands::joined(log, replay);
+    let (log, replay) = asked_again::joined(log, replay);
+    let (log, replay) = commands::joined(&log, &replay);
     let (before, since) = begun_since(&log, &replay, evidence.asked_at);
     let before = as_copied(before, &replay);
     let (before, replay) = mingled::joined(&before, &replay, mingled::Told::CutShort);

@@ -15,6 +15,7 @@ mod agents_times;
 mod agreed;
 mod archive;
 mod as_sent;
+mod asked_again;
 mod asked_calls;
 mod asked_for;
 mod asked_while_opening;
