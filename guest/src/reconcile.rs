@@ -47,6 +47,7 @@ mod wanted;
 pub use align::align;
 pub use anew::said_anew;
 pub use asides::Asides;
+pub use brought::Brought;
 pub use commands::is_command;
 pub use fold::Fold;
 pub use grain::Grain;

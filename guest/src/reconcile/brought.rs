@@ -1,16 +1,18 @@
-//! Prompts that begin as the summary of a compaction does: a user brings one along from another session. The same told by the agent is
-//! what the user has said, unless it stands for what was said before.
+//! Prompts that are such as some agent tells in its user's name: a user brings along the summary of a compaction from another session,
+//! or asks what some text is. The same told by the agent is what the user has said, unless it stands for what was said before.
 
 use serde_json::value::RawValue;
 
-use super::event::text_of;
+use super::event::{Event, text_of};
 use super::sum::Sum;
 use super::turn::{Outcome, Turn};
-use crate::transcript::Remark;
+use crate::storage::{Result, Storage};
+use crate::store::Session;
+use crate::transcript::{Entry, Kind, Remark, Replay};
 
 /// Such prompts of a transcript.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Brought {
+pub struct Brought {
     /// How each may be told, all of it or a block of it, and the prompt itself.
     prompts: Vec<(Sum, Sum)>,
     /// The one that the agent's session begins with, if it does.
@@ -18,10 +20,32 @@ pub(super) struct Brought {
 }
 
 impl Brought {
+    /// Those of a session's transcript, its own log up to the entry `own_end`.
+    ///
+    /// # Errors
+    ///
+    /// If the storage cannot be read.
+    pub fn of_transcript<S: Storage>(storage: &S, session: &Session, own_end: u32) -> Result<Self> {
+        let mut brought = Self::default();
+        Replay::up_to(session, own_end).each(storage, |_, text| {
+            if Entry::parse(text).is_some_and(|entry| entry.kind == Kind::Prompt)
+                && let Event::Prompt { blocks, .. } = Event::parse(text)
+            {
+                brought.note(&blocks);
+            }
+        })?;
+        Ok(brought)
+    }
+
+    /// Whether a user has said what this content block (JSON) says.
+    pub fn has_said(&self, block: &str) -> bool {
+        serde_json::from_str(block).is_ok_and(|block| self.has(Some(block), false))
+    }
+
     /// Notes a prompt of these blocks, if it is one.
     pub(super) fn note(&mut self, blocks: &[&RawValue]) {
-        let summaries = blocks.iter().filter(|block| Remark::of(block.get()) == Some(Remark::Summary));
-        let mut told: Vec<Sum> = summaries.filter_map(|block| text_of(block)).map(|text| Sum::of(&text)).collect();
+        let remarks = blocks.iter().filter(|block| Remark::of(block.get()).is_some());
+        let mut told: Vec<Sum> = remarks.filter_map(|block| text_of(block)).map(|text| Sum::of(&text)).collect();
         if told.is_empty() {
             return;
         }

@@ -166,9 +166,7 @@ impl Fold {
     /// What an entry says. What a user has said, as the transcript has it, is no remark.
     fn event<'a>(&self, text: &'a str) -> Event<'a> {
         match Event::parse(text) {
-            Event::Remark { remark: Remark::Summary, message, content }
-                if self.brought.has(content, self.is_at_beginning()) =>
-            {
+            Event::Remark { message, content, .. } if self.brought.has(content, self.is_at_beginning()) => {
                 Event::User { message, content }
             }
             event => event,

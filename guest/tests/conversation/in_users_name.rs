@@ -64,6 +64,11 @@ const COMMAND: &[Turn] = &[
 ];
 const GIVEN: Turn = (BROUGHT, &["We go on with the parser then."], Well);
 const GIVEN_SHORTLY: Turn = (BROUGHT, &["Ok"], Well);
+const SNAPSHOT: Turn = ("<state_snapshot>...</state_snapshot> Go on from there.", &["We go on."], Well);
+const CONTEXT: Turn = ("<session_context>It rains.</session_context>", &["A context."], Well);
+const RESPONSE: Turn = ("[Function Response: read_file]", &["A mark."], Well);
+const CONTINUE: Turn = ("System: Please continue.", &["Well."], Well);
+const MARK: Turn = (INTERRUPTED, &["It was."], Well);
 const UNANSWERED: Turn = (BROUGHT, &[], Well);
 
 #[rustfmt::skip]
@@ -148,6 +153,16 @@ const CASES: &[Case] = &[
         told: &[User(SUMMARY), User("Next"), Agent("Well"), User(SUMMARY), Agent("That is what was said before.")] },
     Case { name: "the same, and interrupted before the answer", turns: &[GREETED, ON, (SUMMARY, &[], Cancelled)], shown: None,
         told: &[User(SUMMARY), User("Next"), Agent("Well")] },
+    Case { name: "a snapshot brought along", turns: &[GREETED, SNAPSHOT, ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User(SNAPSHOT.0), Agent("We go on."), User("Next"), Agent("Well")] },
+    Case { name: "the same first", turns: &[SNAPSHOT, ON], shown: None,
+        told: &[User(SNAPSHOT.0), Agent("We go on."), User("Next"), Agent("Well")] },
+    Case { name: "the same last, and gone on with without the layer", turns: &[GREETED, SNAPSHOT],
+        shown: Some("> HiHo> <state_snapshot>...</state_snapshot> Go on from there.We go on.> moreSaid elsewhere."),
+        told: &[User("Hi"), Agent("Ho"), User(SNAPSHOT.0), Agent("We go on."), User("more"), Agent("Said elsewhere.")] },
+    Case { name: "what an agent hides, and how it goes on", turns: &[GREETED, CONTEXT, RESPONSE, CONTINUE, MARK, ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User(CONTEXT.0), Agent("A context."), User(RESPONSE.0), Agent("A mark."),
+            User(CONTINUE.0), Agent("Well."), User(MARK.0), Agent("It was."), User("Next"), Agent("Well")] },
     Case { name: "only known to the agent", turns: &[], shown: Some("> SUMMARY> threeThird"),
         told: &[User(SUMMARY), User("three"), Agent("Third")] },
 ];

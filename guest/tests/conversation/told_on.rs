@@ -4,9 +4,11 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, World, chunk, update};
-use crate::scenes::{CWD, answers, ask_load, ask_prompt, leave, said};
+use crate::scenes::{CWD, LONG, Turns, answers, ask_load, ask_prompt, leave, listing, row, said, says};
 
 const COMMANDS: &str = "available_commands_update";
+/// Earlier than anything that is said here.
+const EARLIER: &str = "2020-01-01T00:00:00Z";
 
 /// What the agent tells of two turns, the second of which was had without the layer or not.
 fn history(is_gone_on_with: bool) -> Vec<Value> {
@@ -68,6 +70,107 @@ fn what_is_told_behind_the_answer_to_a_load_is_the_rest_of_the_history() {
                 }
             }
         }
+    }
+}
+
+/// What two turns and those behind them are told as.
+fn told(turns: Turns<'_>) -> Vec<Value> {
+    let both = |(user, agent): &(&str, &str)| [chunk("user_message_chunk", user), chunk("agent_message_chunk", agent)];
+    turns.iter().flat_map(both).collect()
+}
+
+#[test]
+fn so_it_is_where_nothing_is_compared_because_another_window_is_at_a_turn() {
+    for has_commands in [false, true] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut first = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        first.new_session("s1", CWD);
+        first.turn("s1", "First", &["One"]);
+        ask_prompt(&mut first, "turn", "s1", "Long");
+        first.agent(says("Begun"));
+        first.wait(LONG);
+        let mut second = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        let history = told(&[("First", "One"), ("Long", "Begun")]);
+        assert_eq!(told_on(&mut second, &history, 1, has_commands), ["> First", "One", "> Long", "Begun"]);
+        second.turn("s1", "Beside", &["Two"]);
+        leave(second);
+        let mut second = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        let history = told(&[("First", "One"), ("Long", "Begun"), ("Beside", "Two")]);
+        let shown = told_on(&mut second, &history, 1, has_commands);
+        assert_eq!(shown, ["> First", "One", "> Long", "Begun", "> Beside", "Two"], "{has_commands}");
+        let mut out = first.agent(says(" and over"));
+        out.extend(first.agent(answers("turn")));
+        out.extend(first.wait(2000));
+        assert_eq!(said(&out.client), [" and over", "> Beside", "Two"], "{has_commands}");
+        second.wait(2000);
+        leave(second);
+        leave(first);
+        world.now.set(world.now.get() + 60_000);
+        let mut last = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        let history = told(&[("First", "One"), ("Long", "Begun and over"), ("Beside", "Two")]);
+        let shown = told_on(&mut last, &history, 1, has_commands);
+        assert_eq!(shown, ["> First", "One", "> Long", "Begun and over", "> Beside", "Two"], "{has_commands}");
+        leave(last);
+    }
+}
+
+#[test]
+fn so_it_is_where_nothing_is_compared_because_the_agents_list_says_that_nothing_has_changed() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let opened = || listing(&store, &world, "a", &json!({"loadSession": true}), &[row("s1", "One", EARLIER)]);
+    let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+    desk.new_session("s1", CWD);
+    desk.turn("s1", "First", &["One"]);
+    leave(desk);
+    for load in 0..4 {
+        world.now.set(world.now.get() + 60_000);
+        let mut desk = opened();
+        assert_eq!(told_on(&mut desk, &history(false), 1, load % 2 == 0), ["> First", "One"], "load {load}");
+        leave(desk);
+    }
+}
+
+#[test]
+fn so_it_is_where_the_agent_was_started_again_and_is_made_to_open_the_session_by_itself() {
+    for is_other_at_turn in [false, true] {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        desk.new_session("s1", CWD);
+        desk.turn("s1", "First", &["One"]);
+        desk.turn("s1", "Second", &["Two"]);
+        let mut other = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        if is_other_at_turn {
+            told_on(&mut other, &history(true), 1, true);
+            ask_prompt(&mut other, "long", "s1", "Long");
+            other.agent(says("Begun"));
+            other.wait(LONG);
+        }
+        desk.revive(&json!({"loadSession": true}));
+        let mut out = ask_prompt(&mut desk, "turn", "s1", "Third");
+        let asked = out.request("session/load");
+        let history = history(true);
+        out.extend(desk.agent(update("s1", history[0].clone())));
+        out.extend(desk.reply(&asked, json!({})));
+        for told in &history[1..] {
+            out.extend(desk.agent(update("s1", told.clone())));
+        }
+        out.extend(desk.wait(1000));
+        out.request("session/prompt");
+        desk.agent(says("Three"));
+        out.extend(desk.agent(answers("turn")));
+        assert_eq!(said(&out.client), [""; 0], "the client has it");
+        leave(desk);
+        other.wait(2000);
+        leave(other);
+        let kept = [history, told(&[("Third", "Three")])].concat();
+        let mut expected = vec!["> First", "One", "> Second", "Two", "> Third", "Three"];
+        if is_other_at_turn {
+            expected.splice(4..4, ["> Long", "Begun"]);
+        }
+        world.now.set(world.now.get() + 60_000);
+        let mut desk = Desk::ready(&store, &world, &json!({"loadSession": true}));
+        assert_eq!(told_on(&mut desk, &kept, 1, true), expected);
+        leave(desk);
     }
 }
 

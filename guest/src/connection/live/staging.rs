@@ -15,6 +15,7 @@ use crate::connection::cx::Cx;
 use crate::connection::effect::Effect;
 use crate::connection::load::Share;
 use crate::environment::Environment;
+use crate::reconcile::Brought;
 use crate::rpc::Object;
 use crate::sessions::staging;
 use crate::storage::{Durability, Result, Storage};
@@ -59,6 +60,9 @@ pub(super) struct Staging {
     written: u32,
     /// Another process has dropped some of it, because it took this one for gone.
     is_cut: bool,
+    session: Session,
+    /// Prompts of the session that are such as agents tell in their user's name, once it was looked for them.
+    brought: Option<Brought>,
 }
 
 /// What was recorded, and so may be shown: `update` members.
@@ -103,6 +107,8 @@ impl Staging {
             expected: None,
             written: 0,
             is_cut: false,
+            session: session.clone(),
+            brought: None,
         })
     }
 
@@ -134,6 +140,8 @@ impl Staging {
             format!("{}{}", update.name, Object::parse_or_empty(update.update).get("content").unwrap_or_default())
         });
         let remark = remark_of(update);
+        let is_users = matches!(remark, Some(Remark::Hidden | Remark::Snapshot)) && self.has_user_said(update, cx)?;
+        let remark = remark.filter(|_| !is_users);
         let is_behind_summary = std::mem::replace(&mut self.is_behind_summary, remark == Some(Remark::Snapshot));
         match Plainly::of(update, remark, is_behind_summary) {
             Plainly::AsTold => self.record_plain(update, remark.is_some(), cx),
@@ -149,6 +157,16 @@ impl Staging {
                 Ok(Recorded { rest, update: None })
             }
         }
+    }
+
+    /// Whether a user has said this, as the transcript has it, which looks as if no user had.
+    fn has_user_said<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &Cx<'_, S, E>) -> Result<bool> {
+        let brought = match self.brought.take() {
+            Some(brought) => brought,
+            None => Brought::of_transcript(cx.store.storage(), &self.session, self.asked_at)?,
+        };
+        let brought = self.brought.insert(brought);
+        Ok(Object::parse_or_empty(update.update).get("content").is_some_and(|block| brought.has_said(block)))
     }
 
     /// Records it as it is kept. `is_remark`: it is no part of what is said before and behind it.

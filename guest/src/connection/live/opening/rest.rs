@@ -9,9 +9,10 @@ use crate::environment::Environment;
 use crate::storage::Storage;
 
 impl Opening {
-    /// The agent has answered so; `None` where it may be telling the rest of the history yet.
+    /// The agent has answered so; `None` where it may be telling the rest of the history yet, whether or not that is compared with
+    /// anything: else the rest would be something new.
     pub(super) fn answered_in_full(&mut self, answer: Attached, now: i64) -> Option<Attached> {
-        let is_begun = answer.step == Step::Load && self.has_told && self.staging.is_some();
+        let is_begun = answer.step == Step::Load && self.has_told;
         if !is_begun || !self.tells_on.answered(now) {
             return Some(answer);
         }
