@@ -92,19 +92,17 @@ impl<'a> Sides<'a> {
     }
 
     /// Whether all that the agent tells of its own answer, which had come to its end, is as it was, and it leaves out some messages of
-    /// it, which it tells nowhere. The next turn is as it was, too, if there is any: it has not answered the prompt anew.
+    /// it, which it tells nowhere. It has not answered the prompt anew: behind that it tells another turn as it was, or nothing, or there
+    /// is no other.
     fn leaves_out_messages(&self, at: usize, other: usize) -> bool {
         let end = self.log.len().min(at + 1 + LOOKED_AHEAD);
-        let next = (at + 1..end).find(|next| !self.is_others(*next));
+        let mut behind = (at + 1..end).filter(|next| !self.is_others(*next)).peekable();
         let is_as_it_was = |next: usize| {
             let is_asked = !self.log[next].user.is_empty();
             is_asked && (self.equal(next, other + 1) || self.is_without_messages(next, other + 1))
         };
-        let is_followed = match next {
-            Some(next) => other + 1 < self.replay.len() && is_as_it_was(next),
-            None => end == self.log.len(),
-        };
-        is_followed && self.is_without_messages(at, other)
+        let is_last = other + 1 == self.replay.len() || behind.peek().is_none() && end == self.log.len();
+        self.is_without_messages(at, other) && (is_last || behind.any(is_as_it_was))
     }
 
     /// Whether this is a turn of the agent's own, which it tells without some messages that it tells nowhere.

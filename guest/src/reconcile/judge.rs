@@ -61,11 +61,14 @@ fn drafted(mut draft: Draft, log: &[Turn], heard: Heard, replay: &[Turn]) -> Pla
         draft.between(before, &replay[replay_rest..other], log_rest > 0);
         draft.keep(prompt, Told::Yes);
         (log_rest, replay_rest) = (at + 1, other + 1);
-        let is_last = log_rest == log.len() && replay_rest == replay.len();
-        if is_last && log[at].is_lost_in_part(&replay[other]) {
-            draft.keep_lost(&log[at]);
+        let (turn, theirs) = (&log[at], &replay[other]);
+        // Where more was said behind it, the agent has lost that as well.
+        let is_last = log_rest == log.len();
+        let has_lost = if is_last { turn.is_lost_in_part(theirs) } else { turn.is_told_less_of(theirs) };
+        if replay_rest == replay.len() && has_lost {
+            draft.keep_lost(turn);
         } else {
-            draft.pair(&log[at], &replay[other]);
+            draft.pair(turn, theirs);
         }
     }
     if pairs.is_empty() && commands::are_all_untold(log, replay) {

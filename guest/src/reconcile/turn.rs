@@ -139,6 +139,14 @@ impl Turn {
         self.is_finished() && !told.is_empty() && told != answer && self.agent.begins_with(told)
     }
 
+    /// Whether it came to its end, and that turn of the agent's has less of its answer.
+    pub(super) fn is_told_less_of(&self, theirs: &Self) -> bool {
+        let told = theirs.agent.sum();
+        let is_whole_elsewhere =
+            self.took_part == Some(true) && self.is_finished() && self.uncopied == Uncopied::Nothing;
+        is_whole_elsewhere && self.user == theirs.user && !told.is_empty() && told.length() < self.agent.sum().length()
+    }
+
     /// The agent has gone on with it here.
     pub(super) fn go_on(&mut self, rest: &Self) {
         self.lie_with(rest);

@@ -3,8 +3,8 @@
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World, chunk, update};
-use crate::scenes::{CWD, leave, load_told, prompt_until_sent};
+use crate::desk::{Desk, Out, World, chunk, update};
+use crate::scenes::{CWD, account, leave, listing, load_told, prompt_until_sent, row};
 
 /// What an agent tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,10 +69,27 @@ fn had(turns: &[Turn], world: &World) -> Memory {
 
 /// What is shown of it where the agent tells this: each message of the user's behind a mark; and whether something is set aside.
 fn shown(store: &Memory, world: &World, told: &[Told]) -> (String, bool) {
+    shown_by(store, world, told, false)
+}
+
+/// A connection of the agent, which may list the session, as last changed before anything was said here.
+fn opened<'a>(store: &'a Memory, world: &'a World, has_list: bool) -> Desk<'a> {
     world.now.set(world.now.get() + 60_000);
-    let mut desk = Desk::ready(store, world, &json!({"loadSession": true}));
+    let capabilities = json!({"loadSession": true});
+    if has_list {
+        return listing(store, world, "a", &capabilities, &[row("s1", "One", "2020-01-01T00:00:00Z")]);
+    }
+    Desk::ready(store, world, &capabilities)
+}
+
+fn tell(desk: &mut Desk<'_>, told: &[Told]) -> Out {
     let told: Vec<Value> = told.iter().enumerate().map(|(at, told)| telling(*told, at)).collect();
-    let out = load_told(&mut desk, &told);
+    load_told(desk, &told)
+}
+
+fn shown_by(store: &Memory, world: &World, told: &[Told], has_list: bool) -> (String, bool) {
+    let mut desk = opened(store, world, has_list);
+    let out = tell(&mut desk, told);
     let set_aside = !out.answer("load")["result"]["_meta"]["acp-sessions"]["setAside"].is_null();
     let mut shown = String::new();
     for update in out.client.iter().map(|message| &message["params"]["update"]) {
@@ -183,6 +200,35 @@ fn an_agent_that_has_another_answer_is_believed() {
         let expected = expected + &lines(more);
         for time in ["first", "again"] {
             assert_eq!(shown(&store, &world, &told).0, expected, "{name}, {time}");
+        }
+    }
+}
+
+#[test]
+fn what_is_left_out_of_the_last_turn_that_is_told_with_all_behind_it_stays_and_is_told_to_the_agent() {
+    // As Claude Code does where a plan is carried out in another transcript.
+    const PLANNED: Turn = ("plan it", &[Agent("Here is my plan."), Call("c1"), Agent("I have carried out the plan.")]);
+    const MORE: Turn = ("more", &[Agent("More is done.")]);
+    for has_list in [false, true] {
+        let (world, turns) = (World::unrecorded(), [HELLO, PLANNED, THANKS]);
+        let store = had(&turns, &world);
+        let told = [kept(&[HELLO]), vec![User("plan it"), Agent("Here is my plan."), Call("c1")]].concat();
+        for time in ["first", "again"] {
+            let (shown, is_set_aside) = shown_by(&store, &world, &told, has_list);
+            assert_eq!((shown, is_set_aside), (lines(&turns), false), "{has_list}, {time}");
+        }
+        let mut desk = opened(&store, &world, has_list);
+        tell(&mut desk, &told);
+        let out = prompt_until_sent(&mut desk, "turn", &[json!({"type": "text", "text": MORE.0})]);
+        let account = account(&out).expect("it is told");
+        assert!(account.contains("I have carried out the plan.") && account.contains("With pleasure."), "{account}");
+        desk.agent(update("s1", telling(Agent("More is done."), 900)));
+        desk.agent(json!({"id": "turn", "result": {"stopReason": "end_turn"}}));
+        leave(desk);
+        let told = [told, kept(&[MORE])].concat();
+        for time in ["first", "again"] {
+            let (shown, is_set_aside) = shown_by(&store, &world, &told, has_list);
+            assert_eq!((shown, is_set_aside), (lines(&[HELLO, PLANNED, THANKS, MORE]), false), "{has_list}, {time}");
         }
     }
 }
