@@ -169,7 +169,11 @@ fn order_as_replayed(ours: &mut [Turn], theirs: &[Turn]) {
                 }
                 places
             });
-            let told = |turn: &Turn| places.get(&turn.said());
+            // Of one that was cut off the agent may have kept the prompt alone.
+            let told = |turn: &Turn| {
+                let prompt = turn.may_be_kept_in_part().then_some((turn.user, Sum::default()));
+                places.get(&turn.said()).or_else(|| places.get(&prompt?))
+            };
             let group = &mut ours[first..=last];
             if !are_told_in_order(group.iter().filter_map(told)) {
                 order(group, |turn| turn.at.start(), |turn| told(turn)?.first().copied());

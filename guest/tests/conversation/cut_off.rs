@@ -4,7 +4,7 @@ use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, UNTIL_FORGOTTEN, account, ask_fork, ask_prompt, leave, lines, load, oblige, said};
+use crate::scenes::{CWD, UNTIL_FORGOTTEN, account, ask_fork, ask_prompt, both_open, leave, lines, load, oblige, said};
 
 /// What the client is told last of a tool call.
 fn call_status(out: &Out, call: &str) -> Option<String> {
@@ -185,6 +185,33 @@ fn a_turn_whose_window_was_killed_and_that_its_agent_tells_whole_behind_another_
             assert_eq!(said(&out.client), lines(&[&told]), "{written}, open: {is_open}, {capabilities}");
             leave(desk);
         }
+    }
+}
+
+#[test]
+fn a_turn_that_was_cancelled_and_whose_prompt_its_agent_tells_behind_another_windows_is_there_once() {
+    let capabilities = json!({"loadSession": true});
+    let before = ("Hi", "Ho");
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let (mut first, mut second) = both_open(&store, &world, &capabilities, &[before]);
+    let asked = ask_prompt(&mut first, "prompt", "s1", "Go").request("session/prompt");
+    first.agent(update("s1", chunk("agent_message_chunk", "One")));
+    first.wait(300);
+    second.turn("s1", "Next", &["Yes"]);
+    first.client(json!({"method": "session/cancel", "params": {"sessionId": "s1"}}));
+    first.reply(&asked, json!({"stopReason": "cancelled"}));
+    first.wait(2000);
+    leave(second);
+    leave(first);
+    for more in [&[][..], &[("On", "Well")], &[("On", "Well")]] {
+        world.now.set(world.now.get() + 60_000);
+        let told = [&[before, ("Next", "Yes"), ("Go", "")], more].concat();
+        let out = load(&mut Desk::ready(&store, &world, &capabilities), "s1", &told);
+        let (mut shown, expected) = (said(&out.client), lines(&[&[before, ("Next", "Yes"), ("Go", "One")], more]));
+        let mut sorted = expected.clone();
+        shown.sort();
+        sorted.sort();
+        assert_eq!(shown, sorted, "each once");
     }
 }
 
