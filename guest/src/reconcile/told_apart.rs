@@ -81,7 +81,8 @@ impl<'a> Ours<'a> {
         let Some((first, more)) = told.split_first() else { return false };
         let turn = &self.log[at];
         if more.is_empty() {
-            return first.user == turn.user.followed_by(turn.user) && !self.is_behind_same_prompt(at);
+            let is_twice = first.user == turn.user.followed_by(turn.user);
+            return is_twice && !turn.is_command && !self.is_behind_same_prompt(at);
         }
         let is_asked_again = || {
             let before_last = &told[..told.len() - 1];
@@ -96,9 +97,10 @@ impl<'a> Ours<'a> {
         is_asked_again() || is_nested()
     }
 
-    /// Whether the same was said before it and not answered: an agent gives both as one.
+    /// Whether the same was said before it, of which the agent may tell the prompt alone: it gives both as one.
     fn is_behind_same_prompt(&self, at: usize) -> bool {
         let before = self.log[..at].iter().rfind(|turn| turn.took_part != Some(false));
-        before.is_some_and(|before| before.agent.sum().is_empty() && before.user == self.log[at].user)
+        let may_be_alone = |turn: &Turn| turn.agent.sum().is_empty() || turn.may_be_kept_in_part();
+        before.is_some_and(|before| before.user == self.log[at].user && may_be_alone(before))
     }
 }

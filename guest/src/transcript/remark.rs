@@ -114,6 +114,11 @@ pub fn is_in_answers(text: &str) -> bool {
     IN_ANSWERS.contains(&text.trim())
 }
 
+/// Whether the text in this JSON may be what [`typed_in_shell`] knows. Most are not, and some are long.
+pub fn may_be_for_shell(json: &str) -> bool {
+    json.contains(SHELL.0)
+}
+
 /// What the user has typed, where this is all that is told of it: Claude Code tells what it gave to the shell between tags.
 pub fn typed_in_shell(text: &str) -> Option<String> {
     let typed = text.trim().strip_prefix(SHELL.0)?.strip_suffix(SHELL.1)?;
