@@ -7,7 +7,6 @@
 mod align;
 mod anew;
 mod asides;
-mod asked_again;
 mod attached;
 mod brought;
 mod commands;
@@ -40,8 +39,10 @@ mod summary;
 mod tail;
 mod text;
 mod told;
+mod told_apart;
 mod turn;
 pub mod turns;
+mod typed;
 mod wanted;
 
 pub use align::align;

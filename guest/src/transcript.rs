@@ -43,7 +43,9 @@ pub use laid_out::LaidOut;
 pub use open_calls::OpenCalls;
 pub use position::Position;
 pub use recorder::{Flushed, LogEnd, Piece, Recorder};
-pub use remark::{Remark, before_hook, is_in_answers, may_have_marks, takes_summary, without_marks};
+pub use remark::{
+    Remark, before_hook, is_in_answers, may_be_for_shell, may_have_marks, takes_summary, typed_in_shell, without_marks,
+};
 pub use replay::{Part, Progress, Replay, Start};
 pub use retold::{Repeats, Retold, TakenOver, Unprompted, Whereabouts};
 pub use spans::length;

@@ -12,6 +12,7 @@ use super::event::text_of;
 use super::images::{Images, Named};
 use super::marks::{self, Attached, letters};
 use super::sum::Sum;
+use super::typed::outside_elements;
 use crate::transcript::is_for_agent_alone;
 
 /// How many prompts are known, the last ones.
@@ -220,7 +221,15 @@ impl Prompt {
         if !is_text {
             prompt.letters.push(String::new());
         }
-        (prompt.letters.len() > 1 && length <= LONGEST).then_some(prompt)
+        let is_one = prompt.letters.len() > 1 && length <= LONGEST;
+        is_one.then(|| prompt.without_elements())
+    }
+
+    /// The same without what agents leave out of a user's words, unless there is nothing else.
+    fn without_elements(self) -> Self {
+        let without = |text: &String| outside_elements(text).unwrap_or_else(|| text.clone());
+        let letters: Vec<String> = self.letters.iter().map(without).collect();
+        if letters.iter().all(String::is_empty) { self } else { Self { letters, ..self } }
     }
 
     /// What the user said in it.

@@ -1,11 +1,14 @@
 //! Prompts that are such as some agent tells in its user's name: a user brings along the summary of a compaction from another session,
 //! or asks what some text is. The same told by the agent is what the user has said, unless it stands for what was said before.
 
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
 
 use super::event::{Event, text_of};
 use super::sum::Sum;
 use super::turn::{Outcome, Turn};
+use super::typed::without_elements;
 use crate::storage::{Result, Storage};
 use crate::store::Session;
 use crate::transcript::{Entry, Kind, Remark, Replay};
@@ -45,12 +48,12 @@ impl Brought {
     /// Notes a prompt of these blocks, if it is one.
     pub(super) fn note(&mut self, blocks: &[&RawValue]) {
         let remarks = blocks.iter().filter(|block| Remark::of(block.get()).is_some());
-        let mut told: Vec<Sum> = remarks.filter_map(|block| text_of(block)).map(|text| Sum::of(&text)).collect();
+        let mut told: Vec<Sum> = remarks.filter_map(|block| text_of(block)).map(sum_of).collect();
         if told.is_empty() {
             return;
         }
         let all: String = blocks.iter().filter_map(|block| text_of(block)).collect();
-        let prompt = Sum::of(&all);
+        let prompt = sum_of(all.into());
         told.push(prompt);
         self.prompts.extend(told.into_iter().map(|told| (told, prompt)));
     }
@@ -73,8 +76,13 @@ impl Brought {
         if self.prompts.is_empty() {
             return false;
         }
-        let told = content.and_then(text_of).map(|text| Sum::of(&text));
+        let told = content.and_then(text_of).map(sum_of);
         let mut prompts = self.prompts.iter().filter(|(may_be_told, _)| told == Some(*may_be_told));
         prompts.any(|(_, prompt)| !is_first || self.first == Some(*prompt))
     }
+}
+
+/// Of a user's words, as turns have them.
+fn sum_of(text: Cow<'_, str>) -> Sum {
+    Sum::of(&without_elements(text))
 }

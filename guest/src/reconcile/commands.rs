@@ -38,19 +38,6 @@ pub fn is_command(prompt: &str) -> bool {
     text.is_some_and(|text| is_call(&text))
 }
 
-/// What the user has typed of whom this is told: Claude Code tells a command, and what is given to it, between tags.
-pub(super) fn as_typed(text: Cow<'_, str>) -> Cow<'_, str> {
-    let between = |tag: &str| {
-        let (_, behind) = text.split_once(&format!("<{tag}>"))?;
-        behind.split_once(&format!("</{tag}>")).map(|(inner, _)| inner.trim())
-    };
-    let is_all_tags = text.trim_start().starts_with("<command-") && text.trim_end().ends_with('>');
-    let Some(name) = is_all_tags.then(|| between("command-name")).flatten() else { return text };
-    let given = between("command-args").unwrap_or_default();
-    let slash = if name.starts_with('/') { "" } else { "/" };
-    Cow::Owned(format!("{slash}{name} {given}"))
-}
-
 /// Both sides, in which what the agent tells otherwise of the log's commands is told as the log has it.
 pub(super) fn joined<'a>(log: &'a [Turn], replay: &'a [Turn]) -> (Cow<'a, [Turn]>, Cow<'a, [Turn]>) {
     let its = its_in(log, 0..log.len());
@@ -218,21 +205,6 @@ impl<'a> Search<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_command_that_is_told_between_tags_is_what_was_typed() {
-        let init = "<command-message>init is analyzing</command-message>\n<command-name>/init</command-name>";
-        for (text, typed) in [
-            (init, "/init "),
-            ("<command-name>review</command-name>\n <command-args> 12 \n</command-args>\n", "/review 12"),
-            ("<command-message>x</command-message>", "<command-message>x</command-message>"),
-            ("<command-name>/init</command-name> and more", "<command-name>/init</command-name> and more"),
-            ("What is <command-name>/init</command-name>", "What is <command-name>/init</command-name>"),
-            ("/init", "/init"),
-        ] {
-            assert_eq!(as_typed(text.into()), typed);
-        }
-    }
 
     #[test]
     fn a_word_behind_a_slash_calls_a_command() {

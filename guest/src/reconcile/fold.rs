@@ -18,6 +18,7 @@ use super::pieces::Pieces;
 use super::places::gaps;
 use super::sum::Sum;
 use super::turn::{Outcome, Strip, Turn, Uncopied};
+use super::typed::{as_typed, without_elements};
 use super::wanted::Wanted;
 use crate::store::Known;
 use crate::transcript::{Ended, Entry, Remark, WINDOW, is_in_answers, speakers};
@@ -169,8 +170,18 @@ impl Fold {
             Event::Remark { message, content, .. } if self.brought.has(content, self.is_at_beginning()) => {
                 Event::User { message, content }
             }
+            Event::Remark { remark: Remark::OfTurn, message, content }
+                if content.and_then(text_of).is_some_and(|text| self.is_prompt(text)) =>
+            {
+                Event::User { message, content }
+            }
             event => event,
         }
+    }
+
+    /// Whether the user has given just this as a prompt, in the transcript.
+    fn is_prompt(&self, text: Cow<'_, str>) -> bool {
+        self.wanted.is_prompt(Sum::of(&without_elements(as_typed(text))))
     }
 
     /// Whether nothing was told yet.
@@ -191,7 +202,7 @@ impl Fold {
                 self.brought.note(&blocks);
                 let is_command =
                     blocks.iter().find_map(|block| text_of(block)).is_some_and(|text| commands::is_call(&text));
-                self.user(number, None, blocks.into_iter().filter_map(text_of));
+                self.user(number, None, blocks.into_iter().filter_map(text_of).map(as_typed));
                 if let Some(open) = &mut self.open {
                     (open.is_ours, open.took_part, open.is_command) = (true, took_part, is_command);
                 }
@@ -206,7 +217,7 @@ impl Fold {
                 if entry.is_some_and(|entry| entry.turn.is_none() && entry.speaker.is_none()) {
                     self.end_of_others(None);
                 }
-                self.user(number, message, content.and_then(text_of).map(commands::as_typed).into_iter());
+                self.user(number, message, content.and_then(text_of).map(as_typed).into_iter());
             }
             Event::ForAgent { message, content } => {
                 if entry.is_some_and(|entry| entry.turn.is_none() && entry.speaker.is_none()) {
@@ -319,7 +330,7 @@ impl Fold {
         if self.grain != Grain::Turns || message.is_none() || before.as_deref() == message {
             return false;
         }
-        let prompt = Sum::of(&(self.strip)(heard.said()));
+        let prompt = Sum::of(&without_elements((self.strip)(heard.said())));
         !prompt.is_empty() && self.wanted.is_answered(prompt) && !self.attached.is_prompt(prompt)
     }
 
@@ -403,14 +414,14 @@ impl Fold {
 
     fn user_is_done(&mut self) {
         let Some(open) = &mut self.open else { return };
-        let (user, pieces) = match std::mem::replace(&mut open.said, Said::User(Heard::default())) {
+        let (user, pieces, begins) = match std::mem::replace(&mut open.said, Said::User(Heard::default())) {
             Said::User(heard) => {
                 let text = heard.as_sent(self.strip, &self.attached, &self.wanted);
                 let mut writer = self.wanted.of_user();
                 heard.write(&text, &mut writer);
-                (writer, self.wanted.pieces_of(&text))
+                (writer, self.wanted.pieces_of(&text), self.wanted.begun_by(&text))
             }
-            Said::UserAtLength(writer) => (writer, Vec::new()),
+            Said::UserAtLength(writer) => (writer, Vec::new(), Vec::new()),
             said @ Said::Agent { .. } => {
                 open.said = said;
                 return;
@@ -419,7 +430,7 @@ impl Fold {
         let held = if pieces.is_empty() { self.wanted.held_by_user(&user) } else { pieces };
         let user = user.finish().sum();
         let agent = self.wanted.of_agent(user);
-        open.said = Said::Agent { user, agent, held };
+        open.said = Said::Agent { user, agent, held, begins };
     }
 
     fn close(&mut self, behind: Behind) {
@@ -431,7 +442,7 @@ impl Fold {
             is_ours,
             is_command,
             took_part,
-            said: Said::Agent { user, mut agent, mut held },
+            said: Said::Agent { user, mut agent, mut held, begins },
             review,
             messages,
             ended,
@@ -474,7 +485,7 @@ impl Fold {
         self.wanted.note_rests(user, agent.sum());
         // An agent that replays less than it did has not forgotten the rest but changed it.
         agent = self.wanted.kept(agent, is_ours && !finished);
-        let parts = Parts::of(held, messages);
+        let parts = Parts::of(held, messages, begins);
         let has_ended_well = matches!(ended, None | Some(Ended::Well));
         let outcome = match finished {
             true => Outcome::Finished,

@@ -8,6 +8,7 @@ use super::images::{self, Named};
 use super::sum::Sum;
 use super::text::Writer;
 use super::turn::Strip;
+use super::typed::without_elements;
 use super::wanted::Wanted;
 use crate::transcript::before_hook;
 
@@ -72,9 +73,10 @@ impl Heard {
             wanted.is_prompt(writer.sum())
         };
         let is_of_prompts = |text: &str| !wanted.pieces_of(text).is_empty();
-        let all = self.all.as_deref().filter(|all| all.len() <= LOOKED_THROUGH).map(strip);
-        let said = strip(&self.said);
-        let said = before_hook(&said).map(|prompt| Cow::Owned(prompt.to_owned())).unwrap_or(said);
+        let all = self.all.as_deref().filter(|all| all.len() <= LOOKED_THROUGH).map(strip).map(without_elements);
+        let as_told = strip(&self.said);
+        let as_told = before_hook(&as_told).map(|prompt| Cow::Owned(prompt.to_owned())).unwrap_or(as_told);
+        let said = without_elements(as_told.clone());
         let told = || all.iter().chain([&said]);
         // What a client has said to the agent alone may be a prompt by itself, or a part of one.
         if let Some(prompt) = told().find(|text| is_prompt(text)) {
@@ -83,7 +85,9 @@ impl Heard {
         if let Some(prompts) = all.iter().find(|text| is_of_prompts(text)) {
             return prompts.clone();
         }
-        let sent = told().find_map(|text| attached.as_sent(text, is_prompt, is_of_prompts));
-        sent.map_or(said, Cow::Owned)
+        // What was attached may have such elements in it.
+        let with_elements = Some(&as_told).filter(|as_told| as_told.len() != said.len());
+        let sent = told().chain(with_elements).find_map(|text| attached.as_sent(text, is_prompt, is_of_prompts));
+        sent.map_or(said, |sent| without_elements(Cow::Owned(sent)))
     }
 }

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::align::align;
-use super::asked_again;
 use super::commands;
 use super::draft::{Draft, Told, is_held};
 use super::joint;
@@ -12,13 +11,14 @@ use super::mingled;
 use super::plan::{Heard, Piece, Plan};
 use super::recut::alike;
 use super::sum::Sum;
+use super::told_apart;
 use super::turn::{Turn, Uncopied};
 
 /// Compares a transcript, of which the agent has heard this much, with what it replays. `moved_on`: the agent's
 /// own list says that the session has changed since the two last agreed.
 pub fn plan(log: &[Turn], heard: impl Into<Heard>, replay: &[Turn], moved_on: bool) -> Plan {
     let heard = heard.into();
-    let (log, replay) = asked_again::joined(log, replay);
+    let (log, replay) = told_apart::joined(log, replay);
     let (log, replay) = commands::joined(&log, &replay);
     let (log, replay) = mingled::joined(&log, &replay, mingled::Told::CutShort);
     drafted(Draft::new(heard, moved_on, &replay), &log, heard, &replay)
@@ -126,7 +126,7 @@ pub struct Evidence {
 
 /// The same where the two may have nothing in common. What has begun since the agent was asked it need not have told.
 pub fn judge(log: &[Turn], heard: Heard, replay: &[Turn], evidence: Evidence) -> Plan {
-    let (log, replay) = asked_again::joined(log, replay);
+    let (log, replay) = told_apart::joined(log, replay);
     let (log, replay) = commands::joined(&log, &replay);
     let (before, since) = begun_since(&log, &replay, evidence.asked_at);
     let before = as_copied(before, &replay);

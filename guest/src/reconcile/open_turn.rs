@@ -41,7 +41,13 @@ pub(super) enum Said {
     /// The user is speaking at length.
     UserAtLength(Writer),
     /// The user is done.
-    Agent { user: Sum, agent: Writer, held: Vec<Half> },
+    Agent {
+        user: Sum,
+        agent: Writer,
+        held: Vec<Half>,
+        /// The prompts that it begins with, and goes on.
+        begins: Vec<Sum>,
+    },
 }
 
 impl Open {

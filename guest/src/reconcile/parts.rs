@@ -10,13 +10,15 @@ pub struct Parts<H>(Option<Box<Lists<H>>>);
 struct Lists<H> {
     halves: Box<[H]>,
     messages: Box<[Sum]>,
+    begins: Box<[Sum]>,
 }
 
 impl<H: Clone> Parts<H> {
     /// These.
-    pub(super) fn of(halves: Vec<H>, messages: Vec<Sum>) -> Self {
-        let is_any = !halves.is_empty() || !messages.is_empty();
-        Self(is_any.then(|| Box::new(Lists { halves: halves.into(), messages: messages.into() })))
+    pub(super) fn of(halves: Vec<H>, messages: Vec<Sum>, begins: Vec<Sum>) -> Self {
+        let is_any = !halves.is_empty() || !messages.is_empty() || !begins.is_empty();
+        let lists = || Lists { halves: halves.into(), messages: messages.into(), begins: begins.into() };
+        Self(is_any.then(|| Box::new(lists())))
     }
 
     /// What the turn is known to hold of turns of the other side; of rests of their answers, what it ends with. What was put
@@ -30,13 +32,18 @@ impl<H: Clone> Parts<H> {
         self.0.as_ref().map_or(&[], |lists| &lists.messages)
     }
 
+    /// The prompts of the other side that the user's words begin with, and go on.
+    pub(super) fn begins(&self) -> &[Sum] {
+        self.0.as_ref().map_or(&[], |lists| &lists.begins)
+    }
+
     /// It holds these instead.
     pub(super) fn set_halves(&mut self, halves: Vec<H>) {
-        *self = Self::of(halves, self.messages().to_vec());
+        *self = Self::of(halves, self.messages().to_vec(), self.begins().to_vec());
     }
 
     /// Its answer is made of these instead.
     pub(super) fn set_messages(&mut self, messages: Vec<Sum>) {
-        *self = Self::of(self.halves().to_vec(), messages);
+        *self = Self::of(self.halves().to_vec(), messages, self.begins().to_vec());
     }
 }

@@ -9,6 +9,9 @@ use super::text::Writer;
 /// Up to how many places of a message it is looked for what goes on there.
 const MOST_PLACES: usize = 256;
 
+/// How many prompts are noted that a message begins with.
+const MOST_BEGINNINGS: usize = 4;
+
 /// Prompts that messages may be put together of.
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
@@ -29,6 +32,20 @@ impl Pieces {
     /// Whether this is one of the prompts.
     pub(super) fn contains(&self, message: Sum) -> bool {
         self.prompts.contains(&message)
+    }
+
+    /// The prompts that this message begins with, and goes on, the longest first. None where it is one of them by itself.
+    pub(super) fn begun_by(&self, message: &str) -> Vec<Sum> {
+        let ends = if self.prompts.is_empty() { Vec::new() } else { sums(message) };
+        let Some((all, before)) = ends.split_last().filter(|(all, _)| !self.prompts.contains(all)) else {
+            return Vec::new();
+        };
+        let lengths = self.lengths.range(..all.length()).rev();
+        let begun = lengths.filter_map(|length| {
+            let place = before.binary_search_by_key(length, |end| end.length()).ok()?;
+            Some(before[place]).filter(|begun| self.prompts.contains(begun))
+        });
+        begun.take(MOST_BEGINNINGS).collect()
     }
 
     /// The fewest of the prompts that this message is, one behind the other. None where it is one of them by itself, or has
@@ -91,5 +108,22 @@ mod tests {
             assert_eq!(pieces.of(message), expected, "{message}");
         }
         assert_eq!(Pieces::default().of("one"), []);
+    }
+
+    #[test]
+    fn a_message_begins_with_prompts_that_it_goes_on() {
+        let pieces: Pieces = ["one", "on", "two"].iter().map(|prompt| Sum::of(prompt)).collect();
+        for (message, expected) in [
+            ("one and two", &["one", "on"][..]),
+            ("one", &[]),
+            ("o n", &[]),
+            ("onto", &["on"]),
+            ("three", &[]),
+            ("", &[]),
+        ] {
+            let expected: Vec<Sum> = expected.iter().map(|prompt| Sum::of(prompt)).collect();
+            assert_eq!(pieces.begun_by(message), expected, "{message}");
+        }
+        assert_eq!(Pieces::default().begun_by("one"), []);
     }
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::align::align;
 use super::mingled;
 use super::turn::Turn;
-use super::{asked_again, commands};
+use super::{commands, told_apart};
 
 /// How many entries of a transcript, of which the agent had heard this many, it knows by what it replays: all before the
 /// first thing said that it does not tell to the end.
 pub fn told(log: &[Turn], heard: u64, replay: &[Turn]) -> u64 {
-    let (log, replay) = asked_again::joined(log, replay);
+    let (log, replay) = told_apart::joined(log, replay);
     let (log, replay) = commands::joined(&log, &replay);
     // What was answered in a turn that is told by its prompt alone the agent need not know.
     let (log, replay) = mingled::joined(&log, &replay, mingled::Told::Whole);

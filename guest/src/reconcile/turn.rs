@@ -158,6 +158,11 @@ impl Turn {
         self.refused &= rest.agent.sum().is_empty();
     }
 
+    /// The prompts of the other side that the user's words begin with, and go on.
+    pub(super) fn begins(&self) -> impl Iterator<Item = Sum> {
+        self.parts.begins().iter().copied()
+    }
+
     /// The messages that the answer is made of, as far as they are told from each other.
     pub(super) fn messages(&self) -> Vec<Sum> {
         let all = self.agent.sum();

@@ -145,6 +145,12 @@ impl Wanted {
         pieces.of(message).into_iter().map(Half::Prompt).collect()
     }
 
+    /// The prompts that the user's message begins with, and goes on.
+    pub(super) fn begun_by(&self, message: &str) -> Vec<Sum> {
+        let Self::Beside(Beside { pieces, .. }) = self else { return Vec::new() };
+        pieces.begun_by(message)
+    }
+
     /// What of the halves the user's message begins or ends with, and has more.
     pub(super) fn held_by_user(&self, user: &Writer) -> Vec<Half> {
         let ends = user.ends();

@@ -25,11 +25,15 @@ enum Form {
     Begins(&'static str),
     /// It begins and ends so.
     Between(&'static str, &'static str),
+    /// It begins and ends so, and has this between, in this order.
+    InOrder(&'static str, &'static [&'static str], &'static str),
+    /// A model is asked to choose between branches.
+    Choice,
     /// Nothing but such marks with a name in them, up to `]`, and what tells of a file beside it.
     Marks(&'static str),
 }
 
-use Form::{Begins, Between, Marks, Whole};
+use Form::{Begins, Between, Choice, InOrder, Marks, Whole};
 
 /// What is known, by agent.
 #[rustfmt::skip]
@@ -41,8 +45,16 @@ const FORMS: &[(Form, Remark)] = &[
     (Between("<local-command-stdout>", "</local-command-stdout>"), Remark::OfTurn),
     (Between("<local-command-stderr>", "</local-command-stderr>"), Remark::OfTurn),
     (Between("<local-command-caveat>", "</local-command-caveat>"), Remark::OfTurn),
+    // What a command has printed that was given to the shell.
+    (InOrder("<bash-stdout>", &["</bash-stdout><bash-stderr>"], "</bash-stderr>"), Remark::OfTurn),
     // What stands for all that was said before, once that was compacted.
     (Begins("This session is being continued from a previous conversation that ran out of context"), Remark::Summary),
+    // Cline: its model has called the same over and over, or has made too many mistakes.
+    (InOrder("Detected ", &[" consecutive identical calls to `"], "`; consider trying a different approach."), Remark::OfTurn),
+    (InOrder("Stopped after ", &["/", " consecutive mistakes (", ") at iteration "], "Session state was preserved. Send a new prompt to resume from the latest state."), Remark::OfTurn),
+    (Begins("mistake_limit_reached: "), Remark::OfTurn),
+    // Kimi CLI: its model is to say how a flow goes on.
+    (Choice, Remark::OfTurn),
     // Gemini CLI: what it has its model know, and what its tools have given.
     (Between("<session_context>", "</session_context>"), Remark::Hidden),
     (Between(HOOK.0, HOOK.1), Remark::Hidden),
@@ -58,6 +70,15 @@ const FORMS: &[(Form, Remark)] = &[
 /// What a user may say as well: it is no remark but in the midst of an answer. Gemini CLI has its model go on, and Codex has it do
 /// what was planned.
 const IN_ANSWERS: [&str; 2] = ["Please continue.", "Implement the approved plan."];
+
+/// How Kimi CLI asks its model which branch of a flow is next, what it lists before that, and how it asks again.
+const CHOOSE: &str = "Reply with a choice using <choice>...</choice>.";
+const BRANCHES: &str = "Available branches:\n";
+const CHOOSE_AGAIN: &str =
+    "Your last response did not include a valid choice. Reply with one of the choices using <choice>...</choice>.";
+
+/// What stands around what was given to the shell, as Claude Code tells it.
+const SHELL: (&str, &str) = ("<bash-input>", "</bash-input>");
 
 /// What Gemini CLI has its model say to a summary.
 const TAKEN: &str = "Got it. Thanks for the additional context!";
@@ -75,7 +96,7 @@ impl Remark {
     /// What a content block (JSON) is that is told as a user's, unless a user may have said it.
     pub fn of(block: &str) -> Option<Self> {
         // Most blocks are none, and some are long.
-        if !FORMS.iter().any(|(form, _)| block.contains(form.beginning())) {
+        if !FORMS.iter().any(|(form, _)| block.contains(form.sign())) {
             return None;
         }
         let text = Object::parse_or_empty(block).get("text").and_then(text)?;
@@ -91,6 +112,17 @@ impl Remark {
 /// Whether this is none of the user's words where it stands in the midst of an answer.
 pub fn is_in_answers(text: &str) -> bool {
     IN_ANSWERS.contains(&text.trim())
+}
+
+/// Whether the text in this JSON may be what [`typed_in_shell`] knows. Most are not, and some are long.
+pub fn may_be_for_shell(json: &str) -> bool {
+    json.contains(SHELL.0)
+}
+
+/// What the user has typed, where this is all that is told of it: Claude Code tells what it gave to the shell between tags.
+pub fn typed_in_shell(text: &str) -> Option<String> {
+    let typed = text.trim().strip_prefix(SHELL.0)?.strip_suffix(SHELL.1)?;
+    (!typed.contains(SHELL.0) && !typed.contains(SHELL.1)).then(|| format!("! {}", typed.trim()))
 }
 
 /// Whether an agent says this to a summary.
@@ -133,9 +165,12 @@ pub fn without_marks(text: &str) -> &str {
 }
 
 impl Form {
-    fn beginning(self) -> &'static str {
-        let (Whole(begins) | Begins(begins) | Between(begins, _) | Marks(begins)) = self;
-        begins
+    /// What a block (JSON) has of it.
+    fn sign(self) -> &'static str {
+        match self {
+            Whole(sign) | Begins(sign) | Between(sign, _) | Marks(sign) | InOrder(_, _, sign) => sign,
+            Choice => "<choice>...</choice>.",
+        }
     }
 
     fn is_of(self, text: &str) -> bool {
@@ -143,9 +178,25 @@ impl Form {
             Whole(whole) => text == whole,
             Begins(begins) => text.starts_with(begins),
             Between(begins, ends) => text.strip_prefix(begins).is_some_and(|rest| rest.ends_with(ends)),
+            InOrder(begins, between, ends) => {
+                let inner = text.strip_prefix(begins).and_then(|rest| rest.strip_suffix(ends));
+                inner.is_some_and(|inner| {
+                    let behind = between.iter().try_fold(inner, |rest, part| Some(rest.split_once(part)?.1));
+                    behind.is_some()
+                })
+            }
+            Choice => is_choice(text),
             Marks(begins) => text.starts_with(begins) && is_marks(text, begins),
         }
     }
+}
+
+/// Whether a model is asked to choose: behind all else it is told the branches, and how to choose one.
+fn is_choice(text: &str) -> bool {
+    let again = text.strip_suffix(CHOOSE_AGAIN).and_then(|text| text.strip_suffix("\n\n"));
+    let asked = again.unwrap_or(text).strip_suffix(CHOOSE).and_then(|text| text.strip_suffix("\n\n"));
+    let branches = asked.and_then(|asked| asked.rsplit_once(BRANCHES)).map(|(_, branches)| branches);
+    branches.is_some_and(|branches| branches.lines().all(|branch| branch.starts_with("- ")))
 }
 
 /// Whether it is nothing but such marks, with a name or what tells of a file.
@@ -207,6 +258,35 @@ mod tests {
                 Some(Remark::OfTurn),
             ),
             ("System: Potential loop detected. Details: what is that?", None),
+            ("<bash-stdout>a</bash-stdout><bash-stderr></bash-stderr>", Some(Remark::OfTurn)),
+            ("<bash-stdout>a</bash-stdout><bash-stderr></bash-stderr> What is that?", None),
+            ("<bash-stdout>a</bash-stderr>", None),
+            (
+                "Detected 3 consecutive identical calls to `read`; consider trying a different approach.",
+                Some(Remark::OfTurn),
+            ),
+            ("Detected a leak in `read`; consider trying a different approach.", None),
+            ("Detected 3 consecutive identical calls to `read`; what is that?", None),
+            (
+                "Stopped after 6/6 consecutive mistakes (api_error) at iteration 7. Session state was preserved. Send a new \
+                 prompt to resume from the latest state.",
+                Some(Remark::OfTurn),
+            ),
+            ("Stopped after 6/6 consecutive mistakes (api_error) at iteration 7.", None),
+            ("mistake_limit_reached: do it otherwise", Some(Remark::OfTurn)),
+            ("What is mistake_limit_reached: ?", None),
+            (
+                "Well?\n\nAvailable branches:\n- YES\n- NO\n\nReply with a choice using <choice>...</choice>.",
+                Some(Remark::OfTurn),
+            ),
+            (
+                "Available branches:\n- NO\n\nReply with a choice using <choice>...</choice>.\n\nYour last response did not \
+                 include a valid choice. Reply with one of the choices using <choice>...</choice>.",
+                Some(Remark::OfTurn),
+            ),
+            ("Reply with a choice using <choice>...</choice>.", None),
+            ("Available branches:\n- YES\nwhat?\n\nReply with a choice using <choice>...</choice>.", None),
+            ("Available branches:\n- YES\n\nReply with a choice using <choice>...</choice>. Why?", None),
             ("<state_snapshot>\n    <overall_goal>...", Some(Remark::Snapshot)),
             ("<scratchpad>...</scratchpad>\n<state_snapshot>...</state_snapshot>", Some(Remark::Snapshot)),
             ("What is <state_snapshot>?", None),

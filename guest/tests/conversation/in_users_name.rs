@@ -1,6 +1,6 @@
 //! What Claude Code tells in its user's name: that a turn was interrupted, which command was called and what it has printed, and the
-//! summary that stands for what was said before a compaction, which clients that can show a compaction are told as one. Nothing of the
-//! conversation is lost or doubled for that.
+//! summary that stands for what was said before a compaction, which clients that can show a compaction are told as one. And what Cline
+//! and Kimi CLI tell their models so in the midst of a turn. Nothing of the conversation is lost or doubled for that.
 
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
@@ -19,6 +19,20 @@ const BROUGHT: &str = "This session is being continued from a previous conversat
 const COMPACT: &str = "<command-name>/compact</command-name>\n            <command-message>compact</command-message>\n            \
                        <command-args></command-args>";
 const PRINTED: &str = "<local-command-stdout>Compacted (ctrl+o to see full summary)</local-command-stdout>";
+const SHELL: &str = "<bash-input>git status</bash-input>";
+const SHELL_PRINTED: &str = "<bash-stdout>On branch main</bash-stdout><bash-stderr></bash-stderr>";
+const REPEATED: &str =
+    "Detected 3 consecutive identical calls to `run_commands`; consider trying a different approach.";
+const STOPPED: &str = "Stopped after 6/6 consecutive mistakes (tool_execution_failed) at iteration 7. Error: 1 tool call(s) failed: \
+                       [run_commands] no Decision: maximum consecutive mistakes reached (6) Session state was preserved. Send a new \
+                       prompt to resume from the latest state.";
+const RETRY: &str = "mistake_limit_reached: retry with a different approach, validate tool parameters before calls, and avoid repeating \
+                     failed steps.";
+const CHOOSE: &str =
+    "Is it well?\n\nAvailable branches:\n- YES\n- NO\n\nReply with a choice using <choice>...</choice>.";
+const CHOOSE_AGAIN: &str = "Is it well?\n\nAvailable branches:\n- YES\n- NO\n\nReply with a choice using <choice>...</choice>.\n\n\
+                            Your last response did not include a valid choice. Reply with one of the choices using \
+                            <choice>...</choice>.";
 
 /// What a user said, in what pieces it was answered, and why the turn ended.
 type Turn = (&'static str, &'static [&'static str], Ends);
@@ -62,6 +76,8 @@ const COMMAND: &[Turn] = &[
     ("/compact", &["Compacting...", "\n\nCompacting completed."], Well),
     ("four", &["The fourth answer, which is long enough."], Well),
 ];
+/// A turn in the midst of which its agent tells its model something.
+const TRIED: Turn = ("Try", &["I try it. ", "Now otherwise."], Well);
 const GIVEN: Turn = (BROUGHT, &["We go on with the parser then."], Well);
 const GIVEN_SHORTLY: Turn = (BROUGHT, &["Ok"], Well);
 const SNAPSHOT: Turn = ("<state_snapshot>...</state_snapshot> Go on from there.", &["We go on."], Well);
@@ -163,6 +179,28 @@ const CASES: &[Case] = &[
     Case { name: "what an agent hides, and how it goes on", turns: &[GREETED, CONTEXT, RESPONSE, CONTINUE, MARK, ON], shown: None,
         told: &[User("Hi"), Agent("Ho"), User(CONTEXT.0), Agent("A context."), User(RESPONSE.0), Agent("A mark."),
             User(CONTINUE.0), Agent("Well."), User(MARK.0), Agent("It was."), User("Next"), Agent("Well")] },
+    Case { name: "a command of the shell without the layer", turns: &[GREETED],
+        shown: Some("> HiHo> ! git status> <bash-stdout>On branch main</bash-stdout><bash-stderr></bash-stderr>> NextWell"),
+        told: &[User("Hi"), Agent("Ho"), User(SHELL), User(SHELL_PRINTED), User("Next"), Agent("Well")] },
+    Case { name: "the same before what was had", turns: &[ON],
+        shown: Some("> ! git status> <bash-stdout>On branch main</bash-stdout><bash-stderr></bash-stderr>> NextWell"),
+        told: &[User(SHELL), User(SHELL_PRINTED), User("Next"), Agent("Well")] },
+    Case { name: "the same as the user has pasted it", turns: &[(SHELL, &["What is that?"], Well), (SHELL_PRINTED, &["And that?"], Well), ON], shown: None,
+        told: &[User(SHELL), Agent("What is that?"), User(SHELL_PRINTED), Agent("And that?"), User("Next"), Agent("Well")] },
+    Case { name: "calls of the same over and over", turns: &[GREETED, TRIED, ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Try"), Agent("I try it. "), User(REPEATED), Agent("Now otherwise."), User("Next"), Agent("Well")] },
+    Case { name: "the same at the end", turns: &[TRIED], shown: None,
+        told: &[User("Try"), Agent("I try it. "), User(REPEATED), Agent("Now otherwise."), User(STOPPED)] },
+    Case { name: "stopped for mistakes", turns: &[GREETED, CUT, ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Go"), Agent("Part"), User(STOPPED), User("Next"), Agent("Well")] },
+    Case { name: "told to go on after mistakes", turns: &[TRIED, ON], shown: None,
+        told: &[User("Try"), Agent("I try it. "), User(RETRY), Agent("Now otherwise."), User("Next"), Agent("Well")] },
+    Case { name: "the same as the user has pasted it", turns: &[(REPEATED, &["Cline says so."], Well), (STOPPED, &["That too."], Well), (RETRY, &["And that."], Well)], shown: None,
+        told: &[User(REPEATED), Agent("Cline says so."), User(STOPPED), Agent("That too."), User(RETRY), Agent("And that.")] },
+    Case { name: "a choice of its own", turns: &[GREETED, TRIED, ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User("Try"), Agent("I try it. "), User(CHOOSE), Agent("Now "), User(CHOOSE_AGAIN), Agent("otherwise."), User("Next"), Agent("Well")] },
+    Case { name: "the same as the user has pasted it", turns: &[GREETED, (CHOOSE, &["Yes."], Well), ON], shown: None,
+        told: &[User("Hi"), Agent("Ho"), User(CHOOSE), Agent("Yes."), User("Next"), Agent("Well")] },
     Case { name: "only known to the agent", turns: &[], shown: Some("> SUMMARY> threeThird"),
         told: &[User(SUMMARY), User("three"), Agent("Third")] },
 ];

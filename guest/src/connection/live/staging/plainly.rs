@@ -2,7 +2,9 @@
 
 use crate::connection::live::session_update::Update;
 use crate::rpc::{self, Object};
-use crate::transcript::{Remark, UpdateKind, may_have_marks, takes_summary, without_marks};
+use crate::transcript::{
+    Remark, UpdateKind, may_be_for_shell, may_have_marks, takes_summary, typed_in_shell, without_marks,
+};
 
 /// How an update is kept.
 #[derive(Debug)]
@@ -23,6 +25,10 @@ impl Plainly {
                 let mut thought = Object::parse_or_empty(update.update);
                 thought.set("sessionUpdate", "\"agent_thought_chunk\"".to_owned());
                 Self::As(with_update(update, thought.to_json()))
+            }
+            (UpdateKind::UserChunk, None) if may_be_for_shell(update.update) => {
+                let typed = update.text().and_then(|text| typed_in_shell(&text));
+                typed.map_or(Self::AsTold, |typed| Self::As(with_update(update, update.with_text(&typed))))
             }
             (UpdateKind::Chunk, _) if update.name == "agent_message_chunk" => {
                 Self::of_agents(update, is_behind_summary)

@@ -1,0 +1,106 @@
+//! Turns of the log that their agent tells as several, or with their prompt twice. The prompt may be told once more in the midst of what
+//! was answered to it: opencode does so where it had to compact the conversation first, behind the summary. And behind a command an agent
+//! may tell the prompts that it gave itself for it: Kimi CLI does for a flow, the first right behind the command; where it goes on by
+//! itself until the task is done, that first one is what the user said. What the log has of such a turn is compared as one turn, and
+//! stays as it is.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter::once;
+use std::ops::Range;
+
+use super::joining::{self, Same};
+use super::sum::Sum;
+use super::turn::Turn;
+
+/// As how many turns one is told at most.
+const MOST: usize = 64;
+
+/// Both sides, in which such turns of the replay are one.
+pub(super) fn joined<'a>(log: &'a [Turn], replay: &'a [Turn]) -> (Cow<'a, [Turn]>, Cow<'a, [Turn]>) {
+    let has_commands = log.iter().any(|turn| turn.is_command);
+    let mut same = Vec::new();
+    let mut ours: Option<Ours<'_>> = None;
+    let mut free = (0, 0);
+    for (first, turn) in replay.iter().enumerate() {
+        let is_asked_again = || replay.get(first + 1).is_some_and(|next| next.user == turn.user);
+        let may_be_one = !turn.user.is_empty() && (has_commands || turn.begins().next().is_some() || is_asked_again());
+        if first < free.1 || !may_be_one {
+            continue;
+        }
+        let ours = ours.get_or_insert_with(|| Ours::of(log));
+        if let Some((at, told)) = ours.told_from(free.0, replay, first) {
+            free = (at + 1, told.end);
+            same.push(Same { turns: vec![at], told });
+        }
+    }
+    joining::joined(log, replay, same, Vec::new())
+}
+
+/// The log's side.
+struct Ours<'a> {
+    log: &'a [Turn],
+    /// Where each turn of the agent's own stands, by what is said in it.
+    places: BTreeMap<(Sum, Sum), Vec<usize>>,
+    /// What the user has said.
+    prompts: BTreeSet<Sum>,
+}
+
+impl<'a> Ours<'a> {
+    fn of(log: &'a [Turn]) -> Self {
+        let mut places: BTreeMap<(Sum, Sum), Vec<usize>> = BTreeMap::new();
+        for (at, turn) in log.iter().enumerate().filter(|(_, turn)| turn.took_part != Some(false)) {
+            places.entry(turn.said()).or_default().push(at);
+        }
+        Self { log, places, prompts: log.iter().map(|turn| turn.user).collect() }
+    }
+
+    /// The turn, from this one on, that these turns of the replay tell, from their `first` on.
+    fn told_from(&self, free: usize, replay: &[Turn], first: usize) -> Option<(usize, Range<usize>)> {
+        let begun = &replay[first];
+        once(begun.user).chain(begun.begins()).find_map(|prompt| {
+            let mut answer = Sum::default();
+            for (told, end) in replay[first..].iter().take(MOST).zip(first + 1..) {
+                let is_users_own = told.user.is_empty() || self.prompts.contains(&told.user);
+                if end > first + 1 && told.user != begun.user && is_users_own {
+                    return None;
+                }
+                answer = answer.followed_by(told.agent.sum());
+                let places = self.places.get(&(prompt, answer)).filter(|_| !told.agent.sum().is_empty());
+                let is_told = |at: &usize| *at >= free && self.is_told_by(*at, &replay[first..end]);
+                if let Some(at) = places.and_then(|places| places.iter().copied().find(is_told)) {
+                    return Some((at, first..end));
+                }
+            }
+            None
+        })
+    }
+
+    /// Whether these turns, which have just the answer of this one, tell nothing else.
+    fn is_told_by(&self, at: usize, told: &[Turn]) -> bool {
+        let Some((first, more)) = told.split_first() else { return false };
+        let turn = &self.log[at];
+        if more.is_empty() {
+            let is_twice = first.user == turn.user.followed_by(turn.user);
+            return is_twice && !turn.is_command && !self.is_behind_same_prompt(at);
+        }
+        let is_asked_again = || {
+            let before_last = &told[..told.len() - 1];
+            told.iter().all(|told| told.user == turn.user)
+                && before_last.iter().all(|told| !told.agent.sum().is_empty())
+        };
+        let is_nested = || {
+            turn.is_command
+                && !self.places.contains_key(&first.said())
+                && more.iter().all(|told| !self.prompts.contains(&told.user))
+        };
+        is_asked_again() || is_nested()
+    }
+
+    /// Whether the same was said before it, of which the agent may tell the prompt alone: it gives both as one.
+    fn is_behind_same_prompt(&self, at: usize) -> bool {
+        let before = self.log[..at].iter().rfind(|turn| turn.took_part != Some(false));
+        let may_be_alone = |turn: &Turn| turn.agent.sum().is_empty() || turn.may_be_kept_in_part();
+        before.is_some_and(|before| before.user == self.log[at].user && may_be_alone(before))
+    }
+}
