@@ -11,6 +11,7 @@ mod asked_again;
 mod attached;
 mod brought;
 mod commands;
+mod compactions;
 mod cut_short;
 mod draft;
 mod event;
