@@ -10,6 +10,7 @@ mod asides;
 mod attached;
 mod brought;
 mod commands;
+mod compactions;
 mod cut_short;
 mod draft;
 mod event;

@@ -157,6 +157,15 @@ pub fn align(log: &[Turn], replay: &[Turn]) -> Vec<(usize, usize)> {
     pairs
 }
 
+/// The same where of turns that go with one of the replay equally well the last is it: what is told is what was said last.
+pub(super) fn align_last(log: &[Turn], replay: &[Turn]) -> Vec<(usize, usize)> {
+    let sides = Sides::of(log, replay);
+    let mut pairs = Vec::new();
+    align_part(&sides, Part { log: 0..log.len(), replay: 0..replay.len() }, DEEPEST, &mut pairs);
+    move_down(&sides, &mut pairs);
+    pairs
+}
+
 /// Of turns that go with one of the replay equally well, the last is it that the agent took part in: where it tells less of a
 /// conversation in which the same was said over and over, what it took part in is what came last.
 fn move_down(sides: &Sides<'_>, pairs: &mut [(usize, usize)]) {

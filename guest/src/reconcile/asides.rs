@@ -9,20 +9,22 @@ use std::sync::Arc;
 
 use super::attached::AttachedPrompts;
 use super::brought::Brought;
+use super::compactions::Compactions;
 use super::sum::Sum;
 use super::turn::{Half, MOST_JOINED, Turn};
 
 /// How many turns are gone back for the one that the replay has with what was said by itself.
 const LOOKED_BACK: usize = 200;
 
-/// Turns of which some, by their places, are what the agent said by itself, and what of their prompts has something attached, or is
-/// as a summary is.
+/// Turns of which some, by their places, are what the agent said by itself, what of their prompts has something attached, or is as a
+/// summary is, and where what was said before was compacted.
 #[derive(Debug)]
 pub(super) struct Apart {
     pub(super) turns: Vec<Turn>,
     pub(super) asides: Vec<usize>,
     pub(super) attached: Arc<AttachedPrompts>,
     pub(super) brought: Brought,
+    pub(super) compactions: Compactions,
 }
 
 /// What is to be known of a replay because the agent said something by itself.
@@ -60,6 +62,7 @@ impl Apart {
             asides: self.asides.clone(),
             attached: Arc::default(),
             brought: Brought::default(),
+            compactions: Compactions::default(),
         };
         (Cow::Owned(apart.join(&[], &mut asides.behind)), asides)
     }

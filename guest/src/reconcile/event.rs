@@ -22,6 +22,8 @@ pub(super) enum Event<'a> {
     Agent { message: Option<&'a str>, content: Option<&'a RawValue> },
     /// The agent compacts what was said before, or has.
     Compaction,
+    /// The same, told as a tool call.
+    Compacting,
     /// Something else the agent did.
     Done,
     /// A turn came to its end.
@@ -44,6 +46,21 @@ struct Update<'a> {
     content: Option<&'a RawValue>,
     #[serde(borrow, rename = "messageId", default)]
     message: Option<&'a RawValue>,
+    #[serde(borrow, rename = "_meta", default)]
+    meta: Option<&'a RawValue>,
+}
+
+/// What Claude Code tells of a tool call of its own.
+#[derive(Deserialize)]
+struct Meta<'a> {
+    #[serde(borrow, rename = "claudeCode")]
+    claude: Called<'a>,
+}
+
+#[derive(Deserialize)]
+struct Called<'a> {
+    #[serde(borrow, rename = "toolName")]
+    tool: Cow<'a, str>,
 }
 
 #[derive(Deserialize)]
@@ -71,7 +88,7 @@ impl<'a> Event<'a> {
             }
             Kind::Update => {
                 let Ok(Params { update }) = serde_json::from_str::<Params<'_>>(entry.json) else { return Self::Other };
-                let Update { kind, content, message } = update;
+                let Update { kind, content, message, meta } = update;
                 let message = message.map(RawValue::get);
                 match kind.as_ref() {
                     "user_message_chunk"
@@ -90,6 +107,7 @@ impl<'a> Event<'a> {
                         Self::Remark { remark: Remark::Summary, message, content }
                     }
                     "compaction_update" => Self::Compaction,
+                    "tool_call" if meta.is_some_and(is_of_compaction) => Self::Compacting,
                     _ => Self::Done,
                 }
             }
@@ -97,6 +115,11 @@ impl<'a> Event<'a> {
             _ => Self::Other,
         }
     }
+}
+
+/// Whether a tool call with this beside it is Claude Code's for a compaction.
+fn is_of_compaction(meta: &RawValue) -> bool {
+    serde_json::from_str(meta.get()).is_ok_and(|Meta { claude }: Meta<'_>| claude.tool == "compact")
 }
 
 /// What an agent says in a content block, if that is text.

@@ -8,6 +8,7 @@ use super::asides::{Apart, Asides};
 use super::attached::AttachedPrompts;
 use super::brought::Brought;
 use super::commands;
+use super::compactions::Compactions;
 use super::event::{Event, agents_text, text_of};
 use super::grain::Grain;
 use super::heard::Heard;
@@ -43,8 +44,7 @@ pub struct Fold {
     begun: u32,
     open: Option<Open>,
     ends: Ends,
-    /// The first thing told is a summary of what was said before.
-    begins_with_summary: bool,
+    compactions: Compactions,
     /// The prompts of a transcript with something attached.
     attached: Arc<AttachedPrompts>,
     /// The same of those that are as summaries are.
@@ -90,7 +90,7 @@ impl Fold {
             begun: 0,
             open: None,
             ends: Ends::default(),
-            begins_with_summary: false,
+            compactions: Compactions::default(),
             attached: Arc::default(),
             brought: Brought::default(),
             wanted,
@@ -119,11 +119,6 @@ impl Fold {
     #[must_use]
     pub(super) fn knowing(self, attached: &Arc<AttachedPrompts>, brought: &Brought) -> Self {
         Self { attached: Arc::clone(attached), brought: brought.clone(), ..self }
-    }
-
-    /// Whether the first thing told is a summary of what was said before.
-    pub(super) fn begins_with_summary(&self) -> bool {
-        self.begins_with_summary
     }
 
     /// Takes it apart into these.
@@ -235,7 +230,15 @@ impl Fold {
                 }
             }
             Event::Compaction if self.is_at_beginning() => self.remark(number, Remark::Summary),
-            Event::Compaction | Event::Done => self.agent(number, None),
+            Event::Compaction => {
+                self.agent(number, None);
+                self.compacted(number);
+            }
+            Event::Compacting if self.is_of_transcript() => {
+                self.agent(number, None);
+                self.compacted(number);
+            }
+            Event::Compacting | Event::Done => self.agent(number, None),
             Event::End(ended) => {
                 self.anything_else(number);
                 if let Some(open) = &mut self.open {
@@ -277,7 +280,7 @@ impl Fold {
                 turn.at = turn.at.with(gap);
             }
         }
-        Apart { turns, asides, attached: self.attached, brought: self.brought }
+        Apart { turns, asides, attached: self.attached, brought: self.brought, compactions: self.compactions }
     }
 
     /// What the hearer says now, between turns, is not said in the turn that a prompt has begun, nor in one that it told of
@@ -339,14 +342,29 @@ impl Fold {
     fn remark(&mut self, number: u64, remark: Remark) {
         match remark {
             Remark::Summary | Remark::Snapshot if self.is_at_beginning() => {
-                self.begins_with_summary = true;
+                self.compactions.is_first = true;
                 self.entry(number);
+            }
+            Remark::Summary | Remark::Snapshot => {
+                self.anything_else(number);
+                self.compacted(number);
             }
             Remark::Hidden => {
                 self.entry(number);
             }
-            Remark::Summary | Remark::Snapshot | Remark::OfTurn => self.anything_else(number),
+            Remark::OfTurn => self.anything_else(number),
         }
+    }
+
+    /// What was said before this entry, or some of it, was compacted.
+    fn compacted(&mut self, number: u64) {
+        if let Some(Open { said: Said::Agent { agent, .. }, .. }) = &self.open {
+            self.compactions.note(number, agent.sum());
+        }
+    }
+
+    fn is_of_transcript(&self) -> bool {
+        matches!(self.wanted, Wanted::OfUnfinished { .. })
     }
 
     /// Whether the agent says this in its user's name in the midst of an answer: the user has not said it in any prompt, and the

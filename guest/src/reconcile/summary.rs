@@ -1,48 +1,166 @@
-//! A replay that begins with a summary: the agent has compacted what was said before. That it has said so all the same, so what the
-//! transcript has of it stays.
+//! A replay with a summary: the agent has compacted what was said before it, or, where it tells something before it, what was said
+//! behind that. That it has said so all the same, so what the transcript has of it stays.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::align::align;
+use super::align::{TELLING, align, align_last};
+use super::compactions::Compactions;
 use super::draft::is_held;
 use super::places::Places;
 use super::sum::Sum;
 use super::turn::Turn;
 
-/// The replay, with the turns of the log that its summary stands for before it. `ends_with`: whether the answer of a turn of the log
-/// ends with this; a turn may be compacted while it is under way.
+/// How many turns are looked at for the one that a summary was made in: commands that were called behind it, and that one.
+const MOST: usize = 16;
+
+/// The replay, with the turns of the log that its summaries stand for in their places. `ends_with`: whether the answer of one of these
+/// turns of the log ends with this; a turn may be compacted while it is under way.
 pub(super) fn with_summed_up<E>(
-    log: &[Turn],
-    mut replay: Vec<Turn>,
-    ends_with: impl FnOnce(&Turn, Sum) -> Result<bool, E>,
+    (log, ours): (&[Turn], &Compactions),
+    (replay, theirs): (Vec<Turn>, &Compactions),
+    ends_with: impl FnOnce(&[&Turn], Sum) -> Result<bool, E>,
 ) -> Result<Vec<Turn>, E> {
-    let first = align(log, &replay).first().copied();
-    let until = summed_up_until(log, first.map(|(at, _)| at), &replay);
-    let rest = replay.first().filter(|rest| rest.user.is_empty() && first.is_none_or(|(_, told)| told > 0));
+    if theirs.are_none() {
+        return Ok(replay);
+    }
+    let places = ours.places(log).into_iter().map(|(place, _)| place);
+    let log = Log { turns: log, compacted: places.filter(|place| is_its(&log[*place])).collect() };
+    let replay = with_summed_up_amid(&log, replay, theirs);
+    if theirs.is_first { with_summed_up_before(&log, replay, ends_with) } else { Ok(replay) }
+}
+
+/// The turns of a transcript.
+struct Log<'a> {
+    turns: &'a [Turn],
+    /// In which of them, or behind which, the agent has compacted what was said before, as far as the transcript has it.
+    compacted: Vec<usize>,
+}
+
+/// The same for a summary that it begins with.
+fn with_summed_up_before<E>(
+    log: &Log<'_>,
+    mut replay: Vec<Turn>,
+    ends_with: impl FnOnce(&[&Turn], Sum) -> Result<bool, E>,
+) -> Result<Vec<Turn>, E> {
+    let Behind { until, paired } = told_behind(log, 0, &replay);
+    let rest = replay.first().filter(|rest| rest.user.is_empty() && paired != Some(0));
     let rest = rest.map(|rest| rest.agent.sum());
-    let is_its = |turn: &&Turn| turn.took_part != Some(false) && !turn.refused;
-    let summed_up: Vec<Turn> = log[..until].iter().filter(is_its).map(untold).collect();
-    let last = log[..until].iter().rfind(is_its);
-    if let (Some(rest), Some(last)) = (rest, last) {
-        // The summary by itself, or what is known of the turn that it was made in.
-        if rest.is_empty() || ends_with(last, rest)? {
+    let summed_up = summed_up(&log.turns[..until]);
+    if let Some(rest) = rest.filter(|_| !summed_up.is_empty()) {
+        // The summary by itself, or what is known of the turn that it was made in. A command may have been called behind it.
+        let mut last: Vec<&Turn> = Vec::new();
+        for turn in log.turns[..until].iter().rev().filter(|turn| is_its(turn)).take(MOST) {
+            last.push(turn);
+            if !turn.is_command {
+                break;
+            }
+        }
+        if rest.is_empty() || ends_with(&last, rest)? {
             replay.remove(0);
         }
     }
     Ok(summed_up.into_iter().chain(replay).collect())
 }
 
-/// How many turns of the log the summary stands for: those before the first that is told behind it. Of turns with no answer between,
-/// or that are told with what was said next, the prompts are found by themselves.
-fn summed_up_until(log: &[Turn], paired: Option<usize>, replay: &[Turn]) -> usize {
-    let told: BTreeSet<Sum> = replay.iter().flat_map(Turn::pieces).collect();
-    let is_told = |turn: &Turn| {
-        let has_prompt = !turn.user.is_empty() && turn.took_part != Some(false) && told.contains(&turn.user);
-        has_prompt || is_held(turn, replay)
+/// The same for summaries that are told behind something else: each stands for what the log has between what is told before it and
+/// what is told behind it. Where the log has a compaction there itself, what was said before that is told, and nothing is missing.
+fn with_summed_up_amid(log: &Log<'_>, mut replay: Vec<Turn>, theirs: &Compactions) -> Vec<Turn> {
+    let is_between_turns =
+        |(place, answered): &(usize, Sum)| replay[*place].agent.sum() == *answered && !replay[*place].is_silent();
+    let places = theirs.places(&replay).into_iter().filter(is_between_turns).map(|(place, _)| place);
+    let places: BTreeSet<usize> = places.collect();
+    if places.is_empty() {
+        return replay;
+    }
+    let pairs = if theirs.is_first { align_last(log.turns, &replay) } else { align(log.turns, &replay) };
+    for place in places.into_iter().rev() {
+        let Ok(told) = pairs.binary_search_by_key(&place, |(_, other)| *other) else { continue };
+        let before = pairs[told].0;
+        let Behind { until, .. } = told_behind(log, before + 1, &replay[place + 1..]);
+        if log.compacted.iter().all(|compacted| !(before..until).contains(compacted)) {
+            let behind = replay.split_off(place + 1);
+            replay.extend(summed_up(&log.turns[before + 1..until]));
+            replay.extend(behind);
+        }
+    }
+    replay
+}
+
+/// What of the log is told behind a summary.
+#[derive(Debug, Clone, Copy)]
+struct Behind {
+    /// The turn of the log that it begins with.
+    until: usize,
+    /// The first turn of the replay that goes with one of the log.
+    paired: Option<usize>,
+}
+
+/// What of the log, from this turn on, is told by this part of a replay. The same may have been said before the summary and behind it, so
+/// it is the last that there is.
+fn told_behind(log: &Log<'_>, mut from: usize, replay: &[Turn]) -> Behind {
+    let all: BTreeSet<Sum> = replay.iter().flat_map(Turn::pieces).collect();
+    loop {
+        let rest = &log.turns[from..];
+        let pairs = align_last(rest, replay);
+        let first = pairs.first().copied();
+        let until = from + told_from(rest, first, replay, &all);
+        let behind = Behind { until, paired: first.map(|(_, other)| other) };
+        // What is told of before a compaction is what the agent has kept of it, up to that.
+        let Some(compacted) = log.compacted.iter().copied().find(|compacted| *compacted >= until) else {
+            return behind;
+        };
+        let paired: BTreeSet<usize> = pairs.iter().map(|(at, _)| from + at).collect();
+        let is_kept = |at: usize| {
+            let turn = &log.turns[at];
+            let may_be_untold = !is_its(turn) || turn.is_silent() || turn.may_be_kept_in_part();
+            may_be_untold || paired.contains(&at) || is_told(turn, &all, replay)
+        };
+        // Or somebody went back behind it: nobody answers at length with the same words.
+        let is_telling = log.turns.get(until).is_some_and(|turn| turn.agent.sum().length() >= TELLING);
+        let is_behind_another = log.compacted.iter().any(|compacted| *compacted < until);
+        if is_telling && is_behind_another && paired.contains(&until) || (until..=compacted).all(is_kept) {
+            return behind;
+        }
+        from = compacted + 1;
+    }
+}
+
+/// From where on this part of the log is told. Of turns with no answer between, or that are told with what was said next, the prompts are
+/// found by themselves.
+fn told_from(log: &[Turn], paired: Option<(usize, usize)>, replay: &[Turn], all: &BTreeSet<Sum>) -> usize {
+    let behind_last = || log.iter().rposition(|turn| is_told(turn, all, replay)).map_or(log.len(), |last| last + 1);
+    let (end, told) = paired.map_or_else(|| (behind_last(), replay), |(at, other)| (at, &replay[..=other]));
+    let mut prompts: BTreeMap<Sum, usize> = BTreeMap::new();
+    for prompt in told.iter().flat_map(Turn::pieces) {
+        *prompts.entry(prompt).or_default() += 1;
+    }
+    let mut take = |turn: &Turn| {
+        let left = prompts.get_mut(&turn.user).filter(|left| has_prompt(turn) && **left > 0);
+        left.map(|left| *left -= 1).is_some()
     };
-    let behind_last = || log.iter().rposition(is_told).map_or(log.len(), |last| last + 1);
-    let end = paired.unwrap_or_else(behind_last);
-    end - log[..end].iter().rev().take_while(|turn| is_told(turn)).count()
+    if paired.is_some() {
+        take(&log[end]);
+    }
+    end - log[..end].iter().rev().take_while(|turn| take(turn) || is_held(turn, told)).count()
+}
+
+/// Whether its prompt is told, among these, or more with it.
+fn is_told(turn: &Turn, prompts: &BTreeSet<Sum>, replay: &[Turn]) -> bool {
+    has_prompt(turn) && prompts.contains(&turn.user) || is_held(turn, replay)
+}
+
+fn has_prompt(turn: &Turn) -> bool {
+    !turn.user.is_empty() && turn.took_part != Some(false)
+}
+
+/// Whether it is in the agent's session, for all that is known.
+fn is_its(turn: &Turn) -> bool {
+    turn.took_part != Some(false) && !turn.refused
+}
+
+/// These turns of the log as the agent would tell them.
+fn summed_up(log: &[Turn]) -> Vec<Turn> {
+    log.iter().filter(|turn| is_its(turn)).map(untold).collect()
 }
 
 /// A turn that the agent does not tell.

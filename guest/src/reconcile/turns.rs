@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::asides::{Apart, Asides};
+use super::compactions::Compactions;
 use super::event::{Event, agents_text};
 use super::fold::Fold;
 use super::grain::Grain;
@@ -43,12 +44,13 @@ pub fn of_both<S: Storage>(
     let apart = transcript(storage, session, own_end, fold())?;
     let (joined, asides) = apart.as_joined();
     let (attached, brought) = (&Arc::clone(&apart.attached), &apart.brought.clone().among(&joined));
-    let (mut theirs, is_behind_summary) =
+    let (mut theirs, compactions) =
         replay(storage, replayed, Fold::beside(strip, &joined, &asides).knowing(attached, brought))?;
+    let compacted = apart.compactions.clone();
     let mut ours = apart.joined_as(&theirs);
-    if is_behind_summary {
-        theirs = with_summed_up(&ours, theirs, |turn, rest| ends_with(storage, session, own_end, turn, rest))?;
-    }
+    theirs = with_summed_up((&ours, &compacted), (theirs, &compactions), |turns, rest| {
+        ends_with(storage, session, own_end, turns, rest)
+    })?;
     let grain = Grain::of(&theirs);
     if grain == Grain::Turns {
         note_told_in_part(storage, session, own_end, &mut ours, &theirs)?;
@@ -66,20 +68,25 @@ fn transcript<S: Storage>(storage: &S, session: &Session, own_end: u32, mut fold
     Ok(fold.finish_apart(length))
 }
 
-/// The turns of a replay, and whether it begins with a summary of what was said before.
-fn replay<S: Storage>(storage: &S, replayed: Replayed<'_>, mut fold: Fold) -> Result<(Vec<Turn>, bool)> {
+/// The turns of a replay, and where it tells that what was said before was compacted.
+fn replay<S: Storage>(storage: &S, replayed: Replayed<'_>, mut fold: Fold) -> Result<(Vec<Turn>, Compactions)> {
     let end = replayed.each(storage, |number, text| fold.push(number, text))?;
-    let is_behind_summary = fold.begins_with_summary();
-    Ok((fold.finish(end), is_behind_summary))
+    let mut apart = fold.finish_apart(end);
+    let compactions = std::mem::take(&mut apart.compactions);
+    Ok((apart.joined(), compactions))
 }
 
-/// Whether the answer of this turn of a transcript ends with this.
-fn ends_with<S: Storage>(storage: &S, session: &Session, own_end: u32, turn: &Turn, rest: Sum) -> Result<bool> {
-    let all = turn.agent.sum();
-    let Some(before) = all.length().checked_sub(rest.length()) else { return Ok(false) };
-    let begun = beginnings(storage, session, own_end, &[(turn, before)])?;
-    let before = begun.first().copied().flatten().unwrap_or_default();
-    Ok(all.behind(before) == rest)
+/// Whether the answer of one of these turns of a transcript ends with this.
+fn ends_with<S: Storage>(storage: &S, session: &Session, own_end: u32, turns: &[&Turn], rest: Sum) -> Result<bool> {
+    let before = |turn: &Turn| turn.agent.sum().length().checked_sub(rest.length());
+    let wanted: Vec<(&Turn, u64)> = turns.iter().filter_map(|turn| Some((*turn, before(turn)?))).collect();
+    if wanted.is_empty() {
+        return Ok(false);
+    }
+    let begun = beginnings(storage, session, own_end, &wanted)?;
+    let mut ends =
+        wanted.iter().zip(begun).map(|((turn, _), begun)| turn.agent.sum().behind(begun.unwrap_or_default()));
+    Ok(ends.any(|end| end == rest))
 }
 
 /// What the answers of these turns of a transcript begin with, up to these lengths.

@@ -34,6 +34,10 @@ const CHOOSE_AGAIN: &str = "Is it well?\n\nAvailable branches:\n- YES\n- NO\n\nR
                             Your last response did not include a valid choice. Reply with one of the choices using \
                             <choice>...</choice>.";
 
+/// Among the pieces of an answer: what was said before is compacted here, and what follows is said by itself, when the turn is over.
+const COMPACTED: &str = "(compacted)";
+const BY_ITSELF: &str = "(by itself)";
+
 /// What a user said, in what pieces it was answered, and why the turn ended.
 type Turn = (&'static str, &'static [&'static str], Ends);
 
@@ -78,6 +82,19 @@ const COMMAND: &[Turn] = &[
 ];
 /// A turn in the midst of which its agent tells its model something.
 const TRIED: Turn = ("Try", &["I try it. ", "Now otherwise."], Well);
+const KEPT: &[Turn] = &[
+    ("one", &["The first answer."], Well),
+    ("three", &["The third answer ", "has two parts."], Well),
+    ("/compact", &[COMPACTED], Well),
+    ("four", &["The fourth answer, which is long enough."], Well),
+];
+const SHORT: Turn = ("ok", &["Done."], Well);
+const BUILD: Turn =
+    ("build", &["I have begun with the build.", BY_ITSELF, "The build has come to its end without errors."], Well);
+const AMID: Turn = ("go on", &["Before the compaction. ", COMPACTED, "Behind the compaction."], Well);
+const UNSEEN: Turn = ("go on", &["Before the compaction. ", "Behind the compaction."], Well);
+const WAITS: Turn = ("wait", &["I wait for you.", BY_ITSELF, COMPACTED], Well);
+const TWO: Turn = ("two", &["The second answer."], Well);
 const GIVEN: Turn = (BROUGHT, &["We go on with the parser then."], Well);
 const GIVEN_SHORTLY: Turn = (BROUGHT, &["Ok"], Well);
 const SNAPSHOT: Turn = ("<state_snapshot>...</state_snapshot> Go on from there.", &["We go on."], Well);
@@ -125,6 +142,64 @@ const CASES: &[Case] = &[
         told: &[User(SUMMARY), User(COMPACT), User(PRINTED), User("four"), Agent("The fourth answer, which is long enough.")] },
     Case { name: "the same at the end", turns: COMMAND.split_at(2).0, shown: None,
         told: &[User(SUMMARY), User(COMPACT), User(PRINTED)] },
+    Case { name: "kept from the midst of an answer on, before a command that compacts", turns: KEPT, shown: None,
+        told: &[User(SUMMARY), Agent("has two parts."), User("four"), Agent("The fourth answer, which is long enough.")] },
+    Case { name: "the same at the end", turns: KEPT.split_at(3).0, shown: None,
+        told: &[User(SUMMARY), Agent("has two parts.")] },
+    Case { name: "the same, of all of the answer", turns: KEPT, shown: None,
+        told: &[User(SUMMARY), Agent("The third answer has two parts."), User("four"), Agent("The fourth answer, which is long enough.")] },
+    Case { name: "the same, of a turn and the end of another", turns: &[FOUR[0], FOUR[2], TWO, KEPT[2], FOUR[3]], shown: None,
+        told: &[User(SUMMARY), Agent("has two parts."), User("two"), Agent("The second answer."), User("four"), Agent("The fourth answer, which is long enough.")] },
+    Case { name: "the same said before a compaction and behind it", turns: &[SHORT, AMID, SHORT], shown: None,
+        told: &[User(SUMMARY), Agent("Behind the compaction."), User("ok"), Agent("Done.")] },
+    Case { name: "the same, and it is not known when that was", turns: &[SHORT, UNSEEN, SHORT], shown: None,
+        told: &[User(SUMMARY), Agent("Behind the compaction."), User("ok"), Agent("Done.")] },
+    Case { name: "the same over and over", turns: &[SHORT, SHORT, AMID, SHORT, SHORT], shown: None,
+        told: &[User(SUMMARY), Agent("Behind the compaction."), User("ok"), Agent("Done."), User("ok"), Agent("Done.")] },
+    Case { name: "the same said right before a compaction and behind it", turns: &[TWO, SHORT, ("/compact", &[COMPACTED], Well), SHORT], shown: None,
+        told: &[User(SUMMARY), User("ok"), Agent("Done.")] },
+    Case { name: "the same with something said by itself", turns: &[BUILD, AMID, BUILD], shown: None,
+        told: &[User(SUMMARY), Agent("Behind the compaction."), User("build"), Agent("I have begun with the build."), Agent("The build has come to its end without errors.")] },
+    Case { name: "the same said behind it without the layer", turns: &[SHORT, TWO, WAITS],
+        shown: Some("> okDone.> twoThe second answer.> waitI wait for you.> SUMMARY> okDone."),
+        told: &[User(SUMMARY), User("ok"), Agent("Done.")] },
+    Case { name: "the same said behind it without the layer, and answered otherwise", turns: &[SHORT, TWO, WAITS],
+        shown: Some("> okDone.> twoThe second answer.> waitI wait for you.> SUMMARY> okDone again."),
+        told: &[User(SUMMARY), User("ok"), Agent("Done again.")] },
+    Case { name: "the same between two compactions and without the layer", turns: &[GREETED, WAITS, SHORT, TWO, WAITS],
+        shown: Some("> HiHo> waitI wait for you.> okDone.> twoThe second answer.> waitI wait for you.> SUMMARY> okDone."),
+        told: &[User(SUMMARY), User("ok"), Agent("Done.")] },
+    Case { name: "compacted, and gone back behind it", turns: &[GREETED, WAITS, TWO, SHORT],
+        shown: Some("> HiHo> waitI wait for you.> twoThe second answer."),
+        told: &[User(SUMMARY), User("two"), Agent("The second answer.")] },
+    Case { name: "gone back behind a second compaction", turns: &[GREETED, WAITS, FOUR[3], SHORT, WAITS],
+        shown: Some("> HiHo> waitI wait for you.> fourThe fourth answer, which is long enough."),
+        told: &[User(SUMMARY), User("four"), Agent("The fourth answer, which is long enough.")] },
+    Case { name: "summed up from a turn on", turns: FOUR, shown: None,
+        told: &[User("one"), Agent("The first answer."), User(SUMMARY)] },
+    Case { name: "the same, and gone on with", turns: FOUR, shown: None,
+        told: &[User("one"), Agent("The first answer."), User(SUMMARY), User("four"), Agent("The fourth answer, which is long enough.")] },
+    Case { name: "the same without the layer", turns: FOUR.split_at(2).0, shown: Some("> oneThe first answer.> twoThe second answer.> moreSaid elsewhere."),
+        told: &[User("one"), Agent("The first answer."), User(SUMMARY), User("more"), Agent("Said elsewhere.")] },
+    Case { name: "summed up twice", turns: &[FOUR[0], TWO, FOUR[2], GREETED, ON, FOUR[3]], shown: None,
+        told: &[User("one"), Agent("The first answer."), User(SUMMARY), User("three"), Agent("The third answer has two parts."), User(SUMMARY), User("four"), Agent("The fourth answer, which is long enough.")] },
+    Case { name: "compacted, and summed up from a turn on", turns: &[GREETED, WAITS, TWO, FOUR[2], SHORT, FOUR[3]], shown: None,
+        told: &[User(SUMMARY), User("two"), Agent("The second answer."), User(SUMMARY), User("four"), Agent("The fourth answer, which is long enough.")] },
+    Case { name: "summed up, with the same said before, in it and behind", turns: &[FOUR[0], SHORT, TWO, SHORT, FOUR[2], SHORT, FOUR[3]], shown: None,
+        told: &[User("one"), Agent("The first answer."), User("ok"), Agent("Done."), User(SUMMARY), User("ok"), Agent("Done."), User("four"), Agent("The fourth answer, which is long enough.")] },
+    Case { name: "summed up from the same on that is said behind", turns: &[FOUR[0], SHORT, TWO, SHORT, FOUR[3]], shown: None,
+        told: &[User("one"), Agent("The first answer."), User(SUMMARY), User("ok"), Agent("Done."), User("four"), Agent("The fourth answer, which is long enough.")] },
+    Case { name: "summed up with a turn that was cut off", turns: &[FOUR[0], TWO, CUT, FOUR[3]], shown: None,
+        told: &[User("one"), Agent("The first answer."), User(SUMMARY), User("four"), Agent("The fourth answer, which is long enough.")] },
+    Case { name: "summed up behind one that was cut off", turns: &[FOUR[0], CUT, TWO, FOUR[3]], shown: None,
+        told: &[User("one"), Agent("The first answer."), User("Go"), Agent("Part"), User(INTERRUPTED), User(SUMMARY), User("four"), Agent("The fourth answer, which is long enough.")] },
+    Case { name: "gone back, without a summary", turns: FOUR, shown: Some("> oneThe first answer.> twoThe second answer."),
+        told: &[User("one"), Agent("The first answer."), User("two"), Agent("The second answer.")] },
+    Case { name: "gone back up to a compaction that is told with all before", turns: &[FOUR[0], ("two", &["The second answer.", COMPACTED], Well), FOUR[2]],
+        shown: Some("> oneThe first answer.> twoThe second answer."),
+        told: &[User("one"), Agent("The first answer."), User("two"), Agent("The second answer."), User(SUMMARY)] },
+    Case { name: "compacted in the midst of an answer, and all of it told", turns: &[FOUR[0], AMID, TWO], shown: None,
+        told: &[User("one"), Agent("The first answer."), User("go on"), Agent("Before the compaction. "), User(SUMMARY), Agent("Behind the compaction."), User("two"), Agent("The second answer.")] },
     Case { name: "a summary brought along", turns: &[GIVEN, ON], shown: None,
         told: &[User(BROUGHT), Agent("We go on with the parser then."), User("Next"), Agent("Well")] },
     Case { name: "the same alone", turns: &[GIVEN], shown: None,
@@ -233,19 +308,32 @@ fn load(desk: &mut Desk<'_>, told: &[Told], has_ids: bool) -> Out {
 
 fn have(desk: &mut Desk<'_>, (prompt, answers, ends): Turn) {
     let asked = ask_prompt(desk, "turn", "s1", prompt).request("session/prompt");
-    for answer in answers {
-        desk.agent(says(answer));
+    let in_turn = answers.iter().position(|answer| *answer == BY_ITSELF).unwrap_or(answers.len());
+    let (in_turn, by_itself) = answers.split_at(in_turn);
+    for answer in in_turn {
+        desk.agent(piece(answer));
     }
     if ends == Cancelled {
         desk.client(json!({"method": "session/cancel", "params": {"sessionId": "s1"}}));
     }
     desk.reply(&asked, json!({"stopReason": if ends == Cancelled { "cancelled" } else { "end_turn" }}));
+    for answer in by_itself.iter().skip(1) {
+        desk.agent(piece(answer));
+    }
+}
+
+fn piece(answer: &str) -> Value {
+    let compacts = json!({
+        "sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Compact conversation", "kind": "think",
+        "status": "completed", "_meta": {"claudeCode": {"toolName": "compact"}},
+    });
+    if answer == COMPACTED { update("s1", compacts) } else { says(answer) }
 }
 
 fn as_had(turns: &[Turn]) -> String {
     let turns: Vec<String> =
         turns.iter().map(|(prompt, answers, _)| format!("> {prompt}{}", answers.concat())).collect();
-    turns.concat()
+    turns.concat().replace(COMPACTED, "").replace(BY_ITSELF, "")
 }
 
 fn short(words: &str) -> String {
@@ -265,13 +353,20 @@ fn nothing_that_was_said_is_lost_or_doubled() {
     for case in CASES {
         let shown = case.shown.map_or_else(|| as_had(case.turns), str::to_owned);
         let compaction = with_compaction(case.told.to_vec(), &shown);
-        for (has_ids, has_list) in ways() {
+        // Without a list nobody has heard that somebody has gone back at the end.
+        let is_gone_back = is_gone_back(case, &shown);
+        for (has_ids, has_list) in ways().into_iter().filter(|(_, has_list)| *has_list || !is_gone_back) {
             comes_out_as(case, case.told.to_vec(), shown.clone(), (has_ids, has_list));
             if let Some((told, shown)) = compaction.clone() {
                 comes_out_as(case, told, shown, (has_ids, has_list));
             }
         }
     }
+}
+
+/// Whether something that was said is not shown any more.
+fn is_gone_back(case: &Case, shown: &str) -> bool {
+    !short(shown).starts_with(&short(&as_had(case.turns)))
 }
 
 /// Where the agent tells this, that is shown, and with what is said then each time that it is loaded.
@@ -285,6 +380,7 @@ fn comes_out_as(case: &Case, mut told: Vec<Told>, mut shown: String, (has_ids, h
     }
     case.turns.iter().for_each(|turn| have(&mut desk, *turn));
     leave(desk);
+    let is_gone_back = is_gone_back(case, &shown);
     for time in ["first", "second", "third"] {
         let mut desk = if has_list {
             listing(&store, &world, "a", &loads(), &[row("s1", "One", LATER)])
@@ -293,7 +389,7 @@ fn comes_out_as(case: &Case, mut told: Vec<Told>, mut shown: String, (has_ids, h
         };
         let out = load(&mut desk, &told, has_ids);
         assert_eq!(short(&words(&out)), short(&shown), "{when}, {time}");
-        assert!(mark(&out, "load")["setAside"].is_null(), "{when}, {time}");
+        assert_eq!(!mark(&out, "load")["setAside"].is_null(), is_gone_back, "{when}, {time}");
         have(&mut desk, (time, &["Yes"], Well));
         told.extend([User(time), Agent("Yes")]);
         shown = format!("{shown}> {time}Yes");
