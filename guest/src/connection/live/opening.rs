@@ -6,6 +6,7 @@
 
 mod adopting;
 mod ask_again;
+mod asked_early;
 mod begin;
 mod behind_answer;
 mod failing;
