@@ -22,6 +22,7 @@ mod remark;
 mod replay;
 mod retold;
 mod spans;
+mod subagent_states;
 pub mod text;
 mod told_calls;
 mod turns;
@@ -47,4 +48,5 @@ pub use remark::{Remark, before_hook, is_in_answers, may_have_marks, takes_summa
 pub use replay::{Part, Progress, Replay, Start};
 pub use retold::{Repeats, Retold, TakenOver, Unprompted, Whereabouts};
 pub use spans::length;
+pub use subagent_states::SubagentStates;
 pub use told_calls::ToldCalls;
