@@ -282,7 +282,9 @@ impl Spending {
         for cost in self.count.iter().flat_map(|count| count.counted_elsewhere(&usage).into_all()) {
             let rest = cost.amount.since(fresh.cost.of(&cost.currency).unwrap_or_default());
             fresh.cost.take(&cost);
-            rest.iter().for_each(|rest| earlier.cost.take(&Cost { amount: *rest, ..cost.clone() }));
+            if let Some(amount) = rest {
+                earlier.cost.take(&Cost { amount, ..cost });
+            }
         }
         usage.add(None, agent, &earlier);
         let day = time::format(at);

@@ -53,13 +53,11 @@ pub(super) struct Count {
     parts: Parts,
 }
 
-/// Which parts of the sum that is told were counted, as far as that shows what was counted twice.
+/// Which parts of the sum that is told were counted.
 #[derive(Debug, Default)]
 struct Parts {
-    /// Here, and are not in the store; without those that the store had by then, which are of another sum.
+    /// Here, and are not in the store.
     here: Counted,
-    /// By all, as the store had it when this window looked last.
-    seen: Counted,
     /// What of what has come to it here turned out to be counted elsewhere.
     elsewhere: Costs,
 }
@@ -148,7 +146,6 @@ impl Count {
         if self.others.is_empty() {
             let last = usage.told(&self.of).map(|told| told.within(&self.known(usage)));
             self.sharing.hears(last.unwrap_or_default(), usage.is_shared(&self.of));
-            self.parts.seen = usage.counted(&self.of);
         }
         self.sharing.is_shared()
     }
@@ -242,7 +239,7 @@ impl Count {
             self.begins_anew(&cost.currency);
             self.parts.here = Counted::default();
         } else {
-            self.parts.here.add_all(&Counted::up_to(cost, before).without(&self.parts.seen));
+            self.parts.here.add_all(&Counted::up_to(cost, before));
         }
         let amount = cost.amount.since(before).unwrap_or(cost.amount);
         if amount.is_zero() {
@@ -308,7 +305,7 @@ impl Count {
         if self.parts.here.is_empty() || !self.others.is_empty() || !self.looks(usage) {
             return Costs::default();
         }
-        let mut elsewhere = self.parts.here.shared_with(&self.parts.seen);
+        let mut elsewhere = self.parts.here.shared_with(&usage.counted(&self.of));
         self.parts.here = self.parts.here.without(&elsewhere);
         if let Some((cost, by)) = last.filter(|(_, by)| !by.is_empty() && *by != self.connection) {
             elsewhere.add_all(&self.leaves_to(cost, by, usage));
