@@ -117,7 +117,9 @@ mod tests {
 
     fn parts(of: &[(u32, u32)]) -> Counted {
         let mut parts = Counted::default();
-        of.iter().for_each(|(from, to)| parts.add_all(&Counted::up_to(&dollars(*to), dollars(*from).amount)));
+        for (from, to) in of {
+            parts.add_all(&Counted::up_to(&dollars(*to), dollars(*from).amount));
+        }
         parts
     }
 

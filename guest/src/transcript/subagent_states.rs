@@ -83,7 +83,7 @@ mod tests {
         ] {
             assert_eq!(states.repeats(update), repeats, "{update}");
         }
-        for number in 0..MOST_SUBAGENTS + 1 {
+        for number in 0..=MOST_SUBAGENTS {
             states.repeats(&format!(r#"{{"sessionUpdate":"subagent_update","sessionId":"{number}"}}"#));
         }
         assert_eq!(states.0.len(), MOST_SUBAGENTS);
