@@ -22,6 +22,7 @@ mod remark;
 mod replay;
 mod retold;
 mod spans;
+mod subagent_states;
 pub mod text;
 mod told_calls;
 mod turns;
@@ -49,4 +50,5 @@ pub use remark::{
 pub use replay::{Part, Progress, Replay, Start};
 pub use retold::{Repeats, Retold, TakenOver, Unprompted, Whereabouts};
 pub use spans::length;
+pub use subagent_states::SubagentStates;
 pub use told_calls::ToldCalls;

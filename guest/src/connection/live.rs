@@ -41,6 +41,7 @@ mod spending;
 mod staging;
 mod state;
 mod state_to_write;
+mod subagent_states;
 mod taken_over;
 mod target;
 mod told_in_vain;
@@ -156,6 +157,8 @@ pub(super) struct LiveSession {
     /// The agent has begun another session in the place of its own, which it could not open. It takes that place when a
     /// prompt in it has succeeded. How many entries the transcript had when it was begun.
     stands_in_since: Option<u64>,
+    /// What the transcript has of its sub-agents, where the agent has said between turns how they are.
+    subagents: Option<Box<subagent_states::Known>>,
     /// The session on behalf of which its agent started it.
     parent: Option<String>,
     /// What the client has opened it with, but for its id.
@@ -290,6 +293,7 @@ impl LiveSession {
             recorded: 0,
             said: Said::Whole,
             stands_in_since: None,
+            subagents: None,
             parent: None,
             given: None,
             opened_with: OpenedWith::Given,

@@ -144,6 +144,11 @@ impl Costs {
         self.0.iter()
     }
 
+    /// The same, for good.
+    pub fn into_all(self) -> Vec<Cost> {
+        self.0
+    }
+
     /// How much there is of a unit.
     pub fn of(&self, currency: &str) -> Option<Amount> {
         self.0.iter().find(|cost| cost.currency == currency).map(|cost| cost.amount)

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ahead::Ahead;
 use super::cost::{Cost, Costs};
+use super::counted::Counted;
 use super::unreadable::unreadable;
 use crate::checksum;
 use crate::rpc::{Object, whole_number};
@@ -140,6 +141,9 @@ struct Count {
     /// All windows are told one sum, whoever has spent it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     shared: bool,
+    /// Which parts of a sum were counted by those who were told it, if that is one for all.
+    #[serde(default, skip_serializing_if = "Counted::is_empty")]
+    counted: Counted,
 }
 
 impl Count {
@@ -198,14 +202,14 @@ impl Usage {
     pub fn note_told(&mut self, of: &str, told: Costs, known: &Costs) {
         let known = known.beyond(&told);
         let before = self.counts.iter().position(|count| count.is_of(of)).map(|at| self.counts.remove(at));
-        let (of, also, ahead, shared) = before.map_or_else(
-            || (of.to_owned(), Vec::new(), Ahead::default(), false),
-            |before| (before.of, before.also, before.ahead, before.shared),
+        let (of, also, ahead, shared, counted) = before.map_or_else(
+            || (of.to_owned(), Vec::new(), Ahead::default(), false, Counted::default()),
+            |before| (before.of, before.also, before.ahead, before.shared, before.counted),
         );
         if self.counts.len() >= MOST_COUNTS {
             self.counts.remove(0);
         }
-        self.counts.push(Count { of, also, told, known, ahead, shared });
+        self.counts.push(Count { of, also, told, known, ahead, shared, counted });
     }
 
     /// Whether all windows are told one sum of what this one of the agents' sessions has cost, whoever has spent it.
@@ -216,6 +220,16 @@ impl Usage {
     /// All windows are told one sum of it, or not.
     pub fn note_shared(&mut self, of: &str, is_shared: bool) {
         self.counts.iter_mut().filter(|count| count.is_of(of)).for_each(|count| count.shared = is_shared);
+    }
+
+    /// Which parts of the sum that was told of it were counted by those who were told.
+    pub fn counted(&self, of: &str) -> Counted {
+        self.counts.iter().find(|count| count.is_of(of)).map(|count| count.counted.clone()).unwrap_or_default()
+    }
+
+    /// These were; all others are forgotten.
+    pub fn note_counted(&mut self, of: &str, counted: &Counted) {
+        self.counts.iter_mut().filter(|count| count.is_of(of)).for_each(|count| count.counted.clone_from(counted));
     }
 
     /// So much of what one of the agents' sessions is known to have cost was counted ahead of one or several of these

@@ -1,11 +1,11 @@
 //! Sessions that an agent starts on behalf of another.
 
 use acp_sessions_guest::engine::Peer;
-use acp_sessions_guest::storage::Memory;
+use acp_sessions_guest::storage::{Memory, Storage};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Out, World, chunk, update};
-use crate::scenes::{CWD, answers, ask_load, ask_prompt, leave, load, oblige, said};
+use crate::scenes::{CWD, LONG, answers, ask_load, ask_prompt, leave, load, met, oblige, said};
 
 fn resumes() -> Value {
     json!({"sessionCapabilities": {"resume": {}}})
@@ -448,5 +448,132 @@ fn a_sub_agents_session_that_is_being_opened_as_its_parent_closes_is_not_opened(
         let late = desk.reply(&asked, json!({}));
         assert_eq!(late.request("session/close")["params"]["sessionId"], "c1", "the agent lets go of it again");
         assert_eq!(desk.memos.keys().collect::<Vec<_>>(), ["agent", "client"], "neither is open");
+    }
+}
+
+/// What an agent says of its sub-agent `c1`.
+fn of_child(members: &Value) -> Value {
+    let mut said = json!({"sessionUpdate": "subagent_update", "sessionId": "c1"});
+    said.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+    said
+}
+
+/// An agent that is asked to open `s1`, once more, says this behind its answer. Whether the client is told it, and how long the log is
+/// then.
+fn says_behind_load(store: &Memory, world: &World, method: &str, says: &[Value]) -> (bool, u32) {
+    let loads = json!({"loadSession": true});
+    let capabilities = if method == "session/load" { &loads } else { &resumes() };
+    let mut desk = met(store, world, &json!({"subagents": {}}), capabilities);
+    let params = json!({"sessionId": "s1", "cwd": CWD, "mcpServers": []});
+    let mut out = desk.client(json!({"id": "load", "method": method, "params": params}));
+    let asked = out.request(method);
+    if method == "session/load" {
+        let running = of_child(&json!({"title": "Child", "state": {"state": "running"}}));
+        let idle = of_child(&json!({"state": {"state": "idle", "stopReason": "end_turn"}}));
+        for told in [chunk("user_message_chunk", "Go"), running, chunk("agent_message_chunk", "Done."), idle] {
+            out.extend(desk.agent(update("s1", told)));
+        }
+    }
+    out.extend(desk.reply(&asked, json!({})));
+    for said in says {
+        out.extend(desk.agent(update("s1", said.clone())));
+    }
+    out.extend(desk.wait(LONG));
+    let behind = out.client.iter().skip_while(|message| message["id"] != "load");
+    let behind: Vec<&Value> = behind.map(|message| &message["params"]["update"]).collect();
+    let is_told = says.iter().all(|said| behind.contains(&said));
+    leave(desk);
+    (is_told, store.log_end("s1").unwrap())
+}
+
+/// A session `s1` whose agent has had a sub-agent `c1` at work.
+fn had_child(store: &Memory, world: &World) -> u32 {
+    let mut desk = met(store, world, &json!({"subagents": {}}), &resumes());
+    desk.new_session("s1", CWD);
+    let asked = ask_prompt(&mut desk, "prompt", "s1", "Go").request("session/prompt");
+    desk.agent(update("s1", of_child(&json!({"title": "Child", "state": {"state": "running"}}))));
+    desk.agent(update("s1", of_child(&json!({"state": {"state": "idle", "stopReason": "end_turn"}}))));
+    desk.agent(update("s1", chunk("agent_message_chunk", "Done.")));
+    desk.reply(&asked, json!({"stopReason": "end_turn"}));
+    leave(desk);
+    store.log_end("s1").unwrap()
+}
+
+#[test]
+fn a_state_of_a_sub_agent_that_the_transcript_has_as_its_last_is_told_and_not_kept_once_more() {
+    let cancel = json!({"cancel": {}});
+    for (says, is_new) in [
+        (of_child(&json!({"state": {"state": "idle", "stopReason": "end_turn"}})), false),
+        (of_child(&json!({"state": {"stopReason": "end_turn", "state": "idle"}, "title": "Child"})), false),
+        (of_child(&json!({})), false),
+        (of_child(&json!({"title": null})), true),
+        (of_child(&json!({"state": {"state": "idle"}})), true),
+        (of_child(&json!({"state": {"state": "running"}})), true),
+        (of_child(&json!({"state": {"state": "running"}, "capabilities": cancel})), true),
+        (of_child(&json!({"state": {"state": "idle", "stopReason": "end_turn"}, "capabilities": cancel})), true),
+        (json!({"sessionUpdate": "subagent_update", "sessionId": "c2"}), true),
+        (json!({"sessionUpdate": "subagent_update", "state": {"state": "idle", "stopReason": "end_turn"}}), true),
+    ] {
+        for method in ["session/load", "session/resume"] {
+            let (store, world) = (Memory::new(), World::unrecorded());
+            let before = had_child(&store, &world);
+            for _ in 0..4 {
+                let (is_told, after) = says_behind_load(&store, &world, method, std::slice::from_ref(&says));
+                assert!(is_told, "{method} {says}");
+                // One that names no sub-agent is none's state.
+                let expected = before + u32::from(is_new);
+                let is_of_none = says.get("sessionId").is_none();
+                assert!(after == expected || is_of_none, "{method} {says}: {before} {after}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_an_agent_says_of_several_sub_agents_and_in_turns_is_kept() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let before = had_child(&store, &world);
+    let of_other =
+        |state: &str| json!({"sessionUpdate": "subagent_update", "sessionId": "c2", "state": {"state": state}});
+    let idle = of_child(&json!({"state": {"state": "idle", "stopReason": "end_turn"}}));
+    let running = of_child(&json!({"state": {"state": "running"}}));
+    for (says, more) in [
+        (vec![of_other("running"), idle.clone(), of_other("idle")], 2),
+        (vec![idle.clone(), of_other("idle")], 2),
+        (vec![running.clone(), running.clone(), idle.clone(), idle.clone()], 4),
+    ] {
+        let (is_told, after) = says_behind_load(&store, &world, "session/resume", &says);
+        assert_eq!((is_told, after), (true, before + more), "{says:?}");
+    }
+    let mut desk = met(&store, &world, &json!({"subagents": {}}), &resumes());
+    load(&mut desk, "s1", &[]).answer("load");
+    let asked = ask_prompt(&mut desk, "prompt", "s1", "Go on").request("session/prompt");
+    let end = store.log_end("s1").unwrap();
+    for said in [&running, &running, &idle] {
+        desk.agent(update("s1", said.clone()));
+    }
+    desk.wait(LONG);
+    desk.reply(&asked, json!({"stopReason": "end_turn"}));
+    // What a turn has is kept as it was said.
+    assert_eq!(store.log_end("s1").unwrap() - end, 4);
+}
+
+#[test]
+fn what_an_agent_says_at_each_load_of_what_is_in_force_is_not_written_to_the_log() {
+    let (store, world) = (Memory::new(), World::unrecorded());
+    let before = had_child(&store, &world);
+    let option = json!({"id": "o", "name": "O", "type": "select", "currentValue": "a", "options": [{"value": "a", "name": "A"}]});
+    for says in [
+        json!({"sessionUpdate": "current_mode_update", "currentModeId": "plan"}),
+        json!({"sessionUpdate": "config_option_update", "configOptions": [option]}),
+        json!({"sessionUpdate": "available_commands_update", "availableCommands": [{"name": "x", "description": "X"}]}),
+        json!({"sessionUpdate": "plan", "entries": [{"content": "x", "priority": "low", "status": "pending"}]}),
+        json!({"sessionUpdate": "usage_update", "used": 1, "size": 2}),
+        json!({"sessionUpdate": "session_info_update", "title": "Title"}),
+    ] {
+        for method in ["session/load", "session/resume", "session/load"] {
+            let (_, after) = says_behind_load(&store, &world, method, std::slice::from_ref(&says));
+            assert_eq!(after, before, "{method} {says}");
+        }
     }
 }

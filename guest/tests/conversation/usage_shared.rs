@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::desk::{Desk, World};
 use crate::scenes::{CWD, LONG, ask_load, ask_prompt, ask_resume, leave, oblige};
-use crate::usage::{TODAY, costs, fork, loaded, loads, recorded, tells, turn, used};
+use crate::usage::{TODAY, costs, fork, loaded, loads, recorded, tells, turn, turns, used};
 
 /// How an agent counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -285,4 +285,97 @@ fn an_agent_that_takes_up_what_was_stored_and_counts_for_itself_is_told_by_a_sum
         turn(&mut other, "s1", &[sums[1]]);
         assert_eq!(recorded(&store, "s1").as_deref(), Some(all));
     }
+}
+
+/// All orders in which several windows can do each their own, one after the other.
+fn orders<'a>(of_each: &[&[&'a str]]) -> Vec<Vec<&'a str>> {
+    let mut orders = Vec::new();
+    for (at, own) in of_each.iter().enumerate() {
+        let Some((first, rest)) = own.split_first() else { continue };
+        let mut left = of_each.to_vec();
+        left[at] = rest;
+        orders.extend(self::orders(&left).into_iter().map(|behind| [&[*first], &behind[..]].concat()));
+    }
+    if orders.is_empty() { vec![Vec::new()] } else { orders }
+}
+
+/// In turns that are under way: `A 0.5` (so much is spent and told, and others cannot know of that yet), `A writes` (what it has said
+/// is written, and others can know what was told), `A ends`.
+fn do_in_turns(windows: &mut Windows<'_>, what: &[&str]) {
+    for what in what {
+        let name = what.chars().next().unwrap();
+        match &what[2..] {
+            "writes" => drop(windows.window(name).desk.wait(LONG)),
+            "ends" => ends(windows, name),
+            amount => {
+                let sum = windows.spends(name, amount.parse().unwrap());
+                costs(&mut windows.window(name).desk, "s1", &sum);
+            }
+        }
+    }
+}
+
+/// What the turns have cost, by what is read of them, and what was counted without a turn.
+fn of_turns(store: &Memory, world: &World) -> f64 {
+    let turns = turns(store, world, "s1");
+    let costs = turns.iter().flat_map(|turn| turn["used"]["costs"].as_array().unwrap());
+    let of_turns: f64 = costs.map(|cost| cost["amount"].as_str().unwrap().parse::<f64>().unwrap()).sum();
+    let undated = used(store, world).into_iter().filter(|row| row.contains(" - "));
+    of_turns + undated.map(|row| row.rsplit(' ').nth(1).unwrap().parse::<f64>().unwrap()).sum::<f64>()
+}
+
+#[test]
+fn what_is_told_in_two_windows_before_either_can_know_of_the_other_counts_once() {
+    // Of an agent that counts for each of its processes it does not show whether the first sum of one has what another has spent.
+    for (counts, before) in [
+        (Counts::Stored, &["A+1", "B loads"][..]),
+        (Counts::Stored, &["A+1", "B loads", "B+0.5", "A+0.25"]),
+        (Counts::OfProcess, &["A+1", "B loads", "B+0.5", "A+0.25"]),
+    ] {
+        for [of_first, of_second] in [
+            [&["A 8", "A writes", "A ends"][..], &["B 16", "B writes", "B ends"]],
+            [&["A 8", "A writes", "A 32", "A ends"], &["B 16", "B writes", "B 64", "B ends"]],
+            [&["A 8", "A 32", "A writes", "A ends"], &["B 16", "B writes", "B 64", "B ends"]],
+        ] {
+            for order in orders(&[of_first, of_second]) {
+                let (store, world) = (Memory::new(), World::unrecorded());
+                let mut windows = Windows::new(&store, &world, counts);
+                windows.do_all(before);
+                for name in ['A', 'B'] {
+                    ask_prompt(&mut windows.window(name).desk, "open", "s1", "Go on");
+                }
+                do_in_turns(&mut windows, &order);
+                let all = format!("{} USD", windows.spent);
+                assert_eq!(recorded(&store, "s1").as_ref(), Some(&all), "{counts:?} {before:?} {order:?}");
+                assert_eq!(of_turns(&store, &world).to_string(), windows.spent.to_string(), "{counts:?} {order:?}");
+                windows.do_all(&["A+0.0078125", "B+0.00390625", "C loads", "C+0.001953125"]);
+                let spent = windows.spent;
+                windows.open.into_iter().for_each(|(_, window)| leave(window.desk));
+                let expected = [format!("s1 {TODAY} a: {spent} USD")];
+                assert_eq!(used(&store, &world), expected, "{counts:?} {before:?} {order:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_told_in_three_windows_before_any_can_know_of_the_others_counts_once() {
+    let of_each =
+        [&["A 8", "A writes", "A ends"][..], &["B 16", "B writes", "B ends"], &["C 32", "C writes", "C ends"]];
+    let mut wrong = Vec::new();
+    for order in orders(&of_each) {
+        let (store, world) = (Memory::new(), World::unrecorded());
+        let mut windows = Windows::new(&store, &world, Counts::Stored);
+        windows.do_all(&["A+1", "B loads", "C loads"]);
+        for name in ['A', 'B', 'C'] {
+            ask_prompt(&mut windows.window(name).desk, "open", "s1", "Go on");
+        }
+        do_in_turns(&mut windows, &order);
+        let counted: f64 = recorded(&store, "s1").unwrap().split(' ').next().unwrap().parse().unwrap();
+        assert!(counted >= windows.spent, "{counted} {order:?}");
+        if counted > windows.spent {
+            wrong.push(order);
+        }
+    }
+    assert!(wrong.is_empty(), "{} {wrong:?}", wrong.len());
 }

@@ -126,6 +126,11 @@ impl Spending {
         self.count.as_mut().is_some_and(|count| count.looks(usage))
     }
 
+    /// Whose cost it is, where something has come to that here and all are told one sum.
+    pub(super) fn of_shared(&self) -> Option<&str> {
+        self.count.as_ref().filter(|count| count.may_count_twice()).map(Count::of)
+    }
+
     /// Whether that is another sum than this window was told last.
     pub(super) fn is_news(&self, cost: &Cost) -> bool {
         self.count.as_ref().is_some_and(|count| count.told().of(&cost.currency) != Some(cost.amount))
@@ -254,6 +259,12 @@ impl Spending {
         }
     }
 
+    /// A turn ends: the store has this by now, and who was told last, and what. What of the turn's cost others count is not its own.
+    pub(super) fn looks_back(&mut self, usage: &Usage, last: Option<&(Cost, String)>) {
+        let Some(count) = &mut self.count else { return };
+        count.looks_back(usage, last).iter().for_each(|cost| self.turn.cost.take(cost));
+    }
+
     /// Adds what the store has not to what it has, in a commit that makes `session` the session's record; whether it can.
     pub(super) fn note<S: Storage>(
         &self,
@@ -267,9 +278,17 @@ impl Spending {
         // What was said is stored all the same. One that cannot be read is left for a checkup.
         let Ok(value) = store.record(key.clone()) else { return false };
         let Ok(mut usage) = value.as_deref().map_or(Ok(Usage::default()), Usage::parse) else { return false };
-        usage.add(None, agent, &self.earlier);
+        let (mut earlier, mut fresh) = (self.earlier.clone(), self.fresh.clone());
+        for cost in self.count.iter().flat_map(|count| count.counted_elsewhere(&usage).into_all()) {
+            let rest = cost.amount.since(fresh.cost.of(&cost.currency).unwrap_or_default());
+            fresh.cost.take(&cost);
+            if let Some(amount) = rest {
+                earlier.cost.take(&Cost { amount, ..cost });
+            }
+        }
+        usage.add(None, agent, &earlier);
         let day = time::format(at);
-        usage.add(day.get(.."2025-10-29".len()), agent, &self.fresh);
+        usage.add(day.get(.."2025-10-29".len()), agent, &fresh);
         if let Some(count) = &self.count {
             let mut at_turn = Vec::new();
             if count.tells_of_more(&usage) {

@@ -92,6 +92,7 @@ impl LiveSession {
         self.activity.heard = self.heard().filter(|_| has_succeeded).or(self.activity.heard);
         self.activity.succeeded |= has_succeeded;
         let is_cut_off = turn.cancelled || !has_succeeded;
+        self.look_back_at_cost(cx);
         self.end_turn(&turn, &entry, is_cut_off, cx.now());
         if let Some(reason) = self.write_end(cx) {
             // The conversation goes on; the client learns that this turn may be missing from its history.

@@ -115,7 +115,8 @@ impl LiveSession {
 
     fn record_and_show<S: Storage, E: Environment>(&mut self, update: &Update<'_>, cx: &mut Cx<'_, S, E>) -> Handled {
         let is_hidden = self.hides_updates();
-        let is_held_back = update.kind.is_history() && self.holds_back(cx);
+        let is_repeated = self.repeats_state_of_subagent(update, cx);
+        let is_held_back = update.kind.is_history() && !is_repeated && self.holds_back(cx);
         self.says_here(cx);
         let shown = match update.kind {
             UpdateKind::UserChunk => self.record_user_chunk(update, cx),
@@ -130,8 +131,10 @@ impl LiveSession {
                     self.calls.take(&call);
                     self.told_calls.take(&call, update.update)
                 });
-                self.recorder.push(Kind::Update, cx.now(), &update.kept(recorded.as_deref()));
-                self.has_said(cx);
+                if !is_repeated {
+                    self.recorder.push(Kind::Update, cx.now(), &update.kept(recorded.as_deref()));
+                    self.has_said(cx);
+                }
                 // One that a deleted session's agent starts on its behalf is not kept either.
                 if update.kind == UpdateKind::Subagent
                     && !self.is_deleted_elsewhere()

@@ -69,6 +69,16 @@ impl LiveSession {
         }
     }
 
+    /// A turn ends. What others were told in theirs may show only now, where all are told one sum: what they count of it is not
+    /// this turn's.
+    pub(super) fn look_back_at_cost<S: Storage, E: Environment>(&mut self, cx: &Cx<'_, S, E>) {
+        let Some(of) = self.spending.of_shared() else { return };
+        let of = of.to_owned();
+        if let Some(Ok(usage)) = self.key.id().map(|id| cx.store.usage(id)) {
+            self.spending.looks_back(&usage, self.told_last_in_store(&of, cx).as_ref());
+        }
+    }
+
     /// What was told last, and to which connection, as the state in the store has it: it may have been lost with who was to
     /// write it as used, or another window has yet to write it.
     fn told_last_in_store<S: Storage, E: Environment>(&self, of: &str, cx: &Cx<'_, S, E>) -> Option<(Cost, String)> {

@@ -11,11 +11,13 @@
 //! it may have kept what was spent in the turn so far.
 //!
 //! Where the agents of several windows tell one sum (see [`super::sharing`]), what others were told since is not this window's,
-//! though it was told something itself.
+//! though it was told something itself. Two windows may each be told a sum before either can know of the other's: then both count
+//! what was spent before the smaller one. So each keeps which parts of the sum it counts, and the store which were counted; what
+//! another window has counted meanwhile does not count again.
 
 use super::heard::Heard;
 use super::sharing::Sharing;
-use crate::store::{Amount, Cost, Costs, Usage, Used};
+use crate::store::{Amount, Cost, Costs, Counted, Usage, Used};
 
 /// The count of one of the agent's sessions, as this window is told it.
 #[derive(Debug)]
@@ -48,6 +50,16 @@ pub(super) struct Count {
     unwritten: Option<(Cost, String)>,
     /// What a fork's count turned out to begin at.
     begins_at: Costs,
+    parts: Parts,
+}
+
+/// Which parts of the sum that is told were counted.
+#[derive(Debug, Default)]
+struct Parts {
+    /// Here, and are not in the store.
+    here: Counted,
+    /// What of what has come to it here turned out to be counted elsewhere.
+    elsewhere: Costs,
 }
 
 /// What this window was told of it, rather than another one.
@@ -82,6 +94,7 @@ impl Count {
             past: Costs::default(),
             unwritten: None,
             begins_at: Costs::default(),
+            parts: Parts::default(),
             of,
         }
     }
@@ -224,6 +237,9 @@ impl Count {
         let before = self.tells(cost);
         if cost.amount < before {
             self.begins_anew(&cost.currency);
+            self.parts.here = Counted::default();
+        } else {
+            self.parts.here.add_all(&Counted::up_to(cost, before));
         }
         let amount = cost.amount.since(before).unwrap_or(cost.amount);
         if amount.is_zero() {
@@ -263,6 +279,58 @@ impl Count {
         }
     }
 
+    /// Whether all are told one sum, by what is known here and this.
+    fn is_shared(&self, usage: &Usage) -> bool {
+        // What was told of another that had its id is nothing.
+        self.sharing.news().unwrap_or_else(|| self.others.is_empty() && usage.is_shared(&self.of))
+    }
+
+    /// Whether something has come to it here that others may count as well.
+    pub(super) fn may_count_twice(&self) -> bool {
+        self.sharing.is_shared() && !self.parts.here.is_empty()
+    }
+
+    /// What of what has come to it here was counted elsewhere meanwhile.
+    pub(super) fn counted_elsewhere(&self, usage: &Usage) -> Costs {
+        let mut elsewhere = self.parts.elsewhere.clone();
+        if self.others.is_empty() && self.is_shared(usage) {
+            elsewhere.add_all(&self.parts.here.shared_with(&usage.counted(&self.of)).sums());
+        }
+        elsewhere
+    }
+
+    /// A turn ends. What of what has come to it here counts elsewhere, as far as that shows only now: others have written it since,
+    /// or one was told a smaller sum before this window was told its own, and has yet to write that.
+    pub(super) fn looks_back(&mut self, usage: &Usage, last: Option<&(Cost, String)>) -> Costs {
+        if self.parts.here.is_empty() || !self.others.is_empty() || !self.looks(usage) {
+            return Costs::default();
+        }
+        let mut elsewhere = self.parts.here.shared_with(&usage.counted(&self.of));
+        self.parts.here = self.parts.here.without(&elsewhere);
+        if let Some((cost, by)) = last.filter(|(_, by)| !by.is_empty() && *by != self.connection) {
+            elsewhere.add_all(&self.leaves_to(cost, by, usage));
+        }
+        let elsewhere = elsewhere.sums();
+        self.parts.elsewhere.add_all(&elsewhere);
+        elsewhere
+    }
+
+    /// That connection was told this before this window was told its own sum: what is below it is not what was spent here. It is
+    /// counted ahead of that one. Where the store has it already, nothing is known of whose it is.
+    fn leaves_to(&mut self, cost: &Cost, by: &str, usage: &Usage) -> Counted {
+        let before = self.parts.here.cut_by(cost);
+        let rest = self.parts.here.without(&before);
+        let own = rest.shared_with(&Counted::up_to(cost, Amount::default())).sums();
+        let own = own.of(&cost.currency).unwrap_or_default();
+        let others = Cost { amount: cost.amount.since(own).unwrap_or_default(), currency: cost.currency.clone() };
+        if before.is_empty() || usage.known(&self.of).lack(&others).is_none() {
+            return Counted::default();
+        }
+        self.unwritten = Some((others, by.to_owned()));
+        self.parts.here = rest;
+        before
+    }
+
     /// Whether more is told that any of several turns under way may have cost than is known by now: of the past, or as one sum.
     pub(super) fn tells_of_more(&self, usage: &Usage) -> bool {
         let known = self.known_besides(usage);
@@ -273,6 +341,10 @@ impl Count {
     /// Has this say what it was told, and what is known now; what was not known of the past is added. That may be of the turns
     /// that these connections are at.
     pub(super) fn note(&self, usage: &mut Usage, agent: &str, at_turn: &[String]) {
+        let mut more = self.more.clone();
+        for cost in self.counted_elsewhere(usage).iter() {
+            more.take(cost);
+        }
         let mut known = usage.known(&self.of);
         for cost in self.others.iter() {
             known.take(cost);
@@ -299,7 +371,7 @@ impl Count {
                 known.set(cost);
             }
         }
-        known.add_all(&self.more);
+        known.add_all(&more);
         for cost in [&ahead, &past] {
             usage.add(None, agent, &Used { cost: cost.clone(), ..Used::default() });
         }
@@ -308,8 +380,9 @@ impl Count {
         }
         // In other units others may have been told something since; what was told of another that had its id is nothing.
         let stored = usage.told(&self.of).filter(|_| self.others.is_empty()).cloned();
-        let was_shared = stored.is_some() && usage.is_shared(&self.of);
-        let is_shared = self.sharing.news().unwrap_or(was_shared);
+        let is_shared = self.is_shared(usage);
+        let mut counted = if self.others.is_empty() { usage.counted(&self.of) } else { Counted::default() };
+        counted.add_all(&self.parts.here);
         let mut told = stored.unwrap_or_else(|| self.told.clone());
         // What another window was told its agent may not have kept: then who opens the session next goes on from before that.
         let is_told = |(cost, by): &&(Cost, String)| *by == self.connection || told.of(&cost.currency).is_none();
@@ -324,6 +397,7 @@ impl Count {
         }
         usage.note_told(&self.of, told, &known);
         usage.note_shared(&self.of, is_shared);
+        usage.note_counted(&self.of, &if is_shared { counted } else { Counted::default() });
         if let Some((_, by)) = unwritten.filter(|(_, by)| !by.is_empty() && *by != self.connection) {
             // Of one sum it may have been told what other turns have cost.
             let others = at_turn.iter().filter(|other| is_shared && *other != by);
@@ -344,6 +418,8 @@ impl Count {
         self.past = Costs::default();
         self.unwritten = None;
         self.begins_at = Costs::default();
+        self.parts.here = Counted::default();
+        self.parts.elsewhere = Costs::default();
     }
 }
 
