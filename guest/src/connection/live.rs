@@ -74,7 +74,7 @@ use super::turn::Turn;
 use crate::environment::Environment;
 use crate::storage::Storage;
 use crate::store::{Session, State};
-use crate::transcript::{LaidOut, OpenCalls, Recorder, Retold, ToldCalls, Whereabouts, own_words};
+use crate::transcript::{LaidOut, OpenCalls, Recorder, Retold, SubagentStates, ToldCalls, Whereabouts, own_words};
 use activity::Activity;
 use agents_copy::AgentsCopy;
 use awaited::Awaited;
@@ -158,7 +158,7 @@ pub(super) struct LiveSession {
     /// prompt in it has succeeded. How many entries the transcript had when it was begun.
     stands_in_since: Option<u64>,
     /// What the transcript has of its sub-agents, where the agent has said between turns how they are.
-    subagents: Option<Box<subagent_states::Known>>,
+    subagents: Option<Box<SubagentStates>>,
     /// The session on behalf of which its agent started it.
     parent: Option<String>,
     /// What the client has opened it with, but for its id.
