@@ -58,7 +58,7 @@ impl<'a> Ours<'a> {
     /// The turn, from this one on, that these turns of the replay tell, from their `first` on.
     fn told_from(&self, free: usize, replay: &[Turn], first: usize) -> Option<(usize, Range<usize>)> {
         let begun = &replay[first];
-        once(begun.user).chain(begun.begins()).find_map(|prompt| {
+        once(begun.user).chain(begun.begins()).filter(|prompt| self.prompts.contains(prompt)).find_map(|prompt| {
             let mut answer = Sum::default();
             for (told, end) in replay[first..].iter().take(MOST).zip(first + 1..) {
                 let is_users_own = told.user.is_empty() || self.prompts.contains(&told.user);
