@@ -102,7 +102,10 @@ impl<'a> Sides<'a> {
             is_asked && (self.equal(next, other + 1) || self.is_without_messages(next, other + 1))
         };
         let is_last = other + 1 == self.replay.len() || behind.peek().is_none() && end == self.log.len();
-        self.is_without_messages(at, other) && (is_last || behind.any(is_as_it_was))
+        // What the agent said by itself it may tell behind the next prompt.
+        let is_all = is_last && !self.log[at].has_aside;
+        let has_next = other + 1 < self.replay.len();
+        self.is_without_messages(at, other) && (is_all || has_next && behind.any(is_as_it_was))
     }
 
     /// Whether this is a turn of the agent's own, which it tells without some messages that it tells nowhere.
