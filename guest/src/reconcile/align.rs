@@ -101,10 +101,10 @@ impl<'a> Sides<'a> {
             let is_asked = !self.log[next].user.is_empty();
             is_asked && (self.equal(next, other + 1) || self.is_without_messages(next, other + 1))
         };
-        let is_last = other + 1 == self.replay.len() || behind.peek().is_none() && end == self.log.len();
+        let has_next = other + 1 < self.replay.len();
+        let is_last = !has_next || behind.peek().is_none() && end == self.log.len();
         // What the agent said by itself it may tell behind the next prompt.
         let is_all = is_last && !self.log[at].has_aside;
-        let has_next = other + 1 < self.replay.len();
         self.is_without_messages(at, other) && (is_all || has_next && behind.any(is_as_it_was))
     }
 

@@ -4,16 +4,14 @@
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World, chunk};
-use crate::scenes::{Turns, begun, leave, load_told, mark, words};
+use crate::desk::{World, chunk};
+use crate::scenes::{Turns, as_shown, begun, leave, shown_later};
 
 const SUMMARY: &str = "## Goal: all of it. ";
 const HAD: Turns<'static> = &[("one", "First."), ("two", "## Goal: all of it. Second."), ("three", "Third.")];
 
 /// What is shown of a conversation where its agent tells these turns, and whether something is set aside for that.
 fn shown(store: &Memory, world: &World, told: Turns<'_>) -> (String, bool) {
-    world.now.set(world.now.get() + 60_000);
-    let mut desk = Desk::ready(store, world, &json!({"loadSession": true}));
     let messages = |nth: usize, (prompt, answer): &(&str, &str)| {
         [("user_message_chunk", *prompt), ("agent_message_chunk", *answer)].map(|(kind, text)| {
             let mut message = chunk(kind, text);
@@ -22,18 +20,11 @@ fn shown(store: &Memory, world: &World, told: Turns<'_>) -> (String, bool) {
         })
     };
     let told: Vec<Value> = told.iter().enumerate().flat_map(|(nth, turn)| messages(nth, turn)).collect();
-    let out = load_told(&mut desk, &told);
-    let is_set_aside = !mark(&out, "load")["setAside"].is_null();
-    leave(desk);
-    (words(&out), is_set_aside)
-}
-
-fn as_had(turns: Turns<'_>) -> String {
-    turns.iter().map(|(prompt, answer)| format!("> {prompt}{answer}")).collect::<Vec<_>>().concat()
+    shown_later(store, world, &told)
 }
 
 #[test]
-fn the_turn_stays_as_it_was_had() {
+fn the_turn_stays_as_it_was_shown() {
     for (had, told) in [
         (HAD, &[HAD[0], ("two", SUMMARY), ("two", "Second."), HAD[2]][..]),
         (&HAD[..2], &[HAD[0], ("two", SUMMARY), ("two", "Second.")]),
@@ -48,7 +39,7 @@ fn the_turn_stays_as_it_was_had() {
         let (store, world) = (Memory::new(), World::unrecorded());
         leave(begun(&store, &world, &json!({"loadSession": true}), had));
         for since in [&[][..], &[("four", "Fourth.")], &[("four", "Fourth.")]] {
-            let expected = as_had(&[had, since].concat());
+            let expected = as_shown(&[had, since].concat());
             assert_eq!(shown(&store, &world, &[told, since].concat()), (expected, false), "{told:?} {since:?}");
         }
     }
@@ -64,7 +55,7 @@ fn a_prompt_that_was_given_twice_is_shown_twice() {
         let (store, world) = (Memory::new(), World::unrecorded());
         leave(begun(&store, &world, &json!({"loadSession": true}), &HAD[..2]));
         for time in ["first", "again"] {
-            assert_eq!(shown(&store, &world, told).0, as_had(told), "{told:?} {time}");
+            assert_eq!(shown(&store, &world, told).0, as_shown(told), "{told:?} {time}");
         }
     }
 }

@@ -4,24 +4,15 @@
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World, chunk};
-use crate::scenes::{Turns, answers, begun, leave, load_told, mark, prompt_until_sent, says, words};
+use crate::desk::{World, chunk};
+use crate::scenes::{Turns, answers, as_shown, begun, leave, prompt_until_sent, says, shown_later};
 
 /// What is shown of a conversation of which the agent tells these turns, and whether something is set aside for that.
 fn shown(store: &Memory, world: &World, told: Turns<'_>) -> (String, bool) {
-    world.now.set(world.now.get() + 60_000);
-    let mut desk = Desk::ready(store, world, &json!({"loadSession": true}));
     let messages =
         |(prompt, answer): &(&str, &str)| [chunk("user_message_chunk", prompt), chunk("agent_message_chunk", answer)];
     let told: Vec<Value> = told.iter().flat_map(messages).collect();
-    let out = load_told(&mut desk, &told);
-    let is_set_aside = !mark(&out, "load")["setAside"].is_null();
-    leave(desk);
-    (words(&out), is_set_aside)
-}
-
-fn as_had(turns: Turns<'_>) -> String {
-    turns.iter().map(|(prompt, answer)| format!("> {prompt}{answer}")).collect::<Vec<_>>().concat()
+    shown_later(store, world, &told)
 }
 
 /// What was said, what its agent tells of it, and whether that is the same prompt.
@@ -60,9 +51,9 @@ fn the_prompt_is_shown_as_it_was_typed() {
                 let stays = [before, &[had], behind, since].concat();
                 let (words, is_set_aside) = shown(&store, &world, &told);
                 if is_same {
-                    assert_eq!((words, is_set_aside), (as_had(&stays), false), "{told:?}");
+                    assert_eq!((words, is_set_aside), (as_shown(&stays), false), "{told:?}");
                 } else if !behind.is_empty() && !before.is_empty() {
-                    assert_eq!(words, as_had(&told), "{told:?}");
+                    assert_eq!(words, as_shown(&told), "{told:?}");
                 }
             }
         }
@@ -80,7 +71,8 @@ fn a_prompt_of_several_blocks_is_shown_as_it_was_sent() {
     desk.agent(answers("turn"));
     leave(desk);
     let kept = "<system-reminder>be brief</system-reminder>What is that?";
-    let expected = as_had(&[("one", "First."), ("<system-reminder>be brief</system-reminder>> What is that?", "Ok.")]);
+    let expected =
+        as_shown(&[("one", "First."), ("<system-reminder>be brief</system-reminder>> What is that?", "Ok.")]);
     for told in ["What is that?", kept] {
         assert_eq!(shown(&store, &world, &[("one", "First."), (told, "Ok.")]), (expected.clone(), false), "{told}");
     }

@@ -4,8 +4,8 @@
 use acp_sessions_guest::storage::Memory;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, World, chunk};
-use crate::scenes::{Turns, begun, leave, load_told, mark, words};
+use crate::desk::{World, chunk};
+use crate::scenes::{as_shown, begun, leave, shown_later};
 
 const CHOOSE: &str =
     "Is it well?\n\nAvailable branches:\n- YES\n- NO\n\nReply with a choice using <choice>...</choice>.";
@@ -53,24 +53,15 @@ const TOLD_FOUR: &[Told] = &[User("four"), Agent("Fourth.")];
 
 /// What is shown of a conversation of which the agent tells this, and whether something is set aside for that.
 fn shown(store: &Memory, world: &World, told: &[Told]) -> (String, bool) {
-    world.now.set(world.now.get() + 60_000);
-    let mut desk = Desk::ready(store, world, &json!({"loadSession": true}));
     let told = told.iter().map(|told| match told {
         User(text) => chunk("user_message_chunk", text),
         Agent(text) => chunk("agent_message_chunk", text),
     });
-    let out = load_told(&mut desk, &told.collect::<Vec<Value>>());
-    let is_set_aside = !mark(&out, "load")["setAside"].is_null();
-    leave(desk);
-    (words(&out), is_set_aside)
-}
-
-fn as_had(turns: Turns<'_>) -> String {
-    turns.iter().map(|(prompt, answer)| format!("> {prompt}{answer}")).collect::<Vec<_>>().concat()
+    shown_later(store, world, &told.collect::<Vec<Value>>())
 }
 
 #[test]
-fn the_turn_stays_as_it_was_had() {
+fn the_turn_stays_as_it_was_shown() {
     let told_one = &[User("one"), Agent("First.")];
     for (turn, told) in
         [(FLOW, TOLD_FLOW), (TASKS, TOLD_TASKS), (TASKS, TOLD_APART), (LOOP, TOLD_LOOP), (ONE, TOLD_LOOP_SHORTLY)]
@@ -82,7 +73,7 @@ fn the_turn_stays_as_it_was_had() {
                 leave(begun(&store, &world, &json!({"loadSession": true}), &had));
                 for (since, told_since) in [(&[][..], &[][..]), (&[("four", "Fourth.")], TOLD_FOUR)] {
                     let told = [told_before, told, told_behind, told_since].concat();
-                    let expected = as_had(&[&had[..], since].concat());
+                    let expected = as_shown(&[&had[..], since].concat());
                     assert_eq!(shown(&store, &world, &told), (expected.clone(), false), "{told:?}");
                     assert_eq!(shown(&store, &world, &told), (expected, false), "{told:?} again");
                 }

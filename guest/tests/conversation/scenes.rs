@@ -94,6 +94,22 @@ pub(crate) fn told_all<S: Storage>(desk: &mut Desk<'_, S>, mut out: Out) -> Out 
     out
 }
 
+/// What is shown of `s1` a minute later where its agent tells this, each message of the user's behind a mark, and whether something is
+/// set aside for that.
+pub(crate) fn shown_later<S: Storage>(store: &S, world: &World, told: &[Value]) -> (String, bool) {
+    world.now.set(world.now.get() + 60_000);
+    let mut desk = Desk::ready(store, world, &json!({"loadSession": true}));
+    let out = load_told(&mut desk, told);
+    let is_set_aside = !mark(&out, "load")["setAside"].is_null();
+    leave(desk);
+    (words(&out), is_set_aside)
+}
+
+/// These turns as they are shown so.
+pub(crate) fn as_shown(turns: Turns<'_>) -> String {
+    turns.iter().map(|(prompt, answer)| format!("> {prompt}{answer}")).collect::<Vec<_>>().concat()
+}
+
 /// Longer than anything waits to be written, in milliseconds.
 pub(crate) const LONG: i64 = 500;
 
